@@ -70,14 +70,17 @@ static int width_at(const char *text, uint32_t len, uint32_t *bytes) {
   return utf8proc_charwidth(code);
 }
 
-// A control character or a stray byte must not reach the terminal.
+// A control character or a stray byte must not reach the terminal; a line break of a fix is
+// shown as in a string.
 static void add_visible(tvms_strbuf *out, const char *text, uint32_t len) {
   for (uint32_t i = 0; i < len;) {
     uint32_t bytes;
     unsigned char c = (unsigned char)text[i];
     (void)width_at(text + i, len - i, &bytes);
     bool stray = (c < 0x20 && c != '\t') || c == 0x7F || (c >= 0x80 && bytes == 1);
-    if (stray)
+    if (c == '\n')
+      tvms_strbuf_add(out, "\\n", 2);
+    else if (stray)
       tvms_strbuf_putc(out, '?');
     else
       tvms_strbuf_add(out, text + i, bytes);

@@ -5,9 +5,8 @@
 // that Unicode adds to the categories (Other_ID_Start, Other_ID_Continue) stand here.
 #include "grammar/identifier.h"
 
-#include "grammar/meant.h"
-
 #include "grammar/lexer.h"
+#include "grammar/meant.h"
 
 #include <string.h>
 #include <utf8proc.h>
@@ -62,10 +61,9 @@ tvms_token_kind tvms_lexer_take_stray(tvms_lexer *lexer) {
   char text[8] = {0};
   bool shown = c > ' ' && c != 0x7F;
   if (shown) memcpy(text, lexer->token, (size_t)len);
-  tvms_diag *diag =
-      tvms_diag_report(&lexer->context->diags, TVMS_D_stray_character,
-                       tvms_lexer_span(lexer), shown ? "'" : "", text,
-                       shown ? "' " : "", (unsigned)c);
+  tvms_diag *diag = tvms_diag_report(&lexer->context->diags, TVMS_D_stray_character,
+                                     tvms_lexer_span(lexer), shown ? "'" : "", text,
+                                     shown ? "' " : "", (unsigned)c);
   lexer->cursor = tvms_lexer_explain_stray(lexer, diag, (uint32_t)c, lexer->cursor);
   return TVMS_TOK_STRAY;
 }

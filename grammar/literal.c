@@ -240,11 +240,10 @@ static tvms_token_kind report_unfinished(tvms_lexer *lexer, string_form form,
                                          const char *at) {
   lexer->cursor = at;
   lexer->unfinished = true;
-  tvms_diag *diag =
-      tvms_diag_report(&lexer->context->diags,
-                       form.width == 3 ? TVMS_D_unfinished_triple
-                                       : TVMS_D_unfinished_string,
-                       span_of(lexer, lexer->token, form.body));
+  tvms_diag *diag = tvms_diag_report(&lexer->context->diags,
+                                     form.width == 3 ? TVMS_D_unfinished_triple
+                                                     : TVMS_D_unfinished_string,
+                                     span_of(lexer, lexer->token, form.body));
   tvms_diag_remark(&lexer->context->diags, diag, "it ends with %.*s", (int)form.width,
                    form.body - form.width);
   return TVMS_TOK_STRING;

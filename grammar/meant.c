@@ -53,8 +53,7 @@ static tvms_token_meaning signs(const char *text, tvms_token token, tvms_token f
   tvms_span both = {begin - twice, token.end};
   if (token.kind == TVMS_TOK_BIT_AND && twice)
     return replaced(both, "write 'and'", "and");
-  if (token.kind == TVMS_TOK_BIT_OR && twice)
-    return replaced(both, "write 'or'", "or");
+  if (token.kind == TVMS_TOK_BIT_OR && twice) return replaced(both, "write 'or'", "or");
   if (token.kind == TVMS_TOK_NEWLINE) {
     uint32_t end = end_before(text, begin);
     tvms_span last = {end - 2, end};
@@ -67,8 +66,8 @@ static tvms_token_meaning signs(const char *text, tvms_token token, tvms_token f
                  || (token.kind == TVMS_TOK_SLASH && begin == first.begin
                      && text[token.end] == '*');
   if (comment)
-    return meaning(span, "a comment begins with '#'",
-                   (tvms_span){begin, begin + 2}, "#");
+    return meaning(span, "a comment begins with '#'", (tvms_span){begin, begin + 2},
+                   "#");
   return (tvms_token_meaning){0};
 }
 
@@ -132,7 +131,9 @@ tvms_token_meaning tvms_token_meant(const char *text, tvms_token token,
   }
   if (inside && token.kind == TVMS_TOK_SEMICOLON)
     return replaced(span, "write ','", ",");
-  if (inside && comma && token.kind == TVMS_TOK_COLON)
+  char before = token.begin > 0 ? text[token.begin - 1] : '\0';
+  bool named = (before >= 'a' && before <= 'z') || before == '_';
+  if (inside && comma && named && token.kind == TVMS_TOK_COLON)
     return replaced(span, "an argument is named with '='", "=");
   return found;
 }
@@ -177,9 +178,12 @@ static const struct {
   const char *close;
   const char *fixed;
 } quotes[] = {
-    {0x201C, "\u201C", "\u201D", "\""}, {0x201D, "\u201D", "\u201D", "\""},
-    {0x201E, "\u201E", "\u201C", "\""}, {0x00AB, "\u00AB", "\u00BB", "\""},
-    {0x2018, "\u2018", "\u2019", "'"},  {0x2019, "\u2019", "\u2019", "'"},
+    {0x201C, "\u201C", "\u201D", "\""},
+    {0x201D, "\u201D", "\u201D", "\""},
+    {0x201E, "\u201E", "\u201C", "\""},
+    {0x00AB, "\u00AB", "\u00BB", "\""},
+    {0x2018, "\u2018", "\u2019", "'"},
+    {0x2019, "\u2019", "\u2019", "'"},
     {'`', "`", "`", "\""},
 };
 
@@ -208,10 +212,10 @@ const char *tvms_lexer_explain_stray(tvms_lexer *lexer, tvms_diag *diag, uint32_
     if (!close) return after;
     const char *end = close + strlen(quotes[i].close);
     tvms_diag_fix(diags, diag, diag->span, true, "%s", quotes[i].fixed);
-    tvms_diag_fix(diags, diag,
-                  (tvms_span){tvms_lexer_offset(lexer, close),
-                              tvms_lexer_offset(lexer, end)},
-                  true, "%s", quotes[i].fixed);
+    tvms_diag_fix(
+        diags, diag,
+        (tvms_span){tvms_lexer_offset(lexer, close), tvms_lexer_offset(lexer, end)},
+        true, "%s", quotes[i].fixed);
     return end;
   }
   return after;

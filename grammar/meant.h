@@ -2,8 +2,8 @@
 #ifndef TVMS_GRAMMAR_MEANT_H
 #define TVMS_GRAMMAR_MEANT_H
 
-#include "grammar/lexer.h"
 #include "grammar/indentation.h"
+#include "grammar/lexer.h"
 
 // Where the mistake is, what to do, and a replacement. Without a note nothing is known.
 typedef struct {
@@ -15,8 +15,8 @@ typedef struct {
 
 // `token` is refused in the logical line that begins with `first`; `inside` a bracket, where a
 // comma would do if `comma`. The text ends with a NUL.
-tvms_token_meaning tvms_token_meant(const char *text, tvms_token token, tvms_token first,
-                                    bool inside, bool comma);
+tvms_token_meaning tvms_token_meant(const char *text, tvms_token token,
+                                    tvms_token first, bool inside, bool comma);
 
 // Adds to the report of a character what stands for it in a script. `at` is its place, `c` it.
 // If it is a quote with a partner on its line, that is what both are replaced for, and the

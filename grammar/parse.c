@@ -283,11 +283,11 @@ static bool report_refused(parse *p, tvms_token token) {
     tvms_diags_forget(diags_of(p), TVMS_D_late_argument,
                       (tvms_span){p->layout.first.begin, token.begin});
   }
-  tvms_diag *diag =
-      tvms_diag_report(diags_of(p), TVMS_D_syntax, span, what, expected);
+  tvms_diag *diag = tvms_diag_report(diags_of(p), TVMS_D_syntax, span, what, expected);
   if (!meant.note) return false;
   tvms_diag_remark(diags_of(p), diag, "%s", meant.note);
-  if (meant.fixed) tvms_diag_fix(diags_of(p), diag, meant.fix, false, "%s", meant.fixed);
+  if (meant.fixed)
+    tvms_diag_fix(diags_of(p), diag, meant.fix, false, "%s", meant.fixed);
   return false;
 }
 

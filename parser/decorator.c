@@ -153,7 +153,8 @@ static void report_misspelt(tvms_reader *reader, tvms_ref callee, tvms_span whol
   tvms_span span = tvms_reader_span_of(reader, callee);
   uint32_t len = name ? tvms_interner_name(&reader->context->names, name)->len : 0;
   tvms_diag *diag =
-      tvms_diag_report(diags, TVMS_D_unknown_decorator, len ? span : whole);
+      tvms_diag_report(diags, TVMS_D_unknown_decorator,
+                       len ? (tvms_span){span.end - len, span.end} : whole);
   if (!row || !len) return;
   const char *meant = tvms_symbol_text(reader->context, row->name);
   uint32_t before = span.end - len - span.begin;
@@ -200,17 +201,19 @@ static const char *TVMS_NULLABLE near_keyword(tvms_reader *reader,
   return tvms_diag_nearest_name(name, names, count);
 }
 
-static void report_keyword(tvms_reader *reader, const tvms_decorator *row,
-                           tvms_ref ref) {
+// Returns the keyword that was meant, or NULL.
+static const tvms_decorator_keyword *TVMS_NULLABLE
+report_keyword(tvms_reader *reader, const tvms_decorator *row, tvms_ref ref) {
   tvms_diags *diags = &reader->context->diags;
   const char *name = tvms_symbol_text(reader->context, tvms_reader_at(reader, ref)->a);
   tvms_span span = tvms_eval_keyword_span(reader, ref, name);
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_unknown_parameter, span,
                                      text_of(reader, row), name);
   const char *near = near_keyword(reader, row, name);
-  if (!near) return;
+  if (!near) return NULL;
   tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
   tvms_diag_fix(diags, diag, span, false, "%s", near);
+  return keyword_named(row, tvms_symbol_intern(reader->context, near, strlen(near)));
 }
 
 static void read_keyword(tvms_reader *reader, const tvms_decorator *row, tvms_ref ref,
@@ -218,10 +221,8 @@ static void read_keyword(tvms_reader *reader, const tvms_decorator *row, tvms_re
   tvms_sym name = tvms_reader_at(reader, ref)->a;
   tvms_ref value = tvms_reader_at(reader, ref)->b;
   const tvms_decorator_keyword *keyword = keyword_named(row, name);
-  if (!keyword) {
-    report_keyword(reader, row, ref);
-    return;
-  }
+  if (!keyword) keyword = report_keyword(reader, row, ref);
+  if (!keyword) return;
   bool set = flag_of(reader, value, keyword->unless) != keyword->unless;
   decoration->options &= ~keyword->option;
   if (set) decoration->options |= keyword->option;

@@ -4,6 +4,7 @@
 #include "parser/dialect_marks.h"
 
 #include "grammar/literal.h"
+#include "ir/respell.h"
 #include "parser/eval/eval.h"
 #include "parser/printed_marks.h"
 #include "parser/rows.h"
@@ -21,18 +22,23 @@ typedef struct {
   const tvms_spans *TVMS_NULLABLE script;  // what is TVMScript; NULL: all is
   tvms_dialect low, high;
   tvms_span low_span, high_span;
-  tvms_dialect said;   // the release that the metadata names, or TVMS_DIALECT_NONE
-  tvms_sym load_json;  // 0: the text has no such name
+  // How many marks have each release as their first, or as their last.
+  uint32_t firsts[16], lasts[16];
+  tvms_span prototype;  // of a mark of the prototype; {0, 0}: none
+  tvms_dialect said;    // the release that the metadata names, or TVMS_DIALECT_NONE
+  tvms_sym load_json;   // 0: the text has no such name
   tvms_sym metadata;
 } marks;
 
 static void since(marks *found, tvms_dialect dialect, tvms_span span) {
+  found->firsts[dialect & 15]++;
   if (dialect <= found->low) return;
   found->low = dialect;
   found->low_span = span;
 }
 
 static void until(marks *found, tvms_dialect dialect, tvms_span span) {
+  found->lasts[dialect & 15]++;
   if (dialect >= found->high) return;
   found->high = dialect;
   found->high_span = span;
@@ -137,7 +143,7 @@ static void mark_call(marks *found, const tvms_surf *call) {
 static void mark_relax_name(marks *found, const tvms_surf *node, tvms_span span) {
   switch (node->b) {
   case TVMS_SYM_match_shape:
-  case TVMS_SYM_outputs: has(found, TVMS_FACT_is_prototype, span); break;
+  case TVMS_SYM_outputs: found->prototype = span; break;
   case TVMS_SYM_Any: has(found, TVMS_FACT_objects_are_called_any, span); break;
   default: break;
   }
@@ -155,7 +161,7 @@ static void mark_attribute(marks *found, const tvms_surf *node) {
       || !tvms_row_span(TVMS_NS_T, node->b, &first, &last)) {
     return;
   }
-  if (first > tvms_release_rows(found->low)) since(found, first, span);
+  if (first > tvms_release_rows(TVMS_DIALECT_OLDEST)) since(found, first, span);
   if (last != TVMS_DIALECT_ever) until(found, last, span);
 }
 
@@ -182,7 +188,7 @@ static void mark_subscript(marks *found, const tvms_surf *node) {
   if (object->kind != TVMS_SURF_ATTRIBUTE) return;
   tvms_span span = {node->begin, node->end};
   if (is_name(found, object->a, TVMS_SYM_R) && object->b == TVMS_SYM_Tensor) {
-    has(found, TVMS_FACT_is_prototype, span);
+    found->prototype = span;
   }
   if (is_name(found, object->a, TVMS_SYM_T) && object->b == TVMS_SYM_let) {
     has(found, TVMS_FACT_bindings_say_let, span);
@@ -330,14 +336,57 @@ static void mark_comments(marks *found) {
 
 // ---- Deciding -------------------------------------------------------------------------------
 
+// How the release of the other code spells the word that `span` ends with, or NULL.
+static const char *TVMS_NULLABLE spelled(const marks *found, tvms_span span,
+                                         tvms_span *word) {
+  const char *text = found->surface->source->text;
+  *word = (tvms_span){span.end, span.end};
+  while (word->begin > span.begin && word_len(text + word->begin - 1, text + span.end)
+         && text[word->begin - 1] != '.') {
+    word->begin--;
+  }
+  static const tvms_spelling places[] = {TVMS_SPELLING_T, TVMS_SPELLING_R,
+                                         TVMS_SPELLING_KEYWORD, TVMS_SPELLING_MODULE};
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    size_t matched;
+    const char *other =
+        tvms_spelling_convert(places[i], text + word->begin, word->end - word->begin,
+                              found->high, found->low, &matched);
+    if (other) return other;
+  }
+  return NULL;
+}
+
+// Reported where the fewer marks are, and of as many where the older ones are.
+static bool is_old_wrong(const marks *found) {
+  uint32_t newer = 0, older = 0;
+  for (int i = 0; i < 16; i++) {
+    if (i > (int)found->high) newer += found->firsts[i];
+    if (i < (int)found->low) older += found->lasts[i];
+  }
+  return older <= newer;
+}
+
 static void report_conflict(marks *found) {
   tvms_diags *diags = &found->context->diags;
-  tvms_diag *diag =
-      tvms_diag_report(diags, TVMS_D_marks_disagree, found->low_span,
-                       tvms_dialect_text(found->low), tvms_dialect_text(found->high));
-  tvms_diag_note(diags, diag, found->high_span,
-                 "TVM %s is the last release that has this",
-                 tvms_dialect_text(found->high));
+  const char *low = tvms_dialect_text(found->low),
+             *high = tvms_dialect_text(found->high);
+  if (!is_old_wrong(found)) {
+    tvms_diag *diag = tvms_diag_report(diags, TVMS_D_marks_disagree, found->low_span,
+                                       low, "later", high, "earlier");
+    tvms_diag_note(diags, diag, found->high_span,
+                   "TVM %s is the last release that has this", high);
+    return;
+  }
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_marks_disagree, found->high_span,
+                                     high, "earlier", low, "later");
+  tvms_diag_note(diags, diag, found->low_span,
+                 "TVM %s is the first release that has this", low);
+  tvms_span word;
+  const char *now = spelled(found, found->high_span, &word);
+  if (!now) return;
+  tvms_diag_remark(diags, diag, "TVM %s calls it '%s'", low, now);
+  tvms_diag_fix(diags, diag, word, false, "%s", now);
 }
 
 // The newest release within the bounds that may have printed the text.
@@ -361,6 +410,10 @@ static marks find_marks(tvms_context *context, const tvms_surface *surface,
                  .metadata = tvms_interner_find(&context->names, "metadata", 8)};
   mark_nodes(&found);
   mark_comments(&found);
+  // A text with marks of later releases is none of the prototype; what is spelled so in it is
+  // a mistake of its own.
+  if (found.prototype.end && found.low == TVMS_DIALECT_OLDEST)
+    has(&found, TVMS_FACT_is_prototype, found.prototype);
   return found;
 }
 

@@ -23,8 +23,7 @@ typedef struct {
 typedef TVMS_VEC(candidate) candidate_vec;
 
 // Namespaces with names of devices and parts of layouts are no answer to a plain name.
-static bool is_asked(tvms_namespace namespace_, char family,
-                     tvms_namespace around) {
+static bool is_asked(tvms_namespace namespace_, char family, tvms_namespace around) {
   const char *path = tvms_namespace_text(namespace_);
   if (namespace_ == around) return true;
   if (path[0] != family || (path[1] && path[1] != '.')) return false;

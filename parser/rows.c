@@ -200,11 +200,11 @@ tvms_eval_value tvms_namespace_report_unknown_name(tvms_reader *reader,
   const tvms_surf *node = tvms_reader_at(reader, ref);
   uint32_t len = tvms_interner_name(&reader->context->names, name)->len;
   tvms_span span = {node->end - len, node->end};
-  tvms_diag *diag = tvms_diag_report(
-      diags, TVMS_D_unknown_callable, span, tvms_namespace_text(namespace_),
-      text, tvms_dialect_text(reader->dialect));
-  const char *never = namespace_ == TVMS_NS_R ? tvms_spelling_never(TVMS_SPELLING_R, text)
-                                              : NULL;
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_unknown_callable, span,
+                                     tvms_namespace_text(namespace_), text,
+                                     tvms_dialect_text(reader->dialect));
+  const char *never =
+      namespace_ == TVMS_NS_R ? tvms_spelling_never(TVMS_SPELLING_R, text) : NULL;
   if (never) {
     tvms_diag_remark(diags, diag, "%s", never);
     return TVMS_UNKNOWN;
@@ -222,7 +222,9 @@ tvms_eval_value tvms_namespace_report_unknown_name(tvms_reader *reader,
 // scalars are known in printed text only.
 static bool dtype_name(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
   const tvms_name *text = tvms_interner_name(&reader->context->names, name);
-  return text->len > 3 && tvms_dtype_parse(text->text, text->len, dtype)
+  // T.float is not T.float32.
+  bool sized = strpbrk(text->text, "0123456789") != NULL || text->text[0] != 'f';
+  return text->len > 3 && sized && tvms_dtype_parse(text->text, text->len, dtype)
          && (tvms_dtype_has_name(*dtype) || tvms_reader_has_printed_header(reader));
 }
 

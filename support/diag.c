@@ -1,9 +1,9 @@
 // The list of diagnostics and the table behind it. Rendering is in driver/.
 #include "support/diag.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <ctype.h>
 #include <string.h>
 
 #define LETTER_ERROR   "E"

@@ -28,10 +28,9 @@ static tvms_span name_span(tvms_reader *reader, tvms_sym name, tvms_ref ref) {
 tvms_diag *tvms_eval_report_attribute(tvms_reader *reader, tvms_eval_value object,
                                       tvms_sym name, tvms_ref ref) {
   reader->failed = true;
-  return tvms_diag_report(&reader->context->diags, TVMS_D_unknown_attribute,
-                          name_span(reader, name, ref),
-                          tvms_eval_describe(reader, object),
-                          tvms_symbol_text(reader->context, name));
+  return tvms_diag_report(
+      &reader->context->diags, TVMS_D_unknown_attribute, name_span(reader, name, ref),
+      tvms_eval_describe(reader, object), tvms_symbol_text(reader->context, name));
 }
 
 tvms_eval_value tvms_eval_report_no_attribute(tvms_reader *reader,

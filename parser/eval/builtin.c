@@ -7,6 +7,7 @@
 #include "parser/eval/iterate.h"
 #include "parser/eval/numeral.h"
 #include "parser/eval/operator.h"
+#include "parser/eval/ops.h"
 #include "parser/eval/python.h"
 #include "parser/eval/repr.h"
 #include "parser/eval/set.h"
@@ -173,6 +174,21 @@ static tvms_eval_value builtin_map(tvms_reader *reader, const tvms_eval_value *a
   return tvms_eval_value_items(TVMS_EVAL_LIST, results, items.len);
 }
 
+// T.min and R.min compare values of the program, Python's those of the text.
+static void report_extreme(tvms_reader *reader, tvms_surf_op op, tvms_eval_value value,
+                           tvms_ref call) {
+  tvms_ref head = tvms_reader_at(reader, call)->a;
+  const char *name = op == TVMS_OP_LT ? "min" : "max";
+  const char *meant =
+      reader->tables->near_name ? reader->tables->near_name(reader, name) : NULL;
+  tvms_diag *diag = tvms_eval_report_type(
+      reader, head, "an item compared by min() or max()", "a constant", value);
+  if (!meant || !diag) return;
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag_remark(diags, diag, "write %s(...)", meant);
+  tvms_diag_fix(diags, diag, tvms_reader_span_of(reader, head), false, "%s", meant);
+}
+
 // min(a, b, …) or min(iterable); values of TIR compare to nodes and have no order.
 static tvms_eval_value extreme(tvms_reader *reader, tvms_eval_value rest,
                                tvms_surf_op op, tvms_ref call) {
@@ -189,8 +205,7 @@ static tvms_eval_value extreme(tvms_reader *reader, tvms_eval_value rest,
     tvms_eval_value less = tvms_eval_binary(reader, op, items.items[i], best, call);
     if (!tvms_eval_value_is_known(less)) return less;
     if (less.kind != TVMS_EVAL_BOOL) {
-      tvms_eval_report_wrong_type(reader, call, "an item compared by min() or max()",
-                                  "a constant", items.items[i]);
+      report_extreme(reader, op, items.items[i], call);
       return TVMS_UNKNOWN;
     }
     if (less.as.i) best = items.items[i];

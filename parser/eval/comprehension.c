@@ -28,8 +28,8 @@ static bool bind_parts(tvms_reader *reader, tvms_ref target, tvms_eval_value val
     stars += tvms_reader_at(reader, part)->kind == TVMS_SURF_STAR;
   }
   if (stars ? items.len < count - 1 : items.len != count) {
-    tvms_reader_report(reader, cannot_unpack, target, count, items.len,
-                       items.len == 1 ? "" : "s");
+    tvms_reader_report(reader, cannot_unpack, target, count, tvms_diag_plural(count),
+                       items.len, items.len == 1 ? "" : "s");
     return false;
   }
   uint32_t i = 0;

@@ -5,6 +5,7 @@
 #include "ir/object.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/python.h"
+#include "parser/eval/scope.h"
 #include "parser/eval/signature.h"
 
 #include <ctype.h>
@@ -74,18 +75,48 @@ static bool is_known_throughout(tvms_eval_value value) {
   return tvms_eval_value_is_known(value);
 }
 
+// `for i in T.grid(n, m)` binds all variables to one name, which is a mistake where a single one
+// is wanted; it is reported at the loop.
+static bool is_whole_grid(tvms_reader *reader, tvms_ref ref, tvms_eval_value value) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  bool list = value.kind == TVMS_EVAL_TUPLE || value.kind == TVMS_EVAL_LIST;
+  if (node->kind != TVMS_SURF_NAME || !list || value.len < 2) return false;
+  const tvms_binding *binding = tvms_scope_lookup(reader, node->a);
+  const char *text = reader->surface->source->text;
+  if (!binding || binding->span.begin < 4
+      || memcmp(text + binding->span.begin - 4, "for ", 4) != 0) {
+    return false;
+  }
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_cannot_unpack, binding->span, 1u, "",
+                                     value.len, "s");
+  tvms_diag_remark(diags, diag, "the loop gives %u variables, 'for' has 1 name",
+                   value.len);
+  tvms_diag_note(diags, diag, tvms_reader_span_of(reader, ref),
+                 "one variable is wanted here");
+  reader->short_of_names = reader->unit;
+  return true;
+}
+
 void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref,
                                  const char *TVMS_NULLABLE what, const char *expected,
                                  tvms_eval_value value) {
+  (void)tvms_eval_report_type(reader, ref, what, expected, value);
+}
+
+tvms_diag *tvms_eval_report_type(tvms_reader *reader, tvms_ref ref,
+                                 const char *TVMS_NULLABLE what, const char *expected,
+                                 tvms_eval_value value) {
   reader->failed = true;
-  if (!is_known_throughout(value)) return;
+  if (!is_known_throughout(value)) return NULL;
+  if (is_whole_grid(reader, ref, value)) return NULL;
   char name[80];
   if (!what) {
     name_value(reader, ref, name, sizeof name);
     what = name;
   }
-  tvms_reader_report(reader, wrong_type, ref, what, expected,
-                     tvms_eval_describe(reader, value));
+  return tvms_reader_report(reader, wrong_type, ref, what, expected,
+                            tvms_eval_describe(reader, value));
 }
 
 void tvms_eval_report_index(tvms_reader *reader, tvms_ref ref, uint32_t count) {
@@ -222,7 +253,8 @@ static void report_dtype(tvms_reader *reader, tvms_eval_value value, tvms_ref re
   tvms_diags *diags = &reader->context->diags;
   tvms_diag_remark(diags, diag, "did you mean '%s'?", meant);
   if (tvms_reader_at(reader, ref)->kind == TVMS_SURF_STRING) {
-    tvms_diag_fix(diags, diag, tvms_reader_span_of(reader, ref), false, "\"%s\"", meant);
+    tvms_diag_fix(diags, diag, tvms_reader_span_of(reader, ref), false, "\"%s\"",
+                  meant);
   }
 }
 

@@ -56,4 +56,11 @@ void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref,
                                  const char *TVMS_NULLABLE what, const char *expected,
                                  tvms_eval_value value);
 
+// The same for who has more to say about it; NULL if nothing was reported, because the value is
+// unknown.
+tvms_diag *TVMS_NULLABLE tvms_eval_report_type(tvms_reader *reader, tvms_ref ref,
+                                               const char *TVMS_NULLABLE what,
+                                               const char *expected,
+                                               tvms_eval_value value);
+
 #endif

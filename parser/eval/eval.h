@@ -46,6 +46,12 @@ typedef struct tvms_visible {
   uint32_t end;    // one past the last; UINT32_MAX: open
 } tvms_visible;
 
+// A name that nothing binds, in the definition whose nodes go to `unit`.
+typedef struct {
+  const tvms_unit *TVMS_NULLABLE unit;
+  tvms_sym name;
+} tvms_undefined;
+
 // ---- The reader -----------------------------------------------------------------------
 
 // What the language of a definition adds to the evaluation of its expressions; the room
@@ -110,6 +116,12 @@ struct tvms_reader {
   // Where nodes go: to the function, or to the module for its attributes.
   tvms_unit *unit;
   bool failed;  // something of the function is unknown: it cannot be built
+  // The definition with a target of too few names, which was reported: names that nothing
+  // binds may be those that are missing.
+  const tvms_unit *TVMS_NULLABLE short_of_names;
+  // Names that were reported as undefined, and the definition: one is missing once, however
+  // often it is used.
+  TVMS_VEC(tvms_undefined) undefined;
   // Of a .py file: what was met first in the function that only Python knows, or {0, 0}.
   tvms_span unknown;
 
@@ -153,6 +165,9 @@ static inline const tvms_surf *tvms_reader_at(const tvms_reader *reader, tvms_re
 static inline tvms_span tvms_reader_span_of(const tvms_reader *reader, tvms_ref ref) {
   return tvms_surface_span(reader->surface, ref);
 }
+
+// The word that a statement begins with.
+tvms_span tvms_reader_keyword(const tvms_reader *reader, tvms_ref stmt);
 
 // Reports at the place of `ref`: tvms_reader_report(reader, row of diag.def, ref, arguments…).
 #define tvms_reader_report(...) TVMS_READER_REPORT(__VA_ARGS__, 0)

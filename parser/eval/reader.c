@@ -40,5 +40,16 @@ void tvms_reader_fini(tvms_reader *reader) {
   tvms_memory_free(memory, reader->names);
   tvms_vec_fini(memory, &reader->scopes);
   tvms_vec_fini(memory, &reader->methods);
+  tvms_vec_fini(memory, &reader->undefined);
   tvms_vec_fini(memory, &reader->defs);
+}
+
+tvms_span tvms_reader_keyword(const tvms_reader *reader, tvms_ref stmt) {
+  tvms_span span = tvms_reader_span_of(reader, stmt);
+  const char *text = reader->surface->source->text;
+  uint32_t end = span.begin;
+  while (end < span.end && text[end] >= 'a' && text[end] <= 'z') {
+    end++;
+  }
+  return (tvms_span){span.begin, end > span.begin ? end : span.end};
 }

@@ -13,6 +13,7 @@
 #include "parser/eval/expr.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/set.h"
+#include "support/trial.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -163,11 +164,47 @@ static const char *callee_text(const binder *bind) {
   return dotted ? tvms_arena_text(&context->arena, text, len) : bind->what;
 }
 
+// `R.reshape(x, 256, 8)`: the arguments from the one that wants several values on belong
+// together.
+static void explain_spread(binder *bind, tvms_diag *diag) {
+  static const char *const several[] = {"shape", "axes", "bindings", "tensors"};
+  tvms_reader *reader = bind->reader;
+  tvms_diags *diags = &reader->context->diags;
+  for (uint32_t i = 0; i < bind->signature->plain; i++) {
+    const char *name =
+        tvms_symbol_text(reader->context, bind->signature->params[i].name);
+    bool here = false;
+    for (size_t k = 0; k < sizeof several / sizeof several[0]; k++) {
+      here = here || strcmp(name, several[k]) == 0;
+    }
+    bool spread = here && bind->given >> i & 1
+                  && (bind->args[i].kind == TVMS_EVAL_INT
+                      || bind->args[i].kind == TVMS_EVAL_NODE);
+    if (!spread) continue;
+    tvms_span span = tvms_reader_span_of(reader, bind->refs[i]);
+    tvms_surface_each(reader->surface, argument,
+                      tvms_reader_at(reader, bind->call)->b) {
+      if (tvms_reader_at(reader, argument)->kind == TVMS_SURF_KEYWORD) break;
+      span.end = tvms_reader_span_of(reader, argument).end;
+    }
+    const char *text = reader->surface->source->text + span.begin;
+    bool tuple = strcmp(name, "shape") == 0;
+    char open = tuple ? '(' : '[', shut = tuple ? ')' : ']';
+    int len = (int)(span.end - span.begin);
+    tvms_diag_remark(diags, diag, "'%s' is one argument: write %c%.*s%c", name, open,
+                     len, text, shut);
+    tvms_diag_fix(diags, diag, span, false, "%c%.*s%c", open, len, text, shut);
+    if (!tvms_trial_is_muted(diags)) diag->span = span;
+    return;
+  }
+}
+
 static void too_many(binder *bind, tvms_ref ref) {
   uint32_t most = bind->signature->plain;
   if (bind->sound) {
-    tvms_reader_report(bind->reader, too_many_arguments, ref, callee_text(bind), most,
-                       most == 1 ? "" : "s");
+    tvms_diag *diag = tvms_reader_report(bind->reader, too_many_arguments, ref,
+                                         callee_text(bind), most, most == 1 ? "" : "s");
+    explain_spread(bind, diag);
   }
   bind->sound = false;
 }
@@ -220,8 +257,7 @@ static const char *TVMS_NULLABLE meant_keyword(const char *name,
                                                const char *const *names,
                                                uint32_t count) {
   uint32_t at = 0;
-  for (const char *meant;
-       (meant = tvms_meant_next(TVMS_MEANT_KEYWORD, name, &at));) {
+  for (const char *meant; (meant = tvms_meant_next(TVMS_MEANT_KEYWORD, name, &at));) {
     if (is_one_of(meant, names, count)) return meant;
   }
   return NULL;

@@ -100,8 +100,7 @@ static bool explain_dotted(tvms_reader *reader, tvms_diag *diag, const char *nam
           ? reader->tables->near_name(reader, tvms_symbol_text(context, part))
           : NULL;
   const char *from = tvms_meant_find(TVMS_MEANT_OBJECT, name);
-  if (from)
-    tvms_diag_remark(&context->diags, diag, "%s is not part of a script", from);
+  if (from) tvms_diag_remark(&context->diags, diag, "%s is not part of a script", from);
   if (meant) suggest(reader, diag, all, meant);
   return meant || from;
 }
@@ -126,6 +125,28 @@ static bool explain_word(tvms_reader *reader, tvms_diag *diag, const char *name,
   return true;
 }
 
+// Whether the name was reported in this definition, without a near one; then it is declared
+// nowhere, and saying that once is enough. Likewise where names are missing on the left of
+// an assignment.
+static bool is_said(const tvms_reader *reader, tvms_sym name) {
+  if (reader->short_of_names && reader->short_of_names == reader->unit) return true;
+  for (uint32_t i = 0; i < reader->undefined.len; i++) {
+    const tvms_undefined *said = &reader->undefined.items[i];
+    if (said->unit == reader->unit && said->name == name) return true;
+  }
+  return false;
+}
+
+// `return x // text`.
+static bool follows_comment_of_c(const tvms_reader *reader, tvms_span span) {
+  const char *text = reader->surface->source->text;
+  uint32_t at = span.begin;
+  while (at > 0 && text[at - 1] == ' ') {
+    at--;
+  }
+  return at > 2 && text[at - 1] == '/' && text[at - 2] == '/' && text[at - 3] == ' ';
+}
+
 void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
                                      tvms_span span) {
   reader->failed = true;
@@ -134,15 +155,25 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
   const char *text = tvms_symbol_text(reader->context, name);
   if (is_of_python(text)) {
     if (reader->lenient) return;
-    tvms_diag_report(diags, TVMS_D_python_call, span, text);
+    tvms_diag *python = tvms_diag_report(diags, TVMS_D_python_call, span, text);
+    (void)explain_word(reader, python, text, span);
     return;
   }
+  if (is_said(reader, name)) return;
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_undefined_name, span, text);
   if (tvms_trial_is_muted(diags) || is_member(reader, diag, name, span)) return;
   bool foreign = tvms_meant_find(TVMS_MEANT_OBJECT, text) != NULL;
   if (foreign && explain_dotted(reader, diag, text, span)) return;
   if (explain_word(reader, diag, text, span)) return;
+  if (follows_comment_of_c(reader, span)) {
+    tvms_diag_remark(diags, diag, "a comment begins with '#'");
+    return;
+  }
   const char *near = nearest_binding(reader, name);
+  if (!near) {
+    tvms_undefined said = {reader->unit, name};
+    tvms_vec_push(&reader->context->memory, &reader->undefined, said);
+  }
   if (!near && explain_dotted(reader, diag, text, span)) return;
   if (reader->language && reader->language->explain) {
     reader->language->explain(reader, diag, name, span, near);

@@ -169,7 +169,12 @@ static void assign_tuple(tvms_reader *reader, tvms_ref target, tvms_eval_value v
   const tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
   uint32_t have = value.len;
   if (node && node->kind == TVMS_NODE_CALL) {
-    tvms_reader_report(reader, relax_unpack_call, ref);
+    tvms_diag *diag = tvms_reader_report(reader, relax_unpack_call, target);
+    tvms_span call = tvms_reader_span_of(reader, ref);
+    tvms_diag_remark(&reader->context->diags, diag,
+                     "bind it first, lv = %.*s, then take its parts: lv[0], lv[1]",
+                     call.end - call.begin > 60 ? 0 : (int)(call.end - call.begin),
+                     reader->surface->source->text + call.begin);
     reader->failed = true;
     tvms_relax_bind_target_unknown(reader, target);
     return;

@@ -4,6 +4,7 @@
 #include "ir/object.h"
 #include "parser/eval/convert.h"
 #include "parser/relax/bind.h"
+#include "parser/relax/place.h"
 #include "parser/relax/prototype.h"
 #include "parser/relax/signature.h"
 #include "parser/relax/state.h"
@@ -125,8 +126,12 @@ tvms_eval_value tvms_relax_call_op(tvms_reader *reader, tvms_opcode op, tvms_ref
   if (tvms_signature_bind(reader, call.signature->signature, name, 0, ref, call.values,
                           call.refs, &given)) {
     join_result(&call);
+    const tvms_diag *before = reader->context->diags.last;
     tvms_relax_bind_operator(&call);
     result = finish(&call);
+    if (!tvms_eval_value_is_known(result)) {
+      tvms_relax_place_findings(&call, given, before);
+    }
   } else {
     check_given(&call, given);
     reader->failed = true;

@@ -182,6 +182,15 @@ static void keep_unknown_outputs(tvms_reader *reader, tvms_ref call) {
   }
 }
 
+// The argument number i of a call with positional arguments only, or the call.
+static tvms_ref given_at(const tvms_reader *reader, tvms_ref call, uint32_t i) {
+  tvms_surface_each(reader->surface, ref, tvms_reader_at(reader, call)->b) {
+    if (tvms_reader_at(reader, ref)->kind == TVMS_SURF_STAR) return call;
+    if (i-- == 0) return ref;
+  }
+  return call;
+}
+
 tvms_eval_value tvms_call_relax_output(tvms_reader *reader,
                                        const tvms_call_args *call) {
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
@@ -202,7 +211,7 @@ tvms_eval_value tvms_call_relax_output(tvms_reader *reader,
     if (!tvms_eval_value_is_known(value)) continue;
     tvms_node *var = tvms_eval_value_node_of(value, TVMS_NODE_VAR);
     if (!var || !is_emitted_here(reader, var)) {
-      tvms_reader_report(reader, output_not_emitted, call->ref,
+      tvms_reader_report(reader, output_not_emitted, given_at(reader, call->ref, i),
                          tvms_eval_describe(reader, value));
       reader->failed = true;
       continue;

@@ -10,8 +10,11 @@
 // Reports a binding after R.output.
 bool tvms_relax_block_is_open(tvms_reader *reader, tvms_ref ref) {
   if (!tvms_builder_block(&tvms_relax_of(reader)->builder)->ended) return true;
-  tvms_reader_report(reader, binding_after_output, ref);
+  tvms_diag *diag = tvms_reader_report(reader, binding_after_output, ref);
+  tvms_diag_remark(&reader->context->diags, diag, "R.output stands last in the block");
   reader->failed = true;
+  // Once: R.output may follow.
+  tvms_builder_block(&tvms_relax_of(reader)->builder)->ended = false;
   return false;
 }
 
@@ -69,7 +72,7 @@ static bool annotate(tvms_reader *reader, tvms_node *value, tvms_node *type,
 tvms_eval_value tvms_relax_emit_binding(tvms_reader *reader, tvms_node *value,
                                         tvms_sym name, tvms_node *TVMS_NULLABLE type,
                                         tvms_ref target, tvms_ref ref) {
-  if (!tvms_relax_block_is_open(reader, ref)) return TVMS_UNKNOWN;
+  if (!tvms_relax_block_is_open(reader, target)) return TVMS_UNKNOWN;
   if (type && !annotate(reader, value, type, ref)) return TVMS_UNKNOWN;
   tvms_node *var = tvms_builder_emit(&tvms_relax_of(reader)->builder, value, name,
                                      tvms_reader_span_of(reader, target), type != NULL);
@@ -79,7 +82,7 @@ tvms_eval_value tvms_relax_emit_binding(tvms_reader *reader, tvms_node *value,
 tvms_eval_value tvms_relax_emit_match_cast(tvms_reader *reader, tvms_eval_value pair,
                                            tvms_sym name, tvms_node *TVMS_NULLABLE type,
                                            tvms_ref target, tvms_ref ref) {
-  if (!tvms_relax_block_is_open(reader, ref)) return TVMS_UNKNOWN;
+  if (!tvms_relax_block_is_open(reader, target)) return TVMS_UNKNOWN;
   tvms_context *context = reader->context;
   tvms_node *value = pair.as.items[0].as.node, *to = pair.as.items[1].as.node;
   if (type && !tvms_node_equal(context, type, to)) {

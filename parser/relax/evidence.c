@@ -14,8 +14,41 @@
 
 #include <string.h>
 
+// A name of a dataflow block that does not hand it out.
+static bool is_inner(tvms_reader *reader, tvms_diag *diag, tvms_sym name) {
+  const tvms_relax_state *relax = tvms_relax_of(reader);
+  tvms_diags *diags = &reader->context->diags;
+  const char *text = tvms_symbol_text(reader->context, name);
+  for (uint32_t i = relax->inner.len; i > 0; i--) {
+    const tvms_relax_inner *inner = &relax->inner.items[i - 1];
+    if (inner->name != name) continue;
+    tvms_diag_note(diags, diag, inner->span,
+                   "'%s' is bound in this dataflow block, which does not hand it out; "
+                   "add it to R.output(...)",
+                   text);
+    if (inner->output) {
+      const tvms_surf *call = tvms_reader_at(reader, inner->output);
+      tvms_diag_fix(diags, diag, (tvms_span){call->end - 1, call->end - 1}, true,
+                    call->b ? ", %s" : "%s", text);
+      return true;
+    }
+    // Behind the last statement, in its column.
+    tvms_span last = tvms_reader_span_of(reader, inner->last);
+    const char *source = reader->surface->source->text;
+    uint32_t line = last.begin;
+    while (line > 0 && source[line - 1] != '\n') {
+      line--;
+    }
+    tvms_diag_fix(diags, diag, (tvms_span){last.end, last.end}, true,
+                  "\n%.*sR.output(%s)", (int)(last.begin - line), source + line, text);
+    return true;
+  }
+  return false;
+}
+
 void tvms_relax_suspect_name(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
                              tvms_span span, const char *near) {
+  if (is_inner(reader, diag, name)) return;
   tvms_relax_suspect suspect = {diag, near, name, span, false};
   tvms_vec_push(&reader->context->memory, &tvms_relax_of(reader)->suspects, suspect);
 }
@@ -30,6 +63,7 @@ void tvms_relax_close_suspects(tvms_reader *reader) {
     tvms_diag_fix(diags, suspect->diag, suspect->span, false, "%s", suspect->near);
   }
   tvms_vec_fini(&reader->context->memory, &relax->suspects);
+  tvms_vec_fini(&reader->context->memory, &relax->inner);
 }
 
 static tvms_relax_suspect *TVMS_NULLABLE suspect_at(tvms_reader *reader, tvms_ref ref) {

@@ -240,7 +240,7 @@ static tvms_node *TVMS_NULLABLE finish_function(tvms_reader *reader,
                                                 tvms_ref ref) {
   tvms_relax_state *relax = tvms_relax_of(reader);
   tvms_unit *unit = reader->unit;
-  if (!relax->has_return) {
+  if (!relax->has_return && !relax->gave_up) {
     tvms_diag_report(&reader->context->diags, TVMS_D_no_return, def->name_span,
                      tvms_symbol_text(reader->context, def->name));
     reader->failed = true;

@@ -3,8 +3,8 @@
 #include "parser/relax/object.h"
 
 #include "ir/meant.h"
-#include "parser/eval/attribute.h"
 #include "ir/op.h"
+#include "parser/eval/attribute.h"
 #include "parser/eval/convert.h"
 #include "parser/relax/call.h"
 #include "parser/relax/convert.h"

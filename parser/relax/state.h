@@ -26,6 +26,14 @@ typedef struct {
   bool explained;
 } tvms_relax_suspect;
 
+// A name of a dataflow block that is closed: what would hand it out.
+typedef struct {
+  tvms_sym name;
+  tvms_span span;   // where it is bound
+  tvms_ref output;  // the call of R.output, or 0
+  tvms_ref last;    // statement of the block
+} tvms_relax_inner;
+
 // What the text of a statement means: what TVM prints it means as it stands there, and it
 // annotates every binding that it prints (tvm/relax/script/parser/parser.py,
 // relax/script/builder/frame.h). A property of the statement: read_stmt of parser/relax/stmt.c
@@ -69,6 +77,8 @@ typedef struct tvms_relax_state {
   tvms_node_vec outputs;               // of the dataflow block
   TVMS_VEC(tvms_sym) unknown_outputs;  // names among them that have no value; reported
   TVMS_VEC(tvms_relax_suspect) suspects;
+  TVMS_VEC(tvms_relax_inner) inner;
+  bool gave_up;  // a statement was not read, which may have been the return
 } tvms_relax_state;
 
 // Parsed form of a row of ops.def for the dialect being read.

@@ -14,6 +14,8 @@
 #include "parser/relax/state.h"
 #include "structinfo/make.h"
 
+#include <stdio.h>
+
 // A packed function that returns nothing has to say so.
 static void explain_unused(tvms_reader *reader, tvms_diag *diag, const tvms_node *node,
                            tvms_ref ref) {
@@ -119,11 +121,40 @@ static void bind_unknown(tvms_reader *reader, tvms_ref body) {
   tvms_memory_leave(&reader->context->memory);
 }
 
+// The statement `R.output(…)` of a body, or 0.
+static tvms_ref output_of(tvms_reader *reader, tvms_ref body) {
+  tvms_surface_each(reader->surface, stmt, body) {
+    const tvms_surf *node = tvms_reader_at(reader, stmt);
+    if (node->kind != TVMS_SURF_EXPRESSION) continue;
+    const tvms_surf *call = tvms_reader_at(reader, node->a);
+    if (call->kind != TVMS_SURF_CALL) continue;
+    const tvms_surf *head = tvms_reader_at(reader, call->a);
+    if (head->kind == TVMS_SURF_ATTRIBUTE && head->b == TVMS_SYM_output) return node->a;
+  }
+  return 0;
+}
+
+// What the block binds and does not hand out, for who uses it behind the block.
+static void remember_inner(tvms_reader *reader, tvms_ref body) {
+  tvms_relax_state *relax = tvms_relax_of(reader);
+  tvms_ref output = output_of(reader, body), last = body;
+  tvms_surface_each(reader->surface, stmt, body) {
+    last = stmt;
+  }
+  const tvms_scope *scope = &reader->scopes.items[reader->scopes.len - 1];
+  for (const tvms_binding *b = scope->newest; b; b = b->next) {
+    if (!b->span.end) continue;
+    tvms_relax_inner inner = {b->name, b->span, output, last};
+    tvms_vec_push(&reader->context->memory, &relax->inner, inner);
+  }
+}
+
 // Outputs of a dataflow block are ordinary variables, and are seen after it. What is
 // unknown among them is so, silently; every name of a block that is left in a way that
 // cannot be read (`R.outputs(gv)`) is.
 static void end_dataflow(tvms_reader *reader, tvms_ref body) {
   tvms_relax_state *relax = tvms_relax_of(reader);
+  remember_inner(reader, body);
   tvms_scope_pop(reader);
   if (reader->failed && !relax->outputs.len) bind_unknown(reader, body);
   for (uint32_t i = 0; i < relax->unknown_outputs.len; i++) {
@@ -141,19 +172,30 @@ static void end_dataflow(tvms_reader *reader, tvms_ref body) {
   tvms_builder_switch(&relax->builder, false);
 }
 
+static void report_with(tvms_reader *reader, tvms_eval_value value, tvms_ref ref) {
+  tvms_diag *diag = tvms_reader_report(reader, relax_with, ref);
+  const tvms_row *row = tvms_row_find(reader, TVMS_NS_R, TVMS_SYM_dataflow);
+  if (value.kind != TVMS_EVAL_CALLABLE || value.as.row != row) return;
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag_remark(diags, diag, "call it");
+  tvms_diag_fix(diags, diag, (tvms_span){span.end, span.end}, true, "()");
+}
+
 static void read_with(tvms_reader *reader, tvms_ref stmt) {
   const tvms_surf node = *tvms_reader_at(reader, stmt);
   const tvms_surf item = *tvms_reader_at(reader, node.a);
   if (item.next || item.b) {
-    tvms_reader_report(reader, relax_with, stmt);
+    tvms_reader_report(reader, relax_with, item.next ? stmt : item.b);
     reader->failed = true;
   }
   tvms_eval_value value = tvms_eval(reader, item.a);
   bool dataflow = value.kind == TVMS_EVAL_RELAX && value.spare == TVMS_RELAX_DATAFLOW;
   if (tvms_eval_value_is_known(value) && !dataflow) {
-    tvms_reader_report(reader, relax_with, item.a);
+    report_with(reader, value, item.a);
     reader->failed = true;
   }
+  dataflow = dataflow || output_of(reader, node.b);
   tvms_builder *builder = &tvms_relax_of(reader)->builder;
   if (!dataflow) {
     tvms_scope_push(reader);
@@ -198,35 +240,59 @@ static tvms_node *TVMS_NULLABLE read_branch(tvms_reader *reader, tvms_ref body,
   return known ? seq : NULL;
 }
 
+// The target of the last binding of a branch, or the branch.
+static tvms_span last_target(tvms_reader *reader, tvms_ref body) {
+  tvms_ref last = body;
+  tvms_surface_each(reader->surface, stmt, body) {
+    last = stmt;
+  }
+  const tvms_surf *node = tvms_reader_at(reader, last);
+  bool binds = node->kind == TVMS_SURF_ASSIGN || node->kind == TVMS_SURF_ANN_ASSIGN;
+  return tvms_reader_span_of(reader, binds ? node->a : last);
+}
+
+static void report_branches(tvms_reader *reader, const tvms_surf *stmt, tvms_sym name,
+                            tvms_sym other) {
+  tvms_diags *diags = &reader->context->diags;
+  const char *first = tvms_symbol_text(reader->context, name);
+  tvms_span place = last_target(reader, stmt->c);
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_branches_differ, place, first,
+                                     tvms_symbol_text(reader->context, other));
+  tvms_diag_note(diags, diag, last_target(reader, stmt->b),
+                 "the first branch ends here");
+  tvms_diag_fix(diags, diag, place, false, "%s", first);
+}
+
 static void read_if(tvms_reader *reader, tvms_ref stmt) {
   const tvms_surf node = *tvms_reader_at(reader, stmt);
   tvms_relax_state *relax = tvms_relax_of(reader);
   tvms_eval_value test = tvms_eval(reader, node.a);
   tvms_node *condition = tvms_relax_to_value(reader, test, node.a);
   if (tvms_relax_in_dataflow(reader)) {
-    tvms_reader_report(reader, if_in_dataflow, stmt);
+    tvms_diag_report(&reader->context->diags, TVMS_D_if_in_dataflow,
+                     tvms_reader_keyword(reader, stmt));
     reader->failed = true;
     bind_unknown(reader, node.b);
     bind_unknown(reader, node.c);
     return;
   }
   if (!node.c) {
-    tvms_reader_report(reader, if_without_else, stmt);
+    tvms_diag_report(&reader->context->diags, TVMS_D_if_without_else,
+                     tvms_reader_keyword(reader, stmt));
     reader->failed = true;
   }
   tvms_sym name = 0, other = 0;
   tvms_node *yes = read_branch(reader, node.b, "_then", &name, stmt);
   tvms_node *no = node.c ? read_branch(reader, node.c, "_else", &other, stmt) : NULL;
   if (yes && no && name != other) {
-    tvms_reader_report(reader, branches_differ, stmt,
-                       tvms_symbol_text(reader->context, name),
-                       tvms_symbol_text(reader->context, other));
+    report_branches(reader, &node, name, other);
     reader->failed = true;
     yes = NULL;
   }
   if (!condition || !yes || !no) {
     reader->failed = true;
     bind_unknown(reader, node.b);
+    bind_unknown(reader, node.c);
     return;
   }
   tvms_if *branch = tvms_node_make(reader->unit, IF, tvms_reader_span_of(reader, stmt));
@@ -300,6 +366,87 @@ static tvms_relax_reading reading_of(tvms_reader *reader, tvms_ref stmt) {
   return reading;
 }
 
+// What stands for a statement that Relax does not have.
+static const struct {
+  uint8_t kind;
+  const char *text;
+  const char *TVMS_NULLABLE instead;
+} refused[] = {
+    {TVMS_SURF_FOR, "'for'", "loops stand in a PrimFunc, which R.call_tir calls"},
+    {TVMS_SURF_WHILE, "'while'", "a loop is a function that calls itself"},
+    {TVMS_SURF_ASSERT, "'assert'", "write R.assert_op(condition)"},
+    {TVMS_SURF_IMPORT, "'import'", "imports stand at the top of the file"},
+    {TVMS_SURF_IMPORT_FROM, "'import'", "imports stand at the top of the file"},
+    {TVMS_SURF_DELETE, "'del'", "a value is gone when nothing uses it"},
+    {TVMS_SURF_BREAK, "'break'", NULL},
+    {TVMS_SURF_CONTINUE, "'continue'", NULL},
+    {TVMS_SURF_GLOBAL, "'global'", NULL},
+    {TVMS_SURF_CLASS, "'class'", NULL},
+};
+
+// `y += x` is a binding of y.
+static void refuse_augmented(tvms_reader *reader, tvms_ref stmt) {
+  static const struct {
+    uint8_t op;
+    const char *name;
+  } operators[] = {{TVMS_OP_ADD, "add"},
+                   {TVMS_OP_SUB, "subtract"},
+                   {TVMS_OP_MUL, "multiply"},
+                   {TVMS_OP_DIV, "divide"},
+                   {TVMS_OP_FLOOR_DIV, "floor_divide"},
+                   {TVMS_OP_MATMUL, "matmul"},
+                   {TVMS_OP_POWER, "power"}};
+  const tvms_surf node = *tvms_reader_at(reader, stmt);
+  tvms_diags *diags = &reader->context->diags;
+  const char *text = reader->surface->source->text;
+  tvms_span left = tvms_reader_span_of(reader, node.a),
+            right = tvms_reader_span_of(reader, node.b);
+  uint32_t end = right.begin;
+  while (end > left.end && text[end - 1] != '=') {
+    end--;
+  }
+  uint32_t begin = left.end;
+  while (begin < end && text[begin] == ' ') {
+    begin++;
+  }
+  char what[16];
+  snprintf(what, sizeof what, "'%.*s'", (int)(end - begin), text + begin);
+  tvms_diag *diag =
+      tvms_diag_report(diags, TVMS_D_relax_unsupported, (tvms_span){begin, end}, what);
+  for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
+    if (operators[i].op != node.op) continue;
+    tvms_diag_remark(diags, diag, "bind the variable anew");
+    tvms_diag_fix(diags, diag, (tvms_span){left.begin, right.end}, false,
+                  "%.*s = R.%s(%.*s, %.*s)", (int)(left.end - left.begin),
+                  text + left.begin, operators[i].name, (int)(left.end - left.begin),
+                  text + left.begin, (int)(right.end - right.begin),
+                  text + right.begin);
+  }
+}
+
+// Reports a statement that Relax does not have. Nothing is said of the names that it may
+// have bound, and of the value that it may have returned.
+static void refuse(tvms_reader *reader, tvms_ref stmt) {
+  reader->failed = true;
+  const tvms_surf node = *tvms_reader_at(reader, stmt);
+  tvms_relax_of(reader)->gave_up = true;
+  tvms_scope_bind_words(reader, tvms_reader_span_of(reader, stmt));
+  if (node.kind == TVMS_SURF_AUG_ASSIGN) {
+    refuse_augmented(reader, stmt);
+    return;
+  }
+  tvms_diags *diags = &reader->context->diags;
+  const char *text = "this statement", *instead = NULL;
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    if (refused[i].kind != node.kind) continue;
+    text = refused[i].text;
+    instead = refused[i].instead;
+  }
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_relax_unsupported,
+                                     tvms_reader_keyword(reader, stmt), text);
+  if (instead) tvms_diag_remark(diags, diag, "%s", instead);
+}
+
 static void read_stmt(tvms_reader *reader, tvms_ref stmt) {
   tvms_relax_state *relax = tvms_relax_of(reader);
   tvms_relax_reading around = relax->reading;
@@ -317,9 +464,10 @@ static void read_stmt(tvms_reader *reader, tvms_ref stmt) {
   case TVMS_SURF_ERROR:
   case TVMS_SURF_UNSUPPORTED:
     reader->failed = true;
+    relax->gave_up = true;
     tvms_scope_bind_words(reader, tvms_reader_span_of(reader, stmt));
     break;
-  default: tvms_reader_report(reader, relax_unsupported, stmt); reader->failed = true;
+  default: refuse(reader, stmt);
   }
   relax->reading = around;
 }

@@ -199,7 +199,10 @@ static tvms_eval_value tuple_item(tvms_reader *reader, tvms_node *tuple, int64_t
   int64_t place =
       index < 0 && tuple->kind == TVMS_NODE_TUPLE ? index + fields.len : index;
   if (place < 0 || place >= fields.len) {
-    tvms_reader_report(reader, tuple_index, ref, (long long)index, fields.len);
+    const tvms_surf *node = tvms_reader_at(reader, ref);
+    bool item = node->kind == TVMS_SURF_SUBSCRIPT;
+    tvms_reader_report(reader, tuple_index, item ? node->b : ref, (long long)index,
+                       fields.len);
     return tvms_reader_failed(reader);
   }
   if (tuple->kind == TVMS_NODE_TUPLE && folds) {

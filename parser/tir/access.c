@@ -298,9 +298,50 @@ tvms_node *tvms_tir_whole_region(tvms_reader *reader, tvms_node *buffer, tvms_re
   return make_region(reader, buffer, (tvms_eval_items){NULL, 0}, ref).as.node;
 }
 
+// How many indices the subscript that ends at `end` has, and whether one is a slice.
+static uint32_t indices_written(const char *text, tvms_span span, bool *slices) {
+  uint32_t count = 1, depth = 0;
+  *slices = false;
+  for (uint32_t at = span.end; at > span.begin; at--) {
+    char c = text[at - 1];
+    if (c == ']' || c == ')') depth++;
+    if (depth == 1 && c == ',') count++;
+    if (depth == 1 && c == ':') *slices = true;
+    if ((c == '[' || c == '(') && --depth == 0) break;
+  }
+  return count;
+}
+
+// A slice, or a load with too few indices: `A[i]`, `A[i][j]`.
+static void report_region(tvms_reader *reader, const tvms_node *region, tvms_ref ref) {
+  const tvms_buffer *buffer = tvms_as_buffer(tvms_as_buffer_region(region)->buffer);
+  tvms_span span = region->span;
+  const char *text = reader->surface->source->text;
+  bool slices = true;
+  uint32_t count = 0;
+  if (span.end > span.begin && text[span.end - 1] == ']')
+    count = indices_written(text, span, &slices);
+  if (slices || count >= buffer->shape.len) {
+    tvms_reader_report(reader, region_as_value, ref);
+    return;
+  }
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_wrong_rank, span,
+                                     tvms_symbol_text(reader->context, buffer->name),
+                                     buffer->shape.len, count);
+  if (text[span.end] != '[') return;
+  uint32_t end = span.end + 1;
+  while (text[end] && text[end] != ']' && text[end] != '\n') {
+    end++;
+  }
+  tvms_diag_remark(diags, diag, "write %.*s, %.*s]", (int)(span.end - 1 - span.begin),
+                   text + span.begin, (int)(end - span.end - 1), text + span.end + 1);
+  tvms_diag_fix(diags, diag, (tvms_span){span.end - 1, span.end + 1}, false, ", ");
+}
+
 tvms_node *tvms_tir_region_load(tvms_reader *reader, tvms_node *region, tvms_ref ref) {
   if (!tvms_release_has(reader->dialect, TVMS_FACT_slices_are_vectors)) {
-    tvms_reader_report(reader, region_as_value, ref);
+    report_region(reader, region, ref);
     reader->failed = true;
     return NULL;
   }
@@ -421,6 +462,11 @@ void tvms_tir_store_into(tvms_reader *reader, tvms_node *buffer, tvms_eval_value
                             ? few
                             : tvms_arena_array(&reader->values, tvms_node *, items.len);
   bool known = tvms_eval_value_is_known(value);
+  if (value.kind == TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader, assigned_at(reader, ref),
+                                "what is stored into a buffer", "a number", value);
+    return;
+  }
   for (uint32_t i = 0; i < items.len; i++) {
     known = known && tvms_eval_value_is_known(items.items[i]);
   }

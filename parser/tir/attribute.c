@@ -82,11 +82,12 @@ static tvms_eval_value whole(tvms_node *buffer) {
   METHOD(get_flattened_buffer)
 
 // What is suggested for a misspelt one.
-static const tvms_sym of_buffers[] = {
-    TVMS_SYM_data,  TVMS_SYM_shape, TVMS_SYM_strides,        TVMS_SYM_elem_offset,
-    TVMS_SYM_dtype, TVMS_SYM_name,  TVMS_SYM_data_alignment, TVMS_SYM_offset_factor,
+static const tvms_sym of_buffers[] = {TVMS_SYM_data,           TVMS_SYM_shape,
+                                      TVMS_SYM_strides,        TVMS_SYM_elem_offset,
+                                      TVMS_SYM_dtype,          TVMS_SYM_name,
+                                      TVMS_SYM_data_alignment, TVMS_SYM_offset_factor,
 #define METHOD(name) TVMS_SYM_##name,
-    BUFFER_METHODS(METHOD)
+                                      BUFFER_METHODS(METHOD)
 #undef METHOD
 };
 

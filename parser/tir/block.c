@@ -291,11 +291,12 @@ static bool loop_domain(tvms_reader *reader, const tvms_node *var, tvms_node **m
 }
 
 static tvms_node *remap_one(tvms_reader *reader, tvms_frame *frame, char kind,
-                            tvms_eval_value binding, tvms_ref ref) {
+                            tvms_eval_value binding, const tvms_call_args *call) {
+  tvms_ref ref = call->ref;
   tvms_node *var = tvms_eval_value_node_of(binding, TVMS_NODE_VAR);
   tvms_node *min, *extent;
   if (!var) {
-    tvms_eval_report_wrong_type(reader, ref, "each binding of T.axis.remap",
+    tvms_eval_report_wrong_type(reader, call->refs[1], "each binding of T.axis.remap",
                                 "a loop variable", binding);
     return NULL;
   }
@@ -305,7 +306,7 @@ static tvms_node *remap_one(tvms_reader *reader, tvms_frame *frame, char kind,
     return NULL;
   }
   if (kind != 'S' && kind != 'R') {
-    tvms_reader_report(reader, unknown_axis_kind, ref, kind);
+    tvms_reader_report(reader, unknown_axis_kind, call->refs[0], kind);
     return NULL;
   }
   tvms_iter_type type = kind == 'S' ? TVMS_ITER_DATA_PAR : TVMS_ITER_COMM_REDUCE;
@@ -320,7 +321,15 @@ tvms_eval_value tvms_call_remap(tvms_reader *reader, const tvms_call_args *call)
     return tvms_reader_failed(reader);
   }
   if (kinds.kind != TVMS_EVAL_STR || kinds.len != bindings.len) {
-    tvms_reader_report(reader, remap_count, call->ref, kinds.len, bindings.len);
+    if (kinds.kind != TVMS_EVAL_STR) {
+      tvms_eval_report_wrong_type(reader, call->refs[0], "the kinds of axes",
+                                  "a string such as \"SSR\"", kinds);
+      return tvms_reader_failed(reader);
+    }
+    tvms_reader_report(reader, remap_count, call->refs[0], (int)kinds.len,
+                       kinds.as.text, kinds.len, tvms_diag_plural(kinds.len),
+                       bindings.len, tvms_diag_plural(bindings.len),
+                       bindings.len == 1 ? "follows" : "follow");
     return tvms_reader_failed(reader);
   }
   tvms_eval_value *vars =
@@ -328,7 +337,7 @@ tvms_eval_value tvms_call_remap(tvms_reader *reader, const tvms_call_args *call)
   bool sound = true;
   for (uint32_t i = 0; i < bindings.len; i++) {
     tvms_node *var =
-        remap_one(reader, frame, kinds.as.text[i], bindings.items[i], call->ref);
+        remap_one(reader, frame, kinds.as.text[i], bindings.items[i], call);
     vars[i] = tvms_eval_value_node(var);
     sound = sound && var;
   }

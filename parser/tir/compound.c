@@ -69,8 +69,11 @@ static void bind_loop_vars(tvms_reader *reader, tvms_ref target,
   bool several = node->kind == TVMS_SURF_TUPLE || node->kind == TVMS_SURF_LIST;
   tvms_eval_value vars = loop_vars(reader, frame);
   if (several && vars.kind == TVMS_EVAL_NODE) {
-    tvms_reader_report(reader, cannot_unpack, target,
-                       tvms_surface_count(reader->surface, node->a), 1u, "");
+    uint32_t count = tvms_surface_count(reader->surface, node->a);
+    tvms_diag *diag = tvms_reader_report(reader, cannot_unpack, target, count,
+                                         tvms_diag_plural(count), 1u, "");
+    tvms_diag_remark(&reader->context->diags, diag,
+                     "loops inside each other are T.grid(n, m)");
     reader->failed = true;
     tvms_tir_bind_unknown(reader, target);
     return;
@@ -100,6 +103,11 @@ void tvms_tir_read_for(tvms_reader *reader, tvms_ref ref) {
     tvms_tir_body(reader, suites.a);
   }
   tvms_scope_pop(reader);
+  // A loop without a body: what follows was meant to stand in it.
+  const tvms_surf *first = tvms_reader_at(reader, suites.a);
+  if (first->kind == TVMS_SURF_ERROR && first->begin == first->end) {
+    tvms_scope_bind_words(reader, tvms_reader_span_of(reader, stmt.a));
+  }
 }
 
 void tvms_tir_read_while(tvms_reader *reader, tvms_ref ref) {

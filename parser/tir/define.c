@@ -54,6 +54,7 @@ void tvms_tir_define(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
                && !same_value(reader, here->value, value);
   if (clash) {
     tvms_diags *diags = &reader->context->diags;
+    reader->short_of_names = reader->unit;
     tvms_diag *diag = tvms_diag_report(diags, TVMS_D_already_defined, span,
                                        tvms_symbol_text(reader->context, name));
     tvms_diag_note(diags, diag, here->span, "defined here before");
@@ -331,9 +332,10 @@ static void bind_parts(tvms_reader *reader, tvms_ref target, tvms_eval_value val
     stars += tvms_reader_at(reader, part)->kind == TVMS_SURF_STAR;
   }
   if (stars ? items.len + 1 < count : items.len != count) {
-    tvms_reader_report(reader, cannot_unpack, target, count, items.len,
-                       items.len == 1 ? "" : "s");
+    tvms_reader_report(reader, cannot_unpack, target, count, tvms_diag_plural(count),
+                       items.len, items.len == 1 ? "" : "s");
     tvms_tir_bind_unknown(reader, target);
+    if (items.len > count) reader->short_of_names = reader->unit;
     return;
   }
   bind_items(reader, target, items, bind, source);
@@ -353,6 +355,7 @@ static void bind_all(tvms_reader *reader, tvms_ref target, tvms_eval_value value
   case TVMS_SURF_BAD: reader->failed = true; break;
   default:
     tvms_reader_report(reader, bad_assignment_target, target);
+    reader->short_of_names = reader->unit;
     reader->failed = true;
   }
 }

@@ -213,6 +213,7 @@ static void bind_param(tvms_reader *reader, tvms_sym name, tvms_eval_value value
   if (tvms_scope_binds_here(reader, name) && value.kind == TVMS_EVAL_NODE
       && binding->value.kind == TVMS_EVAL_NODE
       && binding->value.as.node != value.as.node) {
+    reader->short_of_names = reader->unit;
     tvms_diag_report(&reader->context->diags, TVMS_D_already_defined, span,
                      tvms_symbol_text(reader->context, name));
   }
@@ -309,6 +310,11 @@ static void read_params(tvms_reader *reader, tvms_ref params) {
   tvms_surface_each(reader->surface, ref, params) {
     const tvms_surf param = *tvms_reader_at(reader, ref);
     bool bare_star = !param.a && param.op == TVMS_OP_STAR;
+    if (param.kind == TVMS_SURF_BAD) {
+      reader->failed = true;
+      tvms_scope_bind_words(reader, tvms_reader_span_of(reader, ref));
+      continue;
+    }
     if (param.op != TVMS_OP_PARAM && !bare_star && !tvms_tir_of(reader)->jit) {
       not_positional(reader, ref);
       continue;

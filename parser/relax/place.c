@@ -1,0 +1,106 @@
+// Findings of inference at the argument that is wrong.
+//
+// A row says what a finding is about: the parameter with one of these names, the operands, or
+// the argument of the callee that the text counts. Else it is the parameter whose name stands
+// in the text of the finding ("one stride per axis": strides).
+#include "parser/relax/place.h"
+
+#include "parser/relax/signature.h"
+#include "support/intern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+  tvms_diag_id id;
+  const char *params[4];  // of the operator
+} about[] = {
+    {TVMS_D_op_axis, {"axis", "axes", "dim", "indices_or_sections"}},
+    {TVMS_D_op_ndim, {"axes", "shape"}},
+    {TVMS_D_call_tir_arity, {"args"}},
+    {TVMS_D_call_tir_output, {"out_ty", "out_sinfo"}},
+};
+
+static int32_t param_named(const tvms_relax_op_call *call, uint64_t given,
+                           const char *name) {
+  const tvms_signature *signature = call->signature->signature;
+  for (uint32_t i = 0; i < signature->count; i++) {
+    const char *own =
+        tvms_symbol_text(call->reader->context, signature->params[i].name);
+    if (given >> i & 1 && strcmp(own, name) == 0) return (int32_t)i;
+  }
+  return -1;
+}
+
+// The parameter whose name, but for a plural, the text mentions as a word.
+static int32_t param_mentioned(const tvms_relax_op_call *call, uint64_t given,
+                               const char *text) {
+  const tvms_signature *signature = call->signature->signature;
+  for (uint32_t i = 0; i < signature->count; i++) {
+    const char *name =
+        tvms_symbol_text(call->reader->context, signature->params[i].name);
+    size_t len = strlen(name);
+    if (len > 4 && name[len - 1] == 's') len--;
+    if (!(given >> i & 1) || len < 4) continue;
+    for (const char *at = text; *at; at++) {
+      bool begins = at == text || at[-1] == ' ' || at[-1] == '\'';
+      if (begins && strncmp(at, name, len) == 0) return (int32_t)i;
+    }
+  }
+  return -1;
+}
+
+static int32_t param_of(const tvms_relax_op_call *call, uint64_t given,
+                        const tvms_diag *diag) {
+  for (size_t i = 0; i < sizeof about / sizeof about[0]; i++) {
+    if (about[i].id != diag->id) continue;
+    for (size_t k = 0; k < 4 && about[i].params[k]; k++) {
+      int32_t found = param_named(call, given, about[i].params[k]);
+      if (found >= 0) return found;
+    }
+  }
+  if (diag->id == TVMS_D_op_expects) {
+    bool callee = strstr(diag->text, "a PrimFunc of the module") && given & 1;
+    return callee ? 0 : param_mentioned(call, given, diag->text);
+  }
+  return -1;
+}
+
+// "argument 2 of 'f'" of call_tir: that item of the tuple of arguments, if one is written.
+static tvms_ref argument_of(const tvms_relax_op_call *call, uint64_t given,
+                            const tvms_diag *diag) {
+  int32_t args = param_named(call, given, "args");
+  if (diag->id != TVMS_D_call_argument || args < 0
+      || strncmp(diag->text, "argument ", 9) != 0) {
+    return 0;
+  }
+  const tvms_surf *node = tvms_reader_at(call->reader, call->refs[args]);
+  if (node->kind != TVMS_SURF_TUPLE && node->kind != TVMS_SURF_LIST)
+    return call->refs[args];
+  long left = strtol(diag->text + 9, NULL, 10);
+  tvms_surface_each(call->reader->surface, item, node->a) {
+    if (--left == 0) return item;
+  }
+  return 0;
+}
+
+void tvms_relax_place_findings(const tvms_relax_op_call *call, uint64_t given,
+                               const tvms_diag *before) {
+  tvms_reader *reader = call->reader;
+  tvms_span whole = tvms_reader_span_of(reader, call->ref);
+  tvms_diag *diag = before ? before->next : reader->context->diags.first;
+  for (; diag; diag = diag->next) {
+    if (diag->span.begin != whole.begin || diag->span.end != whole.end) continue;
+    bool operands = diag->id == TVMS_D_op_dtypes_differ || diag->id == TVMS_D_op_broadcast;
+    if (operands && (given & 3) == 3) {
+      diag->span =
+          (tvms_span){tvms_reader_span_of(reader, call->refs[0]).begin,
+                      tvms_reader_span_of(reader, call->refs[1]).end};
+      continue;
+    }
+    tvms_ref ref = argument_of(call, given, diag);
+    int32_t i = ref ? -1 : param_of(call, given, diag);
+    if (i >= 0) ref = call->refs[i];
+    if (ref) diag->span = tvms_reader_span_of(reader, ref);
+  }
+}
