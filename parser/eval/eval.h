@@ -166,9 +166,6 @@ static inline tvms_span tvms_reader_span_of(const tvms_reader *reader, tvms_ref 
   return tvms_surface_span(reader->surface, ref);
 }
 
-// The word that a statement begins with.
-tvms_span tvms_reader_keyword(const tvms_reader *reader, tvms_ref stmt);
-
 // Reports at the place of `ref`: tvms_reader_report(reader, row of diag.def, ref, arguments…).
 #define tvms_reader_report(...) TVMS_READER_REPORT(__VA_ARGS__, 0)
 #define TVMS_READER_REPORT(reader, name, ref, ...)                                     \

@@ -16,4 +16,7 @@ void tvms_reader_set_dialect(tvms_reader *reader, tvms_dialect dialect);
 // Frees what the evaluation took; values are gone.
 void tvms_reader_fini(tvms_reader *reader);
 
+// The word that a statement begins with.
+tvms_span tvms_reader_keyword(const tvms_reader *reader, tvms_ref stmt);
+
 #endif

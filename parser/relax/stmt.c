@@ -6,6 +6,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/origin.h"
+#include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
 #include "parser/relax/assign.h"
 #include "parser/relax/convert.h"

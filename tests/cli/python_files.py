@@ -450,7 +450,7 @@ def test(te_func, vec):
         p = tvms("check", self.file(text))
         said = p.stderr.decode()
         self.assertEqual(said.count("error["), 2, said)
-        self.assertIn(":25:16: error[E0510]", said)
+        self.assertIn(":25:22: error[E0510]", said)
         self.assertIn(":39:9: error[E0341]", said)
 
     def test_each_definition_may_have_a_release_of_its_own(self):
@@ -462,7 +462,7 @@ def test(te_func, vec):
         self.assertEqual((p.returncode, p.stderr), (0, b""))
         p = tvms("check", self.file(head + new + old + both + old.replace("old", "last") + new))
         self.assertEqual((p.returncode, p.stderr.count(b"error[E0402]"), p.stderr.count(b"error[")), (1, 1, 1), p.stderr)
-        self.assertIn(b":12:15: error[E0402]", p.stderr)
+        self.assertIn(b":13:39: error[E0402]", p.stderr)
 
     def test_names_of_other_packages_mark_no_release(self):
         text = """
