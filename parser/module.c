@@ -43,6 +43,8 @@ static void read_function(tvms_reader *reader, const tvms_def *def,
   uint32_t errors = reader->context->diags.errors;
   reader->unit = member->unit;
   reader->failed = false;
+  reader->undefined.len = 0;
+  reader->short_of_names = NULL;
   reader->unknown = TVMS_NO_SPAN;
   def->decoration.language->read(reader, def, member);
   if (member->partial) keep_sound_part(member);
