@@ -39,6 +39,7 @@ static void visit_under(tvms_lint_body *body, tvms_lint_condition_kind kind,
 static void visit_choice(tvms_lint_body *body, tvms_node *condition, tvms_node *yes,
                          tvms_node *no) {
   visit_expr(body, condition);
+  tvms_lint_body_style_condition(body, condition);
   visit_under(body, TVMS_LINT_HOLDS, condition, yes);
   visit_under(body, TVMS_LINT_FAILS, condition, no);
 }
@@ -312,9 +313,11 @@ static void visit_init(tvms_lint_body *body, const tvms_block *block) {
 
 static void open_axes(tvms_lint_body *body, const tvms_block_realize *realize) {
   const tvms_block *block = tvms_as_block(realize->block);
-  if (!tvms_node_is_true(realize->predicate))
+  if (!tvms_node_is_true(realize->predicate)) {
+    tvms_lint_body_style_condition(body, realize->predicate);
     tvms_lint_path_condition(&body->path, TVMS_LINT_HOLDS, realize->predicate, NULL,
                              NULL);
+  }
   tvms_lint_body_axes_block(body, realize);
   for (uint32_t i = 0; i < block->iter_vars.len && i < realize->iter_values.len; i++) {
     const tvms_iter_var *iter = tvms_as_iter_var(block->iter_vars.items[i]);
@@ -360,6 +363,7 @@ static void visit_scope_id(tvms_lint_body *body, const tvms_scope_id *id) {
 
 static void visit_seq(tvms_lint_body *body, const tvms_seq *seq) {
   tvms_lint_mark mark = tvms_lint_path_mark(&body->path);
+  tvms_lint_body_style_sequence(body, seq->stmts);
   for (uint32_t i = 0; i < seq->stmts.len; i++)
     visit_stmt(body, seq->stmts.items[i]);
   tvms_lint_path_leave(&body->path, mark);
@@ -388,6 +392,7 @@ static void visit_stmt_inner(tvms_lint_body *body, tvms_node *node) {
   case TVMS_NODE_IF_THEN_ELSE: {
     const tvms_if_then_else *branch = tvms_as_if_then_else(node);
     visit_expr(body, branch->condition);
+    tvms_lint_body_style_condition(body, branch->condition);
     visit_case(body, TVMS_LINT_HOLDS, branch, branch->then_case);
     visit_case(body, TVMS_LINT_FAILS, branch, branch->else_case);
     return;

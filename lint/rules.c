@@ -3,8 +3,10 @@
 
 #include "lint/body_walk.h"
 #include "lint/imports.h"
+#include "lint/names.h"
 #include "lint/private.h"
 #include "lint/relax.h"
+#include "lint/relax_style.h"
 #include "lint/suppress.h"
 #include "lint/tir.h"
 

@@ -119,7 +119,7 @@ class Linting(unittest.TestCase):
     def test_selection(self):
         self.assertEqual(self.codes("--select", "W1110", self.path), [])
         self.assertEqual(self.codes("--select", "unused_binding", self.path), ["W1112"] * 5)
-        self.assertEqual(self.codes("--select", "ALL", "--ignore", "W111", self.path), [])
+        self.assertEqual(self.codes("--select", "ALL", "--ignore", "W111,W1136", self.path), [])
         self.assertEqual(self.codes("--select", "W1110,race", "--select", "1112", self.path), ["W1112"] * 5)
 
     def test_findings_get_comments(self):
