@@ -39,8 +39,7 @@ void tvms_builtin_stack_init(tvms_builtin_stack *stack, tvms_unit *unit,
   stack->array = pointer(unit, "stack_array");
   tvms_buffer *buffer = tvms_node_make(unit, BUFFER, TVMS_NO_SPAN);
   buffer->name = symbol(unit, "stack_shape");
-  // A buffer that names no scope is in the global one since 0.25.
-  bool named = tvms_release_has(unit->dialect, TVMS_FACT_buffers_have_layouts);
+  bool named = tvms_release_has(unit->dialect, TVMS_FACT_pointers_have_scope);
   buffer->data =
       tvms_pointer_var_new(unit, buffer->name, TVMS_DTYPE(INT, 64),
                            symbol(unit, named ? "global" : ""), TVMS_NO_SPAN);

@@ -9,7 +9,8 @@
 // private, have a calling convention or a target without a host stay as they are.
 //
 // Modules of 0.22 are packed as its development version 0.22.dev0 does: other messages, other numbers of
-// fields, and the name stays. 0.25 packs in a third way, which is not here.
+// fields, and the name stays. Up to 0.25 a parameter holds the handle of its tensor, and the buffer has
+// a pointer of its own.
 // TVM: tirx.transform.MakePackedAPI, tir.transform.MakePackedAPI up to 0.22.
 #include "ir/build.h"
 #include "ir/clone.h"
@@ -262,7 +263,9 @@ static tvms_node *result_variable(tvms_unit *unit) {
   if (tvms_release_has(unit->dialect, TVMS_FACT_opaque_pointers_are_bare))
     return result;
   tvms_struct_SINFO_POINTER *type = tvms_node_make(unit, SINFO_POINTER, TVMS_NO_SPAN);
-  type->scope = tvms_symbol_intern(unit->context, "", 0);
+  bool named = tvms_release_has(unit->dialect, TVMS_FACT_pointers_have_scope);
+  const char *scope = named ? "global" : "";
+  type->scope = tvms_symbol_intern(unit->context, scope, strlen(scope));
   result->sinfo = &type->head;
   return result;
 }
@@ -308,12 +311,5 @@ static tvms_node *TVMS_NULLABLE remake(void *self, tvms_unit *unit, uint32_t ind
 }
 
 void tvms_pass_make_packed_api(tvms_pass_run *run) {
-  tvms_dialect dialect = run->module->dialect;
-  if (tvms_release_has(dialect, TVMS_FACT_packed_arguments_have_padding)
-      && !tvms_release_has(dialect, TVMS_FACT_buffers_are_variables)) {
-    tvms_diag_report(&run->context->diags, TVMS_D_pass_of_newer_releases, TVMS_NO_SPAN,
-                     "MakePackedAPI", "0.26");
-    return;
-  }
   tvms_functions_remake(run, TVMS_NODE_PRIM_FUNC, remake, run);
 }

@@ -50,6 +50,8 @@ static tvms_node *decode_pointer(tvms_packed_binder *b, uint32_t param, tvms_nod
                        inside, 2, TVMS_NO_SPAN),
       value,
   };
+  if (b->untyped)
+    return tvms_select_new(b->unit, choice[0], choice[1], choice[2], TVMS_NO_SPAN);
   return tvms_call_new_of(b->unit, TVMS_PACKED_HANDLE, TVMS_TIR_if_then_else, choice, 3,
                           TVMS_NO_SPAN);
 }
@@ -84,29 +86,42 @@ static tvms_node *decode_number(tvms_packed_binder *b, uint32_t param, tvms_node
                          TVMS_NO_SPAN);
 }
 
+// The handle of a tensor, and a pointer.
+static void load_pointer(tvms_packed_binder *b, uint32_t param, tvms_node *kind) {
+  tvms_node *var = b->out->function->params.items[param];
+  tvms_packed_path path = tvms_packed_path_of(b, param, "");
+  bool tensor = b->out->function->buffers.items[param] != NULL;
+  tvms_node *value = decode_pointer(b, param, kind, tensor ? "Tensor" : "pointer");
+  if (b->untyped) {
+    tvms_packed_note_definition(b, var, var, &path);
+    tvms_packed_load(b, var, value);
+    b->handles[param] = var;
+  } else if (tensor) {
+    tvms_node *handle = tvms_packed_variable(b, TVMS_PACKED_HANDLE, "%s_handle%s",
+                                             tvms_packed_name_of(b, param), "");
+    tvms_packed_load(b, handle, value);
+    b->handles[param] = handle;
+  } else {
+    tvms_node *pointer = tvms_call_new_of(
+        b->unit, TVMS_PACKED_HANDLE, TVMS_TIR_reinterpret, &value, 1, TVMS_NO_SPAN);
+    tvms_packed_note_definition(b, var, var, &path);
+    tvms_packed_load(b, var, tvms_packed_typed(pointer, var->sinfo));
+  }
+}
+
 static void decode(tvms_packed_binder *b, uint32_t param) {
   tvms_node *var = b->out->function->params.items[param];
-  const char *name = tvms_packed_name_of(b, param);
+  const char *name = tvms_packed_holder_name(b, param);
   tvms_node *kind =
       tvms_packed_variable(b, TVMS_DTYPE(INT, 32), "%s_type_index%s", name, "");
   tvms_packed_load(b, kind,
                    tvms_packed_field_of(b, TVMS_DTYPE(INT, 32), b->out->args, param,
                                         TVMS_FIELD_ANY_TYPE_INDEX));
   tvms_packed_path path = tvms_packed_path_of(b, param, "");
-  if (b->out->function->buffers.items[param]) {
-    tvms_node *handle =
-        tvms_packed_variable(b, TVMS_PACKED_HANDLE, "%s_handle%s", name, "");
-    tvms_packed_load(b, handle, decode_pointer(b, param, kind, "Tensor"));
-    b->handles[param] = handle;
-  } else if (tvms_dtype_is_handle(var->dtype)) {
-    tvms_node *value = decode_pointer(b, param, kind, "pointer");
-    tvms_node *pointer = tvms_call_new_of(
-        b->unit, TVMS_PACKED_HANDLE, TVMS_TIR_reinterpret, &value, 1, TVMS_NO_SPAN);
-    tvms_packed_note_definition(b, var, var, &path);
-    tvms_packed_load(b, var, tvms_packed_typed(pointer, var->sinfo));
-  } else {
+  if (b->out->function->buffers.items[param] || tvms_dtype_is_handle(var->dtype))
+    load_pointer(b, param, kind);
+  else
     tvms_packed_bind_scalar(b, var, decode_number(b, param, kind, var->dtype), &path);
-  }
 }
 
 // ---- All arguments ----
@@ -127,7 +142,7 @@ static void write_parameter(const tvms_packed_binder *b, tvms_strbuf *out,
   char dtype[TVMS_DTYPE_TEXT];
   tvms_strbuf_printf(out, "%s: ", tvms_packed_name_of(b, param));
   if (!buffer) {
-    bool pointer = tvms_dtype_is_handle(var->dtype);
+    bool pointer = tvms_dtype_is_handle(var->dtype) && !b->untyped;
     const char *type = !pointer     ? tvms_dtype_text(var->dtype, dtype)
                        : var->sinfo ? tvms_packed_words_of(b, var->sinfo)
                                     : "T.handle";
@@ -176,6 +191,7 @@ void tvms_packed_arguments_bind(tvms_packed_arguments *arguments) {
   uint32_t count = arguments->function->params.len;
   tvms_packed_binder b = {
       .out = arguments, .unit = arguments->unit, .memory = &context->memory};
+  b.untyped = !tvms_release_has(b.unit->dialect, TVMS_FACT_buffers_are_variables);
   b.analyzer = tvms_analyzer_new(b.unit);
   b.handles = tvms_arena_array(&context->scratch, tvms_node *, count);
   tvms_node_map_init(&b.defined, b.memory);

@@ -81,6 +81,12 @@ const char *tvms_packed_name_of(const tvms_packed_binder *b, uint32_t param) {
   return tvms_symbol_text(b->unit->context, name);
 }
 
+const char *tvms_packed_holder_name(const tvms_packed_binder *b, uint32_t param) {
+  if (!b->untyped) return tvms_packed_name_of(b, param);
+  const tvms_node *var = b->out->function->params.items[param];
+  return tvms_symbol_text(b->unit->context, tvms_as_var(var)->name);
+}
+
 tvms_packed_path tvms_packed_path_of(const tvms_packed_binder *b, uint32_t param,
                                      const char *field) {
   tvms_packed_path path = {.index = param};

@@ -34,6 +34,7 @@ typedef struct {
   tvms_node **handles;   // by parameter: VAR of the handle of a tensor
   tvms_node *when;       // the part of messages in front of the signature
   tvms_node *signature;  // f(A: Tensor([n], float32), …)
+  bool untyped;          // before 0.26: parameters hold handles, buffers pointers of their own
 } tvms_packed_binder;
 
 #define TVMS_PACKED_HANDLE TVMS_DTYPE(HANDLE, 64)
@@ -92,6 +93,9 @@ static inline tvms_node *tvms_packed_typed(tvms_node *call,
 
 // The name of a parameter: that of its buffer, if it has one.
 const char *tvms_packed_name_of(const tvms_packed_binder *b, uint32_t param);
+
+// The name of the variable that holds what is passed: up to 0.25 that of the handle.
+const char *tvms_packed_holder_name(const tvms_packed_binder *b, uint32_t param);
 
 // `param` and a field of it, ".byte_offset" or "".
 tvms_packed_path tvms_packed_path_of(const tvms_packed_binder *b, uint32_t param,

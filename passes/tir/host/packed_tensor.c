@@ -68,10 +68,11 @@ static void check_rank_and_type(tvms_packed_binder *b, const tensor *t) {
 static tvms_node *pointer_field(tvms_packed_binder *b, const tensor *t,
                                 tvms_packed_field field, const char *suffix) {
   char name[128];
-  snprintf(name, sizeof name, "%.110s_%s", t->name, suffix);
+  snprintf(name, sizeof name, "%.110s_%s", tvms_packed_holder_name(b, t->param),
+           suffix);
   tvms_node *var =
       tvms_packed_variable(b, TVMS_PACKED_HANDLE, "%s_%s", b->out->symbol, name);
-  tvms_node *type = pointer_type(b, TVMS_DTYPE(INT, 64), 0);
+  tvms_node *type = b->untyped ? NULL : pointer_type(b, TVMS_DTYPE(INT, 64), 0);
   var->sinfo = type;
   tvms_packed_load(
       b, var,
@@ -140,9 +141,30 @@ static void bind_given_strides(tvms_packed_binder *b, const tensor *t) {
   }
 }
 
+// Strides of a buffer that repeats what has the size 1: up to 0.25.
+static void bind_repeating_strides(tvms_packed_binder *b, const tensor *t) {
+  tvms_node *compact = tvms_int_imm_new(b->unit, index_dtype(t->buffer), 1, TVMS_NO_SPAN);
+  for (uint32_t i = t->buffer->shape.len; i > 0; i--) {
+    tvms_node *size = t->buffer->shape.items[i - 1];
+    tvms_node *value = tvms_packed_cast(b, size->dtype, element(b, t->strides, i - 1));
+    value = tvms_build_if_then_else(b->unit, tvms_packed_is_null(b, t->strides),
+                                    compact, value, TVMS_NO_SPAN);
+    tvms_node *one = tvms_int_imm_new(b->unit, size->dtype, 1, TVMS_NO_SPAN);
+    value = tvms_build_if_then_else(
+        b->unit, tvms_packed_build(b, TVMS_NODE_EQ, size, one),
+        tvms_int_imm_new(b->unit, value->dtype, 0, TVMS_NO_SPAN), value, TVMS_NO_SPAN);
+    tvms_packed_path path = tvms_packed_element_path(b, t->param, "strides", i - 1);
+    tvms_packed_bind_scalar(b, t->buffer->strides.items[i - 1], value, &path);
+    compact = tvms_packed_build(b, TVMS_NODE_MUL, compact, size);
+    compact = tvms_analyzer_simplify(b->analyzer, compact);
+  }
+}
+
 static void bind_strides(tvms_packed_binder *b, tensor *t) {
   t->strides = pointer_field(b, t, TVMS_FIELD_TENSOR_STRIDES, "strides");
-  if (t->buffer->strides.len)
+  if (t->buffer->strides.len && t->buffer->buffer_type && b->untyped)
+    bind_repeating_strides(b, t);
+  else if (t->buffer->strides.len)
     bind_given_strides(b, t);
   else
     check_compact(b, t);
@@ -203,13 +225,29 @@ static void bind_device(tvms_packed_binder *b, const tensor *t) {
   b->out->has_device = true;
 }
 
-// The data, as a pointer to elements; a tensor without elements need not have any.
-static tvms_node *bind_data(tvms_packed_binder *b, const tensor *t) {
+// Truth values are stored as bytes, and the variable of the data points to such.
+static void point_at_stored(const tvms_packed_binder *b, const tvms_buffer *buffer) {
+  const tvms_node *type = buffer->data->sinfo;
+  if (!type || !tvms_dtype_is_bool(buffer->element) || buffer->element.lanes != 1)
+    return;
+  buffer->data->sinfo =
+      pointer_type(b, TVMS_DTYPE(INT, 8), tvms_as_sinfo_pointer(type)->scope);
+}
+
+// The data, as a pointer to elements; a tensor without elements need not have any. Up to
+// 0.25 it is the buffer's variable, and NULL if that has a value already.
+static tvms_node *TVMS_NULLABLE bind_data(tvms_packed_binder *b, const tensor *t) {
   tvms_node *raw =
       tvms_packed_field_of(b, TVMS_PACKED_HANDLE, t->handle, 0, TVMS_FIELD_TENSOR_DATA);
-  tvms_node *data = tvms_call_new_of(b->unit, TVMS_PACKED_HANDLE, TVMS_TIR_reinterpret,
-                                     &raw, 1, TVMS_NO_SPAN);
-  tvms_packed_typed(data, t->buffer->data->sinfo);
+  tvms_packed_path path = tvms_packed_path_of(b, t->param, ".data");
+  if (b->untyped) point_at_stored(b, t->buffer);
+  if (b->untyped && !tvms_packed_bind_scalar(b, t->buffer->data, raw, &path)) return NULL;
+  tvms_node *data = t->buffer->data;
+  if (!b->untyped) {
+    data = tvms_call_new_of(b->unit, TVMS_PACKED_HANDLE, TVMS_TIR_reinterpret, &raw, 1,
+                            TVMS_NO_SPAN);
+    tvms_packed_typed(data, t->buffer->data->sinfo);
+  }
   tvms_dtype type = index_dtype(t->buffer);
   tvms_node *size = tvms_int_imm_new(b->unit, type, 1, TVMS_NO_SPAN);
   for (uint32_t i = 0; i < t->buffer->shape.len; i++) {
@@ -224,7 +262,7 @@ static tvms_node *bind_data(tvms_packed_binder *b, const tensor *t) {
       TVMS_PACKED_PARTS(t->name, " data pointer is NULL on argument #", t->index.text,
                         "", "`,\n  expected non-NULL data pointer"));
   tvms_attr_stmt *aligned = tvms_node_make(b->unit, ATTR_STMT, TVMS_NO_SPAN);
-  aligned->node = (tvms_node *)(uintptr_t)&t->buffer->head;
+  aligned->node = b->untyped ? data : (tvms_node *)(uintptr_t)&t->buffer->head;
   aligned->key = tvms_bytes_copy(b->unit, "storage_alignment", 17);
   aligned->value = tvms_packed_int(b, t->buffer->align);
   tvms_vec_push(b->memory, &b->out->loads, &aligned->head);
@@ -244,7 +282,8 @@ void tvms_packed_bind_tensor(tvms_packed_binder *b, uint32_t param) {
   bind_offset(b, &t);
   bind_device(b, &t);
   tvms_decl_buffer *declare = tvms_node_make(b->unit, DECL_BUFFER, TVMS_NO_SPAN);
-  declare->source = bind_data(b, &t);
+  tvms_node *data = bind_data(b, &t);
+  declare->source = b->untyped ? NULL : data;
   declare->buffer = node;
   tvms_vec_push(b->memory, &b->out->declarations, &declare->head);
 }

@@ -107,7 +107,7 @@ static tvms_node *flat_buffer(flattening *f, tvms_node *node) {
     }
     buffer->axis_separators = (tvms_list){places, buffer->shape.len - 1};
     if (!is_zero(old->elem_offset)
-        && tvms_release_has(f->unit->dialect, TVMS_FACT_flattening_adds_offsets)) {
+        && tvms_release_has(f->unit->dialect, TVMS_FACT_flat_buffers_begin_at_zero)) {
       buffer->elem_offset =
           tvms_int_imm_new(f->unit, old->elem_offset->dtype, 0, TVMS_NO_SPAN);
     }
@@ -271,10 +271,8 @@ static tvms_list flat_indices(flattening *f, const tvms_buffer *buffer,
     // TVM simplifies each sum on the way, without any facts.
     if (i > 0) place = tvms_analyzer_merge_mod(plain, place);
   }
-  if (!is_zero(buffer->elem_offset)
-      && tvms_release_has(f->unit->dialect, TVMS_FACT_flattening_adds_offsets)) {
+  if (!is_zero(buffer->elem_offset))
     place = build(f, TVMS_NODE_ADD, place, buffer->elem_offset);
-  }
   tvms_vec_push(memory, &places, tvms_arith_simplify(f->unit, place));
   tvms_list result = tvms_list_copy(f->unit, places.items, places.len);
   tvms_vec_fini(memory, &places);
