@@ -4,6 +4,8 @@
 #include "driver/pass_list.h"
 #include "driver/render.h"
 #include "ir/reference.h"
+#include "lint/examples.h"
+#include "lint/rules.h"
 #include "passes/tables.h"
 #include "support/diag.h"
 #include "support/vec.h"
@@ -96,6 +98,25 @@ static void add_pattern(tvms_strbuf *out, const char *format) {
   }
 }
 
+static void add_example(tvms_strbuf *out, const char *title, const char *const *lines) {
+  tvms_strbuf_printf(out, "\n%s:\n\n", title);
+  for (; *lines; lines++) {
+    bool empty = **lines == '\n';
+    tvms_strbuf_printf(out, "%s%s", empty ? "" : "    ", *lines);
+  }
+}
+
+// Of a lint rule: a program that it finds a fault in, and one that is right.
+static void add_examples(tvms_strbuf *out, tvms_diag_id id) {
+  const tvms_lint_rule *rule = tvms_lint_rule_of(id);
+  if (!rule) return;
+  uint32_t index = (uint32_t)(rule - tvms_lint_rule_at(0));
+  if (!rule->on) tvms_strbuf_puts(out, "\nThe rule runs on request only: --select.\n");
+  const tvms_lint_example *example = tvms_lint_example_at(index);
+  add_example(out, "Found", example->wrong);
+  add_example(out, "Right", example->right);
+}
+
 bool tvms_explain(tvms_memory *memory, const char *word, tvms_strbuf *out,
                   tvms_strbuf *near) {
   for (uint32_t i = 0; i < tvms_diag_row_count(); i++) {
@@ -107,6 +128,7 @@ bool tvms_explain(tvms_memory *memory, const char *word, tvms_strbuf *out,
     add_pattern(out, row->format);
     tvms_strbuf_puts(out, "\n\n");
     tvms_strbuf_wrap(out, row->explanation);
+    add_examples(out, id);
     return true;
   }
   return explain_pass(word, out) || explain_name(memory, word, out, near);

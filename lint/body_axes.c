@@ -56,6 +56,9 @@ static void check_beyond(tvms_lint_body *body, const tvms_iter_var *axis,
       && (below ? range.min >= min.min
                 : range.max != INT64_MAX && range.max - min.min < extent.min))
     return;
+  if (constant && !below
+      && tvms_lint_path_is_guarded(path, value, min.min + extent.min))
+    return;
   uint64_t loops = tvms_lint_path_loops_of(path, value);
   uint64_t around = tvms_lint_path_loops_of_conditions(path);
   if (tvms_lint_search(path, loops | around, distance, &q))

@@ -33,7 +33,8 @@ static bool is_fine(const tvms_lint_path *path, const question *q,
   if (q->below) return range.min >= 0;
   if (tvms_lint_path_is_below(path, q->index, q->extent)) return true;
   tvms_lint_range extent = tvms_lint_path_range(path, q->extent);
-  return range.max != INT64_MAX && range.max < extent.min;
+  if (range.max != INT64_MAX && range.max < extent.min) return true;
+  return extent.min > 0 && tvms_lint_path_is_guarded(path, q->index, extent.min);
 }
 
 // Python counts negative indices from the end; a buffer does not.

@@ -205,6 +205,30 @@ bool tvms_lint_path_is_below(const tvms_lint_path *path, const tvms_node *expr,
   return found->extent == extent || tvms_node_same_expr(found->extent, extent);
 }
 
+// Does the condition say that `expr` is less than `end`?
+static bool says_below(const tvms_lint_path *path, const tvms_node *condition,
+                       const tvms_node *expr, int64_t end) {
+  if (condition->kind == TVMS_NODE_AND) {
+    const tvms_binary *both = tvms_as_binary(condition);
+    return says_below(path, both->a, expr, end) || says_below(path, both->b, expr, end);
+  }
+  if (condition->kind != TVMS_NODE_LT) return false;
+  const tvms_binary *less = tvms_as_binary(condition);
+  return tvms_lint_path_range(path, less->b).max <= end
+         && tvms_node_same_expr(less->a, expr);
+}
+
+bool tvms_lint_path_is_guarded(const tvms_lint_path *path, const tvms_node *expr,
+                               int64_t end) {
+  for (uint32_t i = path->conditions.len; i-- > 0;) {
+    const tvms_lint_condition *condition = &path->conditions.items[i];
+    if (condition->kind == TVMS_LINT_HOLDS
+        && says_below(path, condition->expr, expr, end))
+      return true;
+  }
+  return false;
+}
+
 // ---- Values ----
 
 static value truth(bool is) {

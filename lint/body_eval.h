@@ -14,6 +14,10 @@ tvms_lint_range tvms_lint_path_range(const tvms_lint_path *path, const tvms_node
 bool tvms_lint_path_is_below(const tvms_lint_path *path, const tvms_node *expr,
                              const tvms_node *extent);
 
+// Whether a condition around says in so many words that an expression is less than `end`.
+bool tvms_lint_path_is_guarded(const tvms_lint_path *path, const tvms_node *expr,
+                               int64_t end);
+
 // The value of an expression in the chosen iteration. Truth values are 0 and 1.
 tvms_lint_value tvms_lint_path_value(tvms_lint_path *path, const tvms_node *expr);
 

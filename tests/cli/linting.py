@@ -144,6 +144,16 @@ class Linting(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertEqual(self.text(path), "x = (\n")
 
+    def test_explain_has_examples(self):
+        said = tvms("explain", "W1133").stdout.decode()
+        self.assertIn("\nThe rule runs on request only: --select.\n", said)
+        wrong, right = said.split("\nFound:\n\n")[1].split("\nRight:\n\n")
+        for text, found in ((wrong, True), (right, False)):
+            program = "".join(line[4:] if line.strip() else line for line in text.splitlines(keepends=True))
+            said = tvms("check", "--select", "W1133", "-", stdin=program).stderr
+            self.assertEqual(b"W1133" in said.replace(b"# warning[W1133]", b""), found)
+        self.assertNotIn(b"Found:", tvms("explain", "E0201").stdout)
+
     def test_unsafe_fixes(self):
         path = self.write("f.tvms", MISSPELT)
         self.assertEqual(self.check("--fix", path)[0], 1)
