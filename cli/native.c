@@ -4,6 +4,10 @@
 #include "backend/load.h"
 #include "cli/program.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
 bool tvms_run_find_entry(tvms_run *run, tvms_source *source, tvms_entry_call *call) {
   *call = (tvms_entry_call){0};
   const tvms_program *program = tvms_run_load_program(run, source);
@@ -49,10 +53,13 @@ static void give_input(tvms_run *run, tvms_inputs *inputs, const char *text) {
     tvms_inputs_give(inputs, (uint32_t)index, file);
     return;
   }
-  tvms_run_worsen(run, tvms_run_complain_io(run, equals + 1));
+  const char *why = strerror(errno);
+  char reason[256];
+  snprintf(reason, sizeof reason, "'%s' cannot be read: %s", equals + 1, why);
+  tvms_run_worsen(run, TVMS_FAILED_IO);
   tvms_inputs_refuse(
       inputs, tvms_inputs_param_name(run->context, inputs->entry, (uint32_t)index),
-      "its file cannot be read");
+      tvms_arena_text(&run->context->arena, reason, strlen(reason)));
 }
 
 static bool make_inputs(tvms_run *run, tvms_entry_call *call) {

@@ -208,7 +208,11 @@ static bool bind_verb(binding *b, const char *word) {
       return true;
     }
   }
-  return unknown_verb(b, word);
+  // What other programs understand.
+  bool help = strcmp(word, "help") == 0, version = strcmp(word, "version") == 0;
+  if (help) b->options->help = true;
+  if (version) b->options->version = true;
+  return help || version || unknown_verb(b, word);
 }
 
 static void set_defaults(tvms_options *options) {

@@ -85,6 +85,8 @@ tvms_status tvms_run_complain_about(tvms_run *run, const char *file, const char 
 }
 
 tvms_status tvms_run_complain_io(tvms_run *run, const char *file) {
+  // Who reads has seen enough: `tvms fmt --diff | head`.
+  if (errno == EPIPE) return TVMS_FAILED_IO;
   return fail(run, file, strerror(errno));
 }
 

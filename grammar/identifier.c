@@ -138,7 +138,23 @@ static const char *report_bad_bytes(tvms_lexer *lexer, const char *at) {
   return at;
 }
 
+// A file with a NUL byte near its beginning is no text: that is all to say of it.
+static bool is_binary(tvms_lexer *lexer) {
+  enum { NEAR = 4096 };
+  size_t size = (size_t)(lexer->end - lexer->cursor);
+  const char *nul = memchr(lexer->cursor, '\0', size < NEAR ? size : NEAR);
+  if (!nul || nul == lexer->end) return false;
+  uint32_t begin = tvms_lexer_offset(lexer, nul);
+  tvms_diag *diag = tvms_diag_report(&lexer->context->diags, TVMS_D_nul_byte,
+                                     (tvms_span){begin, begin + 1});
+  tvms_diag_remark(&lexer->context->diags, diag, "the file is not read");
+  lexer->cursor = lexer->end;
+  return true;
+}
+
 void tvms_lexer_check_text(tvms_lexer *lexer) {
+  bool whole = lexer->cursor == lexer->surface->source->text;
+  if (whole && is_binary(lexer)) return;
   const char *at = lexer->cursor;
   for (uint32_t bad = 0; at < lexer->end && bad < MOST_BAD_BYTES;) {
     if (lexer->end - at >= 8 && is_plain_word(at)) {

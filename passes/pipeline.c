@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 // Pipelines name others only above them in the table, so nesting is bounded.
 enum { MOST_NESTED = 8 };
@@ -85,6 +86,21 @@ static bool is_missing(const reader *r, tvms_span name) {
   return true;
 }
 
+// The name itself, one that begins with it, or a near one.
+static const char *TVMS_NULLABLE named_like(const char *text, const char *const *known,
+                                            uint32_t count) {
+  enum { LEAST = 4 };
+  size_t len = strlen(text);
+  const char *begun = NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    if (strcmp(known[i], text) == 0) return known[i];
+    bool begins = len >= LEAST && strncasecmp(known[i], text, len) == 0;
+    if (begins && (!begun || strlen(known[i]) < strlen(begun))) begun = known[i];
+  }
+  const char *near = tvms_diag_nearest_name(text, known, count);
+  return near ? near : begun;
+}
+
 static void unknown_pass(reader *r, tvms_span name) {
   tvms_arena *arena = r->arena;
   const char *text =
@@ -105,7 +121,8 @@ static void unknown_pass(reader *r, tvms_span name) {
     known[count++] = pipelines[i].name;
   tvms_diag *diag = tvms_diag_report(&r->context->diags, TVMS_D_unknown_pass,
                                      place(r, name.begin, name.end), text);
-  const char *near = tvms_diag_nearest_name(text, known, count);
+  const char *dot = strrchr(text, '.');  // relax.transform.LegalizeOps
+  const char *near = named_like(dot ? dot + 1 : text, known, count);
   if (near) tvms_diag_remark(&r->context->diags, diag, "did you mean '%s'?", near);
 }
 

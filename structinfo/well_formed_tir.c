@@ -27,6 +27,9 @@
 #include "structinfo/scope_ids.h"
 #include "support/vec.h"
 
+#include <ctype.h>
+#include <string.h>
+
 // What is known of a variable or a buffer.
 typedef struct {
   uint32_t open;  // definitions in scope
@@ -121,6 +124,36 @@ static void close_scope(checker *c, uint32_t mark) {
     c->open.items[--c->open.len]->open--;
 }
 
+static bool is_word_byte(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
+// Where the text of the innermost block names the variable, but for its axes, which may;
+// nodes of variables have no place of their own. The block, if it does not.
+static tvms_span use_in_block(const checker *c, const char *name) {
+  const tvms_source *source = c->context->diags.source;
+  tvms_span span = c->at;
+  size_t len = strlen(name);
+  if (!source || !len || !has_place(span) || span.end > source->size) return span;
+  const char *text = source->text;
+  for (uint32_t line = span.begin; line < span.end;) {
+    const char *stop = memchr(text + line, '\n', span.end - line);
+    uint32_t end = stop ? (uint32_t)(stop - text) : span.end;
+    bool axis = false;
+    for (uint32_t at = line; at + 6 <= end && !axis; at++) {
+      axis = memcmp(text + at, ".axis.", 6) == 0;
+    }
+    for (uint32_t at = line; at + len <= end && !axis; at++) {
+      bool whole = memcmp(text + at, name, len) == 0 && !is_word_byte(text[at + len])
+                   && at > 0 && !is_word_byte(text[at - 1]) && text[at - 1] != '.'
+                   && text[at - 1] != '"';
+      if (whole) return (tvms_span){at, at + (uint32_t)len};
+    }
+    line = end + 1;
+  }
+  return span;
+}
+
 static void use_var(checker *c, const tvms_node *var) {
   fact *f = fact_of(c, var);
   if (f->open == 0) {
@@ -132,8 +165,9 @@ static void use_var(checker *c, const tvms_node *var) {
   c->found++;
   const tvms_block *block = c->blocks.items[c->blocks.len - 1];
   const char *name = block->name.text ? block->name.text : "";
-  tvms_diag *diag = tvms_diag_report(&c->context->diags, TVMS_D_loop_var_in_block,
-                                     c->at, name_of(c, var), name);
+  tvms_diag *diag =
+      tvms_diag_report(&c->context->diags, TVMS_D_loop_var_in_block,
+                       use_in_block(c, name_of(c, var)), name_of(c, var), name);
   note_definition(c, diag, f, "the loop is outside the block");
   tvms_diag_remark(&c->context->diags, diag,
                    "give the block an axis: v%s = T.axis.spatial(<extent>, %s)",
@@ -423,12 +457,24 @@ static void check_scopes(checker *c, const tvms_prim_func *func) {
   visit_scope(c, func->body);
 }
 
+// Whether the function already has such a finding.
+static bool is_reported(const checker *c, tvms_diag_id id) {
+  const tvms_diag *diag = c->context->diags.first;
+  for (; diag; diag = diag->next) {
+    bool inside = diag->source == c->context->diags.source
+                  && diag->span.begin >= c->at.begin && diag->span.end <= c->at.end;
+    if (diag->id == id && inside) return true;
+  }
+  return false;
+}
+
 static tvms_walk_step report_block(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
   checker *c = self;
   if (node->kind == TVMS_NODE_BLOCK) {
     c->found++;
-    tvms_diag_report(&c->context->diags, TVMS_D_block_without_s_tir, node->span);
+    if (!c->partial || !is_reported(c, TVMS_D_needs_s_tir))
+      tvms_diag_report(&c->context->diags, TVMS_D_block_without_s_tir, node->span);
     return TVMS_WALK_SKIP;
   }
   return tvms_node_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;

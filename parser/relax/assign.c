@@ -215,6 +215,12 @@ static void assign(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
 void tvms_relax_read_assign(tvms_reader *reader, tvms_ref stmt) {
   tvms_ref targets = tvms_reader_at(reader, stmt)->a,
            ref = tvms_reader_at(reader, stmt)->b;
+  if (tvms_reader_at(reader, targets)->kind == TVMS_SURF_BAD) {
+    // Reported by the parser: what was to be bound is not known.
+    reader->failed = true;
+    reader->short_of_names = reader->unit;
+    return;
+  }
   tvms_eval_value value = tvms_eval(reader, ref);
   if (tvms_reader_at(reader, targets)->next) {
     tvms_reader_report(reader, chained_assignment, targets);

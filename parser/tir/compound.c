@@ -91,6 +91,10 @@ void tvms_tir_read_for(tvms_reader *reader, tvms_ref ref) {
   if (!sound && tvms_eval_value_is_known(value)) {
     tvms_reader_report(reader, not_a_loop, stmt.b, tvms_eval_describe(reader, value));
   }
+  uint8_t target = tvms_reader_at(reader, stmt.a)->kind;
+  bool names = target == TVMS_SURF_NAME || target == TVMS_SURF_TUPLE
+               || target == TVMS_SURF_LIST || target == TVMS_SURF_STAR;
+  if (!names) reader->short_of_names = reader->unit;  // reported by the parser
   tvms_scope_push(reader);
   if (sound && tvms_frame_enter(reader, tvms_frame_of(value), false)) {
     tvms_frame_of(value)->ref = ref;

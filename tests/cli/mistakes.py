@@ -111,6 +111,7 @@ class Mistakes(unittest.TestCase):
                 self.assertEqual(verdicts[row.name], set(row.open.split()), said)
         for bar, (right, count) in rates(rows, verdicts).items():
             print(f"{bar}: {right} of {count} rows, {100 * right / count:.1f} % (bar {BARS[bar]} %)")
+            self.assertGreaterEqual(100 * right / count, BARS[bar], bar)
 
 
 def update():

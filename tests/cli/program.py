@@ -106,8 +106,26 @@ class Surroundings(unittest.TestCase):
         os.close(reader)
         p = tvms("--help", stdout=writer)
         os.close(writer)
-        self.assertEqual(p.returncode, 2)
-        self.assertIn(b"Broken pipe", p.stderr)
+        self.assertEqual((p.returncode, p.stderr), (2, b""))
+
+    def test_words_of_other_programs(self):
+        self.assertEqual(tvms("help").stdout, tvms("--help").stdout)
+        self.assertEqual(tvms("version").stdout, tvms("--version").stdout)
+        self.assertEqual(tvms("-V").stdout, tvms("--version").stdout)
+
+    def test_binary_file_is_one_finding(self):
+        p = tvms("check", "--format", "json", "-", stdin=b"\x7fELF\x02\x00\x00\xff" * 500)
+        self.assertEqual([f["code"] for f in json.loads(p.stdout)["findings"]], ["E0102"])
+
+    def test_passes_by_the_names_of_others(self):
+        for name in ("Legalize", "relax.transform.LegalizeOps", "legalizeops"):
+            p = tvms("opt", "--passes", name, "-", stdin="")
+            self.assertIn(b"did you mean 'LegalizeOps'?", p.stdout + p.stderr)
+
+    def test_missing_input_is_one_finding(self):
+        p = tvms("run", "--in", "x=/nowhere.npy", source("corpus", "mlp_module.tvms"))
+        said = (p.stdout + p.stderr).decode()
+        self.assertEqual(said.count("nowhere.npy"), 1, said)
 
     def test_closed_standard_error_is_no_signal(self):
         reader, writer = os.pipe()
