@@ -5,7 +5,7 @@
 #include "arith/internal.h"
 #include "arith/iter_inverse.h"
 #include "arith/iter_split.h"
-#include "ir/clone.h"
+#include "ir/rewrite.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -478,7 +478,7 @@ static tvms_node *padding_of(mapping *made, tvms_node_map *known,
                              tvms_node *const *values, uint32_t count) {
   tvms_iter_mapper *m = &made->m;
   if (!m->padding) return tvms_bool_imm_new(m->unit, false, TVMS_NO_SPAN);
-  tvms_node *padding = tvms_clone(m->unit, m->padding, known);
+  tvms_node *padding = tvms_substitute(m->unit, m->padding, known);
   padding = tvms_analyzer_simplify_steps(m->analyzer, padding, 10);
   tvms_analyzer *ranges = tvms_analyzer_new(m->unit);
   for (uint32_t i = 0; i < count; i++)

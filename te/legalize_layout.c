@@ -2,9 +2,10 @@
 //
 // Where every place of the result has an element, the loops go over the data; else they go over
 // the result, and places without element get the padding value. TVM makes the first of these
-// with a schedule (transform_layout), which is where its names come from; of maps that pad,
-// those are known here that split axes and order the parts.
+// with a schedule (transform_layout), which is where its names come from.
+#include "arith/index_map.h"
 #include "ir/clone.h"
+#include "ir/rewrite.h"
 #include "te/element.h"
 #include "te/index_dtype.h"
 #include "te/legalizers.h"
@@ -18,60 +19,27 @@ typedef struct {
   tvms_list from, shape;
 } layout;
 
-// What a place of the result is: all of an axis of the data, a quotient or a remainder.
-typedef enum { PART_ALL, PART_QUOTIENT, PART_REMAINDER } part_kind;
-
-typedef struct {
-  part_kind kind;
-  uint32_t axis;
-  int64_t factor;
-} part;
-
-static bool part_of(const layout *l, const tvms_node *index, part *found) {
-  const tvms_node *whole = index;
-  *found = (part){.kind = PART_ALL, .factor = 1};
-  if (index->kind == TVMS_NODE_FLOOR_DIV || index->kind == TVMS_NODE_FLOOR_MOD) {
-    const tvms_binary *binary = (const tvms_binary *)index;
-    if (!tvms_node_is_int_imm(binary->b)) return false;
-    found->kind = index->kind == TVMS_NODE_FLOOR_DIV ? PART_QUOTIENT : PART_REMAINDER;
-    found->factor = tvms_as_int_imm(binary->b)->value;
-    whole = binary->a;
-  }
-  for (uint32_t i = 0; i < l->map->initial_indices.len; i++) {
-    found->axis = i;
-    if (l->map->initial_indices.items[i] == whole) return found->factor > 0;
-  }
-  return false;
-}
-
-static bool volume(tvms_list shape, int64_t *product) {
-  *product = 1;
-  for (uint32_t i = 0; i < shape.len; i++) {
-    if (!tvms_node_is_int_imm(shape.items[i])) return false;
-    if (__builtin_mul_overflow(*product, tvms_as_int_imm(shape.items[i])->value,
-                               product)) {
-      return false;
-    }
-  }
-  return true;
+// What `node`, over the variables of a map, is for the axes of a stage.
+static tvms_node *at_axes(layout *l, const tvms_index_map *map, tvms_stage *stage,
+                          tvms_node *node) {
+  tvms_te *te = l->te;
+  tvms_node_map known;
+  tvms_node_map_init(&known, &te->unit->context->memory);
+  for (uint32_t i = 0; i < map->initial_indices.len; i++)
+    tvms_node_map_put(&known, map->initial_indices.items[i], stage->axes.items[i]);
+  tvms_node *made = tvms_substitute(te->unit, node, &known);
+  tvms_node_map_fini(&known);
+  // The map may have another dtype than the axes; what it says is built again in theirs.
+  return tvms_te_normalize_index(te->unit, made, TVMS_DTYPE(INT, 64));
 }
 
 // The indices of the result for an element of the data.
 static tvms_list places_of(layout *l, tvms_stage *stage) {
-  tvms_te *te = l->te;
-  tvms_node_map known;
-  tvms_node_map_init(&known, &te->unit->context->memory);
-  tvms_list initial = l->map->initial_indices, final = l->map->final_indices;
-  for (uint32_t i = 0; i < initial.len; i++)
-    tvms_node_map_put(&known, initial.items[i], stage->axes.items[i]);
-  tvms_list places = tvms_list_copy(te->unit, final.items, final.len);
-  for (uint32_t i = 0; i < final.len; i++) {
-    tvms_node *place = tvms_clone(te->unit, final.items[i], &known);
-    // What was cloned has the dtype of the map; it is built again in that of the axes.
-    place = tvms_te_normalize_index(te->unit, place, TVMS_DTYPE(INT, 64));
-    places.items[i] = tvms_analyzer_simplify(te->analyzer, place);
-  }
-  tvms_node_map_fini(&known);
+  tvms_list final = l->map->final_indices;
+  tvms_list places = tvms_list_copy(l->te->unit, final.items, final.len);
+  for (uint32_t i = 0; i < final.len; i++)
+    places.items[i] = tvms_analyzer_simplify(l->te->analyzer,
+                                             at_axes(l, l->map, stage, final.items[i]));
   return places;
 }
 
@@ -98,96 +66,24 @@ static bool scatter_elements(tvms_legal *legal, layout *l, tvms_node *x) {
   return tvms_legal_return(legal, out);
 }
 
-// `axis` of the result that is this part of an axis of the data, or NULL.
-static tvms_node *axis_with(const layout *l, tvms_stage *stage, uint32_t axis,
-                            part_kind kind, int64_t *factor) {
-  part p;
-  for (uint32_t i = 0; i < l->shape.len; i++) {
-    if (part_of(l, l->map->final_indices.items[i], &p) && p.axis == axis
-        && p.kind == kind) {
-      *factor = p.factor;
-      return stage->axes.items[i];
-    }
-  }
-  return NULL;
-}
-
-// How long an axis of the data is.
-static int64_t extent_at(const layout *l, uint32_t axis) {
-  return tvms_as_int_imm(l->from.items[axis])->value;
-}
-
-// The index of the data along `axis` for a place of the result.
-static tvms_node *source_index(const layout *l, tvms_stage *stage, uint32_t axis) {
-  tvms_te *te = l->te;
-  int64_t whole, over, rest;
-  tvms_node *all = axis_with(l, stage, axis, PART_ALL, &whole);
-  tvms_node *quotient = axis_with(l, stage, axis, PART_QUOTIENT, &over);
-  tvms_node *remainder = axis_with(l, stage, axis, PART_REMAINDER, &rest);
-  if (all) return quotient || remainder ? NULL : all;
-  // An axis that is shorter than the divisor is its own remainder.
-  if (!quotient && remainder && extent_at(l, axis) <= rest) return remainder;
-  if (!quotient || !remainder || over != rest) return NULL;
-  return ADD(MUL(quotient, INDEX(over)), remainder);
-}
-
-// Which places of the result have no element, in the order of their quotients.
-static tvms_node *padding(const layout *l, tvms_stage *stage) {
-  tvms_te *te = l->te;
-  tvms_node *none = NULL;
-  for (uint32_t i = 0; i < l->shape.len; i++) {
-    part p;
-    int64_t factor;
-    if (!part_of(l, l->map->final_indices.items[i], &p) || p.kind == PART_ALL) continue;
-    int64_t extent = extent_at(l, p.axis);
-    bool alone = p.kind == PART_REMAINDER;
-    if (alone && axis_with(l, stage, p.axis, PART_QUOTIENT, &factor)) continue;
-    tvms_node *inner = axis_with(l, stage, p.axis, PART_REMAINDER, &factor);
-    if (extent % p.factor == 0 || !inner) continue;
-    int64_t rest = extent % p.factor;
-    tvms_node *behind = rest == p.factor - 1 ? EQ(inner, INDEX(rest))  // the last one
-                                             : LE(INDEX(rest), inner);
-    if (extent > p.factor) {
-      behind = AND(EQ(stage->axes.items[i], INDEX(extent / p.factor)), behind);
-    }
-    none = none ? OR(none, behind) : behind;
-  }
-  return none;
-}
-
-enum { NAME_SIZE = 16 };
-
-// An axis that is one of the data has the name that the map gives it, the others a number.
-static const char **names_of_axes(const layout *l) {
-  tvms_arena *arena = &l->te->unit->arena;
-  const char **names = tvms_arena_array(arena, const char *, l->shape.len + 1);
-  for (uint32_t i = 0; i < l->shape.len; i++) {
-    const tvms_node *index = l->map->final_indices.items[i];
-    char *text = tvms_arena_array(arena, char, NAME_SIZE);
-    snprintf(text, NAME_SIZE, "axis%u", i);
-    names[i] = index->kind == TVMS_NODE_VAR
-                   ? tvms_symbol_text(l->te->unit->context, tvms_as_var(index)->name)
-                   : text;
-  }
-  return names;
-}
-
-static bool gather_elements(tvms_legal *legal, layout *l, tvms_node *x,
+static bool gather_elements(tvms_legal *legal, layout *l,
+                            const tvms_index_inverse *inverse, tvms_node *x,
                             tvms_node *fill) {
   tvms_te *te = l->te;
+  const tvms_index_map *back = tvms_as_index_map(inverse->map);
+  const char **names =
+      tvms_arena_array(&te->unit->arena, const char *, l->shape.len + 1);
+  for (uint32_t i = 0; i < l->shape.len; i++)
+    names[i] = tvms_symbol_text(te->unit->context,
+                                tvms_as_var(back->initial_indices.items[i])->name);
   tvms_stage stage;
-  tvms_te_open_named(te, &stage, l->shape, names_of_axes(l));
-  tvms_node **indices =
-      tvms_arena_array(&te->unit->arena, tvms_node *, l->from.len + 1);
-  bool fine = l->map->final_indices.len >= l->from.len;
-  for (uint32_t i = 0; i < l->from.len; i++) {
-    indices[i] = source_index(l, &stage, i);
-    fine = fine && indices[i];
-  }
-  tvms_node *none = padding(l, &stage), *value = NULL;
-  if (fine && none) {
-    value = IF(none, fill, tvms_te_load(te, x, indices, l->from.len));
-  }
+  tvms_te_open_named(te, &stage, l->shape, names);
+  tvms_list indices =
+      tvms_list_copy(te->unit, back->final_indices.items, back->final_indices.len);
+  for (uint32_t i = 0; i < indices.len; i++)
+    indices.items[i] = at_axes(l, back, &stage, indices.items[i]);
+  tvms_node *none = at_axes(l, back, &stage, inverse->padding);
+  tvms_node *value = IF(none, fill, tvms_te_load(te, x, indices.items, indices.len));
   return tvms_legal_return(legal, tvms_te_close(&stage, legal->name, value));
 }
 
@@ -209,17 +105,18 @@ bool tvms_legalize_layout_transform(tvms_legal *legal) {
   const tvms_node *attr = tvms_attr(legal->call, TVMS_ATTR_layout_transform_index_map);
   if (!attr || attr->kind != TVMS_NODE_INDEX_MAP) return false;
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
-  layout l = {.te = te, .map = tvms_as_index_map(attr), .from = tvms_te_shape(x)};
-  int64_t before, after;
+  layout l = {.te = te,
+              .map = tvms_as_index_map(tvms_clone(te->unit, attr, NULL)),
+              .from = tvms_te_shape(x)};
+  tvms_index_inverse inverse;
   if (!tvms_legal_result_shape(legal, &l.shape)
-      || l.map->initial_indices.len != l.from.len
-      || l.map->final_indices.len != l.shape.len || !volume(l.from, &before)
-      || !volume(l.shape, &after)) {
+      || l.map->final_indices.len != l.shape.len
+      || !tvms_arith_map_inverse(te->unit, te->analyzer, attr, l.from, &inverse)) {
     return false;
   }
-  legal->name =
-      before == after ? "te_layout_transform" : "te_layout_transform_with_pad";
-  if (before == after) return scatter_elements(legal, &l, x);
+  bool pads = !tvms_node_is_int(inverse.padding, 0);
+  legal->name = pads ? "te_layout_transform_with_pad" : "te_layout_transform";
+  if (!pads) return scatter_elements(legal, &l, x);
   tvms_node *fill = fill_value(legal, tvms_te_dtype(x));
-  return fill && gather_elements(legal, &l, x, fill);
+  return fill && gather_elements(legal, &l, &inverse, x, fill);
 }
