@@ -3,8 +3,10 @@
 
 #include "cli/files.h"
 #include "cli/findings.h"
+#include "driver/format.h"
 #include "support/textdiff.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -71,4 +73,62 @@ tvms_status tvms_deliver_check(tvms_run *run, const char *done) {
       return tvms_run_misused(run, "standard input cannot be %s in place", done);
   }
   return TVMS_OK;
+}
+
+static bool read_number(const char **text, uint32_t *out) {
+  char *end;
+  unsigned long number = strtoul(*text, &end, 10);
+  bool right = end > *text && **text >= '0' && **text <= '9' && number >= 1
+               && number < UINT32_MAX;
+  *out = (uint32_t)number;
+  *text = end;
+  return right;
+}
+
+bool tvms_deliver_read_lines(tvms_run *run) {
+  const char *text = run->options.lines, *at = text;
+  if (!text) return true;
+  bool right = read_number(&at, &run->first_line) && *at++ == ':'
+               && read_number(&at, &run->last_line) && !*at
+               && run->first_line <= run->last_line;
+  if (!right) {
+    (void)tvms_run_misused(run, "option '--lines' takes FIRST:LAST, not '%s'", text);
+    return false;
+  }
+  const tvms_texts *paths = &run->options.paths;
+  if (paths->len == 1 && !is_folder(paths->items[0])) return true;
+  (void)tvms_run_misused(run, "option '--lines' goes with one file");
+  return false;
+}
+
+static tvms_format_options layout(const tvms_run *run) {
+  static const tvms_format_quotes quotes[] = {
+      [TVMS_QUOTES_UNSET] = TVMS_FORMAT_DOUBLE,
+      [TVMS_QUOTES_DOUBLE] = TVMS_FORMAT_DOUBLE,
+      [TVMS_QUOTES_SINGLE] = TVMS_FORMAT_SINGLE,
+      [TVMS_QUOTES_PRESERVE] = TVMS_FORMAT_PRESERVE,
+  };
+  return (tvms_format_options){
+      .width = tvms_config_width(run->config, run->config_path),
+      .quotes = quotes[run->config->quotes],
+      .joins = run->config->joins,
+  };
+}
+
+tvms_status tvms_deliver_formatted(tvms_run *run, tvms_source *source) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &run->context->memory);
+  run->files++;
+  tvms_status status =
+      run->last_line ? tvms_format_source_lines(run->context, source, layout(run),
+                                                run->first_line, run->last_line, &text)
+                     : tvms_format_source(run->context, source, layout(run), &text);
+  if (status == TVMS_OK) {
+    run->changed += !is_same(source, &text);
+    status = tvms_deliver(run, source, &text, "formatted");
+  } else {
+    run->failed++;
+  }
+  tvms_strbuf_fini(&text);
+  return status;
 }

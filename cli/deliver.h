@@ -15,4 +15,10 @@ tvms_status tvms_deliver_check(tvms_run *run, const char *done);
 tvms_status tvms_deliver(tvms_run *run, const tvms_source *source,
                          const tvms_strbuf *text, const char *done);
 
+// Reads --lines. Returns false if it is wrong, which was reported.
+TVMS_NODISCARD bool tvms_deliver_read_lines(tvms_run *run);
+
+// Lays a source out as its configuration and --lines say, delivers it and counts it.
+tvms_status tvms_deliver_formatted(tvms_run *run, tvms_source *source);
+
 #endif

@@ -51,6 +51,10 @@ typedef struct {
   tvms_load_counts counts;  // what was read, verb by verb
   uint32_t files;           // so far
   uint32_t python_files;    // of them .py files
+  uint32_t changed;         // fmt: files whose layout is another
+  uint32_t failed;          // fmt: files that could not be laid out
+  uint32_t first_line;      // --lines
+  uint32_t last_line;       // 0: not given
   tvms_status status;       // the worst so far
   bool lints;               // check: rules of lint/ are run
   const char *TVMS_NULLABLE

@@ -1,7 +1,8 @@
 // `tvms check FILE...`: read, infer, verify; --fix and --diff.
+#include "cli/counts.h"
+#include "cli/deliver.h"
 #include "cli/files.h"
 #include "cli/findings.h"
-#include "cli/counts.h"
 #include "cli/levels.h"
 #include "cli/program.h"
 #include "cli/settings.h"
@@ -111,6 +112,18 @@ static void fix_file(tvms_run *run, const char *path) {
   }
 }
 
+static tvms_status format_file(tvms_run *run, tvms_source *source) {
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &run->context->diags);
+  tvms_status status = tvms_deliver_formatted(run, source);
+  // Mistakes in the text have been shown.
+  if (status == TVMS_FOUND_ERRORS)
+    tvms_trial_drop(&trial);
+  else
+    tvms_trial_keep(&trial);
+  return status;
+}
+
 static tvms_status fix_files(tvms_run *run) {
   if (!run->options.paths.len) return tvms_run_misused(run, "no file given");
   tvms_texts files = tvms_files_collect(run);
@@ -120,6 +133,9 @@ static tvms_status fix_files(tvms_run *run) {
                               "standard input cannot be changed in place; use --diff");
     }
     fix_file(run, files.items[i]);
+    // What is wrong with the program does not keep its text from being laid out.
+    run->options.in_place = run->options.fmt;
+    if (run->options.fmt) tvms_files_read_one(run, files.items[i], format_file);
   }
   if (run->options.add_noqa && !run->options.quiet)
     tvms_run_tell(run, "%u finding%s suppressed", run->suppressed,
@@ -144,6 +160,8 @@ static void tell_counts(tvms_run *run) {
 }
 
 static tvms_status check_files(tvms_run *run) {
+  if (run->options.fmt && (!run->options.fix || run->options.diff))
+    return tvms_run_misused(run, "option '--fmt' goes with --fix");
   if (run->options.diff) return tvms_files_each(run, diff_source);
   if (run->options.fix || run->options.add_noqa) return fix_files(run);
   tvms_status status = tvms_files_each(run, check_source);

@@ -5,7 +5,9 @@
 #include "format/check.h"
 #include "format/format.h"
 #include "format/pyfunc.h"
+#include "format/text.h"
 #include "parser/python_file.h"
+#include "support/textdiff.h"
 #include "support/trial.h"
 
 #include <string.h>
@@ -52,9 +54,10 @@ static bool is_off(const tvms_surface *surface, uint32_t begin) {
     if (comment->begin >= begin) break;
     if (!comment->own_line) continue;
     const char *text = surface->source->text + comment->begin;
-    uint32_t len = comment->end - comment->begin;
-    if (len == 10 && memcmp(text, "# fmt: off", len) == 0) off = true;
-    if (len == 9 && memcmp(text, "# fmt: on", len) == 0) off = false;
+    tvms_format_directive what =
+        tvms_format_directive_of(text, comment->end - comment->begin);
+    if (what == TVMS_DIRECTIVE_OFF) off = true;
+    if (what == TVMS_DIRECTIVE_ON) off = false;
   }
   return off;
 }
@@ -152,5 +155,64 @@ tvms_status tvms_format_source(tvms_context *context, tvms_source *source,
                            ? format_python(context, source, &surface, options, text)
                            : tvms_format_checked(&surface, options, text);
   tvms_surface_fini(&surface);
+  return status;
+}
+
+// ---- Some lines -------------------------------------------------------------------------
+
+// Parses a text for comparison: what is reported is dropped. Returns false if what is laid
+// out of it has errors.
+static bool parse_again(tvms_surface *surface, tvms_context *context,
+                        tvms_source *source) {
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &context->diags);
+  context->diags.source = source;
+  tvms_surface_parse(surface, context, source);
+  tvms_format_allow_pyfuncs(surface);
+  if (tvms_source_is_python(source)) {
+    tvms_spans definitions = {0};
+    tvms_python_file_definitions(surface, &definitions);
+    tvms_diags_keep_in(&context->diags, definitions.items, definitions.len);
+    tvms_vec_fini(&context->memory, &definitions);
+  }
+  bool fine = !context->diags.errors;
+  tvms_trial_drop(&trial);
+  return fine;
+}
+
+static bool says_the_same(tvms_context *context, tvms_source *source,
+                          const tvms_strbuf *text) {
+  tvms_surface before, after;
+  tvms_span where;
+  tvms_source *other =
+      tvms_source_create(&context->memory, source->name, text->text, text->len);
+  bool fine = parse_again(&before, context, source);
+  fine = parse_again(&after, context, other) && fine
+         && tvms_surface_same(&before, &after, &where);
+  tvms_surface_fini(&after);
+  tvms_surface_fini(&before);
+  tvms_source_destroy(&context->memory, other);
+  context->diags.source = source;
+  return fine;
+}
+
+tvms_status tvms_format_source_lines(tvms_context *context, tvms_source *source,
+                                     tvms_format_options options, uint32_t first,
+                                     uint32_t last, tvms_strbuf *text) {
+  tvms_strbuf whole;
+  tvms_strbuf_init(&whole, &context->memory);
+  tvms_status status = tvms_format_source(context, source, options, &whole);
+  tvms_version before = {source->name, source->text, source->size};
+  tvms_version after = {source->name, whole.text, whole.len};
+  size_t begin = text->len;
+  for (uint32_t more = 0; status == TVMS_OK; more = 2 * more + 1) {
+    text->len = begin;
+    uint32_t from = first > more ? first - more : 1;
+    uint32_t to = last < UINT32_MAX - more ? last + more : UINT32_MAX;
+    tvms_textdiff_take(text, before, after, from, to);
+    if (says_the_same(context, source, text)) break;
+    if (from == 1 && to > source->size) status = TVMS_INTERNAL;
+  }
+  tvms_strbuf_fini(&whole);
   return status;
 }

@@ -12,4 +12,10 @@
 tvms_status tvms_format_source(tvms_context *context, tvms_source *source,
                                tvms_format_options options, tvms_strbuf *text);
 
+// As tvms_format_source, of the lines `first` to `last` (from 1 on) only: what they change, and
+// as much around them as the text needs to say the same.
+tvms_status tvms_format_source_lines(tvms_context *context, tvms_source *source,
+                                     tvms_format_options options, uint32_t first,
+                                     uint32_t last, tvms_strbuf *text);
+
 #endif

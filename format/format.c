@@ -223,7 +223,7 @@ static void write_suite(tvms_writer *w, tvms_ref opener, uint32_t from, tvms_ref
   uint32_t first = w->nodes[body].begin;
   bool behind = w->comment_at < first && !w->surface->comments[w->next].own_line;
   if (behind) {
-    if (tvms_format_comment_is(w, w->next, "fmt: skip")
+    if (tvms_format_comment_is(w, w->next, TVMS_DIRECTIVE_SKIP)
         && is_one_line(w, opener, from)) {
       keep_header(w, w->comment_at);
     }
@@ -455,7 +455,10 @@ static void compare(tvms_writer *w) {
 
 static void write_statement(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
-  if (tvms_format_is_skipped_pyfunc(w->surface, ref)) {
+  bool python = tvms_format_is_skipped_pyfunc(w->surface, ref)
+                || (tvms_format_is_pyfunc(w->surface, ref)
+                    && tvms_format_may_copy_lines(w, node->begin, node->end));
+  if (python) {
     tvms_format_copy_lines(w, node->begin, tvms_format_kept_end(w, ref, end),
                            tvms_source_indent(w->surface->source, node->begin));
   } else if (is_compound(node)) {
@@ -485,7 +488,7 @@ static bool write_leading(tvms_writer *w, tvms_setting at, tvms_ref ref, uint32_
     uint32_t blank = first ? tvms_format_blank_lines_before(w, at, ref, w->comment_at)
                            : tvms_format_blank_before(w, w->comment_at);
     if (blank > most) blank = most;
-    if (tvms_format_comment_is(w, w->next, "fmt: off")) {
+    if (tvms_format_comment_is(w, w->next, TVMS_DIRECTIVE_OFF)) {
       *off = tvms_format_kept_until(w, end);
       if (tvms_format_may_copy_lines(w, w->comment_at, *off)) {
         tvms_format_put_blank(w, blank);

@@ -139,19 +139,12 @@ void tvms_format_comments_at_end(tvms_writer *w, uint32_t end, uint32_t column) 
   }
 }
 
-bool tvms_format_comment_is(const tvms_writer *w, uint32_t index, const char *what) {
+bool tvms_format_comment_is(const tvms_writer *w, uint32_t index,
+                            tvms_format_directive what) {
   const tvms_comment *comment = &w->surface->comments[index];
-  const char *at = w->source + comment->begin + 1;
-  const char *end = w->source + comment->end;
-  while (at < end && (*at == ' ' || *at == '\t')) {
-    at++;
-  }
-  size_t len = strlen(what);
-  if ((size_t)(end - at) < len || memcmp(at, what, len) != 0) return false;
-  for (at += len; at < end; at++) {
-    if (*at != ' ' && *at != '\t') return false;
-  }
-  return true;
+  return tvms_format_directive_of(w->source + comment->begin,
+                                  comment->end - comment->begin)
+         == what;
 }
 
 /* Text that is kept as it is */
@@ -214,7 +207,7 @@ uint32_t tvms_format_kept_until(const tvms_writer *w, uint32_t end) {
   for (uint32_t i = w->next + 1; i < w->surface->comment_count; i++) {
     const tvms_comment *comment = &w->surface->comments[i];
     if (comment->begin >= end) break;
-    if (comment->own_line && tvms_format_comment_is(w, i, "fmt: on")
+    if (comment->own_line && tvms_format_comment_is(w, i, TVMS_DIRECTIVE_ON)
         && tvms_source_indent(w->surface->source, comment->begin) == column) {
       return comment->begin;
     }
@@ -228,7 +221,7 @@ bool tvms_format_is_kept_statement(const tvms_writer *w, uint32_t begin, uint32_
     if (comment->begin >= end) {
       return !comment->own_line
              && tvms_format_lines_between(w, end, comment->begin) == 0
-             && tvms_format_comment_is(w, i, "fmt: skip")
+             && tvms_format_comment_is(w, i, TVMS_DIRECTIVE_SKIP)
              && tvms_format_may_copy_lines(w, begin, end);
     }
   }

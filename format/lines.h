@@ -3,6 +3,7 @@
 #ifndef TVMS_FORMAT_LINES_H
 #define TVMS_FORMAT_LINES_H
 
+#include "format/text.h"
 #include "format/walk.h"
 
 // Where a statement stands: what is before it in its block (0: nothing), and what opened
@@ -47,8 +48,9 @@ void tvms_format_leftovers(tvms_writer *w, uint32_t end);
 // Comments at the end of a block: those before `end` that stand at least in `column`.
 void tvms_format_comments_at_end(tvms_writer *w, uint32_t end, uint32_t column);
 
-// Whether a comment says exactly `what`, spaces around it aside.
-bool tvms_format_comment_is(const tvms_writer *w, uint32_t index, const char *what);
+// Whether a comment says `what`.
+bool tvms_format_comment_is(const tvms_writer *w, uint32_t index,
+                            tvms_format_directive what);
 
 // Copies source lines; `begin` is the first byte of text in column `column`, and lines
 // that are indented as much move to the writer's indentation.

@@ -2,7 +2,7 @@
 //
 // A member under `@I.pyfunc` is code that Python runs, and may be written in all of Python.
 // The grammar knows a part of that and skips the rest, with a finding and an UNSUPPORTED node.
-// What it knows is laid out like any function; one with such a node keeps its lines:
+// It is not TVMScript, so its lines are kept:
 //
 //   @I.pyfunc
 //   def load(self, path):
@@ -21,7 +21,8 @@ static tvms_sym last_name(const tvms_surface *surface, tvms_ref expression) {
   return node->kind == TVMS_SURF_ATTRIBUTE ? node->b : 0;
 }
 
-static bool is_pyfunc(const tvms_surface *surface, tvms_ref def) {
+bool tvms_format_is_pyfunc(const tvms_surface *surface, tvms_ref def) {
+  if (tvms_surface_at(surface, def)->kind != TVMS_SURF_DEF) return false;
   tvms_surface_each(surface, ref, tvms_surface_define(surface, def).decorators) {
     const char *name = tvms_symbol_text(surface->context, last_name(surface, ref));
     if (strcmp(name, "pyfunc") == 0) return true;
@@ -43,8 +44,7 @@ static bool has_skipped(const tvms_surface *surface, tvms_ref list) {
 }
 
 bool tvms_format_is_skipped_pyfunc(const tvms_surface *surface, tvms_ref stmt) {
-  if (tvms_surface_at(surface, stmt)->kind != TVMS_SURF_DEF) return false;
-  return is_pyfunc(surface, stmt)
+  return tvms_format_is_pyfunc(surface, stmt)
          && has_skipped(surface, tvms_surface_define(surface, stmt).body);
 }
 

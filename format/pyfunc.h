@@ -4,6 +4,9 @@
 
 #include "grammar/surface.h"
 
+// True if the statement is a function under `@I.pyfunc`.
+bool tvms_format_is_pyfunc(const tvms_surface *surface, tvms_ref stmt);
+
 // True if the statement is a function under `@I.pyfunc` whose body has statements that the
 // grammar skips (try, raise, …): its layout cannot be told, so that its lines are kept.
 bool tvms_format_is_skipped_pyfunc(const tvms_surface *surface, tvms_ref stmt);

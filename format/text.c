@@ -162,6 +162,38 @@ void tvms_format_string(tvms_writer *w, const tvms_surf *node) {
               w->quotes == TVMS_FORMAT_PRESERVE ? l.quote : best_quotes(&l, preferred));
 }
 
+// Whether the text up to `end` is a word of ours and nothing else.
+static bool is_word(const char *text, const char *end, const char *word) {
+  while (text < end && strchr(" \t#", *text)) {
+    text++;
+  }
+  while (end > text && strchr(" \t\f", end[-1])) {
+    end--;
+  }
+  size_t len = strcspn(word, " ");
+  if ((size_t)(end - text) < len || memcmp(text, word, len) != 0) return false;
+  for (text += len; text < end && (*text == ' ' || *text == '\t');) {
+    text++;
+  }
+  word += len + 1;
+  return (size_t)(end - text) == strlen(word) && memcmp(text, word, strlen(word)) == 0;
+}
+
+tvms_format_directive tvms_format_directive_of(const char *text, uint32_t len) {
+  const char *end = text + len;
+  if (is_word(text, end, "fmt: off") || is_word(text, end, "yapf: disable"))
+    return TVMS_DIRECTIVE_OFF;
+  if (is_word(text, end, "fmt: on") || is_word(text, end, "yapf: enable"))
+    return TVMS_DIRECTIVE_ON;
+  for (const char *at = end; at > text;) {
+    at--;
+    if ((*at == '#' || *at == ';') && is_word(at + 1, end, "fmt: skip"))
+      return TVMS_DIRECTIVE_SKIP;
+    if (*at == '#' || *at == ';') end = at;
+  }
+  return TVMS_DIRECTIVE_NONE;
+}
+
 void tvms_format_comment(tvms_writer *w, const tvms_comment *comment) {
   const char *text = w->source + comment->begin;
   uint32_t len = comment->end - comment->begin;

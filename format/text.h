@@ -12,6 +12,18 @@ void tvms_format_number(tvms_writer *w, const tvms_surf *node);
 // escapes. A string of several lines keeps its lines.
 void tvms_format_string(tvms_writer *w, const tvms_surf *node);
 
+// What a comment tells the formatter.
+typedef enum {
+  TVMS_DIRECTIVE_NONE,
+  TVMS_DIRECTIVE_OFF,
+  TVMS_DIRECTIVE_ON,
+  TVMS_DIRECTIVE_SKIP,
+} tvms_format_directive;
+
+// Reads a comment of `len` bytes with its '#'; `fmt: skip` may stand behind what is for other
+// tools.
+tvms_format_directive tvms_format_directive_of(const char *text, uint32_t len);
+
 // Writes a comment with a blank behind its '#', and none at its end.
 void tvms_format_comment(tvms_writer *w, const tvms_comment *comment);
 

@@ -32,11 +32,11 @@ typedef struct {
   const char *source;
   tvms_memory *memory;
   tvms_strbuf *out;
-  size_t line;               // offset in `out` of the line being written
-  size_t begun;              // where the text of the statement begins in `out`
-  uint32_t width;            // columns of a line
+  size_t line;     // offset in `out` of the line being written
+  size_t begun;    // where the text of the statement begins in `out`
+  uint32_t width;  // columns of a line
   tvms_format_quotes quotes;
-  bool joins;  // a trailing comma keeps nothing open
+  bool joins;                // a trailing comma keeps nothing open
   uint32_t limit;            // columns that tvms_format_flat may use
   bool forced;               // write flat whatever it holds and however long
   bool too_deep;             // something was left out: nested beyond the limit of depth

@@ -211,6 +211,83 @@ static void add_hunks(diff *d) {
   }
 }
 
+// Lines before an edit group that count as touched: what is only added stands between two.
+static bool touches(uint32_t a, uint32_t removed, uint32_t first, uint32_t last) {
+  uint32_t begin = a + 1, end = a + (removed ? removed : 1);
+  return begin <= last && end >= first;
+}
+
+// The first character from `at` on that is more than layout; false: the line has none.
+static bool next_of(const line *one, uint32_t *at) {
+  while (*at < one->len && strchr(" \t\r,()'\"\\", one->text[*at])) {
+    ++*at;
+  }
+  return *at < one->len;
+}
+
+static bool is_first(const line *one, uint32_t at) {
+  uint32_t first = 0;
+  return next_of(one, &first) && first == at;
+}
+
+// Cuts a group of edits where lines of both texts begin behind the same characters, layout
+// aside: `*removed` and `*added` become the lines of the first part.
+static void cut(const line *a, const line *b, uint32_t *removed, uint32_t *added) {
+  uint32_t i = 0, j = 0, x = 0, y = 0;
+  for (;; x++, y++) {
+    for (; i < *removed && !next_of(&a[i], &x); x = 0) {
+      i++;
+    }
+    for (; j < *added && !next_of(&b[j], &y); y = 0) {
+      j++;
+    }
+    if (i == *removed || j == *added) return;
+    if (i && j && is_first(&a[i], x) && is_first(&b[j], y)) break;
+    if (a[i].text[x] != b[j].text[y]) return;
+  }
+  *removed = i;
+  *added = j;
+}
+
+static void put_line(tvms_strbuf *out, const line *one) {
+  tvms_strbuf_add(out, one->text, one->len);
+  if (one->ended) tvms_strbuf_putc(out, '\n');
+}
+
+void tvms_textdiff_take(tvms_strbuf *out, tvms_version before, tvms_version after,
+                        uint32_t first, uint32_t last) {
+  diff d = {.out = out, .memory = out->memory};
+  split(d.memory, &d.before, before);
+  split(d.memory, &d.after, after);
+  compare(&d);
+  uint32_t a = 0, b = 0;
+  for (uint32_t i = 0; i < d.script.len;) {
+    if (d.script.items[i] == SAME) {
+      put_line(out, &d.before.items[a]);
+      a++, b++, i++;
+      continue;
+    }
+    uint32_t removed = 0, added = 0;
+    for (; i < d.script.len && d.script.items[i] != SAME; i++) {
+      removed += d.script.items[i] == REMOVED;
+      added += d.script.items[i] == ADDED;
+    }
+    for (uint32_t old = removed, new = added; removed || added;
+         removed = old -= removed, added = new -= added) {
+      cut(d.before.items + a, d.after.items + b, &removed, &added);
+      bool taken = touches(a, removed, first, last);
+      for (uint32_t k = 0; k < (taken ? added : removed); k++) {
+        put_line(out, taken ? &d.after.items[b + k] : &d.before.items[a + k]);
+      }
+      a += removed;
+      b += added;
+    }
+  }
+  tvms_vec_fini(d.memory, &d.before);
+  tvms_vec_fini(d.memory, &d.after);
+  tvms_vec_fini(d.memory, &d.script);
+}
+
 void tvms_textdiff(tvms_strbuf *out, tvms_version before, tvms_version after,
                    bool color) {
   bool same = before.len == after.len

@@ -15,4 +15,9 @@ typedef struct {
 void tvms_textdiff(tvms_strbuf *out, tvms_version before, tvms_version after,
                    bool color);
 
+// Appends `before` with those of the changes that make it `after` that touch the lines `first`
+// to `last` of it, from 1 on.
+void tvms_textdiff_take(tvms_strbuf *out, tvms_version before, tvms_version after,
+                        uint32_t first, uint32_t last);
+
 #endif

@@ -37,9 +37,8 @@ def is_script(node):
     for decorator in node.decorator_list:
         if isinstance(decorator, ast.Call):
             decorator = decorator.func
-        last = decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", "")
-        base = getattr(getattr(decorator, "value", None), "id", "T")
-        if last in DECORATORS and base in ("T", "Tx", "R", "I"):
+        parts = ast.unparse(decorator).split(".")
+        if parts[-1] in DECORATORS and (parts[:-1] in (["T"], ["R"], ["I"]) or parts[:2] == ["tvm", "script"]):
             return True
     return False
 

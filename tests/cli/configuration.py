@@ -177,6 +177,66 @@ class Excluded(Folder):
         self.assertEqual(self.left("."), ["./x.tvms"])
 
 
+class Formatting(Folder):
+    TEXT = "@T.prim_func\ndef f( ):\n    g( 1 )\n    h( [1,\n        2] )\n    k( 3 )\n"
+
+    def lines(self, lines, name="x.tvms", head=""):
+        self.put(name, head + self.TEXT)
+        status, out, said = self.run_here("fmt", "--lines", lines, name)
+        self.assertEqual((status, said), (0, ""))
+        self.assertTrue(out.startswith(head))
+        return out[len(head) :]
+
+    def test_lines(self):
+        self.assertEqual(self.lines("3:3"), self.TEXT.replace("g( 1 )", "g(1)"))
+        self.assertEqual(self.lines("2:3"), self.TEXT.replace("g( 1 )", "g(1)").replace("f( )", "f()"))
+        for lines in ("4:4", "5:5", "4:5"):
+            self.assertEqual(self.lines(lines), self.TEXT.replace("h( [1,\n        2] )", "h([1, 2])"))
+        self.assertEqual(self.lines("1:1"), self.TEXT)
+        self.assertEqual(self.lines("1:4000000000"), "@T.prim_func\ndef f():\n    g(1)\n    h([1, 2])\n    k(3)\n")
+
+    def test_lines_of_a_python_file(self):
+        head = "from tvm.script import tirx as T\nx=1\ntry: pass\nexcept E: pass\n"
+        self.assertEqual(self.lines("7:7", "x.py", head), self.TEXT.replace("g( 1 )", "g(1)"))
+        self.assertEqual(self.lines("2:2", "x.py", head), self.TEXT)
+
+    def test_lines_widen_until_the_text_says_the_same(self):
+        """A body that is indented anew is so as a whole."""
+        self.put("x.tvms", "if a:\n  b( )\n  c( )\nd( )\n")
+        status, out, said = self.run_here("fmt", "--lines", "2:2", "x.tvms")
+        self.assertEqual((status, out.startswith("if a:\n    b()\n    c()\n"), said), (0, True, ""))
+
+    def test_lines_that_are_none(self):
+        self.put("x.tvms", self.TEXT)
+        for lines in ("", "3", "3:", ":3", "4:3", "0:1", "1:2:3", "a:b", "-1:2", "1:99999999999999999999"):
+            with self.subTest(lines=lines):
+                status, _, said = self.run_here("fmt", "--lines", lines, "x.tvms")
+                self.assertEqual((status, "option '--lines' takes FIRST:LAST" in said), (2, True))
+        self.assertIn("goes with one file", self.run_here("fmt", "--check", "--lines", "1:2", "x.tvms", "x.tvms")[2])
+
+    def test_summary(self):
+        self.put("a.tvms", "x=1\n")
+        self.put("b.tvms", "x = 1\n")
+        self.put("c.tvms", "x = 2\n")
+        self.put("d.tvms", "x = (\n")
+        said = self.run_here("fmt", "--check", ".")[2]
+        last = "tvms: 1 file would be reformatted, 2 files already formatted, 1 file not formatted because of errors\n"
+        self.assertTrue(said.endswith(last), said)
+        self.assertEqual(self.run_here("fmt", "-i", "a.tvms", "b.tvms")[2], "tvms: 1 file reformatted, 1 file left unchanged\n")
+        self.assertEqual(self.run_here("fmt", "-i", "-q", "a.tvms")[2], "")
+
+    def test_fixed_and_formatted_in_one_call(self):
+        text = "@T.prim_func(private=True)\ndef f(A: T.Buffer((4,), 'float32')) -> None:\n    for i in range( 4 ):\n        A[i] = T.float32( 1 )\n"
+        self.put("x.tvms", text)
+        status, out, said = self.run_here("check", "--fix", "--fmt", "x.tvms")
+        self.assertEqual((status, out), (0, ""), said)
+        with open(os.path.join(self.folder, "x.tvms")) as f:
+            self.assertIn('def f(A: T.Buffer((4,), "float32")) -> None:\n    for i in range(4):\n        A[i] = T.float32(1)\n', f.read())
+        self.put("y.tvms", "x = (\n")
+        self.assertEqual(self.run_here("check", "--fix", "--fmt", "y.tvms")[2].count("error["), 1)
+        self.assertEqual(self.run_here("check", "--fmt", "y.tvms")[0], 2)
+
+
 class Wrong(Folder):
     def said(self, text, wanted, status=2, verb="fmt", name="tvms.toml"):
         self.put("x.tvms", "x=1\n")

@@ -489,7 +489,7 @@ def ours(x: R.Any) -> R.Any:
         self.file(BAD), self.file("x=1\n", "b.tvms"), self.file("not TVMScript ( \n", "c.txt")
         p = tvms("fmt", "--check", self.folder)
         self.assertEqual(p.returncode, 1)
-        self.assertEqual([line.rsplit("/", 1)[1] for line in p.stderr.decode().splitlines()], ["a.py: not formatted", "b.tvms: not formatted"])
+        self.assertEqual([line.rsplit("/", 1)[-1] for line in p.stderr.decode().splitlines()], ["a.py: not formatted", "b.tvms: not formatted", "tvms: 2 files would be reformatted"])
         self.assertEqual(tvms("check", self.folder).returncode, 0)
         self.assertEqual(tvms("print", self.folder).stdout, b"")
 
