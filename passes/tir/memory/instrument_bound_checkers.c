@@ -35,6 +35,22 @@ static const tvms_node *key_of(const checker *c, const tvms_node *buffer) {
   return itself ? buffer : tvms_as_buffer(buffer)->data;
 }
 
+// Operators of bits are calls only where they have a name.
+static bool is_call(const checker *c, const tvms_node *value) {
+  if (value->kind != TVMS_NODE_CALL) return false;
+  if (!tvms_release_has(c->unit->dialect, TVMS_FACT_bit_operators_have_no_name))
+    return true;
+  switch ((int)tvms_call_opcode(value)) {
+  case TVMS_TIR_bitwise_and:
+  case TVMS_TIR_bitwise_or:
+  case TVMS_TIR_bitwise_xor:
+  case TVMS_TIR_bitwise_not:
+  case TVMS_TIR_shift_left:
+  case TVMS_TIR_shift_right: return false;
+  default: return true;
+  }
+}
+
 static tvms_walk_step find_bounds(void *self, tvms_node *node, tvms_field_role role) {
   checker *c = self;
   (void)role;
@@ -44,7 +60,7 @@ static tvms_walk_step find_bounds(void *self, tvms_node *node, tvms_field_role r
   bool variable =
       attr->node->kind == TVMS_NODE_VAR
       || (attr->node->kind == TVMS_NODE_BUFFER && key_of(c, attr->node) == attr->node);
-  if (variable && attr->value->kind == TVMS_NODE_CALL)
+  if (variable && is_call(c, attr->value))
     tvms_node_map_put(&c->bounds, attr->node, attr->value);
   return TVMS_WALK_ON;
 }

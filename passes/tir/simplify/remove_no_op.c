@@ -3,13 +3,15 @@
 // Before: for i in range(n): T.evaluate(0)   After: T.evaluate(0)
 //
 // Loops that never run, branches that hold nothing, values computed for nothing and stores
-// of what a buffer holds already go; calls with effects stay. TVM: tirx.transform.RemoveNoOp.
+// of what a buffer holds already go; calls with effects stay, and since 0.26 T.evaluate of the data
+// of a buffer, too. TVM: tirx.transform.RemoveNoOp.
 #include "passes/tir/simplify/remove_no_op.h"
 
 #include "arith/int_set.h"
 #include "arith/scopes.h"
 #include "ir/fold.h"
 #include "ir/fold_ops.h"
+#include "ir/node_map.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
 
@@ -18,6 +20,7 @@
 typedef struct {
   tvms_scopes scopes;
   tvms_domains loops;  // what their variables run over
+  tvms_node_map data;  // since 0.26: variables of the data of buffers, which TVM gets by a call
   bool ignores_profiler;
 } remover;
 
@@ -107,7 +110,8 @@ static tvms_node *enter_evaluate(tvms_rewriter *rewriter, tvms_node *node) {
       (tvms_dtype_is_void(value->dtype) && value->sinfo)
       || (tvms_dtype_is_handle(value->dtype)
           && tvms_release_has(scopes->unit->dialect, TVMS_FACT_dtypes_are_types));
-  bool keeps = opaque ? value->kind == TVMS_NODE_CALL : has_effect(scopes, value);
+  bool called = value->kind == TVMS_NODE_CALL || tvms_node_map_get(&r->data, value);
+  bool keeps = opaque ? called : has_effect(scopes, value);
   if (r->ignores_profiler && is_timer(value)) keeps = false;
   return keeps ? node : tvms_stmt_none(scopes->unit, node->span);
 }
@@ -252,9 +256,20 @@ static tvms_node *leave_seq(tvms_rewriter *rewriter, tvms_node *node) {
   return node;
 }
 
+static tvms_walk_step note_data(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  if (node->kind == TVMS_NODE_BUFFER)
+    tvms_node_map_put(self, tvms_as_buffer(node)->data, node);
+  return TVMS_WALK_ON;
+}
+
 static tvms_node *remove_all(tvms_unit *unit, tvms_node *function,
                              bool ignores_profiler) {
   remover self = {.ignores_profiler = ignores_profiler};
+  tvms_node_map_init(&self.data, &unit->context->memory);
+  tvms_visitor visitor = {.self = &self.data, .enter = note_data};
+  if (tvms_release_has(unit->dialect, TVMS_FACT_buffers_are_variables))
+    tvms_walk(&unit->context->memory, function, &visitor);
   tvms_scopes_init(&self.scopes, unit);
   tvms_domains_init(&self.loops, unit);
   tvms_rewriter rewriter;
@@ -272,6 +287,7 @@ static tvms_node *remove_all(tvms_unit *unit, tvms_node *function,
   tvms_rewriter_fini(&rewriter);
   tvms_domains_fini(&self.loops);
   tvms_scopes_fini(&self.scopes);
+  tvms_node_map_fini(&self.data);
   return changed;
 }
 
