@@ -11,6 +11,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/eval.h"
 #include "parser/eval/expr.h"
+#include "parser/eval/outer.h"
 #include "parser/eval/scope.h"
 #include "parser/room.h"
 #include "parser/tir/function.h"
@@ -46,6 +47,7 @@ static void read_function(tvms_reader *reader, const tvms_def *def,
   reader->undefined.len = 0;
   reader->short_of_names = NULL;
   reader->unknown = TVMS_NO_SPAN;
+  tvms_eval_outer_forget(reader);
   def->decoration.language->read(reader, def, member);
   if (member->partial) keep_sound_part(member);
   // What is wrong with a function was reported; what only Python knows was not.

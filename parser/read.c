@@ -131,7 +131,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   reader.states[TVMS_FILE_ROOM] = &file;
   tvms_unit unit;
   tvms_unit_init(&unit, context, program->dialect);
-  reader.unit = &unit;  // for expressions of the file level
+  reader.unit = reader.outer = &unit;  // for expressions of the file level
   if (options->begin) options->begin(options->self, &surface);
   tvms_python_bind_prefixes(&reader);
   if (script.len) {

@@ -5,6 +5,7 @@
 
 #include "grammar/surface.h"
 #include "ir/module.h"
+#include "ir/node_map.h"
 #include "parser/eval/definition.h"
 #include "parser/eval/row.h"
 #include "parser/eval/signature.h"
@@ -122,6 +123,9 @@ struct tvms_reader {
   // Names that were reported as undefined, and the definition: one is missing once, however
   // often it is used.
   TVMS_VEC(tvms_undefined) undefined;
+  // Nodes of the file level, and their copies in `unit` by identity (parser/eval/outer.h).
+  tvms_unit *TVMS_NULLABLE outer;
+  tvms_node_map outer_copies;
   // Of a .py file: what was met first in the function that only Python knows, or {0, 0}.
   tvms_span unknown;
 

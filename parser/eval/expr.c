@@ -15,6 +15,7 @@
 #include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/ops.h"
+#include "parser/eval/outer.h"
 #include "parser/eval/python.h"
 #include "parser/eval/scope.h"
 #include "parser/eval/set.h"
@@ -317,7 +318,8 @@ static tvms_eval_value eval_name(tvms_reader *reader, tvms_ref ref) {
   tvms_sym name = tvms_reader_at(reader, ref)->a;
   tvms_binding *binding = tvms_scope_lookup(reader, name);
   if (binding) {
-    tvms_eval_value value = tvms_eval_mention(reader, binding->value, ref);
+    tvms_eval_value outer = tvms_eval_outer_adopt(reader, binding->value);
+    tvms_eval_value value = tvms_eval_mention(reader, outer, ref);
     return tvms_eval_value_is_known(value) ? value : unknown_at(reader, ref);
   }
   tvms_eval_value builtin = tvms_builtin_find(name);

@@ -19,6 +19,7 @@ void tvms_reader_init(tvms_reader *reader, tvms_context *context, tvms_surface *
   tvms_arena_init(&reader->values, memory);
   tvms_arena_init(&reader->bindings, memory);
   tvms_arena_init(&reader->kept, memory);
+  tvms_node_map_init(&reader->outer_copies, memory);
   tvms_vec_push(memory, &reader->scopes, (tvms_scope){0});
   tvms_scope_push(reader);
 }
@@ -37,6 +38,7 @@ void tvms_reader_fini(tvms_reader *reader) {
   tvms_arena_fini(&reader->values);
   tvms_arena_fini(&reader->bindings);
   tvms_arena_fini(&reader->kept);
+  tvms_node_map_fini(&reader->outer_copies);
   tvms_memory_free(memory, reader->names);
   tvms_vec_fini(memory, &reader->scopes);
   tvms_vec_fini(memory, &reader->methods);

@@ -61,6 +61,28 @@ static bool commutes(const tvms_node *layout, tvms_eval_value offset) {
          && value % period == 0;
 }
 
+// An offset that does not go outside a swizzle is one of the layout inside of it, in memory.
+static bool keep_inside(tvms_reader *reader, tvms_tile_layout *tile,
+                        tvms_eval_value offset, tvms_ref ref) {
+  tvms_unit *unit = reader->unit;
+  tvms_node **items = tvms_arena_array(&unit->arena, tvms_node *, tile->offset.len + 1);
+  uint32_t at = tile->offset.len;
+  for (uint32_t i = 0; i < tile->offset.len; i++) {
+    items[i] = tile->offset.items[i];
+    if (tvms_as_layout_iter(items[i])->axis == TVMS_SYM_m) at = i;
+  }
+  if (at < tile->offset.len) {
+    tvms_node *old = tvms_as_layout_iter(items[at])->stride;
+    offset =
+        tvms_eval_binary(reader, TVMS_OP_ADD, tvms_eval_value_node(old), offset, ref);
+  }
+  tvms_node *node = tvms_eval_to_expr(reader, offset, ref);
+  if (!node) return false;
+  items[at] = tvms_layout_iter_new(unit, NULL, node, TVMS_SYM_m);
+  tile->offset = (tvms_list){items, at == tile->offset.len ? at + 1 : tile->offset.len};
+  return true;
+}
+
 // Declares the view with `parts` for its layout, `offset` elements further on.
 static tvms_eval_value rebuild(tvms_reader *reader, const grouped *group,
                                tvms_list shape, tvms_node **parts, uint32_t count,
@@ -84,6 +106,9 @@ static tvms_eval_value rebuild(tvms_reader *reader, const grouped *group,
     tvms_node *node = tvms_eval_to_expr(reader, address, ref);
     if (!node) return tvms_reader_failed(reader);
     form.allocated_addr = tvms_list_copy(reader->unit, &node, 1);
+  } else if (!commutes(group->layout, offset)
+             && tvms_release_has(reader->dialect, TVMS_FACT_views_swizzle_offsets)) {
+    if (!keep_inside(reader, tile, offset, ref)) return tvms_reader_failed(reader);
   } else if (!commutes(group->layout, offset)) {
     return tvms_view_report(reader, ref, "the offset does not fit the swizzle");
   } else {

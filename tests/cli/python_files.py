@@ -240,6 +240,23 @@ def make(n, dtype="float32", *, wide=False):
         p = tvms("check", self.file(self.MADE + "make(4)\nmake(4, 'floaty')\n"))
         self.assertEqual((p.returncode, p.stderr.count(b"error[E0217]")), (1, 2), p.stderr)
 
+    def test_values_of_the_file_that_are_expressions_belong_to_each_function(self):
+        text = HEAD + """
+C = T.int32(3) + T.int32(4)
+PAIR = (T.int64(8), 2)
+
+def make(n, step):
+    @T.prim_func
+    def f(A: T.Buffer((C, PAIR[0], n), "int32")):
+        for i in range(C):
+            A[i, 0, 0] = C + step * i
+    return f
+
+make(T.int32(5), PAIR[1])
+"""
+        p = tvms("print", "--verify-each", self.file(text))
+        self.assertEqual((p.returncode, p.stdout.count(b'A: T.Buffer((7, T.int64(8), 5), "int32")')), (0, 1), p.stderr)
+
     def test_branches_that_no_call_reaches_are_read_all_the_same(self):
         p = tvms("check", self.file(HEAD + "if N == 3:\n    @T.prim_func\n    def f(A: T.Buffer((4,), 'int32')):\n        A[0] = zero\n"))
         self.assertEqual((p.returncode, p.stderr.count(b"error[E0201]")), (1, 1), p.stderr)
