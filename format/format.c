@@ -13,6 +13,7 @@
 #include "format/brackets.h"
 #include "format/flat.h"
 #include "format/lines.h"
+#include "format/omit.h"
 #include "format/pyfunc.h"
 #include "format/split.h"
 #include "format/text.h"
@@ -283,7 +284,7 @@ static void write_for(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
   const tvms_surf *suites = &w->nodes[node->c];
   word(w, "for ");
-  write_target(w, node->a, 4);
+  write_target(w, node->a, 4 + tvms_format_lead(w, node->b, 1));
   word(w, " in ");
   last_value(w, node->b, 1, w->nodes[suites->a].begin);
   write_loop_end(w, ref, w->nodes[node->b].end, suites->a, suites->b, end);
@@ -368,13 +369,14 @@ static uint32_t columns_of(tvms_writer *w, tvms_ref ref) {
 
 // Columns of " -> …:" that must stand on the line of the parameters: up to the bracket where
 // it is split itself, or all of it.
-static uint32_t return_columns(tvms_writer *w, const tvms_surf *head) {
-  if (!head->b) return 1;
+static uint32_t return_columns(tvms_writer *w, const tvms_surf *head,
+                               uint32_t comment) {
+  if (!head->b) return 1 + comment;
   const tvms_surf *node = &w->nodes[head->b];
   uint32_t all = columns_of(w, head->b) + 5;
   bool splits =
       (node->kind == TVMS_SURF_CALL && node->b) || node->kind == TVMS_SURF_SUBSCRIPT;
-  return splits ? columns_of(w, node->a) + 5 : all;
+  return splits ? columns_of(w, node->a) + 5 : all + comment;
 }
 
 static void write_definition(tvms_writer *w, tvms_ref ref, uint32_t end) {
@@ -401,10 +403,12 @@ static void write_definition(tvms_writer *w, tvms_ref ref, uint32_t end) {
   bool lone = is_def && def.params && !w->nodes[def.params].next;
   b.no_middle = b.lone_comma = lone;
   bool brackets = is_def || def.params || w->comment_at < b.end;
-  if (brackets) tvms_format_brackets(w, &b, return_columns(w, head));
+  if (brackets)
+    tvms_format_brackets(
+        w, &b, return_columns(w, head, behind(w, head->end, w->nodes[def.body].begin)));
   if (head->b) {
     word(w, " -> ");
-    tvms_format_value(w, head->b, 1);
+    last_value(w, head->b, 1, w->nodes[def.body].begin);
   }
   write_suite(w, ref, head->end, def.body, end);
 }

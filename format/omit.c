@@ -256,8 +256,7 @@ static bool measure(tvms_writer *w, tvms_ref ref, bool bare, reach *to, uint32_t
   return fits;
 }
 
-// Columns of a node and what follows it, up to the next bracket that opens.
-static uint32_t lead(tvms_writer *w, tvms_ref ref, uint32_t follow) {
+uint32_t tvms_format_lead(tvms_writer *w, tvms_ref ref, uint32_t follow) {
   reach to = {0, false};
   (void)measure(w, ref, false, &to, NULL);
   return to.columns + (to.open ? 0 : follow);
@@ -279,7 +278,8 @@ static void write_compare(tvms_writer *w, const tvms_surf *node, uint32_t follow
     const tvms_surf *one = &w->nodes[part];
     tvms_surf_op op = (tvms_surf_op)one->op;
     write_own(w, before, false,
-              operator_columns(op) + lead(w, one->a, one->next ? 1 : follow));
+              operator_columns(op)
+                  + tvms_format_lead(w, one->a, one->next ? 1 : follow));
     write_operator(w, op);
     before = one->a;
   }
@@ -311,7 +311,8 @@ static void write_inside(tvms_writer *w, tvms_ref ref, uint32_t follow) {
   switch ((int)node->kind) {
   case TVMS_SURF_BINARY:
   case TVMS_SURF_BOOL:
-    write_own(w, node->a, false, operator_columns(op) + lead(w, node->b, follow));
+    write_own(w, node->a, false,
+              operator_columns(op) + tvms_format_lead(w, node->b, follow));
     write_operator(w, op);
     write_own(w, node->b, false, follow);
     return;

@@ -16,4 +16,8 @@
 // it wants parentheses around the whole.
 TVMS_NODISCARD bool tvms_format_omit(tvms_writer *w, tvms_ref ref, uint32_t tail);
 
+// Columns of a node up to where its first bracket opens that can be split; without one, of all
+// of it and the `follow` behind it.
+uint32_t tvms_format_lead(tvms_writer *w, tvms_ref ref, uint32_t follow);
+
 #endif

@@ -77,6 +77,36 @@ static bool fits_own_line(tvms_writer *w, tvms_ref ref) {
   return fits;
 }
 
+static bool has_long_line(tvms_writer *w, size_t from) {
+  size_t line = w->line;
+  bool found = !tvms_writer_fits(w, w->width);
+  for (size_t i = from; i < w->out->len && !found; i++) {
+    if (w->out->text[i] != '\n') continue;
+    size_t next = i + 1, stop = next;
+    while (stop < w->out->len && w->out->text[stop] != '\n') {
+      stop++;
+    }
+    size_t len = w->out->len;
+    w->line = next;
+    w->out->len = stop;
+    found = !tvms_writer_fits(w, w->width);
+    w->out->len = len;
+  }
+  w->line = line;
+  return found;
+}
+
+// Writes the value in parentheses if all its lines fit then: where even that does not help,
+// they are left out.
+static bool try_in_parens(tvms_writer *w, tvms_ref ref) {
+  tvms_point here = tvms_writer_mark(w);
+  bool comments = w->comment_at < w->nodes[ref].end;
+  tvms_format_in_parens(w, ref);
+  if (comments || !has_long_line(w, here.len)) return true;
+  tvms_writer_rewind(w, here);
+  return false;
+}
+
 static bool is_operator(const tvms_surf *node) {
   switch ((int)node->kind) {
   case TVMS_SURF_BINARY:
@@ -120,9 +150,9 @@ void tvms_format_value(tvms_writer *w, tvms_ref ref, uint32_t tail) {
     bool whole = w->comment_at >= node->end && tvms_format_omit(w, ref, tail);
     if (!whole) tvms_format_in_parens(w, ref);
   } else if (tvms_format_is_postfix(node) && has_full(w, ref)) {
-    if (fits_own_line(w, ref) || !fits_first(w, ref))
+    if (fits_own_line(w, ref))
       tvms_format_in_parens(w, ref);
-    else
+    else if (fits_first(w, ref) || !try_in_parens(w, ref))
       tvms_format_split(w, ref, true, tail);
   } else if (fits_own_line(w, ref)) {
     tvms_format_in_parens(w, ref);
