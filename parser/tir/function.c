@@ -99,6 +99,7 @@ static void read_function(tvms_reader *reader, const tvms_def *of,
 
 const tvms_language tvms_tir_language = {
     .binds_first = true,
+    .explain = tvms_tir_explain_name,
     .expand = tvms_tir_expand_body,
     .read = read_function,
 };

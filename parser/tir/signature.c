@@ -16,6 +16,8 @@
 #include "parser/tir/stmt.h"
 #include "parser/tir/type.h"
 
+#include <string.h>
+
 // `T.int32`, uncalled, as an annotation: T.int32().
 tvms_eval_value tvms_tir_call_annotation(tvms_reader *reader,
                                          tvms_eval_value annotation, tvms_ref ref) {
@@ -382,4 +384,38 @@ void tvms_tir_read_signature(tvms_reader *reader, const tvms_surf_definition *de
   tvms_tir_of(reader)->part = TVMS_TIR_IN_RESULT;
   read_return(reader, def->returns);
   tvms_tir_of(reader)->part = TVMS_TIR_IN_BODY;
+}
+
+// ---- Names that nothing binds ----
+
+// Whether the line has the word before `at`.
+static bool line_has(const char *text, uint32_t at, const char *word) {
+  size_t len = strlen(word);
+  for (uint32_t i = at; i > 0 && text[i - 1] != '\n'; i--) {
+    if (strncmp(text + i - 1, word, len) == 0) return true;
+  }
+  return false;
+}
+
+void tvms_tir_explain_name(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
+                           tvms_span span, const char *near) {
+  tvms_diags *diags = &reader->context->diags;
+  const char *text = tvms_symbol_text(reader->context, name);
+  if (near) {
+    tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
+    tvms_diag_fix(diags, diag, span, false, "%s", near);
+    return;
+  }
+  const tvms_tir_state *state = tvms_tir_of(reader);
+  const char *source = reader->surface->source->text;
+  if (state && state->part == TVMS_TIR_IN_PARAMS
+      && line_has(source, span.begin, "Buffer(")
+      && tvms_release_has(reader->dialect, TVMS_FACT_signatures_define_dims)) {
+    tvms_diag_remark(diags, diag,
+                     "in a signature, a new symbolic dimension is written as a string");
+    tvms_diag_fix(diags, diag, span, false, "\"%s\"", text);
+  } else if (line_has(source, span.begin, "match_buffer(")) {
+    tvms_diag_remark(diags, diag, "a dimension is declared before: %s = T.int32()",
+                     text);
+  }
 }

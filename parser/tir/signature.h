@@ -26,4 +26,9 @@ tvms_eval_value tvms_tir_type_var_dim(tvms_reader *reader, tvms_sym name,
 tvms_node *TVMS_NULLABLE tvms_tir_signature_var(const tvms_reader *reader,
                                                 tvms_sym name);
 
+// Helps with a name that nothing binds (tvms_language.explain): a dimension of the signature, or
+// of a buffer that is matched, is declared first.
+void tvms_tir_explain_name(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
+                           tvms_span span, const char *TVMS_NULLABLE near);
+
 #endif
