@@ -171,7 +171,7 @@ Test(format, surfaces_that_differ_are_told_apart) {
 
 // A tree that the text does not have stands for a formatter that changes the program.
 Test(format, a_result_that_says_something_else_is_refused) {
-  static const char text[] = "x = a + b\n";
+  static const char text[] = "x  =  a + b\n";
   tvms_source *source =
       tvms_source_create(&context.memory, "test", text, sizeof text - 1);
   tvms_surface tree;
