@@ -134,11 +134,18 @@ static void write_assert(tvms_writer *w, const tvms_surf *node) {
   tvms_format_value(w, node->b, 0);
 }
 
+// Writes an expression that is a statement, in the parentheses that it has: they stay, and a
+// comment behind them counts.
+static void in_own_parens(tvms_writer *w, tvms_ref ref) {
+  uint32_t from = tvms_format_closing_columns(w, w->nodes[ref].end);
+  tvms_format_item(w, ref, behind(w, from, UINT32_MAX));
+}
+
 static void write_simple(tvms_writer *w, const tvms_surf *node) {
   switch ((int)node->kind) {
   case TVMS_SURF_EXPRESSION:
     if (w->nodes[node->a].parens)
-      tvms_format_item(w, node->a, 0);
+      in_own_parens(w, node->a);
     else if (tvms_format_is_postfix(&w->nodes[node->a]))
       tvms_format_item(w, node->a, behind(w, node->end, UINT32_MAX));
     else
