@@ -66,18 +66,20 @@ static void lacks(marks *found, tvms_release_fact fact, tvms_span span) {
 }
 
 static const struct {
-  tvms_sym name;
+  tvms_sym method, name;  // method 0: of calls of T, R and I
   uint8_t since, until;
 } keywords[] = {
 #define SPELLING(where, older, newer, since)
 #define MARK(keyword, since, until)                                                    \
-  {TVMS_SYM_##keyword, TVMS_DIALECT_##since, TVMS_DIALECT_##until},
+  {0, TVMS_SYM_##keyword, TVMS_DIALECT_##since, TVMS_DIALECT_##until},
+#define METHOD_MARK(method, keyword, since, until)                                     \
+  {TVMS_SYM_##method, TVMS_SYM_##keyword, TVMS_DIALECT_##since, TVMS_DIALECT_##until},
 #include "ir/dialect.def"
 };
 
-static void mark_keyword(marks *found, const tvms_surf *node) {
+static void mark_keyword(marks *found, const tvms_surf *node, tvms_sym method) {
   for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
-    if (keywords[i].name != node->a) continue;
+    if (keywords[i].name != node->a || keywords[i].method != method) continue;
     tvms_span span = {node->begin,
                       node->begin
                           + tvms_interner_name(&found->context->names, node->a)->len};
@@ -127,12 +129,12 @@ static void mark_call(marks *found, const tvms_surf *call) {
   bool known = is_name(found, callee->a, TVMS_SYM_T)
                || is_name(found, callee->a, TVMS_SYM_R)
                || is_name(found, callee->a, TVMS_SYM_I);
-  if (!known) return;
+  tvms_sym method = known ? 0 : callee->b;
   bool prim = callee->b == TVMS_SYM_Prim && is_name(found, callee->a, TVMS_SYM_R);
   tvms_surface_each(found->surface, ref, call->b) {
     const tvms_surf *node = at(found, ref);
     if (node->kind != TVMS_SURF_KEYWORD) continue;
-    mark_keyword(found, node);
+    mark_keyword(found, node, method);
     if (prim && node->a == TVMS_SYM_value) {  // the type of a value, R.Prim(value=n)
       has(found, TVMS_FACT_prim_types_hold_values, (tvms_span){node->begin, node->end});
     }
