@@ -16,6 +16,10 @@ typedef struct {
   const tvms_unit *left_unit;
   const tvms_unit *right_unit;
   tvms_dialect dialect;
+  // Where the functions at hand have their names: what has no place of its own, because the
+  // text does not say it, is shown there.
+  tvms_span left_name;
+  tvms_span right_name;
   tvms_span last_left;  // places of the difference that was shown last
   tvms_span last_right;
   uint32_t found;
@@ -48,6 +52,10 @@ static tvms_span span_of(const tvms_node *TVMS_NULLABLE node) {
   return node ? node->span : (tvms_span){0, 0};
 }
 
+static tvms_span place_of(const tvms_node *TVMS_NULLABLE node, tvms_span name) {
+  return node && !node->span.end ? name : span_of(node);
+}
+
 static bool same_span(tvms_span a, tvms_span b) {
   return a.end && a.begin == b.begin && a.end == b.end;
 }
@@ -69,8 +77,8 @@ static void show_difference(void *self, const tvms_node *a, const tvms_node *b,
       .kind = TVMS_DIFF_CHANGED,
       .label = d->label,
       .what = what,
-      .left = {d->left, left, a ? tvms_strbuf_text(&left_text) : NULL, 0},
-      .right = {d->right, right, b ? tvms_strbuf_text(&right_text) : NULL, 0},
+      .left = {d->left, place_of(a, d->left_name), a ? tvms_strbuf_text(&left_text) : NULL, 0},
+      .right = {d->right, place_of(b, d->right_name), b ? tvms_strbuf_text(&right_text) : NULL, 0},
   };
   show(d, &difference);
   tvms_strbuf_fini(&left_text);
@@ -128,6 +136,8 @@ static void diff_member(diffing *d, const tvms_member *left, const tvms_member *
   d->left_unit = left->unit;
   d->right_unit = right->unit;
   d->label = tvms_symbol_text(d->context, left->name);
+  d->left_name = left->name_span;
+  d->right_name = right->name_span;
   if (left->function && right->function) {
     diff_symbols(d, left, right);
     tvms_equal_options options = {
@@ -221,6 +231,10 @@ void tvms_diff_write_text(void *self, const tvms_diff *d) {
   case TVMS_DIFF_MISSING:
     tvms_strbuf_printf(out, "%s is only in %s\n", d->label,
                        (d->left.text ? d->left : d->right).source->name);
+    if (d->left.text)
+      write_part(out, '-', &d->left);
+    else
+      write_part(out, '+', &d->right);
     break;
   case TVMS_DIFF_COUNT:
     tvms_strbuf_printf(out, "%s has %u definitions, %s has %u\n", d->left.source->name,

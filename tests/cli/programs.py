@@ -156,7 +156,17 @@ class Diff(Scratch):
             f.write(text.replace("def relu", "def gelu").replace("cls.relu", "cls.gelu"))
         p = tvms("diff", GOOD, self.path)
         self.assertEqual(p.returncode, 1)
-        self.assertIn(f"relu is only in {GOOD}\n", p.stdout.decode())
+        line = text[: text.index("def relu")].count("\n") + 1
+        self.assertIn(f"relu is only in {GOOD}\n  - {GOOD}:{line}:9: relu\n", p.stdout.decode())
+        self.assertIn(f"gelu is only in {self.path}\n  + {self.path}:{line}:9: gelu\n", p.stdout.decode())
+
+    def test_what_the_text_does_not_say_is_at_the_name(self):
+        one = 'from tvm.script import relax as R\n\n@R.function\ndef main(x: R.Tensor((4,), "float32")):\n    y = R.add(x, x)\n    return y\n'
+        with open(self.path, "w") as f:
+            f.write(one.replace("return y", "return (y, y)"))
+        p = tvms("diff", "-", self.path, stdin=one)
+        self.assertIn('main: kind differs\n  - <stdin>:4:5: R.Tensor((4,), dtype="float32")\n', p.stdout.decode())
+        self.assertEqual(re.findall(r"^  [-+] (?!.*?:\d+:\d+: ).*$", p.stdout.decode(), re.M), [])
 
     TIR = """# from tvm.script import tirx as T
 
