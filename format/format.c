@@ -30,10 +30,23 @@ static void word(tvms_writer *w, const char *text) {
   tvms_writer_put_text(w, text);
 }
 
+// Whether another statement stands between `from` and the comment of the line: each gets a
+// line of its own, and the comment goes with the last.
+static bool is_followed(const tvms_writer *w, uint32_t from) {
+  bool ended = false;
+  for (uint32_t i = from; i < w->comment_at; i++) {
+    char c = w->source[i];
+    if (ended && c != ' ' && c != '\t' && c != '\f') return true;
+    ended = ended || c == ';';
+  }
+  return false;
+}
+
 // Columns of the comment that ends the line of what ends at `from`.
 static uint32_t behind(const tvms_writer *w, uint32_t from, uint32_t end) {
   bool there = w->comment_at >= from && w->comment_at < end
-               && tvms_format_lines_between(w, from, w->comment_at) == 0;
+               && tvms_format_lines_between(w, from, w->comment_at) == 0
+               && !is_followed(w, from);
   return there ? tvms_format_behind(w, from, end) : 0;
 }
 

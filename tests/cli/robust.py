@@ -217,8 +217,8 @@ class Files(unittest.TestCase):
             os.close(reader)
             p = tvms(*words, MLP[0], stdout=writer)
             os.close(writer)
-            self.assertEqual(p.returncode, 2)
-            self.assertIn(b"Broken pipe", p.stderr)
+            # Who closed it knows: `tvms print FILE | head` says nothing.
+            self.assertEqual((p.returncode, p.stderr), (2, b""))
 
     def test_file_in_a_folder_that_cannot_be_written_stays_as_it_is(self):
         with tempfile.TemporaryDirectory() as folder:
