@@ -147,6 +147,9 @@ static void visit_buffer(scoping *s, tvms_node *node, tvms_field_role role) {
     use(s, node, s->free_buffers);
     return;
   }
+  // Two parameters may share a buffer.
+  bool shared = role == TVMS_ROLE_DEFINE_REC && s->state[node->id] == IN_SCOPE;
+  if (shared) return;
   define(s, node, false);
   visit_parts(s, node, TVMS_ROLE_DEFINE);
 }

@@ -45,6 +45,35 @@ static bool same_value(const tvms_reader *reader, tvms_eval_value a,
   return tvms_eval_values_equal(reader, a, b);
 }
 
+static tvms_node *buffer_of(tvms_eval_value value) {
+  return tvms_eval_value_node_of(value, TVMS_NODE_BUFFER);
+}
+
+// Two parameters may share one buffer, which TVM 0.22 prints for each of them, under one name
+// and the second time with its own pointer:
+//   A = T.match_buffer(a, (1,))
+//   A = T.match_buffer(b, (1,), data=A.data)
+// Is `again` the second of these? Then it is replaced by the first.
+static bool is_shared_parameter(tvms_reader *reader, tvms_node *first,
+                                const tvms_node *again) {
+  if (!first || !again || !tvms_tir_of(reader)) return false;
+  if (tvms_as_buffer(first)->data != tvms_as_buffer(again)->data) return false;
+  if (!tvms_node_equal_with(reader->context, first, again,
+                            &(tvms_equal_options){.map_free = true})) {
+    return false;
+  }
+  tvms_node **buffers = tvms_tir_of(reader)->buffers.items;
+  uint32_t count = tvms_tir_of(reader)->buffers.len;
+  bool first_is_matched = false;
+  for (uint32_t i = 0; i < count; i++) {
+    first_is_matched = first_is_matched || buffers[i] == first;
+    if (buffers[i] != again) continue;
+    if (first_is_matched) buffers[i] = first;
+    return first_is_matched;
+  }
+  return false;
+}
+
 void tvms_tir_define(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
                      tvms_span span) {
   tvms_binding *here =
@@ -52,6 +81,9 @@ void tvms_tir_define(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
   bool clash = here && tvms_eval_value_is_known(here->value)
                && tvms_eval_value_is_known(value)
                && !same_value(reader, here->value, value);
+  if (clash && is_shared_parameter(reader, buffer_of(here->value), buffer_of(value))) {
+    return;
+  }
   if (clash) {
     tvms_diags *diags = &reader->context->diags;
     reader->short_of_names = reader->unit;

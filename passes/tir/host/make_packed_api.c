@@ -270,6 +270,21 @@ static tvms_node *result_variable(tvms_unit *unit) {
   return result;
 }
 
+// Reports a buffer of two parameters.
+static bool shares_buffer(tvms_context *context, const tvms_prim_func *function,
+                          const char *symbol) {
+  for (uint32_t i = 0; i < function->buffers.len; i++) {
+    tvms_node *buffer = function->buffers.items[i];
+    for (uint32_t k = 0; buffer && k < i; k++) {
+      if (function->buffers.items[k] != buffer) continue;
+      tvms_diag_report(&context->diags, TVMS_D_buffer_shared, buffer->span, symbol,
+                       tvms_symbol_text(context, tvms_as_buffer(buffer)->name));
+      return true;
+    }
+  }
+  return false;
+}
+
 static tvms_node *pack(tvms_pass_run *run, tvms_unit *unit, tvms_node *old) {
   tvms_node *function = pack_calls(run, unit, old);
   const char *symbol = tvms_host_symbol_of(unit->context, function);
@@ -287,6 +302,7 @@ static tvms_node *pack(tvms_pass_run *run, tvms_unit *unit, tvms_node *old) {
                              .device = tvms_host_device_name(config)};
   if (!host || !a.device) return function;
   a.function = tvms_as_prim_func(function);
+  if (shares_buffer(unit->context, a.function, symbol)) return function;
   a.args = variable(unit, "args", TVMS_DTYPE(HANDLE, 64));
   a.num_args = variable(unit, "num_args", TVMS_DTYPE(INT, 32));
   a.device_id = variable(unit, "dev_id", TVMS_DTYPE(INT, 32));
