@@ -38,6 +38,18 @@ static void keep_sound_part(tvms_member *member) {
   if (tvms_verify(member->unit, member->partial)) member->partial = NULL;
 }
 
+// What the parser has reported there takes names away, which are not those of Python then.
+static bool was_misread(const tvms_reader *reader, tvms_span span) {
+  const tvms_diags *diags = &reader->context->diags;
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    if (diag->severity == TVMS_SEVERITY_ERROR && diag->source == diags->source
+        && diag->span.begin >= span.begin && diag->span.begin <= span.end) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static void read_function(tvms_reader *reader, const tvms_def *def,
                           tvms_member *member) {
   tvms_mark mark = tvms_arena_mark(&reader->values);
@@ -52,7 +64,8 @@ static void read_function(tvms_reader *reader, const tvms_def *def,
   if (member->partial) keep_sound_part(member);
   // What is wrong with a function was reported; what only Python knows was not.
   member->unread = reader->lenient && (reader->failed || !member->function)
-                   && reader->context->diags.errors == errors;
+                   && reader->context->diags.errors == errors
+                   && !was_misread(reader, tvms_reader_span_of(reader, def->ref));
   member->unknown = reader->unknown;
   reader->unit = &reader->module->unit;
   tvms_arena_reset(&reader->values, mark);

@@ -75,13 +75,23 @@ static bool is_known_throughout(tvms_eval_value value) {
   return tvms_eval_value_is_known(value);
 }
 
+// The binding of this very list, or NULL.
+static const tvms_binding *TVMS_NULLABLE binding_of_items(const tvms_reader *reader,
+                                                          tvms_eval_value list) {
+  for (uint32_t i = reader->scopes.len; i-- > 1;) {
+    for (tvms_binding *b = reader->scopes.items[i].newest; b; b = b->next) {
+      if (b->value.kind == list.kind && b->value.as.items == list.as.items) return b;
+    }
+  }
+  return NULL;
+}
+
 // `for i in T.grid(n, m)` binds all variables to one name, which is a mistake where a single one
 // is wanted; it is reported at the loop.
 static bool is_whole_grid(tvms_reader *reader, tvms_ref ref, tvms_eval_value value) {
-  const tvms_surf *node = tvms_reader_at(reader, ref);
   bool list = value.kind == TVMS_EVAL_TUPLE || value.kind == TVMS_EVAL_LIST;
-  if (node->kind != TVMS_SURF_NAME || !list || value.len < 2) return false;
-  const tvms_binding *binding = tvms_scope_lookup(reader, node->a);
+  if (!list || value.len < 2) return false;
+  const tvms_binding *binding = binding_of_items(reader, value);
   const char *text = reader->surface->source->text;
   if (!binding || binding->span.begin < 4
       || memcmp(text + binding->span.begin - 4, "for ", 4) != 0) {
@@ -117,6 +127,13 @@ tvms_diag *tvms_eval_report_type(tvms_reader *reader, tvms_ref ref,
   }
   return tvms_reader_report(reader, wrong_type, ref, what, expected,
                             tvms_eval_describe(reader, value));
+}
+
+void tvms_eval_suggest_call(tvms_reader *reader, tvms_diag *diag, tvms_ref ref) {
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag_remark(diags, diag, "call it");
+  tvms_diag_fix(diags, diag, (tvms_span){span.end, span.end}, true, "()");
 }
 
 void tvms_eval_report_index(tvms_reader *reader, tvms_ref ref, uint32_t count) {

@@ -47,6 +47,9 @@ tvms_eval_value *tvms_eval_keep_items(tvms_reader *reader, const tvms_eval_value
 // True if the value is exactly this text.
 bool tvms_eval_value_is_exactly(tvms_eval_value value, const char *text);
 
+// Adds to a finding of what stands at `ref` that it is to be called.
+void tvms_eval_suggest_call(tvms_reader *reader, tvms_diag *diag, tvms_ref ref);
+
 // Reports at `ref` that an index is out of range for so many items.
 void tvms_eval_report_index(tvms_reader *reader, tvms_ref ref, uint32_t count);
 

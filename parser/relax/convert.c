@@ -15,6 +15,7 @@
 #include "parser/relax/member.h"
 #include "structinfo/make.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -93,6 +94,39 @@ static tvms_node *with_type(tvms_reader *reader, tvms_node *global_var) {
   return global_var;
 }
 
+// The dotted name behind `name =`, or the name itself.
+static tvms_span behind_equals(const tvms_reader *reader, tvms_span name) {
+  const char *text = reader->surface->source->text;
+  uint32_t at = name.end + (uint32_t)strspn(text + name.end, " ");
+  if (text[at] != '=') return name;
+  at += 1 + (uint32_t)strspn(text + at + 1, " ");
+  uint32_t end = at;
+  while (isalnum((unsigned char)text[end]) || text[end] == '_' || text[end] == '.') {
+    end++;
+  }
+  return end > at ? (tvms_span){at, end} : name;
+}
+
+// `y = R.exp`, which is found out where `y` is used, is reported where the operator stands.
+static void report_no_value(tvms_reader *reader, tvms_eval_value value, tvms_ref ref) {
+  reader->failed = true;
+  if (value.kind != TVMS_EVAL_RELAX || value.spare != TVMS_RELAX_OP) {
+    tvms_eval_report_wrong_type(reader, ref, NULL, "a value of Relax", value);
+    return;
+  }
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  const tvms_binding *binding =
+      node->kind == TVMS_SURF_NAME ? tvms_scope_lookup(reader, node->a) : NULL;
+  tvms_span used = tvms_reader_span_of(reader, ref);
+  const char *name = tvms_op_of((tvms_opcode)value.as.i)->name;
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag *diag =
+      tvms_diag_report(diags, TVMS_D_operator_not_called,
+                       binding ? behind_equals(reader, binding->span) : used, name);
+  tvms_diag_remark(diags, diag, "call it: R.%s(...)", name);
+  if (binding) tvms_diag_note(diags, diag, used, "its result is wanted here");
+}
+
 tvms_node *TVMS_NULLABLE tvms_relax_to_value_as(tvms_reader *reader,
                                                 tvms_eval_value value, bool bools,
                                                 tvms_ref ref) {
@@ -128,8 +162,7 @@ tvms_node *TVMS_NULLABLE tvms_relax_to_value_as(tvms_reader *reader,
   }
   default: break;
   }
-  tvms_eval_report_wrong_type(reader, ref, NULL, "a value of Relax", value);
-  reader->failed = true;
+  report_no_value(reader, value, ref);
   return NULL;
 }
 

@@ -177,10 +177,7 @@ static void report_with(tvms_reader *reader, tvms_eval_value value, tvms_ref ref
   tvms_diag *diag = tvms_reader_report(reader, relax_with, ref);
   const tvms_row *row = tvms_row_find(reader, TVMS_NS_R, TVMS_SYM_dataflow);
   if (value.kind != TVMS_EVAL_CALLABLE || value.as.row != row) return;
-  tvms_span span = tvms_reader_span_of(reader, ref);
-  tvms_diags *diags = &reader->context->diags;
-  tvms_diag_remark(diags, diag, "call it");
-  tvms_diag_fix(diags, diag, (tvms_span){span.end, span.end}, true, "()");
+  tvms_eval_suggest_call(reader, diag, ref);
 }
 
 static void read_with(tvms_reader *reader, tvms_ref stmt) {

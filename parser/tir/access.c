@@ -244,13 +244,27 @@ static tvms_eval_value make_region(tvms_reader *reader, tvms_node *buffer,
 
 enum { USUAL_RANK = 8 };
 
+// Where the first index stands: `ref` is a subscript, or an assignment to one. 0: not known.
+static tvms_ref first_index(const tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  bool assigns = node->kind == TVMS_SURF_ASSIGN || node->kind == TVMS_SURF_AUG_ASSIGN
+                 || node->kind == TVMS_SURF_ANN_ASSIGN;
+  if (assigns) node = tvms_reader_at(reader, node->a);
+  if (node->kind != TVMS_SURF_SUBSCRIPT || node->next) return 0;
+  const tvms_surf *index = tvms_reader_at(reader, node->b);
+  return index->kind == TVMS_SURF_TUPLE ? index->a : node->b;
+}
+
 // Indices as nodes, slices as ramps. False after a report.
 static bool to_indices(tvms_reader *reader, const tvms_buffer *buffer,
                        tvms_eval_items items, tvms_ref ref, tvms_node **indices) {
+  tvms_ref at = first_index(reader, ref);
   for (uint32_t i = 0; i < items.len; i++) {
     tvms_eval_value item = items.items[i];
-    indices[i] = is_slice(item) ? ramp_of_slice(reader, buffer, i, item, ref)
-                                : tvms_eval_to_expr(reader, item, ref);
+    tvms_ref here = at ? at : ref;
+    indices[i] = is_slice(item) ? ramp_of_slice(reader, buffer, i, item, here)
+                                : tvms_eval_to_expr(reader, item, here);
+    if (at) at = tvms_reader_at(reader, at)->next;
     if (!indices[i]) {
       reader->failed = true;
       return false;
@@ -298,18 +312,54 @@ tvms_node *tvms_tir_whole_region(tvms_reader *reader, tvms_node *buffer, tvms_re
   return make_region(reader, buffer, (tvms_eval_items){NULL, 0}, ref).as.node;
 }
 
-// How many indices the subscript that ends at `end` has, and whether one is a slice.
-static uint32_t indices_written(const char *text, tvms_span span, bool *slices) {
-  uint32_t count = 1, depth = 0;
-  *slices = false;
-  for (uint32_t at = span.end; at > span.begin; at--) {
-    char c = text[at - 1];
-    if (c == ']' || c == ')') depth++;
-    if (depth == 1 && c == ',') count++;
-    if (depth == 1 && c == ':') *slices = true;
-    if ((c == '[' || c == '(') && --depth == 0) break;
+enum { MOST_JOINTS = 7 };
+
+// Subscripts as they are written: `A[i]`, `A[i][j]`.
+typedef struct {
+  tvms_span span;  // of all of them, with the buffer
+  uint32_t count;  // of indices
+  uint32_t joint_count;
+  tvms_span joints[MOST_JOINTS];  // the "][" between them
+  bool slices;
+} written_subscripts;
+
+// What stands at `span`, and the subscripts right behind it.
+static written_subscripts subscripts_at(const char *text, tvms_span span) {
+  written_subscripts found = {.span = span, .count = 1};
+  uint32_t depth = 0;
+  for (uint32_t at = span.begin; text[at] && text[at] != '\n'; at++) {
+    char c = text[at];
+    if (at >= span.end && depth == 0 && c != '[') break;
+    if (c == '[' || c == '(') depth++;
+    if (c == ']' || c == ')') depth--;
+    if (depth == 1 && c == ',') found.count++;
+    if (depth == 1 && c == ':') found.slices = true;
+    if (depth == 0 && c == ']') found.span.end = at + 1;
+    if (depth != 0 || c != ']' || text[at + 1] != '[') continue;
+    if (found.joint_count == MOST_JOINTS) break;
+    found.joints[found.joint_count++] = (tvms_span){at, at + 2};
+    found.count++;
   }
-  return count;
+  return found;
+}
+
+// "write A[i, j]", with the edits that make it.
+static void suggest_one_subscript(tvms_reader *reader, tvms_diag *diag,
+                                  const written_subscripts *found) {
+  tvms_diags *diags = &reader->context->diags;
+  const char *text = reader->surface->source->text;
+  tvms_strbuf better;
+  tvms_strbuf_init(&better, &reader->context->memory);
+  uint32_t from = found->span.begin;
+  for (uint32_t i = 0; i < found->joint_count; i++) {
+    tvms_span joint = found->joints[i];
+    tvms_strbuf_printf(&better, "%.*s, ", (int)(joint.begin - from), text + from);
+    from = joint.end;
+    tvms_diag_fix(diags, diag, joint, false, ", ");
+  }
+  tvms_strbuf_add(&better, text + from, found->span.end - from);
+  tvms_diag_remark(diags, diag, "write %s", tvms_strbuf_text(&better));
+  tvms_strbuf_fini(&better);
 }
 
 // A slice, or a load with too few indices: `A[i]`, `A[i][j]`.
@@ -317,26 +367,19 @@ static void report_region(tvms_reader *reader, const tvms_node *region, tvms_ref
   const tvms_buffer *buffer = tvms_as_buffer(tvms_as_buffer_region(region)->buffer);
   tvms_span span = region->span;
   const char *text = reader->surface->source->text;
-  bool slices = true;
-  uint32_t count = 0;
+  written_subscripts found = {.slices = true};
   if (span.end > span.begin && text[span.end - 1] == ']')
-    count = indices_written(text, span, &slices);
-  if (slices || count >= buffer->shape.len) {
+    found = subscripts_at(text, span);
+  bool joined = found.joint_count && found.count == buffer->shape.len;
+  if (found.slices || (found.count >= buffer->shape.len && !joined)) {
     tvms_reader_report(reader, region_as_value, ref);
     return;
   }
-  tvms_diags *diags = &reader->context->diags;
-  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_wrong_rank, span,
+  uint32_t count = joined ? 1 : found.count;
+  tvms_diag *diag = tvms_diag_report(&reader->context->diags, TVMS_D_wrong_rank, span,
                                      tvms_symbol_text(reader->context, buffer->name),
                                      buffer->shape.len, count);
-  if (text[span.end] != '[') return;
-  uint32_t end = span.end + 1;
-  while (text[end] && text[end] != ']' && text[end] != '\n') {
-    end++;
-  }
-  tvms_diag_remark(diags, diag, "write %.*s, %.*s]", (int)(span.end - 1 - span.begin),
-                   text + span.begin, (int)(end - span.end - 1), text + span.end + 1);
-  tvms_diag_fix(diags, diag, (tvms_span){span.end - 1, span.end + 1}, false, ", ");
+  if (joined) suggest_one_subscript(reader, diag, &found);
 }
 
 tvms_node *tvms_tir_region_load(tvms_reader *reader, tvms_node *region, tvms_ref ref) {

@@ -236,6 +236,17 @@ static void report_with_loop(tvms_reader *reader, tvms_ref item, tvms_ref with) 
                 text + target.begin, (int)(loop.end - loop.begin), text + loop.begin);
 }
 
+// `with T.sblock:` misses the call.
+static void report_no_frame(tvms_reader *reader, tvms_eval_value value, tvms_ref ref) {
+  tvms_diag *diag =
+      tvms_reader_report(reader, not_a_frame, ref, tvms_eval_describe(reader, value));
+  bool opens =
+      value.kind == TVMS_EVAL_CALLABLE
+      && (value.as.row->name == TVMS_SYM_sblock || value.as.row->name == TVMS_SYM_block
+          || value.as.row->name == TVMS_SYM_init);
+  if (opens) tvms_eval_suggest_call(reader, diag, ref);
+}
+
 // Opens the items of a `with` from `item` on, reads the body inside, and closes them.
 static void read_items(tvms_reader *reader, tvms_ref item, tvms_ref body,
                        tvms_ref with) {
@@ -254,8 +265,7 @@ static void read_items(tvms_reader *reader, tvms_ref item, tvms_ref body,
   if (!open) {
     reader->failed = true;
     if (tvms_eval_value_is_known(value) && value.kind != TVMS_EVAL_FRAME) {
-      tvms_reader_report(reader, not_a_frame, node.a,
-                         tvms_eval_describe(reader, value));
+      report_no_frame(reader, value, node.a);
     }
     if (node.b) tvms_tir_bind_unknown(reader, node.b);
     tvms_tir_of(reader)->unopened++;

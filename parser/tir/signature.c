@@ -4,6 +4,7 @@
 
 #include "grammar/parse.h"
 #include "ir/build.h"
+#include "ir/meant.h"
 #include "ir/walk.h"
 #include "parser/eval/builtin.h"
 #include "parser/eval/convert.h"
@@ -175,6 +176,18 @@ static void check_known_vars(tvms_reader *reader, tvms_node *type, tvms_ref ref)
   reader->failed = true;
 }
 
+// `x: float` means a type of TVM.
+static void suggest_dtype(tvms_reader *reader, tvms_diag *diag, tvms_ref ref) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  if (node->kind != TVMS_SURF_NAME) return;
+  const char *meant =
+      tvms_meant_find(TVMS_MEANT_T, tvms_symbol_text(reader->context, node->a));
+  if (!meant) return;
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag_remark(diags, diag, "did you mean '%s'?", meant);
+  tvms_diag_fix(diags, diag, tvms_reader_span_of(reader, ref), false, "%s", meant);
+}
+
 // `name: annotation` once the annotation is evaluated. The value is what the name means.
 static tvms_eval_value read_param(tvms_reader *reader, tvms_sym name,
                                   tvms_eval_value annotation, tvms_ref ref) {
@@ -204,8 +217,10 @@ static tvms_eval_value read_param(tvms_reader *reader, tvms_sym name,
     add_param(reader, node, NULL);
     return tvms_eval_value_node(node);
   }
-  tvms_eval_report_wrong_type(reader, ref, "the annotation of a parameter",
-                              "a data type, T.handle or T.Buffer", annotation);
+  tvms_diag *diag =
+      tvms_eval_report_type(reader, ref, "the annotation of a parameter",
+                            "a data type, T.handle or T.Buffer", annotation);
+  if (diag) suggest_dtype(reader, diag, ref);
   return TVMS_UNKNOWN;
 }
 

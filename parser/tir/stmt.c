@@ -159,9 +159,17 @@ static void read_def(tvms_reader *reader, tvms_ref ref) {
                   def.name_span);
 }
 
-static void not_in_tir(tvms_reader *reader, tvms_ref ref, const char *what) {
-  tvms_reader_report(reader, not_in_tir, ref, what);
+static tvms_diag *not_in_tir(tvms_reader *reader, tvms_ref ref, const char *what) {
   reader->failed = true;
+  return tvms_reader_report(reader, not_in_tir, ref, what);
+}
+
+// What was to be imported is not missed a second time where it is used.
+static void read_import(tvms_reader *reader, tvms_ref ref) {
+  tvms_diag *diag = not_in_tir(reader, ref, "an import");
+  tvms_diag_remark(&reader->context->diags, diag,
+                   "imports stand at the top of the file");
+  tvms_scope_bind_words(reader, tvms_reader_span_of(reader, ref));
 }
 
 static void read_stmt(tvms_reader *reader, tvms_ref ref) {
@@ -185,7 +193,7 @@ static void read_stmt(tvms_reader *reader, tvms_ref ref) {
   case TVMS_SURF_DELETE: not_in_tir(reader, ref, "'del'"); break;
   case TVMS_SURF_GLOBAL: not_in_tir(reader, ref, "'global'"); break;
   case TVMS_SURF_IMPORT:
-  case TVMS_SURF_IMPORT_FROM: not_in_tir(reader, ref, "an import"); break;
+  case TVMS_SURF_IMPORT_FROM: read_import(reader, ref); break;
   default:  // reported by the parser
     reader->failed = true;
     tvms_scope_bind_words(reader, tvms_reader_span_of(reader, ref));
