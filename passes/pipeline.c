@@ -141,10 +141,19 @@ static const tvms_pass_option *options_of(const tvms_pass *pass, uint32_t *count
   return options + first;
 }
 
+// A text may stand in quotes: {target='x86_64-linux-gnu,znver4'}.
+static bool is_quoted(const char *text, size_t len) {
+  return len >= 2 && (text[0] == '\'' || text[0] == '"') && text[len - 1] == text[0];
+}
+
 // Passes put texts into nodes, which outlive the pipeline: they are kept with the names.
 static bool parse_value(const reader *r, const tvms_pass_option *option,
                         const char *text, size_t len, tvms_pass_value *value) {
   tvms_context *context = r->context;
+  if (option->type == TVMS_OPTION_TEXT && is_quoted(text, len)) {
+    text++;
+    len -= 2;
+  }
   value->text = tvms_symbol_text(context, tvms_symbol_intern(context, text, len));
   if (option->type == TVMS_OPTION_TEXT) return true;
   if (option->type == TVMS_OPTION_BOOL) {

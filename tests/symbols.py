@@ -39,6 +39,7 @@ AREAS = {
     "passes": """
         access
         builtin
+        contraction
         cross
         dead
         functions
@@ -57,8 +58,10 @@ AREAS = {
         reducer
         relax
         simplify
+        stage
         stmt
         storage
+        tile
         touched
         value
         vector

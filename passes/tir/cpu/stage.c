@@ -1,0 +1,122 @@
+// Reading stages: from the loops and the block of a nest to its axes and its store.
+#include "passes/tir/cpu/stage.h"
+
+#include "arith/analyzer.h"
+#include "ir/build.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+
+uint32_t tvms_stage_axis_of(const tvms_stage *stage, const tvms_node *var) {
+  uint32_t i = 0;
+  while (i < stage->count && stage->axes[i].var != var)
+    i++;
+  return i < stage->count ? i : TVMS_MOST_STAGE_AXES;
+}
+
+bool tvms_stage_axis_is_single(const tvms_stage_axis *axis) {
+  return tvms_node_is_int(axis->extent, 1);
+}
+
+// The loops as axes; returns what they stand around, or NULL if one is not plain.
+static tvms_node *TVMS_NULLABLE read_loops(tvms_node *nest, tvms_stage *stage) {
+  stage->count = 0;
+  while (nest->kind == TVMS_NODE_FOR) {
+    const tvms_for *loop = tvms_as_for(nest);
+    bool plain = loop->for_kind == TVMS_FOR_SERIAL && !loop->annotations && !loop->step
+                 && tvms_node_is_int(loop->min, 0);
+    if (!plain || stage->count == TVMS_MOST_STAGE_AXES) return NULL;
+    stage->axes[stage->count++] = (tvms_stage_axis){loop->var, loop->extent, false};
+    nest = loop->body;
+  }
+  return nest;
+}
+
+static bool same_extent(tvms_unit *unit, tvms_node *a, tvms_node *b) {
+  return tvms_node_same_expr(a, b) || tvms_arith_prove_equal(unit, a, b);
+}
+
+// Puts a variable of the block in the place of the loop that it is bound to, or in front of all
+// loops if it is bound to 0 and can be nothing else.
+static bool bind(tvms_unit *unit, const tvms_iter_var *iter, tvms_node *value,
+                 tvms_stage *stage) {
+  bool known =
+      iter->iter_type == TVMS_ITER_DATA_PAR || iter->iter_type == TVMS_ITER_COMM_REDUCE;
+  const tvms_range *domain = tvms_as_range(iter->dom);
+  if (!known || !tvms_node_is_int(domain->min, 0)) return false;
+  uint32_t at = tvms_stage_axis_of(stage, value);
+  if (at == TVMS_MOST_STAGE_AXES) {
+    bool single = tvms_node_is_int(value, 0) && tvms_node_is_int(domain->extent, 1);
+    if (!single || stage->count == TVMS_MOST_STAGE_AXES) return false;
+    at = stage->count++;
+    stage->axes[at].extent = domain->extent;
+  }
+  if (!same_extent(unit, stage->axes[at].extent, domain->extent)) return false;
+  stage->axes[at].var = iter->var;
+  stage->axes[at].sums = iter->iter_type == TVMS_ITER_COMM_REDUCE;
+  return true;
+}
+
+static bool read_block(tvms_unit *unit, const tvms_block_realize *realize,
+                       tvms_stage *stage, tvms_node **body, tvms_node **init) {
+  const tvms_block *block = tvms_as_block(realize->block);
+  bool plain = tvms_node_is_true(realize->predicate) && !block->alloc_buffers.len
+               && !block->match_buffers.len && !block->annotations;
+  if (!plain) return false;
+  uint32_t loops = stage->count;
+  tvms_node *loop_vars[TVMS_MOST_STAGE_AXES];
+  for (uint32_t i = 0; i < loops; i++)
+    loop_vars[i] = stage->axes[i].var;
+  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
+    const tvms_iter_var *iter = tvms_as_iter_var(block->iter_vars.items[i]);
+    if (!bind(unit, iter, realize->iter_values.items[i], stage)) return false;
+  }
+  // A loop that no variable of the block stands for would repeat it.
+  for (uint32_t i = 0; i < loops; i++) {
+    if (stage->axes[i].var == loop_vars[i]
+        && !tvms_stage_axis_is_single(&stage->axes[i]))
+      return false;
+  }
+  stage->name = block->name.text ? block->name.text : "";
+  *body = block->body;
+  *init = block->init;
+  return true;
+}
+
+static bool same_place(const tvms_store *a, const tvms_store *b) {
+  if (a->buffer != b->buffer || a->indices.len != b->indices.len) return false;
+  for (uint32_t i = 0; i < a->indices.len; i++) {
+    if (!tvms_node_same_expr(a->indices.items[i], b->indices.items[i])) return false;
+  }
+  return true;
+}
+
+// Without a block the axes that the place of the store lacks are those that are summed over.
+static void find_sums(tvms_memory *memory, tvms_stage *stage) {
+  for (uint32_t i = 0; i < stage->count; i++) {
+    bool used = tvms_stage_axis_is_single(&stage->axes[i]);
+    for (uint32_t k = 0; k < stage->store->indices.len && !used; k++)
+      used = tvms_walk_contains(memory, stage->store->indices.items[k],
+                                stage->axes[i].var);
+    stage->axes[i].sums = !used;
+  }
+}
+
+const char *TVMS_NULLABLE tvms_stage_read(tvms_unit *unit, tvms_node *nest,
+                                          tvms_stage *stage) {
+  *stage = (tvms_stage){.nest = nest, .name = ""};
+  tvms_node *body = read_loops(nest, stage), *init = NULL;
+  if (!body) return "a loop is scheduled already";
+  bool blocked = body->kind == TVMS_NODE_BLOCK_REALIZE;
+  if (blocked && !read_block(unit, tvms_as_block_realize(body), stage, &body, &init))
+    return "the variables of its block are not those of its loops";
+  if (body->kind != TVMS_NODE_STORE || tvms_as_store(body)->predicate)
+    return "it is more than one store";
+  stage->store = tvms_as_store(body);
+  if (!blocked) find_sums(&unit->context->memory, stage);
+  if (!init) return NULL;
+  bool fits = init->kind == TVMS_NODE_STORE && !tvms_as_store(init)->predicate
+              && same_place(tvms_as_store(init), stage->store);
+  if (!fits) return "it begins with more than one value";
+  stage->init = tvms_as_store(init)->value;
+  return NULL;
+}

@@ -1,0 +1,38 @@
+// Stages of a PrimFunc: what one nest of loops computes, whatever order its loops have.
+#ifndef TVMS_PASSES_TIR_CPU_STAGE_H
+#define TVMS_PASSES_TIR_CPU_STAGE_H
+
+#include "ir/node.h"
+
+enum { TVMS_MOST_STAGE_AXES = 16 };
+
+// An axis of a stage: a variable that runs from 0 to `extent` - 1.
+typedef struct {
+  tvms_node *var;
+  tvms_node *extent;
+  bool sums;  // the store does not depend on it: values of all its steps are combined
+} tvms_stage_axis;
+
+// One store for all steps of the axes, in the order of the loops.
+typedef struct {
+  tvms_node *nest;   // the statement that was read
+  const char *name;  // of its block; "" if it has none
+  uint32_t count;
+  tvms_stage_axis axes[TVMS_MOST_STAGE_AXES];
+  const tvms_store *store;
+  tvms_node *TVMS_NULLABLE init;  // what is stored before the first step; NULL: nothing
+} tvms_stage;
+
+// Reads a nest of plain serial loops around one store, or around one block whose variables are
+// the loops' and which holds one store, with an initial value or without. Returns NULL, or why
+// the nest is something else: a sentence's end, "a loop is scheduled already".
+const char *TVMS_NULLABLE tvms_stage_read(tvms_unit *unit, tvms_node *nest,
+                                          tvms_stage *stage);
+
+// The axis of a variable, or TVMS_MOST_STAGE_AXES.
+uint32_t tvms_stage_axis_of(const tvms_stage *stage, const tvms_node *var);
+
+// Is the extent of an axis known to be 1?
+bool tvms_stage_axis_is_single(const tvms_stage_axis *axis);
+
+#endif

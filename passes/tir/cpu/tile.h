@@ -1,0 +1,28 @@
+// The register tile of a contraction, from six numbers of the machine; nothing is timed.
+//
+// A tile holds `rows` x `vectors` accumulators in registers. For each step of the sum it loads
+// `vectors` vectors of the moving operand, which serve all rows, and one element of the resting
+// one per row. It must leave registers for those (rows * vectors + vectors + 1 of them in all),
+// and be large enough that additions need not wait for each other.
+#ifndef TVMS_PASSES_TIR_CPU_TILE_H
+#define TVMS_PASSES_TIR_CPU_TILE_H
+
+#include "ir/target.h"
+#include "passes/tir/cpu/contraction.h"
+
+typedef struct {
+  int64_t lanes;    // elements of a vector
+  int64_t rows;     // of a tile
+  int64_t vectors;  // of a tile, side by side
+  bool packs;       // the moving operand is copied, so that a tile reads it in one go
+} tvms_tile;
+
+// Chooses the tile of a contraction for a machine; what the target does not say is taken as of
+// a machine with vectors of 16 bytes, 16 registers and a second cache of 256 KiB.
+tvms_tile tvms_tile_choose(const tvms_target *target,
+                           const tvms_contraction *contraction);
+
+// The number that an expression is, or -1 if it is not known.
+int64_t tvms_tile_size_of(const tvms_node *extent);
+
+#endif

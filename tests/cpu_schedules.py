@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Generated contractions: ScheduleCPU changes no result.
+
+    cpu_schedules.py [--count N] [--seed N]
+
+Matrix products with loops in any order, operands transposed, batches, known and unknown numbers of
+rows, stages behind them, and convolutions in two layouts, all of small and odd sizes, for machines
+with vectors of 16, 32 and 64 bytes. `opt --check-semantics` runs each before and after the pass on
+the same inputs in the interpreter; what comes out must be well-formed, and check as a text again.
+"""
+import argparse, os, random, subprocess, sys, tempfile
+
+TVMS = os.environ.get("TVMS_PROGRAM", "build/tvms")
+HEAD = "from tvm.script import ir as I, tirx as T\n\n@I.ir_module\nclass Module:\n    @T.prim_func(s_tir=True)\n"
+TARGETS = ["x86_64-linux-gnu,haswell", "x86_64-linux-gnu,znver4", "aarch64-linux-gnu,neoverse-n1"]
+EPILOGUES = {
+    "bias": "{x} + D[vj]",
+    "relu": "T.max({x}, T.{dtype}(0))",
+    "square": "{x} * {x} + {x}",
+    "scale": "{x} * T.{dtype}(2)",
+}
+
+
+def block(name, axes, extents, kinds, body):
+    lines = [f"        for {', '.join(axes)} in T.grid({', '.join(str(e) for e in extents)}):", f'            with T.sblock("{name}"):']
+    variables = ", ".join("v" + a for a in axes)
+    lines.append(f'                {variables} = T.axis.remap("{kinds}", [{", ".join(axes)}])')
+    return lines + ["                " + line for line in body]
+
+
+def product(r):
+    """A matrix product with what follows it."""
+    m, n, k = (r.choice([1, 2, 3, 4, 5, 7, 8, 10, 13, 16, 17, 20, 31, 32, 33, 40]) for _ in range(3))
+    dtype = r.choice(["float32", "float32", "float64", "int32"])
+    batch = [r.choice([2, 3])] if r.random() < 0.4 else []
+    rows = "m" if r.random() < 0.25 else m
+    epilogues = r.choice([(), ("bias",), ("bias", "relu"), ("square",), ("bias", "square", "scale")])
+    a_turned, b_turned = r.random() < 0.3, r.random() < 0.3
+    shape = lambda x, y: "(" + ", ".join(map(str, batch + [x, y])) + ")"
+    a_shape = shape(k, rows) if a_turned else shape(rows, k)
+    b_shape = shape(n, k) if b_turned else shape(k, n)
+    lines = [f'    def main(a: T.handle, B: T.Buffer({b_shape}, "{dtype}"), D: T.Buffer(({n},), "{dtype}"), c: T.handle):',
+             '        T.func_attr({"tirx.noalias": True})'] + (["        m = T.int32()"] if rows == "m" else [])
+    lines += [f'        A = T.match_buffer(a, {a_shape}, "{dtype}")', f'        C = T.match_buffer(c, {shape(rows, n)}, "{dtype}")']
+    buffers = [f"t{i}" for i in range(len(epilogues))] + ["C"]
+    lines += [f'        {b} = T.sblock_alloc_buffer({shape(rows, n)}, "{dtype}")' for b in buffers[:-1]]
+    order = (["b"] if batch else []) + r.sample("ijk", 3)
+    extent = {"b": batch[0] if batch else 1, "i": rows, "j": n, "k": k}
+    at = lambda *axes: ", ".join((["vb"] if batch else []) + ["v" + x for x in axes])
+    out = f"{buffers[0]}[{at('i', 'j')}]"
+    a = f"A[{at('k', 'i') if a_turned else at('i', 'k')}]"
+    b = f"B[{at('j', 'k') if b_turned else at('k', 'j')}]"
+    lines += block("product", order, [extent[x] for x in order], "".join("R" if x == "k" else "S" for x in order),
+                   ["with T.init():", f"    {out} = T.{dtype}(0)", f"{out} = {out} + {a} * {b}"])
+    spatial = [x for x in ("b", "i", "j") if x != "b" or batch]
+    for i, name in enumerate(epilogues):
+        x = f"{buffers[i]}[{at('i', 'j')}]"
+        value = EPILOGUES[name].format(x=x, dtype=dtype)
+        lines += block(f"after{i}", spatial, [extent[x] for x in spatial], "S" * len(spatial), [f"{buffers[i + 1]}[{at('i', 'j')}] = {value}"])
+    return HEAD + "\n".join(lines) + "\n"
+
+
+def convolution(r):
+    """A convolution, channels last or first, of an image that is padded beforehand or not."""
+    size, channels, filters, window, stride = r.choice([5, 8, 9]), r.choice([1, 3, 8]), r.choice([1, 4, 16, 20]), r.choice([1, 3]), r.choice([1, 2])
+    pad, first, wide = r.choice([0, 1]), r.random() < 0.5, r.choice([5, 8, 17])
+    high, padded = (size + 2 * pad, wide + 2 * pad), pad > 0
+    out = [(x - window) // stride + 1 for x in high]
+    image = lambda h, w, c: f"(1, {c}, {h}, {w})" if first else f"(1, {h}, {w}, {c})"
+    weights = f"({filters}, {channels}, {window}, {window})" if first else f"({window}, {window}, {channels}, {filters})"
+    lines = [f'    def main(X: T.Buffer({image(size, wide, channels)}, "float32"), W: T.Buffer({weights}, "float32"), Y: T.Buffer({image(*out, filters)}, "float32")):',
+             '        T.func_attr({"tirx.noalias": True})']
+    if padded:
+        lines.append(f"        P = T.sblock_alloc_buffer({image(*high, channels)})")
+        extents = [1, channels, *high] if first else [1, *high, channels]
+        axes = ["n", "c", "h", "w"] if first else ["n", "h", "w", "c"]
+        inside = f"{pad} <= vh and vh < {size + pad} and {pad} <= vw and vw < {wide + pad}"
+        source = f"vn, vc, vh - {pad}, vw - {pad}" if first else f"vn, vh - {pad}, vw - {pad}, vc"
+        lines += block("pad", axes, extents, "SSSS", [f"P[{', '.join('v' + a for a in axes)}] = T.if_then_else({inside}, X[{source}], T.float32(0))"])
+    step = f" * {stride}" if stride > 1 else ""
+    h, w = f"vh{step} + vp", f"vw{step} + vq"
+    x = ("P" if padded else "X") + (f"[vn, vc, {h}, {w}]" if first else f"[vn, {h}, {w}, vc]")
+    y = "Y[vn, vf, vh, vw]" if first else "Y[vn, vh, vw, vf]"
+    weight = "W[vf, vc, vp, vq]" if first else "W[vp, vq, vc, vf]"
+    axes = ["n", "f", "h", "w", "c", "p", "q"] if first else ["n", "h", "w", "f", "p", "q", "c"]
+    extent = {"n": 1, "f": filters, "h": out[0], "w": out[1], "c": channels, "p": window, "q": window}
+    lines += block("convolution", axes, [extent[a] for a in axes], "SSSSRRR", ["with T.init():", f"    {y} = T.float32(0)", f"{y} = {y} + {x} * {weight}"])
+    return HEAD + "\n".join(lines) + "\n"
+
+
+def run(*arguments):
+    return subprocess.run([TVMS, *arguments], capture_output=True, text=True, timeout=120)
+
+
+def judge(folder, text, target):
+    """Returns what is wrong, and whether the contraction was tiled."""
+    before, after = os.path.join(folder, "before.tvms"), os.path.join(folder, "after.tvms")
+    with open(before, "w") as f:
+        f.write(text)
+    passes = "ScheduleCPU{target='" + target + "'}"
+    p = run("opt", "--passes", passes, "--verify-each", "--check-semantics", "--statistics", before)
+    if p.returncode:
+        return p.stderr.strip(), False
+    with open(after, "w") as f:
+        f.write(p.stdout)
+    q = run("check", after)
+    return q.stderr.strip() if q.returncode else "", "contractions tiled" in p.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=120)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    r = random.Random(options.seed)
+    passed = failed = tiled = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for i in range(options.count):
+            text = (product if r.random() < 0.75 else convolution)(r)
+            target = r.choice(TARGETS)
+            wrong, was_tiled = judge(folder, text, target)
+            tiled += was_tiled
+            passed, failed = passed + (not wrong), failed + bool(wrong)
+            if wrong:
+                print(f"FAIL program {i} for {target}: {wrong[:600]}\n{text}")
+    # A pass that leaves everything alone changes no result, either.
+    enough = tiled >= 0.9 * options.count
+    print(f"{tiled} of {options.count} tiled")
+    print(f"{passed + enough} passed, {failed + (not enough)} failed")
+    return 1 if failed or not enough else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
