@@ -3,6 +3,7 @@
 // arguments.
 #define _GNU_SOURCE
 #include "cli/explain.h"
+#include "cli/explain_shape.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@ tvms_status tvms_verb_bench(tvms_run *run) {
 }
 tvms_status tvms_verb_explain(tvms_run *run) {
   if (run->options.target) return restart(run);
+  if (run->options.shape || run->options.equals) return tvms_run_explain_shape(run);
   if (!run->options.paths.len) return tvms_run_misused(run, "no code given");
   tvms_strbuf text;
   tvms_strbuf_init(&text, run->memory);

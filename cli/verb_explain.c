@@ -1,12 +1,14 @@
 // `tvms explain CODE`: what a diagnostic means and what to do. `tvms explain FuseOps`: the page
 // of a pass. `tvms explain T.grid`: what a name of TVMScript takes, and which releases have it.
-// `tvms explain --target host`: what is known of a machine.
+// `tvms explain --target host`: what is known of a machine. `tvms explain --shape y FILE`: why
+// the shape of a value is what it is.
 //
 // A target is looked up as `tvms build --target` does it, by asking the back end, so that both
 // know the same machines, processors and features. The static program, which cannot load one,
 // leaves targets to its twin (cli/restart.c).
 #include "backend/load.h"
 #include "cli/explain.h"
+#include "cli/explain_shape.h"
 #include "driver/explain_target.h"
 #include "support/names.h"
 
@@ -42,6 +44,7 @@ static bool explain_target(tvms_run *run, tvms_strbuf *out) {
 
 tvms_status tvms_verb_explain(tvms_run *run) {
   const char *target = run->options.target;
+  if (run->options.shape || run->options.equals) return tvms_run_explain_shape(run);
   if (!run->options.paths.len && !target) {
     return tvms_run_misused(run, "no code given");
   }

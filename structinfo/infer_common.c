@@ -6,8 +6,10 @@
 #include "structinfo/infer_common.h"
 
 #include "ir/build.h"
+#include "structinfo/counter.h"
 #include "structinfo/make.h"
 #include "structinfo/relate.h"
+#include "support/trial.h"
 
 #include <stdio.h>
 
@@ -52,12 +54,28 @@ tvms_node *TVMS_NULLABLE tvms_in_wrong_ndim(const tvms_inference *in, uint32_t i
   return NULL;
 }
 
+// Two dimensions that are not both numbers: with which sizes they differ.
+static void show_numbers(const tvms_inference *in, tvms_diag *diag, const tvms_node *a,
+                         const tvms_node *b) {
+  int64_t value;
+  tvms_counter_example example;
+  bool dims = tvms_dtype_is_int(a->dtype) && tvms_dtype_is_int(b->dtype);
+  if (!dims || tvms_trial_is_muted(diags_of(in))) return;
+  if (tvms_sinfo_dim_int(a, &value) && tvms_sinfo_dim_int(b, &value)) return;
+  tvms_node *left = (tvms_node *)(uintptr_t)a, *right = (tvms_node *)(uintptr_t)b;
+  if (!tvms_dim_counter_example(in->prover, left, right, &example)) return;
+  tvms_diag_remark(diags_of(in), diag, "with %s they are %lld and %lld",
+                   tvms_dim_example_text(in->unit, &example), (long long)example.left,
+                   (long long)example.right);
+}
+
 tvms_node *TVMS_NULLABLE tvms_in_unequal(const tvms_inference *in, uint32_t i,
                                          const char *what, const tvms_node *a,
                                          const tvms_node *b) {
-  tvms_diag_report(diags_of(in), TVMS_D_op_unequal, tvms_in_span(in, i), name_of(in),
-                   what, tvms_sinfo_describe(in->unit, a),
-                   tvms_sinfo_describe(in->unit, b));
+  tvms_diag *diag = tvms_diag_report(
+      diags_of(in), TVMS_D_op_unequal, tvms_in_span(in, i), name_of(in), what,
+      tvms_sinfo_describe(in->unit, a), tvms_sinfo_describe(in->unit, b));
+  show_numbers(in, diag, a, b);
   return NULL;
 }
 
