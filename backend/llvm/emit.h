@@ -65,6 +65,7 @@ typedef struct {
   LLVMContextRef llvm;
   LLVMModuleRef module;
   LLVMBuilderRef builder;
+  uint32_t steps_used;  // kinds of steps that its entries have, as bits
   LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, pointer;
   // Of the function in progress:
   const tvms_member *member;

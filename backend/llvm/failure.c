@@ -33,21 +33,19 @@ static LLVMValueRef field_at(emitter *e, size_t offset) {
   return LLVMBuildGEP2(e->builder, e->i8, e->raised, &at, 1, "");
 }
 
-static void raise_traced(emitter *e, const failure *what) {
-  LLVMBuilderRef b = e->builder;
-  LLVMValueRef kind = tvms_emit_text(e, what->kind);
-  LLVMValueRef text = tvms_emit_text(e, what->text);
-  LLVMValueRef begin = LLVMConstInt(e->i32, what->span.begin, false);
-  LLVMValueRef end = LLVMConstInt(e->i32, what->span.end, false);
-  LLVMBuildStore(b, kind, field_at(e, offsetof(tvms_raised, kind)));
-  LLVMBuildStore(b, text, field_at(e, offsetof(tvms_raised, text)));
-  LLVMBuildStore(b, begin, field_at(e, offsetof(tvms_raised, span.begin)));
-  LLVMBuildStore(b, end, field_at(e, offsetof(tvms_raised, span.end)));
+static void store_field(emitter *e, size_t offset, LLVMValueRef value) {
+  LLVMBuildStore(e->builder, value, field_at(e, offset));
+}
+
+static void raise_traced(emitter *e, const found_failure *what) {
+  store_field(e, offsetof(tvms_raised, kind), what->kind);
+  store_field(e, offsetof(tvms_raised, text), what->text);
+  store_field(e, offsetof(tvms_raised, span.begin), what->begin);
+  store_field(e, offsetof(tvms_raised, span.end), what->end);
   if (!what->got) return;
-  LLVMBuildStore(b, what->got, field_at(e, offsetof(tvms_raised, got)));
-  LLVMBuildStore(b, what->expected, field_at(e, offsetof(tvms_raised, expected)));
-  LLVMValueRef yes = LLVMConstInt(e->i32, 1, false);
-  LLVMBuildStore(b, yes, field_at(e, offsetof(tvms_raised, compared)));
+  store_field(e, offsetof(tvms_raised, got), what->got);
+  store_field(e, offsetof(tvms_raised, expected), what->expected);
+  store_field(e, offsetof(tvms_raised, compared), LLVMConstInt(e->i32, 1, false));
 }
 
 static LLVMTypeRef raise_type(emitter *e) {
@@ -67,12 +65,10 @@ static LLVMValueRef raise_slot(emitter *e) {
 
 // One private function per module chooses who raises.
 static LLVMValueRef raise_function(emitter *e) {
-  static const char name[] = "tvms.raise";
-  LLVMValueRef function = LLVMGetNamedFunction(e->module, name);
+  LLVMValueRef function = LLVMGetNamedFunction(e->module, TVMS_EMIT_RAISE_NAME);
   if (function) return function;
   LLVMTypeRef type = raise_type(e);
-  function = LLVMAddFunction(e->module, name, type);
-  LLVMSetLinkage(function, LLVMPrivateLinkage);
+  function = LLVMAddFunction(e->module, TVMS_EMIT_RAISE_NAME, type);
   LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
   LLVMBuilderRef b = e->builder;
   LLVMValueRef null = LLVMConstNull(e->pointer);
@@ -95,15 +91,31 @@ static LLVMValueRef raise_function(emitter *e) {
   return function;
 }
 
-void tvms_emit_raise(emitter *e, const failure *what) {
-  tvms_emit_free_from(e, 0);
-  if (what->kind && e->options->traced) raise_traced(e, what);
-  if (what->kind && !e->options->traced) {
-    LLVMValueRef args[] = {tvms_emit_text(e, what->kind),
-                           tvms_emit_text(e, what->text)};
+void tvms_emit_raise_found(emitter *e, const found_failure *what) {
+  if (e->options->traced) {
+    raise_traced(e, what);
+  } else {
+    LLVMValueRef args[] = {what->kind, what->text};
     LLVMBuildCall2(e->builder, raise_type(e), raise_function(e), args, 2, "");
   }
   LLVMBuildRet(e->builder, LLVMConstInt(e->i32, (unsigned long long)-1, true));
+}
+
+void tvms_emit_raise(emitter *e, const failure *what) {
+  tvms_emit_free_from(e, 0);
+  if (!what->kind) {
+    LLVMBuildRet(e->builder, LLVMConstInt(e->i32, (unsigned long long)-1, true));
+    return;
+  }
+  found_failure found = {
+      .kind = tvms_emit_text(e, what->kind),
+      .text = tvms_emit_text(e, what->text),
+      .begin = LLVMConstInt(e->i32, what->span.begin, false),
+      .end = LLVMConstInt(e->i32, what->span.end, false),
+      .got = what->got,
+      .expected = what->expected,
+  };
+  tvms_emit_raise_found(e, &found);
 }
 
 void tvms_emit_check(emitter *e, LLVMValueRef condition, const failure *what) {

@@ -4,11 +4,25 @@
 
 #include "backend/llvm/emit.h"
 
+// The function of a module that raises; private once the entries are emitted.
+#define TVMS_EMIT_RAISE_NAME "tvms.raise"
+
+// A failure that only the running program knows.
+typedef struct {
+  LLVMValueRef kind, text;         // pointers to constants
+  LLVMValueRef begin, end;         // i32: its span
+  LLVMValueRef TVMS_NULLABLE got;  // both NULL, or two numbers that differ
+  LLVMValueRef TVMS_NULLABLE expected;
+} found_failure;
+
 // Goes on if `condition` holds; else frees what is live, raises and returns -1.
 void tvms_emit_check(emitter *e, LLVMValueRef condition, const failure *what);
 
 // Frees what is live, raises and returns -1: the block is at its end.
 void tvms_emit_raise(emitter *e, const failure *what);
+
+// Raises what was found and returns -1; nothing is freed.
+void tvms_emit_raise_found(emitter *e, const found_failure *what);
 
 // The address of a private constant with this text.
 LLVMValueRef tvms_emit_text(emitter *e, const char *text);

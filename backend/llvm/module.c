@@ -1,5 +1,6 @@
-// A whole module: declarations first, so that order does not matter, then bodies and
-// entries.
+// A whole module: declarations first, so that order does not matter, then bodies. Entries
+// come when LLVM has optimised the bodies: they are straight-line code that its passes, 10 ms
+// of them, would not make better.
 //
 // PrimFuncs call each other's bodies, without checks. Private ones get no entry, except
 // where something outside must find them: beside a Relax function, as TVM makes them
@@ -9,6 +10,8 @@
 #include "backend/llvm/body.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/entry.h"
+#include "backend/llvm/failure.h"
+#include "backend/llvm/steps.h"
 #include "backend/llvm/symbols.h"
 #include "interp/result.h"
 
@@ -59,26 +62,56 @@ static bool has_relax(const tvms_module *program) {
   return false;
 }
 
-LLVMModuleRef tvms_emit_module(emitter *e) {
+static bool has_entry(const emitter *e, const tvms_member *member) {
+  if (!is_compiled(member)) return false;
+  bool all = e->options->traced || has_relax(e->program);
+  return all || !(member->function->flags & TVMS_FLAG_PRIVATE);
+}
+
+// Until the entries are there, nothing seems to use what they will use: LLVM must keep it
+// and its parameters.
+static void set_visible(emitter *e, bool visible) {
+  LLVMLinkage body_linkage = visible ? LLVMExternalLinkage : LLVMInternalLinkage;
+  for (uint32_t i = 0; i < e->program->member_count; i++) {
+    const tvms_member *member = &e->program->members[i];
+    if (!has_entry(e, member)) continue;
+    tvms_mark mark = tvms_arena_mark(&e->context->scratch);
+    const char *name = tvms_emit_body_name(e, member);
+    LLVMSetLinkage(LLVMGetNamedFunction(e->module, name), body_linkage);
+    tvms_arena_reset(&e->context->scratch, mark);
+  }
+  LLVMValueRef raise = LLVMGetNamedFunction(e->module, TVMS_EMIT_RAISE_NAME);
+  if (raise) LLVMSetLinkage(raise, visible ? LLVMExternalLinkage : LLVMPrivateLinkage);
+}
+
+void tvms_emit_module(emitter *e) {
   const tvms_module *program = e->program;
   make_types(e);
   for (uint32_t i = 0; i < program->member_count; i++) {
     if (is_compiled(&program->members[i])) declare_body(e, &program->members[i]);
   }
-  bool all = e->options->traced || has_relax(program);
   for (uint32_t i = 0; i < program->member_count; i++) {
     const tvms_member *member = &program->members[i];
     if (!is_compiled(member)) continue;
     tvms_mark mark = tvms_arena_mark(&e->context->scratch);
     open_function(e, member);
     tvms_emit_body(e, member);
-    bool private = (member->function->flags & TVMS_FLAG_PRIVATE) != 0;
-    if (all || !private) {
-      open_function(e, member);
-      tvms_emit_entry(e, member);
-    }
     tvms_arena_reset(&e->context->scratch, mark);
   }
+  set_visible(e, true);
+}
+
+void tvms_emit_entries(emitter *e) {
+  const tvms_module *program = e->program;
+  for (uint32_t i = 0; i < program->member_count; i++) {
+    const tvms_member *member = &program->members[i];
+    if (!has_entry(e, member)) continue;
+    tvms_mark mark = tvms_arena_mark(&e->context->scratch);
+    open_function(e, member);
+    tvms_emit_entry(e, member);
+    tvms_arena_reset(&e->context->scratch, mark);
+  }
+  tvms_emit_walker(e);
+  set_visible(e, false);
   tvms_vec_fini(&e->context->memory, &e->memory);
-  return e->module;
 }

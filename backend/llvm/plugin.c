@@ -137,6 +137,8 @@ static void build(job *j) {
   tvms_emit_module(&j->e);
   mark_functions(j);
   optimise(j);
+  tvms_emit_entries(&j->e);
+  mark_functions(j);
 }
 
 static void run_emit(void *argument) {

@@ -1,32 +1,36 @@
 // What the entry of a PrimFunc says of wrong arguments, in the words of TVM 0.27.
 //
 // Every text is put together while code is made and is a constant of it; what only the call
-// knows are two numbers, which a trace adds (failure.got and .expected). Names of sizes are
+// knows are two numbers, which a trace adds (tvms_raised). Names of sizes are
 // those of the program in a signature, and the places that gave them their values in what
 // is expected: "A.shape[0] + 1".
-#include "backend/llvm/words.h"
+#include "backend/core/words.h"
+
+#include "support/strbuf.h"
 
 #include <stdarg.h>
 
-const known_size *tvms_words_known(const entry *n, const tvms_node *var) {
+const tvms_words_size_known *tvms_words_known(const tvms_words *n,
+                                              const tvms_node *var) {
   for (uint32_t i = 0; i < n->known.len; i++) {
     if (n->known.items[i].var == var) return &n->known.items[i];
   }
   return NULL;
 }
 
-const char *tvms_words_of_var(const entry *n, const tvms_node *var) {
-  const char *name = tvms_symbol_text(n->e->context, tvms_as_var(var)->name);
+const char *tvms_words_of_var(const tvms_words *n, const tvms_node *var) {
+  const char *name = tvms_symbol_text(n->context, tvms_as_var(var)->name);
   return *name ? name : "v";
 }
 
-const char *tvms_words_of_buffer(const entry *n, const tvms_buffer *buffer) {
-  return tvms_symbol_text(n->e->context, buffer->name);
+const char *tvms_words_of_buffer(const tvms_words *n, const tvms_buffer *buffer) {
+  return tvms_symbol_text(n->context, buffer->name);
 }
 
 // A size as TVM's messages have it: plain numbers, names, no types, no brackets. `paths`:
 // variables by the place that defined them, "A.shape[0]".
-static void add_size(entry *n, tvms_strbuf *out, const tvms_node *size, bool paths) {
+static void add_size(tvms_words *n, tvms_strbuf *out, const tvms_node *size,
+                     bool paths) {
   static const struct {
     tvms_node_kind kind;
     const char *before, *between, *after;
@@ -46,7 +50,7 @@ static void add_size(entry *n, tvms_strbuf *out, const tvms_node *size, bool pat
     return;
   }
   if (size->kind == TVMS_NODE_VAR) {
-    const known_size *known = paths ? tvms_words_known(n, size) : NULL;
+    const tvms_words_size_known *known = paths ? tvms_words_known(n, size) : NULL;
     tvms_strbuf_puts(out, known ? known->path : tvms_words_of_var(n, size));
   }
   if (size->kind == TVMS_NODE_CAST) add_size(n, out, tvms_as_cast(size)->value, paths);
@@ -61,9 +65,9 @@ static void add_size(entry *n, tvms_strbuf *out, const tvms_node *size, bool pat
 }
 
 // A size in a signature: compound ones as the program's text has them.
-static void add_dimension(entry *n, const tvms_unit *unit, tvms_strbuf *out,
+static void add_dimension(tvms_words *n, const tvms_unit *unit, tvms_strbuf *out,
                           const tvms_node *size) {
-  tvms_context *context = n->e->context;
+  tvms_context *context = n->context;
   bool plain = size->kind == TVMS_NODE_VAR || size->kind == TVMS_NODE_INT_IMM;
   if (plain || !context->describe)
     add_size(n, out, size, false);
@@ -71,17 +75,17 @@ static void add_dimension(entry *n, const tvms_unit *unit, tvms_strbuf *out,
     tvms_strbuf_puts(out, context->describe(unit, size));
 }
 
-static const char *keep_text(entry *n, tvms_strbuf *text) {
-  const char *kept = tvms_arena_text(&n->e->context->scratch, text->text, text->len);
+static const char *keep_text(tvms_words *n, tvms_strbuf *text) {
+  const char *kept = tvms_arena_text(&n->context->scratch, text->text, text->len);
   tvms_strbuf_fini(text);
   return kept;
 }
 
-const char *tvms_words_signature(entry *n, const tvms_member *member) {
+const char *tvms_words_signature(tvms_words *n, const tvms_member *member) {
   char dtype[TVMS_DTYPE_TEXT];
   tvms_strbuf out;
-  tvms_strbuf_init(&out, &n->e->context->memory);
-  tvms_strbuf_printf(&out, "%s(", tvms_symbol_text(n->e->context, member->name));
+  tvms_strbuf_init(&out, &n->context->memory);
+  tvms_strbuf_printf(&out, "%s(", tvms_symbol_text(n->context, member->name));
   for (uint32_t i = 0; i < n->function->params.len; i++) {
     if (i) tvms_strbuf_puts(&out, ", ");
     const tvms_node *param = n->function->params.items[i];
@@ -103,9 +107,10 @@ const char *tvms_words_signature(entry *n, const tvms_member *member) {
   return keep_text(n, &out);
 }
 
-const char *tvms_words_message(entry *n, const char *more, const char *format, ...) {
+const char *tvms_words_message(tvms_words *n, const char *more, const char *format,
+                               ...) {
   tvms_strbuf out;
-  tvms_strbuf_init(&out, &n->e->context->memory);
+  tvms_strbuf_init(&out, &n->context->memory);
   va_list arguments;
   va_start(arguments, format);
   tvms_strbuf_vprintf(&out, format, arguments);
@@ -114,18 +119,18 @@ const char *tvms_words_message(entry *n, const char *more, const char *format, .
   return keep_text(n, &out);
 }
 
-const char *tvms_words_path(entry *n, const tvms_buffer *buffer, const char *field,
+const char *tvms_words_path(tvms_words *n, const tvms_buffer *buffer, const char *field,
                             int at) {
   tvms_strbuf out;
-  tvms_strbuf_init(&out, &n->e->context->memory);
+  tvms_strbuf_init(&out, &n->context->memory);
   tvms_strbuf_printf(&out, "%s.%s", tvms_words_of_buffer(n, buffer), field);
   if (at >= 0) tvms_strbuf_printf(&out, "[%d]", at);
   return keep_text(n, &out);
 }
 
-const char *tvms_words_expected(entry *n, const char *format, ...) {
+const char *tvms_words_expected(tvms_words *n, const char *format, ...) {
   tvms_strbuf out;
-  tvms_strbuf_init(&out, &n->e->context->memory);
+  tvms_strbuf_init(&out, &n->context->memory);
   tvms_strbuf_puts(&out, ",\n  expected ");
   va_list arguments;
   va_start(arguments, format);
@@ -134,9 +139,9 @@ const char *tvms_words_expected(entry *n, const char *format, ...) {
   return keep_text(n, &out);
 }
 
-const char *tvms_words_size(entry *n, const tvms_node *size) {
+const char *tvms_words_of_size(tvms_words *n, const tvms_node *size) {
   tvms_strbuf out;
-  tvms_strbuf_init(&out, &n->e->context->memory);
+  tvms_strbuf_init(&out, &n->context->memory);
   add_size(n, &out, size, true);
   return keep_text(n, &out);
 }

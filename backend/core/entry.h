@@ -1,0 +1,53 @@
+// What the entry of a PrimFunc checks and loads, as a list of steps: TVM's calling
+// convention, with TVM's checks in TVM's words, for every emitter.
+//
+//   f(A: T.Buffer((n,), "float32"))        0  ARGUMENTS
+//                                          1  COUNT
+//                                          2  IS %1, 1
+//                                          3  CHECK %2       TypeError: Expected 1 arguments …
+//                                          …
+//                                          6  LOAD_INT32 [%0 + 0]    guarded
+//
+// A step's value is a 64-bit integer, a truth (0 or 1) or a pointer, known by the step's
+// number. Steps are in the order in which errors are found. One that is `guarded` must not
+// be taken unless all checks before it hold; what stands between two guarded ones may be
+// taken in any order.
+#ifndef TVMS_BACKEND_CORE_ENTRY_H
+#define TVMS_BACKEND_CORE_ENTRY_H
+
+#include "ir/module.h"
+#include "support/vec.h"
+
+typedef enum {
+#define STEP(name) TVMS_ENTRY_##name,
+#include "backend/core/steps.def"
+#undef STEP
+  TVMS_ENTRY_STEP_COUNT
+} tvms_entry_step_kind;
+
+typedef struct {
+  uint8_t kind;  // tvms_entry_step_kind
+  bool guarded;
+  uint32_t a, b, c;                 // steps that it uses; 0 where it uses none
+  int64_t number;                   // a constant, an offset in bytes, a number of bits
+  const char *TVMS_NULLABLE error;  // of a check: "ValueError"
+  const char *TVMS_NULLABLE text;
+  tvms_span span;  // {0, 0}: of an argument
+} tvms_entry_step;
+
+// The entry of one function. It lives in the scratch arena of the context.
+typedef struct {
+  tvms_context *context;
+  const tvms_prim_func *function;
+  uint32_t count;
+  tvms_entry_step *steps;
+  uint32_t *
+      params;  // the step of each parameter: the data of a tensor, the bits of a number
+  uint32_t *vars;  // by id: the step of a variable that is known, plus one; or 0
+} tvms_entry;
+
+// The entry of a PrimFunc. A size that no list of steps can say is reported, and the call
+// unwinds with TVMS_FOUND_ERRORS.
+const tvms_entry *tvms_entry_new(tvms_context *context, const tvms_member *member);
+
+#endif
