@@ -158,7 +158,11 @@ static void find_roles(finder *f) {
                                       : TVMS_AXIS_OUTER;
     if (c->roles[i] == TVMS_AXIS_OUTER && !tvms_stage_axis_is_single(axis)) c->row = i;
   }
-  if (c->row < TVMS_MOST_STAGE_AXES) c->roles[c->row] = TVMS_AXIS_ROW;
+  if (c->row == TVMS_MOST_STAGE_AXES) return;
+  c->roles[c->row] = TVMS_AXIS_ROW;
+  for (uint32_t i = f->all->count; i-- > 0;) {
+    if (load_moves(f, f->all->loads[i], c->row)) c->resting = f->all->loads[i];
+  }
 }
 
 static bool dtype_fits(tvms_dtype d) {

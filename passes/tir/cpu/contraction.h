@@ -28,6 +28,8 @@ typedef struct {
   uint32_t row;  // TVMS_MOST_STAGE_AXES: there is none
   // The only load that moves with the column; NULL: there are several.
   tvms_node *TVMS_NULLABLE moving;
+  tvms_node *TVMS_NULLABLE
+      resting;  // the first load that moves with the row; NULL: none
   bool
       contiguous;  // every load that moves with the column takes one element after the other
 } tvms_contraction;

@@ -34,7 +34,10 @@ typedef struct {
   tvms_node_map now;  // variable of the stage -> what it is in the loops around
   tvms_node *term;    // with the panel in the place of the moving operand
   tvms_node *TVMS_NULLABLE panel;
-  tvms_node *place;  // variable: column of the panel
+  tvms_node *place;               // variable: column of the panel
+  tvms_node *TVMS_NULLABLE step;  // variable: row of the panel, if the sum is in blocks
+  uint32_t split;  // axis that is summed over in blocks; TVMS_MOST_STAGE_AXES: none
+  tvms_node *TVMS_NULLABLE block;  // variable: of the blocks
   // Of the tile at hand:
   tvms_node *sums;          // buffer
   tvms_node *row, *column;  // where it begins; row: NULL if there is none
@@ -203,15 +206,42 @@ static tvms_node *set_sum(writer *w, const element *e, tvms_node *value) {
 
 // ---- A tile ----
 
-static tvms_node *begin_sums(writer *w) {
+static tvms_node *set_sums(writer *w, bool stored) {
   element e = open_element(w);
-  return close_element(w, &e, set_sum(w, &e, w->c->init));
+  const tvms_store *out = w->c->stage.store;
+  tvms_node *value = w->c->init;
+  if (stored) {
+    tvms_list indices = all_as_now(w, out->indices);
+    value = tvms_buffer_load_new(w->unit, out->buffer, indices.items, indices.len, NULL,
+                                 TVMS_NO_SPAN);
+  }
+  return close_element(w, &e, set_sum(w, &e, value));
+}
+
+// Blocks of the sum behind the first go on with what the one before stored.
+static tvms_node *begin_sums(writer *w) {
+  if (!w->block) return set_sums(w, false);
+  tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
+  choice->condition = build(w, TVMS_NODE_EQ, w->block, number(w, w->block, 0));
+  choice->then_case = set_sums(w, false);
+  choice->else_case = set_sums(w, true);
+  return &choice->head;
+}
+
+// Steps of a summed axis: all, or those of the block at hand.
+static tvms_node *steps_of(writer *w, uint32_t axis) {
+  tvms_node *extent = w->c->stage.axes[axis].extent;
+  if (axis != w->split) return extent;
+  tvms_node *most = number(w, w->block, w->tile->sum_block);
+  if (tvms_tile_size_of(extent) % w->tile->sum_block == 0) return most;
+  tvms_node *done = build(w, TVMS_NODE_MUL, w->block, most);
+  return build(w, TVMS_NODE_MIN, most, build(w, TVMS_NODE_SUB, extent, done));
 }
 
 static tvms_node *around_sums(writer *w, tvms_node *body, tvms_node *const *vars) {
   for (uint32_t i = w->c->stage.count; i-- > 0;) {
     if (w->c->roles[i] != TVMS_AXIS_SUM) continue;
-    body = loop(w, vars[i], w->c->stage.axes[i].extent, TVMS_FOR_SERIAL, body);
+    body = loop(w, vars[i], steps_of(w, i), TVMS_FOR_SERIAL, body);
   }
   return body;
 }
@@ -224,7 +254,14 @@ static void open_sums(writer *w, tvms_node **vars) {
     const tvms_node *axis = w->c->stage.axes[i].var;
     vars[i] = variable(w, names[count < 3 ? count : 3], axis);
     count++;
-    tvms_node_map_put(&w->now, axis, vars[i]);
+    tvms_node *at = vars[i];
+    if (i == w->split) {
+      if (w->step) tvms_node_map_put(&w->now, w->step, at);
+      tvms_node *done =
+          build(w, TVMS_NODE_MUL, w->block, number(w, axis, w->tile->sum_block));
+      at = build(w, TVMS_NODE_ADD, done, at);
+    }
+    tvms_node_map_put(&w->now, axis, at);
   }
 }
 
@@ -352,7 +389,9 @@ static pieces pieces_of_columns(writer *w) {
   if (whole.vectors) add_piece(w, &all, axis->var, 1, whole);
   done += whole.vectors * width;
   if (done == columns) return all;
-  piece rest = {.width = lanes_for(columns - done, columns), .vectors = 1};
+  // What is added up in blocks is loaded again, so no tile may store what another one has.
+  int64_t left = columns - done;
+  piece rest = {.width = w->block ? left : lanes_for(left, columns), .vectors = 1};
   rest.first = columns - rest.width;
   add_piece(w, &all, axis->var, 1, rest);
   return all;
@@ -368,24 +407,25 @@ static tvms_node *begin_of(writer *w, const piece *p, const tvms_node *like,
   return p->last ? build(w, TVMS_NODE_MIN, at, p->last) : at;
 }
 
+static tvms_node *over_piece(writer *w, const piece *p) {
+  const tvms_node *like = w->c->stage.axes[w->c->row].var;
+  tvms_node *var = tvms_node_is_int(p->count, 1) ? NULL : variable(w, "i0", like);
+  w->rows = p->width;
+  w->row = begin_of(w, p, like, var);
+  tvms_node *made = write_tile(w);
+  return var ? loop(w, var, p->count, TVMS_FOR_SERIAL, made) : made;
+}
+
 static tvms_node *over_rows(writer *w, int64_t most) {
   if (w->c->row == TVMS_MOST_STAGE_AXES) {
     w->row = NULL;
     w->rows = 1;
     return write_tile(w);
   }
-  const tvms_node *like = w->c->stage.axes[w->c->row].var;
   pieces all = pieces_of_rows(w, most);
   tvms_node_vec stmts = {0};
-  for (uint32_t i = 0; i < all.count; i++) {
-    const piece *p = &all.items[i];
-    tvms_node *var = tvms_node_is_int(p->count, 1) ? NULL : variable(w, "i0", like);
-    w->rows = p->width;
-    w->row = begin_of(w, p, like, var);
-    tvms_node *made = write_tile(w);
-    if (var) made = loop(w, var, p->count, TVMS_FOR_SERIAL, made);
-    tvms_stmt_push(w->unit, &stmts, made);
-  }
+  for (uint32_t i = 0; i < all.count; i++)
+    tvms_stmt_push(w->unit, &stmts, over_piece(w, &all.items[i]));
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
@@ -448,7 +488,8 @@ static tvms_node *over_outer(writer *w) {
   return over_axes(w, TVMS_AXIS_OUTER, over_any_rows);
 }
 
-static tvms_node *one_panel(writer *w) {
+// What is done for the columns of one tile.
+static tvms_node *with_own_panel(writer *w) {
   if (!w->panel) return over_outer(w);
   tvms_node *filled = fill_panel(w);
   return tvms_stmt_pair(w->unit, filled, over_outer(w));
@@ -463,11 +504,21 @@ static tvms_node *over_columns(writer *w) {
     tvms_node *var = tvms_node_is_int(p->count, 1) ? NULL : variable(w, "j0", like);
     w->columns = p;
     w->column = begin_of(w, p, like, var);
-    tvms_node *made = one_panel(w);
+    tvms_node *made = with_own_panel(w);
     if (var) made = loop(w, var, p->count, TVMS_FOR_SERIAL, made);
     tvms_stmt_push(w->unit, &stmts, made);
   }
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+}
+
+static tvms_node *over_sum_blocks(writer *w) {
+  if (!w->tile->sum_block) return over_columns(w);
+  const tvms_stage_axis *axis = &w->c->stage.axes[w->split];
+  w->block = variable(w, "kb", axis->var);
+  int64_t most = w->tile->sum_block;
+  int64_t count = (tvms_tile_size_of(axis->extent) + most - 1) / most;
+  tvms_node *body = over_columns(w);
+  return loop(w, w->block, number(w, axis->var, count), TVMS_FOR_SERIAL, body);
 }
 
 static tvms_node *replace_moving(tvms_rewriter *r, tvms_node *node) {
@@ -483,8 +534,11 @@ static void make_panel(writer *w) {
   uint32_t dims = 0;
   for (uint32_t i = 0; i < stage->count; i++) {
     if (w->c->roles[i] != TVMS_AXIS_SUM) continue;
-    shape[dims] = stage->axes[i].extent;
-    indices[dims++] = stage->axes[i].var;
+    bool split = i == w->split;
+    if (split) w->step = variable(w, "step", stage->axes[i].var);
+    shape[dims] =
+        split ? number(w, w->step, w->tile->sum_block) : stage->axes[i].extent;
+    indices[dims++] = split ? w->step : stage->axes[i].var;
   }
   w->place = variable(w, "place", like);
   shape[dims] = number(w, like, w->tile->lanes * w->tile->vectors);
@@ -507,10 +561,12 @@ tvms_node *tvms_contraction_nest(tvms_unit *unit, const tvms_contraction *contra
               .tile = tile,
               .epilogues = epilogues,
               .epilogue_count = epilogue_count,
-              .term = contraction->term};
+              .term = contraction->term,
+              .split = tile->sum_block ? tvms_tile_split_axis(contraction)
+                                       : TVMS_MOST_STAGE_AXES};
   tvms_node_map_init(&w.now, &unit->context->memory);
   if (tile->packs) make_panel(&w);
-  tvms_node *made = over_axes(&w, TVMS_AXIS_BATCH, over_columns);
+  tvms_node *made = over_axes(&w, TVMS_AXIS_BATCH, over_sum_blocks);
   if (w.panel)
     made = block_with(&w, "packed", tvms_as_buffer_load(w.panel)->buffer, made);
   tvms_node_map_fini(&w.now);

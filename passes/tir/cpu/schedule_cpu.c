@@ -194,10 +194,13 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
     tell(s, &stage, why, NULL, 0);
     return NULL;
   }
-  tvms_tile tile = tvms_tile_choose(&s->target, &c);
+  tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c);
   tvms_epilogue *epilogues =
       tvms_arena_array(&s->unit->arena, tvms_epilogue, MOST_EPILOGUES);
-  uint32_t count = read_epilogues(s, &c, allocated, stmts, at + 1, epilogues);
+  // In blocks of the sum the result is not ready until the last one.
+  uint32_t count = 0;
+  if (!tile.sum_block)
+    count = read_epilogues(s, &c, allocated, stmts, at + 1, epilogues);
   *used = count;
   for (uint32_t i = 0; i < count; i++) {
     tvms_node *gone = (tvms_node *)(uintptr_t)epilogues[i].from;

@@ -2,6 +2,7 @@
 #include "passes/tir/cpu/tile.h"
 
 #include "ir/build.h"
+#include "ir/walk.h"
 
 // Accumulators that keep two multiply-add units busy: four steps until a sum is ready.
 enum { FEWEST_SUMS = 8, MOST_VECTORS = 8 };
@@ -11,19 +12,49 @@ int64_t tvms_tile_size_of(const tvms_node *extent) {
 }
 
 typedef struct {
-  int64_t lanes, registers, cache;
+  int64_t lanes, registers;
+  int64_t cache;         // bytes of the second one
+  int64_t ways, period;  // of the first one: lines that many bytes apart share its ways
+  int64_t most_rows;     // that do not drive each other out of it
 } machine;
 
 static machine machine_of(const tvms_target *target, tvms_dtype dtype) {
   uint32_t bits = target->vector_bits ? target->vector_bits : 128;
-  machine m = {.lanes = bits / dtype.bits, .registers = 16, .cache = 256 * 1024};
+  machine m = {.lanes = bits / dtype.bits,
+               .registers = 16,
+               .cache = 256 * 1024,
+               .ways = 8,
+               .period = 4096};
   if (target->vector_registers) m.registers = target->vector_registers;
   if (target->caches[1].size) m.cache = (int64_t)target->caches[1].size;
+  const tvms_cpu_cache *first = &target->caches[0];
+  if (first->size && first->ways) {
+    m.ways = first->ways;
+    m.period = (int64_t)(first->size / first->ways);
+  }
   return m;
 }
 
+// Bytes between neighbouring rows of the resting operand, or 0 if that is not known.
+static int64_t row_stride(tvms_unit *unit, const tvms_contraction *c) {
+  if (c->row == TVMS_MOST_STAGE_AXES || !c->resting) return 0;
+  const tvms_buffer_load *load = tvms_as_buffer_load(c->resting);
+  const tvms_buffer *buffer = tvms_as_buffer(load->buffer);
+  int64_t stride = buffer->element.bits / 8;
+  for (uint32_t i = load->indices.len; i-- > 0;) {
+    if (tvms_walk_contains(&unit->context->memory, load->indices.items[i],
+                           c->stage.axes[c->row].var))
+      return stride;
+    int64_t size = tvms_tile_size_of(buffer->shape.items[i]);
+    if (size < 0) return 0;
+    stride *= size;
+  }
+  return 0;
+}
+
 static int64_t most_rows(const machine *m, int64_t vectors) {
-  return (m->registers - vectors - 1) / vectors;
+  int64_t rows = (m->registers - vectors - 1) / vectors;
+  return rows < m->most_rows ? rows : m->most_rows;
 }
 
 // Time of a tile for one step of the sum, in accumulators: a small one waits for its sums.
@@ -51,7 +82,7 @@ static int64_t rows_for(const machine *m, int64_t rows, int64_t vectors) {
 }
 
 static int64_t vectors_for(const machine *m, int64_t rows, int64_t vectors_wanted) {
-  int64_t vectors = m->registers >= 32 ? 2 : 2;
+  int64_t vectors = 2;
   while (rows >= 0 && rows * vectors < FEWEST_SUMS && vectors < MOST_VECTORS
          && most_rows(m, vectors * 2) >= rows)
     vectors *= 2;
@@ -81,8 +112,54 @@ static int64_t uses_of(const tvms_contraction *c) {
   return uses;
 }
 
-tvms_tile tvms_tile_choose(const tvms_target *target, const tvms_contraction *c) {
+uint32_t tvms_tile_split_axis(const tvms_contraction *c) {
+  uint32_t found = TVMS_MOST_STAGE_AXES;
+  for (uint32_t i = 0; i < c->stage.count; i++) {
+    if (c->roles[i] != TVMS_AXIS_SUM || tvms_stage_axis_is_single(&c->stage.axes[i]))
+      continue;
+    if (found < TVMS_MOST_STAGE_AXES) return TVMS_MOST_STAGE_AXES;
+    found = i;
+  }
+  return found;
+}
+
+static bool has_outer(const tvms_contraction *c) {
+  for (uint32_t i = 0; i < c->stage.count; i++) {
+    if (c->roles[i] == TVMS_AXIS_OUTER && !tvms_stage_axis_is_single(&c->stage.axes[i]))
+      return true;
+  }
+  return false;
+}
+
+// Steps of the sum that go through all rows and columns together; 0: all. A panel that is read once
+// per tile of rows is to lie near. Few rows read a large operand once: they take a handful of its
+// rows at a time, each from end to end, as memory is fastest.
+static int64_t sum_block_for(const machine *m, const tvms_contraction *c,
+                             const tvms_tile *tile, int64_t rows) {
+  enum { FEW_ROWS = 32, PAGE = 4096 };
+  uint32_t axis = tvms_tile_split_axis(c);
+  if (rows < 0 || axis == TVMS_MOST_STAGE_AXES || has_outer(c)) return 0;
+  int64_t bytes = c->term->dtype.bits / 8;
+  int64_t steps = tvms_tile_size_of(c->stage.axes[axis].extent);
+  if (tile->packs) {
+    int64_t most = m->cache / 8 / (tile->lanes * tile->vectors * bytes);
+    int64_t blocks = (steps + most - 1) / most;
+    return blocks > 1 ? (steps + blocks - 1) / blocks : 0;
+  }
+  int64_t columns = tvms_tile_size_of(c->stage.axes[c->column].extent);
+  bool far = c->contiguous && rows <= FEW_ROWS && bytes_of_moving(c) > m->cache
+             && columns * bytes >= PAGE;
+  int64_t few = rows == 1 ? 4 : 8;
+  return far && steps > 2 * few ? few : 0;
+}
+
+tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
+                           const tvms_contraction *c) {
   machine m = machine_of(target, c->stage.store->value->dtype);
+  int64_t stride = row_stride(unit, c);
+  // A third of the ways is left to the moving operand.
+  bool crowded = stride && stride % m.period == 0;
+  m.most_rows = crowded ? m.ways - m.ways / 3 : m.registers;
   int64_t columns = tvms_tile_size_of(c->stage.axes[c->column].extent);
   int64_t rows = 1;
   if (c->row < TVMS_MOST_STAGE_AXES)
@@ -95,5 +172,6 @@ tvms_tile tvms_tile_choose(const tvms_target *target, const tvms_contraction *c)
   enum { WORTH_PACKING = 24 };
   bool far = bytes_of_moving(c) > m.cache / 2 && uses_of(c) >= WORTH_PACKING;
   tile.packs = c->moving && (!c->contiguous || far);
+  tile.sum_block = sum_block_for(&m, c, &tile, rows);
   return tile;
 }

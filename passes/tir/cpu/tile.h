@@ -15,12 +15,17 @@ typedef struct {
   int64_t rows;     // of a tile
   int64_t vectors;  // of a tile, side by side
   bool packs;       // the moving operand is copied, so that a tile reads it in one go
+  // Steps of the sum that go through all rows and columns together; 0: all.
+  int64_t sum_block;
 } tvms_tile;
 
 // Chooses the tile of a contraction for a machine; what the target does not say is taken as of
 // a machine with vectors of 16 bytes, 16 registers and a second cache of 256 KiB.
-tvms_tile tvms_tile_choose(const tvms_target *target,
+tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                            const tvms_contraction *contraction);
+
+// The only axis of the sum that has more than one step, or TVMS_MOST_STAGE_AXES.
+uint32_t tvms_tile_split_axis(const tvms_contraction *contraction);
 
 // The number that an expression is, or -1 if it is not known.
 int64_t tvms_tile_size_of(const tvms_node *extent);
