@@ -6,6 +6,8 @@
 #include "ir/rewrite.h"
 #include "printer/print.h"
 
+#include <string.h>
+
 typedef struct {
   tvms_context *context;
   tvms_diff_visit *visit;
@@ -33,9 +35,25 @@ static void show(diffing *d, const tvms_diff *difference) {
   d->visit(d->self, difference);
 }
 
+// The blocks of a function of Relax have no text of their own: what they hold is counted.
+static bool add_count(const tvms_node *node, tvms_strbuf *out) {
+  if (node->kind == TVMS_NODE_SEQ_EXPR) {
+    uint32_t count = tvms_as_seq_expr(node)->blocks.len;
+    tvms_strbuf_printf(out, "%u block%s of bindings", count, tvms_diag_plural(count));
+    return true;
+  }
+  if (node->kind != TVMS_NODE_BINDING_BLOCK) return false;
+  uint32_t count = tvms_as_binding_block(node)->bindings.len;
+  bool dataflow = node->flags & TVMS_FLAG_DATAFLOW;
+  tvms_strbuf_printf(out, "%u binding%s %s", count, tvms_diag_plural(count),
+                     dataflow ? "in a dataflow block" : "outside of dataflow blocks");
+  return true;
+}
+
 // One line of the text of a node.
 static void add_text(diffing *d, const tvms_unit *unit, const tvms_node *node,
                      tvms_strbuf *out) {
+  if (add_count(node, out)) return;
   tvms_strbuf text;
   tvms_strbuf_init(&text, &d->context->memory);
   tvms_print_node(d->context, unit, node, d->dialect, &text);
@@ -48,12 +66,20 @@ static void add_text(diffing *d, const tvms_unit *unit, const tvms_node *node,
   tvms_strbuf_fini(&text);
 }
 
+// A block is where its first binding is.
 static tvms_span span_of(const tvms_node *TVMS_NULLABLE node) {
-  return node ? node->span : (tvms_span){0, 0};
+  if (!node) return (tvms_span){0, 0};
+  if (node->kind == TVMS_NODE_SEQ_EXPR && tvms_as_seq_expr(node)->blocks.len)
+    node = tvms_as_seq_expr(node)->blocks.items[0];
+  if (node->kind == TVMS_NODE_BINDING_BLOCK
+      && tvms_as_binding_block(node)->bindings.len)
+    node = tvms_as_binding_block(node)->bindings.items[0];
+  return node->span;
 }
 
 static tvms_span place_of(const tvms_node *TVMS_NULLABLE node, tvms_span name) {
-  return node && !node->span.end ? name : span_of(node);
+  tvms_span span = span_of(node);
+  return node && !span.end ? name : span;
 }
 
 static bool same_span(tvms_span a, tvms_span b) {
@@ -71,14 +97,18 @@ static void show_difference(void *self, const tvms_node *a, const tvms_node *b,
   tvms_strbuf left_text, right_text;
   tvms_strbuf_init(&left_text, &d->context->memory);
   tvms_strbuf_init(&right_text, &d->context->memory);
+  bool block = a && a->kind == TVMS_NODE_BINDING_BLOCK && strcmp(what, "flags") == 0;
+  if (block) what = "the kind of a block";
   if (a) add_text(d, d->left_unit, a, &left_text);
   if (b) add_text(d, d->right_unit, b, &right_text);
   tvms_diff difference = {
       .kind = TVMS_DIFF_CHANGED,
       .label = d->label,
       .what = what,
-      .left = {d->left, place_of(a, d->left_name), a ? tvms_strbuf_text(&left_text) : NULL, 0},
-      .right = {d->right, place_of(b, d->right_name), b ? tvms_strbuf_text(&right_text) : NULL, 0},
+      .left = {d->left, place_of(a, d->left_name),
+               a ? tvms_strbuf_text(&left_text) : NULL, 0},
+      .right = {d->right, place_of(b, d->right_name),
+                b ? tvms_strbuf_text(&right_text) : NULL, 0},
   };
   show(d, &difference);
   tvms_strbuf_fini(&left_text);

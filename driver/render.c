@@ -145,6 +145,17 @@ static tvms_place add_head(rendering *r, tvms_span span, tvms_severity severity,
 }
 
 static void add_fixes(rendering *r, const tvms_fix *fixes) {
+  enum { MOST_SHOWN = 8 };
+  uint32_t count = 0;
+  for (const tvms_fix *fix = fixes; fix; fix = fix->next) {
+    count++;
+  }
+  if (count > MOST_SHOWN) {
+    tvms_strbuf_printf(r->out, "       = %s: %u edits, which 'check --diff%s' shows\n",
+                       fixes->safe ? "fix" : "suggestion", count,
+                       fixes->safe ? "" : " --unsafe-fixes");
+    return;
+  }
   for (const tvms_fix *fix = fixes; fix; fix = fix->next) {
     uint32_t len = fix->span.end - fix->span.begin;
     const char *old = r->source->text + fix->span.begin;

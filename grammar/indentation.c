@@ -139,6 +139,18 @@ static tvms_token make(const tvms_indentation *layout, tvms_token_kind kind) {
   return tvms_token_make(at, at, kind);
 }
 
+// A tab in front of a line that seems to leave a block where the others have blanks: it is as
+// likely to belong to the block.
+static bool is_misled(const tvms_indentation *layout) {
+  tvms_indent_level line = layout->line;
+  if (line.column == line.narrow) return false;
+  const tvms_indent_level *level = &layout->indents.items[layout->indents.len - 1];
+  while (level->column > line.column) {
+    level--;
+  }
+  return level->column == line.column && level->narrow != line.narrow;
+}
+
 // Closes one block that the line in `column` has left, or none. A line between two levels
 // stays in the inner block, whose level it becomes.
 static bool dedent(tvms_indentation *layout, tvms_token *token) {
@@ -150,6 +162,7 @@ static bool dedent(tvms_indentation *layout, tvms_token *token) {
     }
     if (layout->line.column > top[-1].column) {
       report_here(layout, TVMS_D_bad_dedent);
+      if (!top->moved_from) top->moved_from = top->column;
       top->column = layout->line.column;
       top->narrow = layout->line.narrow;
       break;
@@ -172,6 +185,14 @@ static bool begin_line(tvms_indentation *layout, tvms_token *token) {
   tvms_indent_level line = find_line(layout);
   tvms_indent_level *top = &layout->indents.items[layout->indents.len - 1];
   layout->line = line;
+  if (top->moved_from && line.column == top->moved_from) {
+    // The line above stood between two levels, and was reported; this one does not.
+    *top = (tvms_indent_level){.column = line.column,
+                               .narrow = line.narrow,
+                               .silent = top->silent,
+                               .skipped = top->skipped};
+    return false;
+  }
   if (line.column == top->column) {
     if (line.narrow != top->narrow) report_here(layout, TVMS_D_mixed_tabs);
     return false;
@@ -181,6 +202,10 @@ static bool begin_line(tvms_indentation *layout, tvms_token *token) {
     tvms_vec_push(memory_of(layout), &layout->indents, line);
     *token = make(layout, TVMS_TOK_INDENT);
     return true;
+  }
+  if (is_misled(layout)) {
+    report_here(layout, TVMS_D_mixed_tabs);
+    return false;
   }
   layout->dedenting = true;
   return dedent(layout, token);
@@ -307,7 +332,10 @@ static bool shut_bracket(tvms_indentation *layout, tvms_token *token) {
   tvms_span open_span = {top->begin, top->begin + 1};
   if (top[-1].shut == token->kind) {
     // The bracket inside was forgotten: close it here and give this token again.
-    tvms_diag_report(diags_of(layout), TVMS_D_unclosed_bracket, open_span, open);
+    tvms_diag *diag =
+        tvms_diag_report(diags_of(layout), TVMS_D_unclosed_bracket, open_span, open);
+    tvms_diag_remark(diags_of(layout), diag, "a '%s' is missing",
+                     tvms_token_text((tvms_token_kind)top->shut));
     layout->lexer.cursor = (const char *)layout->lexer.base + token->begin;
     token->end = token->begin;
   } else {

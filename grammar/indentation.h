@@ -40,8 +40,9 @@ typedef struct {
 typedef struct {
   uint32_t column;  // tabs go to multiples of 8
   uint32_t narrow;  // a tab counts one: differs in order from `column` if tabs mislead
-  bool silent;      // an unexpected indent: the grammar does not know of it
-  bool skipped;     // parse.c gave the statement up that stands before the current line
+  uint32_t moved_from;  // the column before a line between two levels moved it; or 0
+  bool silent;          // an unexpected indent: the grammar does not know of it
+  bool skipped;  // parse.c gave the statement up that stands before the current line
 } tvms_indent_level;
 
 typedef struct {

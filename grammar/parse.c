@@ -265,7 +265,8 @@ static bool report_refused(parse *p, tvms_token token) {
   bool inside = tvms_indentation_depth(&p->layout) > 0;
   tvms_token_meaning meant = {0};
   if (!p->nested) {
-    bool comma = takes(p, TERMINAL_COMMA) || p->layout.first.kind == TVMS_TOK_DEF;
+    bool comma = takes(p, TERMINAL_COMMA) || takes(p, TERMINAL_SHUT_SQUARE)
+                 || takes(p, TERMINAL_FOR_IN) || p->layout.first.kind == TVMS_TOK_DEF;
     meant = tvms_token_meant(text_of(p), token, p->layout.first, inside, comma);
   }
   bool moved = meant.note && meant.span.begin != span.begin;
@@ -377,9 +378,11 @@ static void close_brackets(parse *p, bool report) {
   uint32_t depth = tvms_indentation_depth(&p->layout);
   if (report && !p->layout.lexer.unfinished) {
     const char text[2] = {text_of(p)[brackets[depth].begin], '\0'};
-    tvms_diag_report(diags_of(p), TVMS_D_unclosed_bracket,
-                     (tvms_span){brackets[depth].begin, brackets[depth].begin + 1},
-                     text);
+    tvms_diag *diag = tvms_diag_report(
+        diags_of(p), TVMS_D_unclosed_bracket,
+        (tvms_span){brackets[depth].begin, brackets[depth].begin + 1}, text);
+    tvms_diag_remark(diags_of(p), diag, "a '%s' is missing",
+                     tvms_token_text((tvms_token_kind)brackets[depth].shut));
   }
   for (; depth > 0 && !p->build.failed; depth--) {
     uint32_t at = tvms_lexer_offset(&p->layout.lexer, p->layout.lexer.token);

@@ -5,6 +5,7 @@
 // of the text, so one walk over the bodies gives every comment its owner.
 #include "grammar/surface.h"
 
+#include "grammar/lost_indentation.h"
 #include "grammar/parse.h"
 
 void tvms_surface_fini(tvms_surface *surface) {
@@ -147,6 +148,7 @@ void tvms_surface_parse(tvms_surface *surface, tvms_context *context,
   *surface = (tvms_surface){.context = context, .source = source};
   context->diags.source = source;
   tvms_surface_parse_file(surface);
+  tvms_surface_mend_indentation(surface);
 }
 
 void tvms_surface_own_comments(tvms_surface *surface) {

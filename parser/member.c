@@ -13,6 +13,8 @@ static void report_no_member(tvms_reader *reader, tvms_sym name, tvms_span span)
   tvms_diags *diags = &reader->context->diags;
   const tvms_module *module = reader->module;
   const char *text = tvms_symbol_text(reader->context, name);
+  uint32_t len = tvms_interner_name(&reader->context->names, name)->len;
+  span.begin = span.end - len;
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_no_member, span, text);
   TVMS_VEC(const char *) names = {0};
   uint32_t count = module->member_count;
@@ -24,9 +26,8 @@ static void report_no_member(tvms_reader *reader, tvms_sym name, tvms_span span)
   const char *near = tvms_diag_nearest_name(text, names.items, names.len);
   tvms_vec_fini(&reader->context->memory, &names);
   if (!near) return;
-  uint32_t len = tvms_interner_name(&reader->context->names, name)->len;
   tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
-  tvms_diag_fix(diags, diag, (tvms_span){span.end - len, span.end}, false, "%s", near);
+  tvms_diag_fix(diags, diag, span, false, "%s", near);
 }
 
 static tvms_eval_value module_attribute(tvms_reader *reader, tvms_eval_value module,

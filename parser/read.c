@@ -100,6 +100,36 @@ static void begin_python(const tvms_surface *surface, tvms_file_state *file,
   tvms_needed_names_find(surface, file->script, &file->calls, needed);
 }
 
+static bool has_script(const tvms_source *source) {
+  static const char *const words[] = {"T.prim_func", "R.function", "ir_module"};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    if (strstr(source->text, words[i])) return true;
+  }
+  return false;
+}
+
+// Of a Python file only what is found of TVMScript counts: of its definitions, and of a listing
+// of TVMScript whose indentation is lost, in which none are seen.
+static void keep_findings(tvms_context *context, const tvms_spans *script) {
+  tvms_diags *diags = &context->diags;
+  tvms_spans kept = {0};
+  const tvms_diag *lost = diags->first;
+  while (lost && lost->id != TVMS_D_lost_indentation) {
+    lost = lost->next;
+  }
+  if (lost && !has_script(diags->source)) lost = NULL;
+  for (uint32_t i = 0; i < script->len; i++) {
+    if (lost && lost->span.begin < script->items[i].begin) {
+      tvms_vec_push(&context->memory, &kept, lost->span);
+      lost = NULL;
+    }
+    tvms_vec_push(&context->memory, &kept, script->items[i]);
+  }
+  if (lost) tvms_vec_push(&context->memory, &kept, lost->span);
+  tvms_diags_keep_in(diags, kept.items, kept.len);
+  tvms_vec_fini(&context->memory, &kept);
+}
+
 tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
                                const tvms_read_options *options) {
   tvms_memory *memory = &context->memory;
@@ -112,7 +142,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   if (options->python) {
     tvms_python_file_definitions(&surface, &script);
     begin_python(&surface, &file, &needed);
-    tvms_diags_keep_in(&context->diags, script.items, script.len);
+    keep_findings(context, &script);
   }
   tvms_program *program = tvms_memory_alloc(memory, sizeof *program);
   *program = (tvms_program){.context = context};

@@ -55,3 +55,8 @@ tvms_span tvms_reader_keyword(const tvms_reader *reader, tvms_ref stmt) {
   }
   return (tvms_span){span.begin, end > span.begin ? end : span.end};
 }
+
+tvms_ref tvms_reader_callee(const tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  return node->kind == TVMS_SURF_CALL ? node->a : ref;
+}

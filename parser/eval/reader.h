@@ -16,6 +16,9 @@ void tvms_reader_set_dialect(tvms_reader *reader, tvms_dialect dialect);
 // Frees what the evaluation took; values are gone.
 void tvms_reader_fini(tvms_reader *reader);
 
+// What a call calls; anything else is itself.
+tvms_ref tvms_reader_callee(const tvms_reader *reader, tvms_ref ref);
+
 // The word that a statement begins with.
 tvms_span tvms_reader_keyword(const tvms_reader *reader, tvms_ref stmt);
 

@@ -195,6 +195,9 @@ tvms_eval_value tvms_call_relax_output(tvms_reader *reader,
                                        const tvms_call_args *call) {
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
   if (!tvms_relax_in_dataflow(reader)) {
+    // The block has ended, and with it its names: that is not said of each.
+    tvms_diags_forget(&reader->context->diags, TVMS_D_undefined_name,
+                      tvms_reader_span_of(reader, call->ref));
     tvms_reader_report(reader, output_outside, call->ref);
     return tvms_reader_failed(reader);
   }

@@ -107,6 +107,19 @@ static tvms_span behind_equals(const tvms_reader *reader, tvms_span name) {
   return end > at ? (tvms_span){at, end} : name;
 }
 
+// The name that was bound to the operator last, or NULL.
+static const tvms_binding *TVMS_NULLABLE binding_of_operator(const tvms_reader *reader,
+                                                             tvms_eval_value op) {
+  for (uint32_t i = reader->scopes.len; i-- > 1;) {
+    for (tvms_binding *b = reader->scopes.items[i].newest; b; b = b->next) {
+      bool same = b->value.kind == op.kind && b->value.spare == op.spare
+                  && b->value.as.i == op.as.i;
+      if (same) return b;
+    }
+  }
+  return NULL;
+}
+
 // `y = R.exp`, which is found out where `y` is used, is reported where the operator stands.
 static void report_no_value(tvms_reader *reader, tvms_eval_value value, tvms_ref ref) {
   reader->failed = true;
@@ -114,9 +127,7 @@ static void report_no_value(tvms_reader *reader, tvms_eval_value value, tvms_ref
     tvms_eval_report_wrong_type(reader, ref, NULL, "a value of Relax", value);
     return;
   }
-  const tvms_surf *node = tvms_reader_at(reader, ref);
-  const tvms_binding *binding =
-      node->kind == TVMS_SURF_NAME ? tvms_scope_lookup(reader, node->a) : NULL;
+  const tvms_binding *binding = binding_of_operator(reader, value);
   tvms_span used = tvms_reader_span_of(reader, ref);
   const char *name = tvms_op_of((tvms_opcode)value.as.i)->name;
   tvms_diags *diags = &reader->context->diags;

@@ -8,6 +8,7 @@
 #include "ir/object.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/iterate.h"
+#include "parser/eval/reader.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
@@ -62,7 +63,7 @@ static tvms_frame *block_at_top(tvms_reader *reader, const tvms_call_args *call)
 }
 
 static tvms_eval_value repeated(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_reader_report(reader, repeated_part, call->ref,
+  tvms_reader_report(reader, repeated_part, tvms_reader_callee(reader, call->ref),
                      tvms_row_text(reader, call->row));
   return tvms_reader_failed(reader);
 }

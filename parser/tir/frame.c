@@ -9,6 +9,7 @@
 
 #include "ir/build.h"
 #include "ir/stmt.h"
+#include "parser/eval/reader.h"
 #include "parser/tir/tir.h"
 
 #include <string.h>
@@ -57,7 +58,8 @@ tvms_frame *tvms_frame_top(tvms_reader *reader, tvms_frame_kind kind, const char
   if (last->kind == kind) return last;
   reader->failed = true;
   if (tvms_tir_of(reader)->unopened) return NULL;  // it may stand in just that scope
-  tvms_diag *diag = tvms_reader_report(reader, not_at_top, ref, what, names[kind]);
+  tvms_diag *diag = tvms_reader_report(
+      reader, not_at_top, tvms_reader_callee(reader, ref), what, names[kind]);
   tvms_frame *outer = tvms_frame_find(reader, kind);
   if (outer) {
     tvms_diag_note(&reader->context->diags, diag,

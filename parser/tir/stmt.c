@@ -5,6 +5,7 @@
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
+#include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
 #include "parser/tir/assign.h"
 #include "parser/tir/compound.h"
@@ -161,7 +162,8 @@ static void read_def(tvms_reader *reader, tvms_ref ref) {
 
 static tvms_diag *not_in_tir(tvms_reader *reader, tvms_ref ref, const char *what) {
   reader->failed = true;
-  return tvms_reader_report(reader, not_in_tir, ref, what);
+  return tvms_diag_report(&reader->context->diags, TVMS_D_not_in_tir,
+                          tvms_reader_keyword(reader, ref), what);
 }
 
 // What was to be imported is not missed a second time where it is used.

@@ -149,6 +149,14 @@ class Diff(Scratch):
         self.assertIn(f"  - {GOOD}:30:31: T.max(", said)
         self.assertIn(f"  + {self.path}:30:31: T.min(", said)
 
+    def test_blocks_of_relax_are_told_by_what_they_hold(self):
+        head = 'from tvm.script import relax as R\n@R.function\ndef main(x: R.Tensor((4,), "float32")):\n'
+        with open(self.path, "w") as f:
+            f.write(head + "    y = R.exp(x)\n    return y\n")
+        p = tvms("diff", "-", self.path, stdin=head + "    with R.dataflow():\n        y = R.exp(x)\n        R.output(y)\n    return y\n")
+        self.assertEqual(p.returncode, 1)
+        self.assertEqual(p.stdout.decode(), f"main: the kind of a block differs\n  - <stdin>:5:9: 1 binding in a dataflow block\n  + {self.path}:4:5: 1 binding outside of dataflow blocks\n")
+
     def test_missing_function(self):
         with open(GOOD) as f:
             text = f.read()
