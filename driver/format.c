@@ -1,5 +1,5 @@
-// Formatting whole sources, or what is TVMScript in a Python file: there each definition
-// is cut out, laid out under headers that stand for its indentation, and put back.
+// Formatting whole sources, or what is TVMScript in a Python file: there the lines of each
+// definition are laid out where they stand, and what is around them stays.
 #include "driver/format.h"
 
 #include "format/check.h"
@@ -20,22 +20,24 @@ enum { STEP = 4 };
 typedef struct {
   tvms_source *source;
   const tvms_surface *surface;
-  const char *line_end;
   tvms_format_options options;
   tvms_strbuf *text;  // what is written so far
+  uint32_t comment;   // first one that is_off has not seen
+  bool off;           // what it has seen says so
 } python_file;
 
-// The lines of a definition, [begin, end) without the last line end, and their indentation;
-// false if other statements share them or tabs indent them.
-static bool lines_of(const tvms_source *source, tvms_span definition, tvms_span *lines,
-                     uint32_t *indent) {
+// The lines of a definition and their indentation; false if other statements share them or
+// tabs indent them.
+static bool lines_of(const tvms_source *source, tvms_span span,
+                     tvms_format_definition *definition) {
   const char *text = source->text;
-  *indent = tvms_source_indent(source, definition.begin);
-  lines->begin = definition.begin - *indent;
-  for (uint32_t i = lines->begin; i < definition.begin; i++) {
+  tvms_span *lines = &definition->lines;
+  definition->indent = tvms_source_indent(source, span.begin);
+  lines->begin = span.begin - definition->indent;
+  for (uint32_t i = lines->begin; i < span.begin; i++) {
     if (text[i] != ' ') return false;
   }
-  lines->end = definition.end;
+  lines->end = span.end;
   bool comment = false;
   for (; lines->end < source->size; lines->end++) {
     char c = text[lines->end];
@@ -43,86 +45,54 @@ static bool lines_of(const tvms_source *source, tvms_span definition, tvms_span 
     comment = comment || c == '#';
     if (!comment && c != ' ' && c != '\t') return false;
   }
-  return *indent % STEP == 0;
+  return definition->indent % STEP == 0;
 }
 
-// True if the last `# fmt: off` before a definition is not taken back.
-static bool is_off(const tvms_surface *surface, uint32_t begin) {
-  bool off = false;
-  for (uint32_t i = 0; i < surface->comment_count; i++) {
-    const tvms_comment *comment = &surface->comments[i];
+// True if the last `# fmt: off` before a definition is not taken back. Asked from the first
+// definition to the last.
+static bool is_off(python_file *file, uint32_t begin) {
+  const tvms_surface *surface = file->surface;
+  for (; file->comment < surface->comment_count; file->comment++) {
+    const tvms_comment *comment = &surface->comments[file->comment];
     if (comment->begin >= begin) break;
     if (!comment->own_line) continue;
     const char *text = surface->source->text + comment->begin;
     tvms_format_directive what =
         tvms_format_directive_of(text, comment->end - comment->begin);
-    if (what == TVMS_DIRECTIVE_OFF) off = true;
-    if (what == TVMS_DIRECTIVE_ON) off = false;
+    if (what == TVMS_DIRECTIVE_OFF) file->off = true;
+    if (what == TVMS_DIRECTIVE_ON) file->off = false;
   }
-  return off;
-}
-
-// Headers under which a definition of this indentation may stand: `if 1:`, one a level.
-static void put_levels(const python_file *file, uint32_t indent, tvms_strbuf *out) {
-  for (uint32_t column = 0; column < indent; column += STEP) {
-    tvms_strbuf_fill(out, ' ', column);
-    tvms_strbuf_puts(out, "if 1:");
-    tvms_strbuf_puts(out, file->line_end);
-  }
+  return file->off;
 }
 
 // Appends the lines of one definition, laid out. False, with nothing appended, if they
 // cannot be or the proof fails.
 static bool put_formatted(tvms_context *context, const python_file *file,
-                          tvms_span lines, uint32_t indent) {
-  tvms_strbuf piece, text;
-  tvms_strbuf_init(&piece, &context->memory);
-  tvms_strbuf_init(&text, &context->memory);
-  put_levels(file, indent, &piece);
-  size_t head = piece.len;
-  tvms_strbuf_add(&piece, file->source->text + lines.begin, lines.end - lines.begin);
-  tvms_strbuf_puts(&piece, file->line_end);
+                          const tvms_format_definition *definition) {
   tvms_trial trial;
   tvms_trial_begin(&trial, &context->diags);
-  tvms_surface surface;
-  tvms_source *source =
-      tvms_source_create(&context->memory, file->source->name, piece.text, piece.len);
-  context->diags.source = source;
-  tvms_surface_parse(&surface, context, source);
-  tvms_format_allow_pyfuncs(&surface);
-  bool fine = tvms_format_checked(&surface, file->options, &text) == TVMS_OK
-              && text.len >= head
-              && (!head || memcmp(text.text, piece.text, head) == 0);
+  tvms_status status = tvms_format_checked_definition(file->surface, file->options,
+                                                      definition, file->text);
   tvms_trial_drop(&trial);
-  tvms_surface_fini(&surface);
-  tvms_source_destroy(&context->memory, source);
-  size_t end = strlen(file->line_end);
-  // Blank lines before a definition are Python's business.
-  while (fine && head < text.len
-         && (text.text[head] == '\n' || text.text[head] == '\r'))
-    head++;
-  if (fine) tvms_strbuf_add(file->text, text.text + head, text.len - head - end);
-  tvms_strbuf_fini(&text);
-  tvms_strbuf_fini(&piece);
-  return fine;
+  return status == TVMS_OK;
 }
 
-static tvms_status format_definitions(tvms_context *context, const python_file *file,
-                                      const tvms_spans *definitions) {
+static tvms_status format_definitions(tvms_context *context, python_file *file,
+                                      const tvms_refs *definitions) {
   tvms_status status = TVMS_OK;
   uint32_t done = 0;
   for (uint32_t i = 0; i < definitions->len; i++) {
-    tvms_span definition = definitions->items[i], lines;
-    uint32_t indent;
-    if (!lines_of(file->source, definition, &lines, &indent)) continue;
-    if (is_off(file->surface, lines.begin)) continue;
-    tvms_strbuf_add(file->text, file->source->text + done, lines.begin - done);
-    done = lines.begin;
-    if (put_formatted(context, file, lines, indent)) {
-      done = lines.end;
+    tvms_span span = tvms_surface_span(file->surface, definitions->items[i]);
+    tvms_format_definition definition = {.statement = definitions->items[i]};
+    if (!lines_of(file->source, span, &definition)) continue;
+    if (is_off(file, definition.lines.begin)) continue;
+    tvms_strbuf_add(file->text, file->source->text + done,
+                    definition.lines.begin - done);
+    done = definition.lines.begin;
+    if (put_formatted(context, file, &definition)) {
+      done = definition.lines.end;
     } else {
-      tvms_diag_report(&context->diags, TVMS_D_format_changes, definition,
-                       "the program");
+      tvms_diag_report(&context->diags, TVMS_D_format_changes, span, "the program");
       status = TVMS_INTERNAL;
     }
   }
@@ -130,15 +100,27 @@ static tvms_status format_definitions(tvms_context *context, const python_file *
   return status;
 }
 
+// Drops what was reported of the Python around the definitions.
+static void keep_findings_in(tvms_context *context, const tvms_surface *surface,
+                             const tvms_refs *definitions) {
+  tvms_spans spans = {0};
+  for (uint32_t i = 0; i < definitions->len; i++) {
+    tvms_vec_push(&context->memory, &spans,
+                  tvms_surface_span(surface, definitions->items[i]));
+  }
+  tvms_diags_keep_in(&context->diags, spans.items, spans.len);
+  tvms_vec_fini(&context->memory, &spans);
+}
+
 static tvms_status format_python(tvms_context *context, tvms_source *source,
                                  tvms_surface *surface, tvms_format_options options,
                                  tvms_strbuf *text) {
-  tvms_spans definitions = {0};
-  tvms_python_file_definitions(surface, &definitions);
-  tvms_diags_keep_in(&context->diags, definitions.items, definitions.len);
-  const char *first = memchr(source->text, '\n', source->size);
-  bool crlf = first && first > source->text && first[-1] == '\r';
-  python_file file = {source, surface, crlf ? "\r\n" : "\n", options, text};
+  tvms_refs definitions = {0};
+  tvms_python_file_statements(surface, &definitions);
+  keep_findings_in(context, surface, &definitions);
+  python_file file = {
+      .source = source, .surface = surface, .options = options, .text = text};
+  tvms_strbuf_grow(text, source->size + source->size / 4 + 64);
   tvms_status status = context->diags.errors
                            ? TVMS_FOUND_ERRORS
                            : format_definitions(context, &file, &definitions);
@@ -149,11 +131,15 @@ static tvms_status format_python(tvms_context *context, tvms_source *source,
 tvms_status tvms_format_source(tvms_context *context, tvms_source *source,
                                tvms_format_options options, tvms_strbuf *text) {
   tvms_surface surface;
+  bool python = tvms_source_is_python(source);
+  if (python && !tvms_python_file_may_have_script(context, source)) {
+    tvms_strbuf_add(text, source->text, source->size);
+    return TVMS_OK;
+  }
   tvms_surface_parse(&surface, context, source);
   tvms_format_allow_pyfuncs(&surface);
-  tvms_status status = tvms_source_is_python(source)
-                           ? format_python(context, source, &surface, options, text)
-                           : tvms_format_checked(&surface, options, text);
+  tvms_status status = python ? format_python(context, source, &surface, options, text)
+                              : tvms_format_checked(&surface, options, text);
   tvms_surface_fini(&surface);
   return status;
 }

@@ -152,11 +152,12 @@ static bool same_comments(comparing *c, uint32_t from, uint32_t to) {
   return to - from == c->b->comment_count;
 }
 
-// Compares a piece of one surface with the whole of another.
+// Compares a piece of one surface with a list of statements of another that has no others
+// and all comments of it.
 static bool same_piece(const tvms_surface *a, const tvms_piece *piece,
-                       const tvms_surface *b, tvms_span *where) {
+                       const tvms_surface *b, tvms_ref list, tvms_span *where) {
   comparing c = {.a = a, .b = b, .memory = &a->context->memory};
-  bool same = same_list(&c, piece->first, piece->stop, b->body);
+  bool same = same_list(&c, piece->first, piece->stop, list);
   while (same && c.todo.len) {
     pair next = c.todo.items[--c.todo.len];
     same = same_list(&c, next.a, 0, next.b);
@@ -169,7 +170,7 @@ static bool same_piece(const tvms_surface *a, const tvms_piece *piece,
 
 bool tvms_surface_same(const tvms_surface *a, const tvms_surface *b, tvms_span *where) {
   tvms_piece all = {.first = a->body, .comments_end = a->comment_count};
-  return same_piece(a, &all, b, where);
+  return same_piece(a, &all, b, b->body, where);
 }
 
 /* The proof */
@@ -196,7 +197,16 @@ static bool reparse(tvms_surface *surface, tvms_context *context, tvms_source *s
   return fine;
 }
 
-// `text` is the piece's, padded as sources are.
+enum { PADDING = 16 };  // behind the text of a source
+
+// A text to be parsed again; `bytes` get the padding that sources have.
+static tvms_source padded(tvms_strbuf *bytes) {
+  size_t size = bytes->len;
+  tvms_strbuf_fill(bytes, '\0', PADDING);
+  return (tvms_source){
+      .name = "formatted text", .text = bytes->text, .size = (uint32_t)size};
+}
+
 static tvms_status prove_piece(const tvms_surface *surface, tvms_format_options options,
                                const tvms_piece *piece, tvms_source *text) {
   tvms_surface again;
@@ -204,7 +214,7 @@ static tvms_status prove_piece(const tvms_surface *surface, tvms_format_options 
   tvms_status status = TVMS_OK;
   if (!reparse(&again, surface->context, text)) {
     status = refuse(surface, where, "its syntax");
-  } else if (!same_piece(surface, piece, &again, &where)) {
+  } else if (!same_piece(surface, piece, &again, again.body, &where)) {
     status = refuse(surface, where, "what it says");
   } else {
     // The blank lines before its first statement have been compared with the piece before.
@@ -223,7 +233,6 @@ static tvms_status prove_piece(const tvms_surface *surface, tvms_format_options 
 
 static tvms_status prove(const tvms_surface *surface, tvms_format_options options,
                          const tvms_strbuf *out, const tvms_pieces *pieces) {
-  enum { PADDING = 16 };
   tvms_status status = TVMS_OK;
   tvms_strbuf copy;
   tvms_strbuf_init(&copy, out->memory);
@@ -231,10 +240,7 @@ static tvms_status prove(const tvms_surface *surface, tvms_format_options option
     const tvms_piece *piece = &pieces->items[i];
     copy.len = 0;
     tvms_strbuf_add(&copy, out->text + piece->begin, piece->end - piece->begin);
-    tvms_strbuf_fill(&copy, '\0', PADDING);
-    tvms_source text = {.name = "formatted text",
-                        .text = copy.text,
-                        .size = (uint32_t)(copy.len - PADDING)};
+    tvms_source text = padded(&copy);
     status = prove_piece(surface, options, piece, &text);
   }
   tvms_strbuf_fini(&copy);
@@ -268,5 +274,88 @@ tvms_status tvms_format_checked(const tvms_surface *surface,
   }
   tvms_vec_fini(memory, &pieces);
   if (status != TVMS_OK) out->len = from;
+  return status;
+}
+
+/* Definitions */
+
+enum { STEP = 4 };
+
+// The definition that stands alone under the headers of put_levels; false if what was parsed
+// is something else.
+static bool find_alone(const tvms_surface *surface, uint32_t indent,
+                       tvms_format_definition *found) {
+  tvms_ref ref = surface->body;
+  for (uint32_t column = 0; column < indent; column += STEP) {
+    const tvms_surf *level = tvms_surface_at(surface, ref);
+    if (level->kind != TVMS_SURF_IF || level->next || level->c) return false;
+    ref = level->b;
+  }
+  const tvms_surf *node = tvms_surface_at(surface, ref);
+  if (!ref || node->next || node->begin < indent) return false;
+  *found = (tvms_format_definition){
+      ref, {node->begin - indent, surface->source->size}, indent};
+  return true;
+}
+
+// Headers under which a definition of this indentation may stand, one a level.
+static void put_levels(uint32_t indent, tvms_strbuf *out) {
+  for (uint32_t column = 0; column < indent; column += STEP) {
+    tvms_strbuf_fill(out, ' ', column);
+    tvms_strbuf_puts(out, "if 1:\n");
+  }
+}
+
+// `text` is what the definition has become, with its last line end.
+static tvms_status prove_alone(const tvms_surface *surface, tvms_format_options options,
+                               const tvms_format_definition *definition,
+                               const char *text, size_t len) {
+  tvms_strbuf copy;
+  tvms_strbuf_init(&copy, &surface->context->memory);
+  put_levels(definition->indent, &copy);
+  tvms_strbuf_add(&copy, text, len);
+  tvms_source source = padded(&copy);
+  tvms_surface again;
+  tvms_format_definition found;
+  tvms_span where = {0, 0};
+  tvms_piece piece = tvms_format_piece_of(surface, definition);
+  tvms_status status = TVMS_OK;
+  if (!reparse(&again, surface->context, &source)
+      || !find_alone(&again, definition->indent, &found)) {
+    status = refuse(surface, where, "its syntax");
+  } else if (!same_piece(surface, &piece, &again, found.statement, &where)) {
+    status = refuse(surface, where, "what it says");
+  } else if (!tvms_format_lone_is(&again, options, &found, text, len)) {
+    status = refuse(surface, where, "its layout when it is formatted again");
+  }
+  tvms_surface_fini(&again);
+  tvms_strbuf_fini(&copy);
+  return status;
+}
+
+tvms_status tvms_format_checked_definition(const tvms_surface *surface,
+                                           tvms_format_options options,
+                                           const tvms_format_definition *definition,
+                                           tvms_strbuf *out) {
+  size_t from = out->len;
+  tvms_memory *memory = &surface->context->memory;
+  if (!tvms_format_lone(surface, options, definition, out)) {
+    tvms_diag_report(&surface->context->diags, TVMS_D_too_deep, (tvms_span){0, 0},
+                     memory->depth_limit);
+    out->len = from;
+    return TVMS_FOUND_ERRORS;
+  }
+  if (out->len - from > INT32_MAX) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
+  size_t last = out->len - strlen(tvms_format_line_end(surface->source));
+  tvms_span lines = definition->lines;
+  bool same =
+      last - from == lines.end - lines.begin
+      && memcmp(out->text + from, surface->source->text + lines.begin, last - from)
+             == 0;
+  tvms_status status = TVMS_OK;
+  if (!same)
+    status =
+        prove_alone(surface, options, definition, out->text + from, out->len - from);
+  out->len = status == TVMS_OK ? last : from;
   return status;
 }

@@ -12,6 +12,12 @@ TVMS_NODISCARD tvms_status tvms_format_checked(const tvms_surface *surface,
                                                tvms_format_options options,
                                                tvms_strbuf *out);
 
+// As tvms_format_checked, of a definition: appends what its lines become. The text around it
+// may have errors; what is reported is not about the source, but says that there is none.
+TVMS_NODISCARD tvms_status tvms_format_checked_definition(
+    const tvms_surface *surface, tvms_format_options options,
+    const tvms_format_definition *definition, tvms_strbuf *out);
+
 // True if two surfaces say the same: equal trees but for redundant parentheses, trailing
 // commas and the spelling of literals, and the same comments in the same order. If not,
 // `where` is a place in `a` where they part.

@@ -19,10 +19,7 @@
 #include "format/text.h"
 #include "format/value.h"
 
-enum { DEFAULT_WIDTH = 88, STEP = 4 };
-
-static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref opener,
-                        uint32_t header);
+enum { STEP = 4 };
 
 /* Simple statements */
 
@@ -254,7 +251,7 @@ static void write_suite(tvms_writer *w, tvms_ref opener, uint32_t from, tvms_ref
   }
   tvms_format_end_line(w);
   w->indent += STEP;
-  write_block(w, body, end, opener, from);
+  tvms_format_block(w, body, end, opener, from);
   w->indent -= STEP;
 }
 
@@ -465,19 +462,7 @@ static void write_compound(tvms_writer *w, tvms_ref ref, uint32_t end) {
   }
 }
 
-// Compares the lines written so far, which are whole, and forgets them.
-static void compare(tvms_writer *w) {
-  size_t len = w->out->len;
-  bool same = len <= w->expected_len && memcmp(w->out->text, w->expected, len) == 0;
-  w->differs |= !same;
-  size_t used = same ? len : w->expected_len;
-  w->expected += used;
-  w->expected_len -= used;
-  w->out->len = 0;
-  w->line = 0;
-}
-
-static void write_statement(tvms_writer *w, tvms_ref ref, uint32_t end) {
+void tvms_format_statement(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
   bool python = tvms_format_is_skipped_pyfunc(w->surface, ref)
                 || (tvms_format_is_pyfunc(w->surface, ref)
@@ -498,7 +483,7 @@ static void write_statement(tvms_writer *w, tvms_ref ref, uint32_t end) {
     tvms_format_leftovers(w, node->end);
     tvms_format_finish_line(w, node->end, end);
   }
-  if (w->expected) compare(w);
+  if (w->expected) tvms_format_compare(w);
 }
 
 // Comments that lead a statement, with the blank lines before and between. Returns false
@@ -531,31 +516,6 @@ static bool write_leading(tvms_writer *w, tvms_setting at, tvms_ref ref, uint32_
   return true;
 }
 
-// Begins a piece at `ref`, or ends the one that overlaps it, if it is time.
-static void cut(tvms_writer *w, tvms_ref ref) {
-  enum { PIECE = 128 * 1024 };
-  tvms_pieces *pieces = w->pieces;
-  tvms_piece *last = pieces->len ? &pieces->items[pieces->len - 1] : NULL;
-  if (pieces->len > 1 && !last[-1].stop) {
-    last[-1].stop = ref;
-    last[-1].end = w->out->len;
-    last[-1].comments_end = w->next;
-  }
-  if (last && w->out->len - last->begin < PIECE) return;
-  tvms_piece piece = {
-      .first = ref, .begin = last ? w->out->len : w->from, .comments = w->next};
-  tvms_vec_push(w->memory, pieces, piece);
-}
-
-static void end_pieces(tvms_writer *w) {
-  if (!w->pieces->len)
-    tvms_vec_push(w->memory, w->pieces, ((tvms_piece){.begin = w->from}));
-  for (uint32_t i = w->pieces->len; i > 0 && !w->pieces->items[i - 1].stop; i--) {
-    w->pieces->items[i - 1].end = w->out->len;
-    w->pieces->items[i - 1].comments_end = w->surface->comment_count;
-  }
-}
-
 static void write_statements(tvms_writer *w, tvms_ref list, uint32_t end,
                              tvms_ref opener) {
   tvms_setting at = {0, opener};
@@ -563,7 +523,7 @@ static void write_statements(tvms_writer *w, tvms_ref list, uint32_t end,
   for (tvms_ref ref = list; ref; at.before = ref, ref = w->nodes[ref].next) {
     const tvms_surf *node = &w->nodes[ref];
     if (node->begin < off) continue;
-    if (!opener && w->pieces) cut(w, ref);
+    if (!opener && w->pieces) tvms_format_cut(w, ref);
     uint32_t after = node->next ? w->nodes[node->next].begin : end;
     if (!write_leading(w, at, ref, end, &off)) {
       if (node->begin < off) continue;
@@ -571,13 +531,12 @@ static void write_statements(tvms_writer *w, tvms_ref list, uint32_t end,
       at.before = ref;
       (void)write_leading(w, at, ref, end, &off);
     }
-    write_statement(w, ref, after);
+    tvms_format_statement(w, ref, after);
   }
 }
 
-// The header of the block ends at `header`.
-static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref opener,
-                        uint32_t header) {
+void tvms_format_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref opener,
+                       uint32_t header) {
   if (tvms_memory_enter(w->memory)) {
     write_statements(w, list, end, opener);
     // In a body on its header's line no comment can follow.
@@ -590,64 +549,4 @@ static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref op
     w->too_deep = true;
   }
   tvms_memory_leave(w->memory);
-}
-
-static const char *line_end_of(const tvms_source *source) {
-  const char *end = memchr(source->text, '\n', source->size);
-  return end && end > source->text && end[-1] == '\r' ? "\r\n" : "\n";
-}
-
-static void write_file(tvms_writer *w) {
-  const tvms_surface *surface = w->surface;
-  if (surface->source->size >= 3 && memcmp(w->source, "\xEF\xBB\xBF", 3) == 0) {
-    tvms_writer_put(w, w->source, 3);
-  }
-  if (surface->body) write_block(w, surface->body, surface->source->size, 0, 0);
-  tvms_format_comments_at_end(w, UINT32_MAX, 0);
-  tvms_vec_fini(w->memory, &w->spine);
-}
-
-static tvms_writer start(const tvms_surface *surface, tvms_format_options options,
-                         tvms_strbuf *out) {
-  return (tvms_writer){
-      .surface = surface,
-      .nodes = surface->nodes,
-      .source = surface->source->text,
-      .memory = &surface->context->memory,
-      .out = out,
-      .line = out->len,
-      .width = options.width ? options.width : DEFAULT_WIDTH,
-      .quotes = options.quotes,
-      .joins = options.joins,
-      .line_end = line_end_of(surface->source),
-      .comment_at = surface->comment_count ? surface->comments[0].begin : UINT32_MAX,
-  };
-}
-
-bool tvms_format_with(const tvms_surface *surface, tvms_format_options options,
-                      tvms_strbuf *out, tvms_pieces *pieces) {
-  tvms_writer w = start(surface, options, out);
-  w.pieces = pieces;
-  w.from = out->len;
-  write_file(&w);
-  if (pieces) end_pieces(&w);
-  return !w.too_deep;
-}
-
-bool tvms_format_is(const tvms_surface *surface, tvms_format_options options,
-                    const char *expected, size_t len) {
-  tvms_strbuf one;
-  tvms_strbuf_init(&one, &surface->context->memory);
-  tvms_writer w = start(surface, options, &one);
-  w.expected = expected;
-  w.expected_len = len;
-  write_file(&w);
-  if (one.len) compare(&w);
-  tvms_strbuf_fini(&one);
-  return !w.differs && !w.too_deep && w.expected_len == 0;
-}
-
-void tvms_format(const tvms_surface *surface, tvms_format_options options,
-                 tvms_strbuf *out) {
-  (void)!tvms_format_with(surface, options, out, NULL);
 }

@@ -22,6 +22,13 @@ typedef struct {
   bool joins;  // a trailing comma does not keep a bracket open
 } tvms_format_options;
 
+// A definition in lines that it shares with nothing but a comment behind it.
+typedef struct {
+  tvms_ref statement;
+  tvms_span lines;  // from their indentation on, without the last line end
+  uint32_t indent;  // columns, all of them blanks
+} tvms_format_definition;
+
 // Appends the formatted text of a surface that was parsed without errors. Call it inside
 // tvms_memory_protect_deep.
 void tvms_format(const tvms_surface *surface, tvms_format_options options,

@@ -1,5 +1,6 @@
 // Python files: which definitions are TVMScript. One is if the name at the root of its
 // decorator was imported from TVM's script package.
+#define _GNU_SOURCE  // memmem
 #include "parser/python_file.h"
 
 #include "parser/dialect_marks.h"
@@ -22,7 +23,7 @@ typedef struct {
   const tvms_surface *surface;
   tvms_memory *memory;
   TVMS_VEC(alias) aliases;
-  tvms_spans *spans;
+  tvms_refs *found;
 } finder;
 
 static void add_aliases(finder *f, const tvms_surf *import) {
@@ -73,17 +74,17 @@ static bool is_of_script(const finder *f, tvms_sym root, tvms_ref decorator) {
   return strncmp(path, "tvm.", 4) == 0 && leads_to_script(path);
 }
 
+// Decorators that make a definition TVMScript.
+static const tvms_sym makers[] = {
+    TVMS_SYM_prim_func, TVMS_SYM_ir_module, TVMS_SYM_function, TVMS_SYM_macro,
+    TVMS_SYM_inline,    TVMS_SYM_jit,       TVMS_SYM_rewriter,
+};
+
 static bool makes_script(tvms_sym name) {
-  switch (name) {
-  case TVMS_SYM_prim_func:
-  case TVMS_SYM_ir_module:
-  case TVMS_SYM_function:
-  case TVMS_SYM_macro:
-  case TVMS_SYM_inline:
-  case TVMS_SYM_jit:
-  case TVMS_SYM_rewriter: return true;
-  default: return false;
+  for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+    if (makers[i] == name) return true;
   }
+  return false;
 }
 
 static bool is_script(const finder *f, tvms_ref definition) {
@@ -111,7 +112,7 @@ static void find_in(finder *f, tvms_ref body) {
     const tvms_surf *node = tvms_surface_at(f->surface, ref);
     bool definition = node->kind == TVMS_SURF_DEF || node->kind == TVMS_SURF_CLASS;
     if (definition && is_script(f, ref)) {
-      tvms_vec_push(f->memory, f->spans, tvms_surface_span(f->surface, ref));
+      tvms_vec_push(f->memory, f->found, ref);
       continue;
     }
     tvms_ref bodies[2];
@@ -122,8 +123,8 @@ static void find_in(finder *f, tvms_ref body) {
   tvms_memory_leave(f->memory);
 }
 
-void tvms_python_file_definitions(const tvms_surface *surface, tvms_spans *spans) {
-  finder f = {.surface = surface, .memory = &surface->context->memory, .spans = spans};
+void tvms_python_file_statements(const tvms_surface *surface, tvms_refs *refs) {
+  finder f = {.surface = surface, .memory = &surface->context->memory, .found = refs};
   for (tvms_ref ref = 1; ref < surface->count; ref++) {
     const tvms_surf *node = tvms_surface_at(surface, ref);
     if (node->kind == TVMS_SURF_IMPORT || node->kind == TVMS_SURF_IMPORT_FROM)
@@ -131,4 +132,46 @@ void tvms_python_file_definitions(const tvms_surface *surface, tvms_spans *spans
   }
   find_in(&f, surface->body);
   tvms_vec_fini(f.memory, &f.aliases);
+}
+
+void tvms_python_file_definitions(const tvms_surface *surface, tvms_spans *spans) {
+  tvms_memory *memory = &surface->context->memory;
+  tvms_refs refs = {0};
+  tvms_python_file_statements(surface, &refs);
+  for (uint32_t i = 0; i < refs.len; i++) {
+    tvms_vec_push(memory, spans, tvms_surface_span(surface, refs.items[i]));
+  }
+  tvms_vec_fini(memory, &refs);
+}
+
+// ---- Files without any -----------------------------------------------------------------
+
+// Whether a decorator whose line goes on behind its `@` with these bytes may be one of
+// makes_script: that name stands before the first bracket. What does not show at a glance
+// (a line that is joined, brackets around the decorator, letters that Python reads as others)
+// may be anything.
+static bool may_make_script(const tvms_context *context, const char *at,
+                            const char *end) {
+  while (at < end && (*at == ' ' || *at == '\t' || *at == '\f')) {
+    at++;
+  }
+  if (at < end && *at == '(') return true;
+  const char *stop = at;
+  for (; stop < end && !strchr("(#\r\n", *stop); stop++) {
+    if (*stop == '\\' || (unsigned char)*stop >= 0x80) return true;
+  }
+  for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+    const char *name = tvms_symbol_text(context, makers[i]);
+    if (memmem(at, (size_t)(stop - at), name, strlen(name))) return true;
+  }
+  return false;
+}
+
+bool tvms_python_file_may_have_script(const tvms_context *context,
+                                      const tvms_source *source) {
+  const char *at = source->text, *end = at + source->size;
+  while ((at = memchr(at, '@', (size_t)(end - at)))) {
+    if (may_make_script(context, ++at, end)) return true;
+  }
+  return false;
 }
