@@ -161,8 +161,9 @@ static uint64_t most_memory(const tvms_run *run) {
 tvms_status tvms_files_read_one(tvms_run *run, const char *path,
                                 tvms_file_visit visit) {
   if (run->settings && !tvms_settings_enter(run, path)) return run->status;
-  tvms_context context;
-  tvms_context_init(&context, &tvms_names);
+  tvms_context context = {0};
+  tvms_memory_init_with(&context.memory, &run->pages);
+  tvms_context_start(&context, &tvms_names);
   uint64_t most = most_memory(run);
   if (most <= UINT64_MAX >> 20) context.memory.limit = most << 20;
   if (run->options.fail_allocation != UINT64_MAX) {
@@ -182,14 +183,14 @@ tvms_status tvms_files_read_one(tvms_run *run, const char *path,
                                   "out of memory or over a limit; nothing was written");
   }
   run->context = NULL;
-  tvms_context_fini(&context);
+  tvms_memory_fini_leaving(&context.memory, &run->pages);
   tvms_run_worsen(run, work.status);
   return work.status;
 }
 
 // On a terminal, says which of many files is at hand once the work has taken a second.
 static void show_progress(tvms_run *run, time_t since, uint32_t done, uint32_t all) {
-  if (run->options.quiet || !isatty(STDERR_FILENO) || time(NULL) - since < 1) return;
+  if (run->options.quiet || time(NULL) - since < 1 || !isatty(STDERR_FILENO)) return;
   char line[64];
   int len = snprintf(line, sizeof line, done < all ? "\r%u of %u files" : "\r\x1b[K",
                      done, all);

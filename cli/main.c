@@ -53,6 +53,8 @@ static tvms_status run_options(tvms_run *run) {
   tvms_findings_begin(run);
   tvms_run_worsen(run, run_verb(run));
   tvms_settings_close(run);
+  tvms_memory_free_left(run->pages);
+  run->pages = NULL;
   return tvms_findings_end(run);
 }
 

@@ -40,6 +40,7 @@ typedef struct {
   tvms_options options;
   tvms_memory *memory;                  // of the whole run
   tvms_context *TVMS_NULLABLE context;  // of the file at hand
+  tvms_region *TVMS_NULLABLE pages;     // that the file before has left
   tvms_strbuf result;                   // of the file at hand, in its context's memory
   bool result_is_json;                  // the result is an object, for a document
   tvms_report_writer report;            // --format: of all files so far

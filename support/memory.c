@@ -201,6 +201,20 @@ void tvms_memory_fini(tvms_memory *memory) {
   memory->used = 0;
 }
 
+void tvms_memory_fini_leaving(tvms_memory *memory, tvms_region **region) {
+  (void)region;
+  tvms_memory_fini(memory);
+}
+
+void tvms_memory_init_with(tvms_memory *memory, tvms_region **region) {
+  (void)region;
+  tvms_memory_init(memory);
+}
+
+void tvms_memory_free_left(tvms_region *region) {
+  (void)region;
+}
+
 #else
 
 // A region of fresh pages; this stands at its beginning.
@@ -340,6 +354,32 @@ void tvms_memory_fini(tvms_memory *memory) {
   memset(memory->spare, 0, sizeof memory->spare);
   memset(memory->spare_blocks, 0, sizeof memory->spare_blocks);
   memory->used = 0;
+}
+
+// The newest region is the largest: a few texts of a kind need no second one.
+void tvms_memory_fini_leaving(tvms_memory *memory, tvms_region **region) {
+  enum { LARGEST_LEFT = 8 * 1024 * 1024 };
+  tvms_region *newest = memory->regions;
+  if (newest && newest->size <= LARGEST_LEFT) {
+    memset(newest + 1, 0, (size_t)(memory->fresh - (char *)(newest + 1)));
+    memory->regions = newest->older;
+    newest->older = NULL;
+    *region = newest;
+  }
+  tvms_memory_fini(memory);
+}
+
+void tvms_memory_init_with(tvms_memory *memory, tvms_region **region) {
+  tvms_memory_init(memory);
+  memory->regions = *region;
+  if (!*region) return;
+  memory->fresh = (char *)(*region + 1);
+  memory->fresh_end = (char *)*region + (*region)->size;
+  *region = NULL;
+}
+
+void tvms_memory_free_left(tvms_region *region) {
+  if (region) system_free(region, region->size);
 }
 
 #endif

@@ -59,6 +59,17 @@ void tvms_memory_init(tvms_memory *memory);
 // Frees every block. Pointers into them die.
 void tvms_memory_fini(tvms_memory *memory);
 
+// As tvms_memory_fini, but leaves pages in `*region`, which is NULL before, for the memory that
+// comes next: the kernel needs neither to take them back nor to clear others. Not for a memory
+// whose pages are a host's.
+void tvms_memory_fini_leaving(tvms_memory *memory, tvms_region *TVMS_NULLABLE *region);
+
+// Starts with the pages that another one has left, if any.
+void tvms_memory_init_with(tvms_memory *memory, tvms_region *TVMS_NULLABLE *region);
+
+// Frees pages that were left.
+void tvms_memory_free_left(tvms_region *TVMS_NULLABLE region);
+
 // Returns `size` zeroed bytes aligned to 16. Never NULL; failure unwinds.
 void *tvms_memory_alloc(tvms_memory *memory, size_t size);
 

@@ -187,6 +187,42 @@ Test(format, a_result_that_says_something_else_is_refused) {
   cr_assert_eq(context.diags.last->id, TVMS_D_format_changes);
 }
 
+static tvms_format_definition last_definition(const tvms_surface *tree,
+                                              uint32_t indent) {
+  tvms_format_definition found = {.indent = indent};
+  for (tvms_ref ref = 1; ref < tree->count; ref++) {
+    if (tree->nodes[ref].kind == TVMS_SURF_DEF) found.statement = ref;
+  }
+  tvms_span span = tvms_surface_span(tree, found.statement);
+  found.lines = (tvms_span){span.begin - indent, span.end};
+  return found;
+}
+
+Test(format, a_definition_is_laid_out_where_it_stands) {
+  static const char text[] = "x  =  1  # first\nclass A:\n    @b\n    def  f( x ):\n"
+                             "      # inside\n      return  x\n    y  =  2  # last\n";
+  tvms_source *source =
+      tvms_source_create(&context.memory, "test", text, sizeof text - 1);
+  tvms_surface tree;
+  tvms_surface_parse(&tree, &context, source);
+  tvms_format_definition definition = last_definition(&tree, 4);
+  tvms_strbuf lines;
+  tvms_strbuf_init(&lines, &context.memory);
+  cr_assert_eq(tvms_format_checked_definition(&tree, (tvms_format_options){0},
+                                              &definition, &lines),
+               TVMS_OK);
+  cr_assert_str_eq(tvms_strbuf_text(&lines),
+                   "    @b\n    def f(x):\n        # inside\n        return x");
+  for (uint32_t i = 1; i < tree.count; i++) {
+    if (tree.nodes[i].kind == TVMS_SURF_NAME) tree.nodes[i].a = TVMS_SYM_int;
+  }
+  lines.len = 0;
+  cr_assert_eq(tvms_format_checked_definition(&tree, (tvms_format_options){0},
+                                              &definition, &lines),
+               TVMS_INTERNAL);
+  cr_assert_eq(lines.len, 0);
+}
+
 // The n-th allocation fails, for every n: the work ends with a status and nothing leaks.
 static void parse_and_format(void *argument) {
   static const char text[] =

@@ -48,6 +48,24 @@ Test(support, equal_texts_get_equal_ids_and_others_do_not) {
   cr_assert_eq(tvms_interner_find(&context.names, "never seen", 10), 0);
 }
 
+Test(support, pages_that_a_memory_leaves_are_zero_for_the_next) {
+  tvms_region *pages = NULL;
+  for (int round = 0; round < 4; round++) {
+    tvms_memory memory;
+    tvms_memory_init_with(&memory, &pages);
+    cr_assert_null(pages);
+    for (size_t size = 10; size < 3000000; size *= 3) {
+      char *bytes = tvms_memory_alloc(&memory, size);
+      for (size_t i = 0; i < size; i++) {
+        cr_assert_eq(bytes[i], 0);
+        bytes[i] = 'x';
+      }
+    }
+    tvms_memory_fini_leaving(&memory, &pages);
+  }
+  tvms_memory_free_left(pages);
+}
+
 Test(support, arena_memory_is_zeroed_again_after_a_reset) {
   tvms_mark mark = tvms_arena_mark(&context.scratch);
   for (int round = 0; round < 3; round++) {
