@@ -52,16 +52,19 @@ static void check_beyond(tvms_lint_body *body, const tvms_iter_var *axis,
   tvms_lint_range min = tvms_lint_path_range(path, q.domain->min);
   tvms_lint_range extent = tvms_lint_path_range(path, q.domain->extent);
   bool constant = min.min == min.max && extent.min == extent.max;
-  if (constant
-      && (below ? range.min >= min.min
-                : range.max != INT64_MAX && range.max - min.min < extent.min))
+  if (below ? min.max != INT64_MAX && range.min >= min.max
+            : constant && range.max != INT64_MAX && range.max - min.min < extent.min)
+    return;
+  if (!below && tvms_node_is_int(q.domain->min, 0)
+      && tvms_lint_path_is_below(path, value, q.domain->extent))
     return;
   if (constant && !below
       && tvms_lint_path_is_guarded(path, value, min.min + extent.min))
     return;
   uint64_t loops = tvms_lint_path_loops_of(path, value);
-  uint64_t around = tvms_lint_path_loops_of_conditions(path);
-  if (tvms_lint_search(path, loops | around, distance, &q))
+  uint64_t domain = tvms_lint_path_loops_of(path, q.domain->min)
+                    | tvms_lint_path_loops_of(path, q.domain->extent);
+  if (tvms_lint_search(path, loops | domain, distance, &q))
     report_beyond(body, axis, &q, loops);
 }
 

@@ -102,13 +102,12 @@ static void check_end(tvms_lint_body *body, const tvms_lint_access *access, uint
   q.extent = tvms_as_buffer(access->buffer)->shape.items[i];
   if (is_fine(path, &q, range)) return;
   uint64_t loops = tvms_lint_path_loops_of(path, index);
-  uint64_t around = tvms_lint_path_loops_of_conditions(path);
-  path->last_lane = !below && !goes_over_rows(access, i);
-  path->epoch++;
-  if (tvms_lint_search(path, loops | around, distance, &q))
+  bool vector = index->dtype.lanes != 1;
+  tvms_lint_path_choose_lane(path, vector && !below && !goes_over_rows(access, i));
+  if (tvms_lint_search(path, loops | tvms_lint_path_loops_of(path, q.extent), distance,
+                       &q))
     report(body, access, i, &q, loops);
-  path->last_lane = false;
-  path->epoch++;
+  tvms_lint_path_choose_lane(path, false);
 }
 
 void tvms_lint_body_bounds_access(tvms_lint_body *body,

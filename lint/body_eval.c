@@ -394,7 +394,7 @@ static value value_of_var(tvms_lint_path *path, const tvms_node *var) {
     bool positive = var->id < path->positive.len && path->positive.items[var->id] != 0;
     return tvms_lint_symbol(var, positive);
   }
-  if (found->epoch == path->epoch) return found->value;
+  if (tvms_lint_path_is_fresh(path, found->epoch, found->loops)) return found->value;
   value result = found->expr ? tvms_lint_path_value(path, found->expr)
                              : value_of_loop(path, &path->loops.items[found->loop]);
   tvms_lint_definition *definition =

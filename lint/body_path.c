@@ -23,7 +23,7 @@ void tvms_lint_path_init(tvms_lint_path *path, tvms_unit *unit,
   tvms_memory *memory = &unit->context->memory;
   *path = (tvms_lint_path){
       .unit = unit, .context = unit->context, .memory = memory, .effort = EFFORT};
-  path->epoch = 1;
+  path->epoch = path->forgotten = 1;
   tvms_visitor visitor = {.self = path, .enter = see_size};
   for (uint32_t i = 0; i < function->buffers.len; i++) {
     if (!function->buffers.items[i]) continue;
@@ -77,6 +77,9 @@ void tvms_lint_path_loop(tvms_lint_path *path, tvms_lint_loop loop) {
     first = tvms_lint_path_range(path, loop.min);
     loops |= tvms_lint_path_loops_of(path, loop.min);
   }
+  if (loop.step) loops |= tvms_lint_path_loops_of(path, loop.step);
+  loop.moved = ++path->epoch;
+  loop.depends = loops | bit_of(path->loops.len);
   tvms_lint_definition definition = {.var = loop.var, .loop = path->loops.len};
   definition.loops = loops | bit_of(path->loops.len);
   if (!loop.min || tvms_node_is_int(loop.min, 0)) definition.extent = loop.extent;
@@ -107,7 +110,9 @@ void tvms_lint_path_condition(tvms_lint_path *path, tvms_lint_condition_kind kin
                               const tvms_node *expr, const tvms_node *TVMS_NULLABLE a,
                               const tvms_node *TVMS_NULLABLE b) {
   tvms_lint_condition condition = {.kind = kind, .expr = expr, .a = a, .b = b};
-  condition.loops = tvms_lint_path_loops_of(path, expr);
+  condition.depends = condition.loops = tvms_lint_path_loops_of(path, expr);
+  if (a) condition.depends |= tvms_lint_path_loops_of(path, a);
+  if (b) condition.depends |= tvms_lint_path_loops_of(path, b);
   tvms_vec_push(path->memory, &path->conditions, condition);
 }
 
@@ -122,9 +127,17 @@ uint64_t tvms_lint_path_loops_of_conditions(const tvms_lint_path *path) {
 
 void tvms_lint_path_choose(tvms_lint_path *path, uint32_t slot, bool from_end,
                            int64_t steps) {
-  path->loops.items[slot].from_end = from_end;
-  path->loops.items[slot].steps = steps;
-  path->epoch++;
+  tvms_lint_loop *loop = &path->loops.items[slot];
+  if (loop->from_end == from_end && loop->steps == steps) return;
+  loop->from_end = from_end;
+  loop->steps = steps;
+  loop->moved = ++path->epoch;
+}
+
+void tvms_lint_path_choose_lane(tvms_lint_path *path, bool last) {
+  if (path->last_lane == last) return;
+  path->last_lane = last;
+  path->forgotten = ++path->epoch;
 }
 
 void tvms_lint_path_restart(tvms_lint_path *path) {
@@ -165,10 +178,20 @@ static bool loop_has_choice(tvms_lint_path *path, const tvms_lint_loop *loop) {
 bool tvms_lint_path_is_reached(tvms_lint_path *path) {
   if (path->uncertain || path->loops.len > 62) return false;
   for (uint32_t i = 0; i < path->conditions.len; i++) {
-    if (!condition_holds(path, &path->conditions.items[i])) return false;
+    tvms_lint_condition *condition = &path->conditions.items[i];
+    if (!tvms_lint_path_is_fresh(path, condition->checked, condition->depends)) {
+      condition->holds = condition_holds(path, condition);
+      condition->checked = path->epoch;
+    }
+    if (!condition->holds) return false;
   }
   for (uint32_t i = 0; i < path->loops.len; i++) {
-    if (!loop_has_choice(path, &path->loops.items[i])) return false;
+    tvms_lint_loop *loop = &path->loops.items[i];
+    if (!tvms_lint_path_is_fresh(path, loop->checked, loop->depends)) {
+      loop->has_choice = loop_has_choice(path, loop);
+      loop->checked = path->epoch;
+    }
+    if (!loop->has_choice) return false;
   }
   return true;
 }

@@ -31,6 +31,10 @@ typedef struct {
   const tvms_node *stmt;
   bool from_end;  // `steps` before the last iteration, else behind the first
   int64_t steps;
+  uint32_t moved;    // epoch of the choice
+  uint32_t checked;  // epoch of `has_choice`
+  bool has_choice;   // there is the iteration that is chosen
+  uint64_t depends;  // loops that `has_choice` depends on
 } tvms_lint_loop;
 
 typedef enum {
@@ -45,7 +49,10 @@ typedef struct {
   const tvms_node *expr;
   const tvms_node *TVMS_NULLABLE a, *TVMS_NULLABLE b;
   const tvms_node *TVMS_NULLABLE stmt;  // the branch that makes it
-  uint64_t loops;                       // that it depends on
+  uint64_t loops;                       // that `expr` depends on
+  uint64_t depends;                     // that `holds` depends on
+  uint32_t checked;                     // epoch of `holds`
+  bool holds;                           // in the chosen iteration, for certain
 } tvms_lint_condition;
 
 // All values lie in [min, max]; INT64_MIN and INT64_MAX are infinite.
@@ -75,9 +82,12 @@ typedef struct {
   TVMS_VEC(uint32_t) places;   // of definitions, one up, by id of the variable
   TVMS_VEC(uint8_t) positive;  // by id: a dimension of a parameter
   uint32_t uncertain;          // > 0: whether the place is reached is not known
-  uint32_t epoch;              // of the choice of iterations
-  bool last_lane;              // of vectors, else the first
-  uint64_t effort;             // evaluations that searches may still make
+  // What is found out about the chosen iteration is kept with the epoch in which it was: it
+  // holds until a loop that it depends on moves.
+  uint32_t epoch;      // counts choices
+  uint32_t forgotten;  // what is older holds no more
+  bool last_lane;      // of vectors, else the first
+  uint64_t effort;     // evaluations that searches may still make
 } tvms_lint_path;
 
 typedef struct {
@@ -115,6 +125,21 @@ uint64_t tvms_lint_path_loops_of_conditions(const tvms_lint_path *path);
 // Chooses another iteration of loop `slot`.
 void tvms_lint_path_choose(tvms_lint_path *path, uint32_t slot, bool from_end,
                            int64_t steps);
+
+// Chooses the last lane of vectors, or the first.
+void tvms_lint_path_choose_lane(tvms_lint_path *path, bool last);
+
+// Whether what was found out in the epoch `seen` (0: nothing was) and depends on a set of loops
+// holds in the chosen iteration.
+static inline bool tvms_lint_path_is_fresh(const tvms_lint_path *path, uint32_t seen,
+                                           uint64_t loops) {
+  if (seen < path->forgotten) return false;
+  for (; loops; loops &= loops - 1) {
+    uint32_t slot = (uint32_t)__builtin_ctzll(loops);
+    if (slot == 63 || path->loops.items[slot].moved > seen) return false;
+  }
+  return true;
+}
 
 // Chooses the first iteration of every loop.
 void tvms_lint_path_restart(tvms_lint_path *path);

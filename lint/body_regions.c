@@ -24,10 +24,26 @@ static tvms_lint_value distance(tvms_lint_path *path, const void *self) {
   return tvms_lint_add(rest, tvms_lint_path_value(path, q->range->extent), -1);
 }
 
+// Is the index the begin of the range and what the other operand of a sum is, which stays
+// within?
+static bool adds_within(const tvms_lint_path *path, const tvms_range *range,
+                        const tvms_node *index) {
+  if (index->kind != TVMS_NODE_ADD) return false;
+  const tvms_binary *add = tvms_as_binary(index);
+  if (!tvms_node_same_expr(range->min, add->a)) return false;
+  tvms_lint_range more = tvms_lint_path_range(path, add->b);
+  return more.min >= 0 && more.max < tvms_lint_path_range(path, range->extent).min;
+}
+
 // Is the range provably one of the index, without a search?
 static bool covers(const tvms_lint_path *path, const tvms_range *range,
                    const tvms_node *index) {
   if (range->min == index || tvms_node_same_expr(range->min, index)) return true;
+  if (adds_within(path, range, index)) return true;
+  if (tvms_node_is_int(range->min, 0)
+      && tvms_lint_path_is_below(path, index, range->extent)
+      && tvms_lint_path_range(path, index).min >= 0)
+    return true;
   tvms_lint_range all = tvms_lint_path_range(path, index);
   tvms_lint_range min = tvms_lint_path_range(path, range->min);
   tvms_lint_range extent = tvms_lint_path_range(path, range->extent);
@@ -64,16 +80,16 @@ static bool find_outside(tvms_lint_body *body, const tvms_buffer_region *region,
                          tvms_list regions, const tvms_lint_access *access,
                          uint64_t *loops) {
   tvms_lint_path *path = &body->path;
-  uint64_t around = tvms_lint_path_loops_of_conditions(path);
   for (uint32_t i = 0; i < access->indices.len; i++) {
     const tvms_range *range = tvms_as_range(region->region.items[i]);
     const tvms_node *index = access->indices.items[i];
     if (covers(path, range, index)) continue;
     *loops = tvms_lint_path_loops_of(path, index)
              | tvms_lint_path_loops_of(path, range->min);
+    uint64_t moving = *loops | tvms_lint_path_loops_of(path, range->extent);
     for (int below = 0; below < 2; below++) {
       question q = {index, range, below};
-      if (tvms_lint_search(path, *loops | around, distance, &q)
+      if (tvms_lint_search(path, moving, distance, &q)
           && is_missed(path, regions, access))
         return true;
     }

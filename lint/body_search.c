@@ -10,7 +10,8 @@ enum { ROUNDS = 2, MOST_PARTS = 8 };
 
 typedef struct {
   tvms_lint_path *path;
-  uint64_t loops;
+  uint64_t loops;   // that may help
+  uint64_t around;  // of them those that the objective does not depend on
   tvms_lint_objective *objective;
   const void *self;
   bool reached;           // the place, in the chosen iteration
@@ -89,6 +90,8 @@ static void probe(search *s, uint32_t slot) {
 }
 
 static void move(search *s, uint32_t slot) {
+  // Such a loop can make the place one that is reached, and no more.
+  if (s->reached && (s->around >> slot & 1)) return;
   bool at_end = s->path->loops.items[slot].from_end;
   if (try_choice(s, slot, !at_end, 0)) return;
   if (try_choice(s, slot, at_end, 1)) return;
@@ -110,7 +113,12 @@ static bool ascend(search *s) {
 bool tvms_lint_search(tvms_lint_path *path, uint64_t loops,
                       tvms_lint_objective *objective, const void *self) {
   if (path->uncertain || path->loops.len > 62) return false;
-  search s = {.path = path, .loops = loops, .objective = objective, .self = self};
+  uint64_t around = tvms_lint_path_loops_of_conditions(path);
+  search s = {.path = path,
+              .loops = loops | around,
+              .around = around & ~loops,
+              .objective = objective,
+              .self = self};
   tvms_lint_path_restart(path);
   if (path->effort == 0) return false;
   go_to_corner(&s, false);
