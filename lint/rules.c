@@ -2,6 +2,7 @@
 #include "lint/rules.h"
 
 #include "lint/body_walk.h"
+#include "lint/deprecated.h"
 #include "lint/imports.h"
 #include "lint/names.h"
 #include "lint/private.h"
