@@ -150,13 +150,17 @@ static void tell_counts(tvms_run *run) {
                && tvms_findings_are_text(run);
   if (!asked || run->status >= TVMS_FAILED_IO) return;
   uint32_t read = run->counts.definitions, part = run->counts.in_part;
+  uint32_t assumed = run->counts.assumed;
   if (!read)
     tvms_run_tell(run, "no TVMScript found in %u file%s", run->files,
                   plural(run->files));
-  else if (part)
+  else if (!part && !assumed)
+    tvms_run_tell(run, "%u definition%s read", read, plural(read));
+  else if (!assumed)
     tvms_run_tell(run, "%u definition%s read, %u in part", read, plural(read), part);
   else
-    tvms_run_tell(run, "%u definition%s read", read, plural(read));
+    tvms_run_tell(run, "%u definition%s read, %u in part, %u with assumed values", read,
+                  plural(read), part, assumed);
 }
 
 static tvms_status check_files(tvms_run *run) {

@@ -127,6 +127,7 @@ static void count(tvms_load_counts *TVMS_NULLABLE counts, const tvms_module *mod
     bool named = member->function && member->function->kind == TVMS_NODE_EXTERN_FUNC;
     counts->definitions += !named;
     counts->in_part += member->unread;
+    counts->assumed += member->assumed;
   }
 }
 
@@ -205,7 +206,8 @@ tvms_dialect tvms_program_load_each(tvms_context *context, tvms_source *source,
   }
   stream s = {
       .options = options, .diags = &context->diags, .visit = visit, .self = self};
-  tvms_read_options reading = {.visit = verify_and_show, .self = &s};
+  tvms_read_options reading = {
+      .visit = verify_and_show, .assumes = !visit && !options->strict, .self = &s};
   if (options->lints) {
     reading.begin = begin_lint;
     reading.end = end_lint;

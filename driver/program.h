@@ -8,6 +8,7 @@
 typedef struct {
   uint32_t definitions;  // functions with a body, alone and in modules
   uint32_t in_part;      // of them: built on what only Python knows
+  uint32_t assumed;      // of them: read whole with assumptions of what only Python knows
 } tvms_load_counts;
 
 typedef struct {

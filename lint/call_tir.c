@@ -85,7 +85,7 @@ static tvms_walk_step see_call(void *self, tvms_node *node, tvms_field_role role
       call->args.len ? tvms_module_function_named(lint->module, call->args.items[0],
                                                   TVMS_NODE_PRIM_FUNC)
                      : NULL;
-  if (!member || member->unread) return TVMS_WALK_ON;
+  if (!member || member->unread || member->assumed) return TVMS_WALK_ON;
   const tvms_prim_func *callee = tvms_as_prim_func(member->function);
   bool *seen = &lint->called[member - lint->module->members];
   if (callee->body && !*seen) check_callee(lint, callee, node);

@@ -93,7 +93,7 @@ static void run_rules(tvms_lint *lint, tvms_lint_looks_at looks_at) {
 }
 
 static bool is_whole(const tvms_lint *lint, const tvms_member *member) {
-  return member->function && !member->unread
+  return member->function && !member->unread && !member->assumed
          && !has_error_in(lint, member->function->span);
 }
 

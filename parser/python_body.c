@@ -23,6 +23,7 @@
 #include "parser/module.h"
 #include "parser/needed_names.h"
 #include "parser/python.h"
+#include "parser/python_assume.h"
 #include "parser/python_function.h"
 #include "parser/python_names.h"
 #include "support/trial.h"
@@ -37,7 +38,8 @@ static void forget(tvms_reader *reader, tvms_ref target) {
   const tvms_surf node = *tvms_reader_at(reader, target);
   switch ((int)node.kind) {
   case TVMS_SURF_NAME:
-    tvms_scope_bind(reader, node.a, TVMS_UNKNOWN, tvms_reader_span_of(reader, target));
+    tvms_scope_bind(reader, node.a, tvms_python_names_unknown(reader),
+                    tvms_reader_span_of(reader, target));
     return;
   case TVMS_SURF_STAR: forget(reader, node.a); return;
   case TVMS_SURF_SUBSCRIPT: forget(reader, node.a); return;
@@ -57,6 +59,7 @@ static void forget_all(tvms_reader *reader, tvms_ref targets) {
 static void bind_target(tvms_reader *reader, tvms_ref target, tvms_eval_value value) {
   const tvms_surf node = *tvms_reader_at(reader, target);
   bool parts = node.kind == TVMS_SURF_TUPLE || node.kind == TVMS_SURF_LIST;
+  if (!tvms_file_of(reader)->nested) value = tvms_assume_of_python(reader, value);
   if (node.kind == TVMS_SURF_NAME) {
     tvms_scope_bind(reader, node.a, value, tvms_reader_span_of(reader, target));
     return;
@@ -338,11 +341,11 @@ static void choose_release(tvms_reader *reader, tvms_ref definition) {
   reader->mixed = marked.mixed;
 }
 
-// Members that were not read whole.
+// How much is missing of what was read: what was assumed counts as well, but less.
 static uint32_t count_unread(const tvms_module *module) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < module->member_count; i++)
-    count += module->members[i].unread;
+    count += 2 * module->members[i].unread + module->members[i].assumed;
   return count;
 }
 
@@ -367,6 +370,18 @@ static void keep_better(tvms_reader *reader, uint32_t *made, uint32_t before) {
 // No definition is read more often, whatever loops and functions stand around it.
 enum { MOST_READINGS = 16 };
 
+static void read_whole(tvms_reader *reader, tvms_ref definition) {
+  tvms_assumptions *assumptions = &reader->assumptions;
+  uint32_t before = reader->program->count;
+  assumptions->items.len = 0;
+  assumptions->open = tvms_file_of(reader)->assumes;
+  assumptions->more = false;
+  tvms_definition_read(reader, definition);
+  if (assumptions->open && reader->program->count > before)
+    tvms_python_assume(reader, definition);
+  assumptions->open = false;
+}
+
 // Reads a definition, and again for another call of the function around it.
 static void read_script(tvms_reader *reader, tvms_ref definition, uint32_t number) {
   tvms_file_state *file = tvms_file_of(reader);
@@ -381,7 +396,7 @@ static void read_script(tvms_reader *reader, tvms_ref definition, uint32_t numbe
   bool known = *made != 0;
   if (known) tvms_trial_begin(&again, &reader->context->diags);
   choose_release(reader, definition);
-  tvms_definition_read(reader, definition);
+  read_whole(reader, definition);
   if (known) tvms_trial_keep_new(&again);
   tvms_trial_mute_again(&reader->context->diags, muted);
   if (reader->dialect != dialect) tvms_reader_set_dialect(reader, dialect);

@@ -55,11 +55,13 @@ tvms_eval_value tvms_python_function_make(tvms_reader *reader, tvms_ref ref) {
 
 static void bind_params(tvms_reader *reader, tvms_ref params,
                         const tvms_eval_value *TVMS_NULLABLE values, uint32_t count) {
+  bool nested = tvms_file_of(reader)->nested > 0;
   uint32_t i = 0;
   tvms_surface_each(reader->surface, ref, params) {
     tvms_sym name = tvms_reader_at(reader, ref)->a;
     if (!name) continue;
     tvms_eval_value value = values && i < count ? values[i] : TVMS_UNKNOWN;
+    if (!nested) value = tvms_assume_of_python(reader, value);
     tvms_scope_bind(reader, name, value, tvms_reader_span_of(reader, ref));
     i++;
   }

@@ -11,6 +11,7 @@
 #include "parser/python_names.h"
 
 #include "parser/eval/scope.h"
+#include "parser/file_state.h"
 
 #include <string.h>
 
@@ -18,11 +19,12 @@
 typedef struct {
   tvms_reader *reader;
   bool again;
+  tvms_eval_value unknown;
 } binder;
 
 static void bind(const binder *b, tvms_sym name, tvms_span span) {
   if (b->again || !tvms_scope_binds_here(b->reader, name))
-    tvms_scope_bind(b->reader, name, TVMS_UNKNOWN, span);
+    tvms_scope_bind(b->reader, name, b->unknown, span);
 }
 
 // Attributes and items are nobody's names.
@@ -111,13 +113,17 @@ static void bind_body(const binder *b, tvms_ref body) {
   tvms_memory_leave(memory);
 }
 
+tvms_eval_value tvms_python_names_unknown(const tvms_reader *reader) {
+  return tvms_file_of(reader)->nested ? TVMS_UNKNOWN : TVMS_UNKNOWN_OF_PYTHON;
+}
+
 void tvms_python_names_bind(tvms_reader *reader, tvms_ref body) {
-  binder b = {reader, false};
+  binder b = {reader, false, tvms_python_names_unknown(reader)};
   bind_body(&b, body);
 }
 
 void tvms_python_names_forget(tvms_reader *reader, tvms_ref body) {
-  binder b = {reader, true};
+  binder b = {reader, true, tvms_python_names_unknown(reader)};
   bind_body(&b, body);
 }
 
@@ -126,7 +132,7 @@ static bool binds_anything(tvms_sym name) {
 }
 
 void tvms_python_names_bind_file(tvms_reader *reader) {
-  binder b = {reader, false};
+  binder b = {reader, false, tvms_python_names_unknown(reader)};
   bind_body(&b, reader->surface->body);
   for (tvms_ref ref = 1; ref < reader->surface->count; ref++) {
     const tvms_surf *node = tvms_reader_at(reader, ref);

@@ -4,6 +4,10 @@
 
 #include "parser/eval/eval.h"
 
+// The unknown value of a name that Python binds: in a function that is called while a definition
+// is read it is a result, and nothing else says what it may be.
+tvms_eval_value tvms_python_names_unknown(const tvms_reader *reader);
+
 // Binds every name that the statements from `body` on bind in their scope, as unknown, in
 // the innermost scope; what the statements say of it comes when they are read. Names that
 // functions and classes below bind in scopes of their own are not among them.

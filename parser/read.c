@@ -138,7 +138,8 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   tvms_surface_parse(&surface, context, source);
   tvms_spans script = {0};
   tvms_needed_names needed = {0};
-  tvms_file_state file = {.script = &script, .needed = &needed};
+  tvms_file_state file = {
+      .script = &script, .needed = &needed, .assumes = options->assumes};
   if (options->python) {
     tvms_python_file_definitions(&surface, &script);
     begin_python(&surface, &file, &needed);

@@ -64,7 +64,7 @@ static void close_scope(checker *check, uint32_t begin) {
 
 static void use(checker *check, const tvms_node *var, tvms_span span) {
   if (var->id >= check->limit || check->vars[var->id] == VAR_IN_SCOPE) return;
-  if (check->partial) return;
+  if (check->partial || var->flags & TVMS_FLAG_ASSUMED) return;
   tvms_diags *diags = &check->context->diags;
   if (check->vars[var->id] == VAR_ENDED) {
     tvms_diag_report(diags, TVMS_D_var_ended, span, name_of(check, var));

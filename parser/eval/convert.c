@@ -192,6 +192,7 @@ tvms_node *tvms_eval_to_object(tvms_reader *reader, tvms_eval_value value,
   case TVMS_EVAL_NODE: return value.as.node;
   case TVMS_EVAL_META: return tvms_eval_to_object(reader, value.as.items[0], ref);
   default:
+    tvms_assume_wanted(reader, value, TVMS_WANTED_NUMBER);
     tvms_eval_report_wrong_type(reader, ref, "an attribute", "a value", value);
     return NULL;
   }
@@ -283,6 +284,7 @@ bool tvms_eval_to_dtype(tvms_reader *reader, tvms_eval_value value, tvms_ref ref
     return true;
   }
   if (value.kind != TVMS_EVAL_STR) {
+    tvms_assume_wanted(reader, value, TVMS_WANTED_DTYPE);
     tvms_eval_report_wrong_type(reader, ref, NULL, "a data type", value);
     return false;
   }

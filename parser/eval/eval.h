@@ -6,6 +6,7 @@
 #include "grammar/surface.h"
 #include "ir/module.h"
 #include "ir/node_map.h"
+#include "parser/eval/assume.h"
 #include "parser/eval/definition.h"
 #include "parser/eval/row.h"
 #include "parser/eval/signature.h"
@@ -128,6 +129,7 @@ struct tvms_reader {
   tvms_node_map outer_copies;
   // Of a .py file: what was met first in the function that only Python knows, or {0, 0}.
   tvms_span unknown;
+  tvms_assumptions assumptions;  // of what only Python knows
 
   // Scopes (parser/eval/scope.c).
   tvms_binding **names;  // by symbol: the innermost binding

@@ -27,6 +27,12 @@
 
 static tvms_eval_value eval_node(tvms_reader *reader, tvms_ref expr, bool operand);
 
+static bool is_part_of_name(const tvms_reader *reader, tvms_ref ref) {
+  tvms_surf_kind kind = (tvms_surf_kind)tvms_reader_at(reader, ref)->kind;
+  return kind == TVMS_SURF_NAME || kind == TVMS_SURF_ATTRIBUTE
+         || kind == TVMS_SURF_SUBSCRIPT;
+}
+
 // `operand`: slices of a subscript without a step have the step 1.
 static tvms_eval_value eval_deeper(tvms_reader *reader, tvms_ref expr, bool operand) {
   tvms_memory *memory = &reader->context->memory;
@@ -36,6 +42,9 @@ static tvms_eval_value eval_deeper(tvms_reader *reader, tvms_ref expr, bool oper
   }
   tvms_eval_value value = eval_node(reader, expr, operand);
   tvms_memory_leave(memory);
+  // Python knows the value of a name and its parts; what else is unknown is a result.
+  if (value.kind == TVMS_EVAL_UNKNOWN && !is_part_of_name(reader, expr))
+    return TVMS_UNKNOWN;
   return value;
 }
 
@@ -44,18 +53,20 @@ static tvms_eval_value eval_head(tvms_reader *reader, tvms_ref expr) {
   return eval_deeper(reader, expr, false);
 }
 
-static tvms_eval_value unknown_at(tvms_reader *reader, tvms_ref ref) {
+static tvms_eval_value unknown_at(tvms_reader *reader, tvms_eval_value value,
+                                  tvms_ref ref) {
   if (reader->lenient && !reader->unknown.end)
     reader->unknown = tvms_reader_span_of(reader, ref);
-  return TVMS_UNKNOWN;
+  return value.kind == TVMS_EVAL_UNKNOWN ? value : TVMS_UNKNOWN;
 }
 
 // In a Python file, an imported name that leads nowhere is as unknown as any other name of
 // Python.
 static tvms_eval_value end_of(tvms_reader *reader, tvms_eval_value value,
                               tvms_ref ref) {
-  bool unknown = value.kind == TVMS_EVAL_PYTHON && reader->lenient;
-  return unknown ? unknown_at(reader, ref) : value;
+  if (value.kind != TVMS_EVAL_PYTHON || !reader->lenient) return value;
+  tvms_eval_value assumed = tvms_assume_part(reader, value, ref);
+  return tvms_eval_value_is_known(assumed) ? assumed : unknown_at(reader, assumed, ref);
 }
 
 tvms_eval_value tvms_eval(tvms_reader *reader, tvms_ref expr) {
@@ -244,10 +255,18 @@ static tvms_eval_value eval_compare(tvms_reader *reader, tvms_ref ref) {
   return result;
 }
 
+// Where only Python knows which of two it is, both must have a meaning.
+static tvms_eval_value eval_either(tvms_reader *reader, tvms_ref yes, tvms_ref no) {
+  tvms_eval_value a = tvms_eval(reader, yes), b = tvms_eval(reader, no);
+  return tvms_eval_value_is_known(a) ? b : TVMS_UNKNOWN;
+}
+
 static tvms_eval_value eval_if_exp(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf node = *tvms_reader_at(reader, ref);
   tvms_eval_value test = tvms_eval(reader, node.b);
   if (!tvms_eval_value_is_known(test)) return test;
+  if (tvms_scope_is_python(reader) && tvms_assume_is_in(reader, test))
+    return eval_either(reader, node.a, node.c);
   const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, test);
   if (ops->choose && !tvms_scope_is_python(reader)) {
     tvms_eval_value yes = tvms_eval(reader, node.a);
@@ -302,7 +321,7 @@ tvms_eval_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool operan
 static tvms_eval_value eval_subscript(tvms_reader *reader, tvms_ref ref, bool operand) {
   const tvms_surf node = *tvms_reader_at(reader, ref);
   tvms_eval_value object = tvms_eval(reader, node.a);
-  if (!tvms_eval_value_is_known(object)) return object;
+  if (!tvms_eval_value_is_known(object)) return tvms_assume_part(reader, object, ref);
   const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, object);
   tvms_eval_value value;
   if (ops->read_subscript && ops->read_subscript(reader, object, ref, &value)) {
@@ -320,19 +339,20 @@ static tvms_eval_value eval_name(tvms_reader *reader, tvms_ref ref) {
   if (binding) {
     tvms_eval_value outer = tvms_eval_outer_adopt(reader, binding->value);
     tvms_eval_value value = tvms_eval_mention(reader, outer, ref);
-    return tvms_eval_value_is_known(value) ? value : unknown_at(reader, ref);
+    value = tvms_assume_name(reader, binding, value);
+    return tvms_eval_value_is_known(value) ? value : unknown_at(reader, value, ref);
   }
   tvms_eval_value builtin = tvms_builtin_find(name);
   if (tvms_eval_value_is_known(builtin)) return builtin;
   tvms_eval_report_undefined_name(reader, name, tvms_reader_span_of(reader, ref));
-  return unknown_at(reader, ref);
+  return unknown_at(reader, TVMS_UNKNOWN, ref);
 }
 
 static tvms_eval_value eval_attribute(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf *node = tvms_reader_at(reader, ref);
   tvms_sym name = node->b;
   tvms_eval_value object = eval_head(reader, node->a);
-  if (!tvms_eval_value_is_known(object)) return object;
+  if (!tvms_eval_value_is_known(object)) return tvms_assume_part(reader, object, ref);
   return tvms_eval_attribute(reader, object, name, ref);
 }
 
@@ -341,7 +361,7 @@ static tvms_eval_value eval_call(tvms_reader *reader, tvms_ref ref) {
   tvms_eval_value callee = eval_head(reader, head);
   tvms_eval_value value = tvms_eval_call(reader, callee, ref);
   bool python = callee.kind == TVMS_EVAL_PYTHON && !tvms_eval_value_is_known(value);
-  return python ? unknown_at(reader, head) : value;
+  return python ? unknown_at(reader, TVMS_UNKNOWN, head) : value;
 }
 
 static tvms_eval_value eval_walrus(tvms_reader *reader, tvms_ref ref) {

@@ -9,6 +9,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/python.h"
+
 // The operations of the operand that decides.
 static const tvms_eval_value_ops *deciding(const tvms_reader *reader, tvms_eval_value a,
                                            tvms_eval_value b) {
@@ -25,9 +26,21 @@ tvms_eval_value tvms_eval_report_bad_operands(tvms_reader *reader, tvms_surf_op 
   return TVMS_UNKNOWN;
 }
 
+// An unknown operand is what the other one goes with.
+static void want_operand(tvms_reader *reader, tvms_eval_value unknown,
+                         tvms_eval_value other) {
+  bool text = other.kind == TVMS_EVAL_STR || other.kind == TVMS_EVAL_DTYPE;
+  if (other.kind == TVMS_EVAL_NONE || tvms_eval_value_is_sequence(other)) return;
+  tvms_assume_wanted(reader, unknown, text ? TVMS_WANTED_DTYPE : TVMS_WANTED_NUMBER);
+}
+
 tvms_eval_value tvms_eval_binary(tvms_reader *reader, tvms_surf_op op,
                                  tvms_eval_value a, tvms_eval_value b, tvms_ref ref) {
-  if (!tvms_eval_value_is_known(a) || !tvms_eval_value_is_known(b)) return TVMS_UNKNOWN;
+  if (!tvms_eval_value_is_known(a) || !tvms_eval_value_is_known(b)) {
+    want_operand(reader, a, b);
+    want_operand(reader, b, a);
+    return TVMS_UNKNOWN;
+  }
   const tvms_eval_value_ops *ops = deciding(reader, a, b);
   return ops->binary ? ops->binary(reader, op, a, b, ref)
                      : tvms_eval_python_binary(reader, op, a, b, ref);
@@ -35,6 +48,7 @@ tvms_eval_value tvms_eval_binary(tvms_reader *reader, tvms_surf_op op,
 
 tvms_eval_value tvms_eval_unary(tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
                                 tvms_ref ref) {
+  tvms_assume_wanted(reader, a, TVMS_WANTED_NUMBER);
   if (!tvms_eval_value_is_known(a)) return a;
   const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, a);
   return ops->unary ? ops->unary(reader, op, a, ref)

@@ -44,6 +44,7 @@ void tvms_reader_fini(tvms_reader *reader) {
   tvms_vec_fini(memory, &reader->methods);
   tvms_vec_fini(memory, &reader->undefined);
   tvms_vec_fini(memory, &reader->defs);
+  tvms_vec_fini(memory, &reader->assumptions.items);
 }
 
 tvms_span tvms_reader_keyword(const tvms_reader *reader, tvms_ref stmt) {

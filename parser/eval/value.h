@@ -86,6 +86,7 @@ _Static_assert((int)TVMS_EVAL_OWN_KINDS <= TVMS_EVAL_ROOM_KINDS,
 _Static_assert(TVMS_EVAL_KINDS <= UINT8_MAX + 1, "a kind is a byte");
 
 enum {
+  TVMS_EVAL_OF_PYTHON = 1,  // UNKNOWN (parser/eval/assume.h)
   TVMS_EVAL_LARGE = 1,      // INT
   TVMS_EVAL_INLINE = 2,     // MACRO
   TVMS_EVAL_HYGIENIC = 4,   // MACRO

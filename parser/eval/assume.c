@@ -1,0 +1,150 @@
+// What values are assumed to be that only Python knows.
+#include "parser/eval/assume.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+#include "parser/eval/convert.h"
+#include "parser/eval/eval.h"
+#include "parser/eval/ops.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_of_python(tvms_eval_value value) {
+  return value.kind == TVMS_EVAL_UNKNOWN && value.flags & TVMS_EVAL_OF_PYTHON;
+}
+
+tvms_eval_value tvms_assume_of_python(tvms_reader *reader, tvms_eval_value value) {
+  if (value.kind == TVMS_EVAL_UNKNOWN) return TVMS_UNKNOWN_OF_PYTHON;
+  if (!tvms_eval_value_is_sequence(value)) return value;
+  value.as.items = tvms_eval_keep_items(reader, value.as.items, value.len);
+  for (uint32_t i = 0; i < value.len; i++)
+    value.as.items[i] = tvms_assume_of_python(reader, value.as.items[i]);
+  return value;
+}
+
+// ---- The table ------------------------------------------------------------------------
+
+// More of them in one definition stay unknown.
+enum { MOST = 256 };
+
+// 1 + the number of the value that is called `text`, or 0.
+static uint32_t find(tvms_reader *reader, uint32_t base, tvms_sym text) {
+  tvms_assumptions *all = &reader->assumptions;
+  for (uint32_t i = 0; i < all->items.len; i++) {
+    const tvms_assumption *old = &all->items.items[i];
+    if (old->base == base && old->text == text) return i + 1;
+  }
+  if (all->items.len == MOST) return 0;
+  tvms_assumption made = {.base = base, .text = text};
+  tvms_vec_push(&reader->context->memory, &all->items, made);
+  return all->items.len;
+}
+
+static tvms_node *variable(tvms_reader *reader, tvms_assumption *assumption,
+                           const tvms_assumed *values) {
+  if (assumption->unit != reader->unit) {
+    assumption->unit = reader->unit;
+    assumption->var =
+        tvms_var_new(reader->unit, assumption->text, values->number, TVMS_NO_SPAN);
+    assumption->var->flags |= TVMS_FLAG_ASSUMED;
+  }
+  return assumption->var;
+}
+
+// The value number `index` - 1 of the table.
+static tvms_eval_value value_of(tvms_reader *reader, uint32_t index) {
+  tvms_eval_value unknown = TVMS_UNKNOWN_OF_PYTHON;
+  if (!index) return unknown;
+  unknown.as.i = index;
+  tvms_assumption *assumption = &reader->assumptions.items.items[index - 1];
+  const tvms_assumed *values = reader->assumptions.values;
+  if (!values) return unknown;
+  switch (assumption->wanted) {
+  case TVMS_WANTED_NOTHING: break;
+  case TVMS_WANTED_NUMBER:
+    if (values->constant) return tvms_eval_value_int(values->constant);
+    return tvms_eval_value_node(variable(reader, assumption, values));
+  case TVMS_WANTED_DTYPE:
+    return tvms_eval_value_text(values->dtype, (uint32_t)strlen(values->dtype));
+  }
+  return unknown;
+}
+
+// ---- Values of Python -----------------------------------------------------------------
+
+static tvms_eval_value item_of(tvms_reader *reader, const tvms_binding *binding,
+                               uint32_t number) {
+  char text[96];
+  int len = snprintf(text, sizeof text, "%s[%u]",
+                     tvms_symbol_text(reader->context, binding->name), number);
+  if (len < 0 || (size_t)len >= sizeof text) return TVMS_UNKNOWN;
+  tvms_sym name = tvms_symbol_intern(reader->context, text, (size_t)len);
+  return value_of(reader, find(reader, binding->span.begin, name));
+}
+
+static tvms_eval_value assume_items(tvms_reader *reader, const tvms_binding *binding,
+                                    tvms_eval_value value) {
+  bool copied = false;
+  for (uint32_t i = 0; i < value.len; i++) {
+    if (!is_of_python(value.as.items[i])) continue;
+    if (!copied)
+      value.as.items = tvms_eval_keep_items(reader, value.as.items, value.len);
+    copied = true;
+    value.as.items[i] = item_of(reader, binding, i);
+  }
+  return value;
+}
+
+tvms_eval_value tvms_assume_name(tvms_reader *reader, const tvms_binding *binding,
+                                 tvms_eval_value value) {
+  if (!reader->assumptions.open) return value;
+  if (tvms_eval_value_is_sequence(value)) return assume_items(reader, binding, value);
+  if (!is_of_python(value)) return value;
+  // What a function of the file was called with has a number already.
+  uint32_t index = (uint32_t)value.as.i;
+  if (!index) index = find(reader, binding->span.begin, binding->name);
+  return value_of(reader, index);
+}
+
+tvms_eval_value tvms_assume_part(tvms_reader *reader, tvms_eval_value object,
+                                 tvms_ref ref) {
+  bool imported = object.kind == TVMS_EVAL_PYTHON;
+  if (!reader->assumptions.open || !(imported || object.as.i)) return TVMS_UNKNOWN;
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  if (node->kind == TVMS_SURF_SUBSCRIPT) {
+    tvms_surf_kind index = (tvms_surf_kind)tvms_reader_at(reader, node->b)->kind;
+    if (index != TVMS_SURF_INT && index != TVMS_SURF_UNARY) return TVMS_UNKNOWN;
+  }
+  uint32_t base =
+      imported ? 0
+               : reader->assumptions.items.items[(uint32_t)object.as.i - 1].base;
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  tvms_sym text =
+      tvms_symbol_intern(reader->context, reader->surface->source->text + span.begin,
+                         span.end - span.begin);
+  return value_of(reader, find(reader, base, text));
+}
+
+void tvms_assume_wanted(tvms_reader *reader, tvms_eval_value value,
+                        tvms_wanted wanted) {
+  if (!is_of_python(value) || !value.as.i || !reader->assumptions.open) return;
+  tvms_assumption *assumption =
+      &reader->assumptions.items.items[(uint32_t)value.as.i - 1];
+  if (assumption->wanted >= wanted) return;
+  assumption->wanted = wanted;
+  reader->assumptions.more = true;
+}
+
+static tvms_walk_step look_for_assumed(void *self, tvms_node *node,
+                                       tvms_field_role role) {
+  (void)self, (void)role;
+  bool assumed = node->kind == TVMS_NODE_VAR && node->flags & TVMS_FLAG_ASSUMED;
+  return assumed ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+bool tvms_assume_is_in(tvms_reader *reader, tvms_eval_value value) {
+  if (!reader->assumptions.values || value.kind != TVMS_EVAL_NODE) return false;
+  tvms_visitor visitor = {.enter = look_for_assumed};
+  return !tvms_walk(&reader->context->memory, value.as.node, &visitor);
+}
