@@ -154,12 +154,15 @@ static void tell_counts(tvms_run *run) {
   if (!read)
     tvms_run_tell(run, "no TVMScript found in %u file%s", run->files,
                   plural(run->files));
-  else if (!part && !assumed)
+  else if (!assumed && !part)
     tvms_run_tell(run, "%u definition%s read", read, plural(read));
   else if (!assumed)
     tvms_run_tell(run, "%u definition%s read, %u in part", read, plural(read), part);
+  else if (!part)
+    tvms_run_tell(run, "%u definition%s read, %u with assumptions", read, plural(read),
+                  assumed);
   else
-    tvms_run_tell(run, "%u definition%s read, %u in part, %u with assumed values", read,
+    tvms_run_tell(run, "%u definition%s read, %u in part, %u with assumptions", read,
                   plural(read), part, assumed);
 }
 

@@ -65,14 +65,26 @@ static const char *unknown_name(const tvms_module *module, const tvms_member *me
   return quoted;
 }
 
+static void tell_assumed(tvms_diags *diags, const tvms_member *member,
+                         const char *name) {
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_checked_with_assumptions,
+                                     member->name_span, name, member->assumed);
+  if (!member->unknown.end) return;
+  tvms_diag_note(diags, diag, member->unknown, "only Python knows what this is");
+}
+
 // Of Python files: what could not be read, because it uses names that only Python knows.
 // What it lacks is said as a warning where the definition will be missing from a result.
 static void tell_unread(const tvms_module *module, tvms_diag_id id) {
   tvms_diags *diags = &module->context->diags;
   for (uint32_t i = 0; i < module->member_count; i++) {
     const tvms_member *member = &module->members[i];
-    if (!member->unread) continue;
+    if (!member->unread && !member->assumed) continue;
     const char *name = tvms_symbol_text(module->context, member->name);
+    if (member->assumed) {
+      tell_assumed(diags, member, name);
+      continue;
+    }
     const char *what = unknown_name(module, member);
     tvms_diag *diag = tvms_diag_report(diags, id, member->name_span, name, what);
     if (!member->unknown.end) continue;
@@ -127,7 +139,7 @@ static void count(tvms_load_counts *TVMS_NULLABLE counts, const tvms_module *mod
     bool named = member->function && member->function->kind == TVMS_NODE_EXTERN_FUNC;
     counts->definitions += !named;
     counts->in_part += member->unread;
-    counts->assumed += member->assumed;
+    counts->assumed += member->assumed != NULL;
   }
 }
 

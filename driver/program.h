@@ -8,7 +8,7 @@
 typedef struct {
   uint32_t definitions;  // functions with a body, alone and in modules
   uint32_t in_part;      // of them: built on what only Python knows
-  uint32_t assumed;      // of them: read whole with assumptions of what only Python knows
+  uint32_t assumed;  // of them: read whole with assumptions of what only Python knows
 } tvms_load_counts;
 
 typedef struct {
@@ -19,7 +19,7 @@ typedef struct {
   // Leave all definitions out but the last class or function of this name; NULL: take all.
   const char *TVMS_NULLABLE definition;
   bool lints;  // run the rules of lint/ on what is read; only of tvms_program_load_each
-  bool strict;  // what could not be read whole is an error
+  bool strict;                             // what could not be read whole is an error
   tvms_load_counts *TVMS_NULLABLE counts;  // what is read is added; NULL: nobody asks
 } tvms_load_options;
 

@@ -17,12 +17,12 @@ typedef struct {
   // What was read of a function with mistakes, for what verification can say of it; it is not
   // whole, and nothing else may look at it.
   tvms_node *TVMS_NULLABLE partial;
-  bool unread;        // without function, because it is built on what only Python knows
+  bool unread;  // without function, because it is built on what only Python knows
   // Of a function that was read whole with assumptions of what only Python knows
   // (parser/python_assume.h): checked, and nothing else may look at it.
-  bool assumed;
-  tvms_span unknown;  // where that is, or {0, 0}
-  uint64_t hash;      // of the function, for passes/functions.c; 0: not known
+  const char *TVMS_NULLABLE assumed;  // which
+  tvms_span unknown;                  // where that is, or {0, 0}
+  uint64_t hash;  // of the function, for passes/functions.c; 0: not known
 } tvms_member;
 
 typedef struct tvms_module {

@@ -76,10 +76,16 @@ static bool defines(tvms_field_role role) {
   return role == TVMS_ROLE_DEFINE || role == TVMS_ROLE_DEFINE_REC;
 }
 
+// A number of the Python around, which nothing binds.
+static bool is_assumed(const tvms_node *node) {
+  return node->kind == TVMS_NODE_VAR && node->flags & TVMS_FLAG_ASSUMED;
+}
+
 static void use(scoping *s, const tvms_node *node, bool may_be_free) {
   uint8_t *state = &s->state[node->id];
   if (*state == NOT_SEEN && may_be_free) *state = FREE;
-  if (*state == NOT_SEEN) fail(s, node, "it is used in front of its definition");
+  if (*state == NOT_SEEN && !is_assumed(node))
+    fail(s, node, "it is used in front of its definition");
   if (*state == OUT_OF_SCOPE) fail(s, node, "it is used behind its scope");
 }
 

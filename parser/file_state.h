@@ -28,9 +28,9 @@ typedef struct tvms_file_state {
   const tvms_read_options *TVMS_NULLABLE
       releases;  // not NULL: every definition has its own, and these choose it
   TVMS_VEC(void *)
-  omitted;  // by symbol (ir/omitted.h): what parser/metadata.c has of it
-  uint64_t assumed_bytes;   // of definitions that were read again with assumptions
-  bool assumes;             // they are
+  omitted;                 // by symbol (ir/omitted.h): what parser/metadata.c has of it
+  uint64_t assumed_bytes;  // of definitions that were read again with assumptions
+  bool assumes;            // they are
   uint64_t constant_steps;  // that the constants of Python took so far
   uint64_t section_bytes;   // of values that a metadata section takes
 } tvms_file_state;

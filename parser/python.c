@@ -191,6 +191,16 @@ static tvms_eval_value call_type_var(tvms_reader *reader, tvms_ref call) {
   return (tvms_eval_value){.kind = TVMS_EVAL_TYPE_VAR, .as.sym = name};
 }
 
+// An operator that another package registers: "tl.sync_grid".
+static bool is_of_others(tvms_eval_value name) {
+  static const char *const own[] = {"tir.", "tirx.", "relax."};
+  if (tvms_tir_op_find(name.as.text, name.len)) return false;
+  for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+    if (strncmp(name.as.text, own[i], strlen(own[i])) == 0) return false;
+  }
+  return memchr(name.as.text, '.', name.len) != NULL;
+}
+
 // tvm.ir.Op.get("tirx.exp"): the operator by its name; of Relax the operator itself.
 static tvms_eval_value call_op_get(tvms_reader *reader, tvms_ref call) {
   tvms_eval_value args[TVMS_MAX_PARAMS];
@@ -199,7 +209,8 @@ static tvms_eval_value call_op_get(tvms_reader *reader, tvms_ref call) {
   if (args[0].kind != TVMS_EVAL_STR) return args[0];
   tvms_sym name = tvms_symbol_intern(reader->context, args[0].as.text, args[0].len);
   tvms_opcode op = tvms_op_find(name);
-  return op ? tvms_eval_value_node(tvms_op_operator_new(reader->unit, op)) : args[0];
+  if (op) return tvms_eval_value_node(tvms_op_operator_new(reader->unit, op));
+  return reader->lenient && is_of_others(args[0]) ? TVMS_UNKNOWN : args[0];
 }
 
 // tvm.tir.all(a, b, …), tvm.tir.any(…).
@@ -268,7 +279,10 @@ tvms_eval_value tvms_python_call(tvms_reader *reader, tvms_eval_value callee,
     return call_row_of(reader, TVMS_NS_I, TVMS_SYM_Range, call);
   }
   const char *rest;
-  if (strcmp(path, "tvm.ir.Op.get") == 0) return call_op_get(reader, call);
+  bool op_get = strcmp(path, "tvm.ir.Op.get") == 0
+                || strcmp(path, "tvm.tir.op.Op.get") == 0
+                || strcmp(path, "tvm.tirx.op.Op.get") == 0;
+  if (op_get) return call_op_get(reader, call);
   if (begins(path, "tvm.tir", &rest) || begins(path, "tvm.tirx", &rest)) {
     if (strcmp(rest, "all") == 0) return call_logical(reader, true, call);
     if (strcmp(rest, "any") == 0) return call_logical(reader, false, call);
@@ -329,6 +343,12 @@ static const char *TVMS_NULLABLE meant_module(tvms_reader *reader, const char *p
 static void import_from(tvms_reader *reader, const char *module, tvms_ref alias) {
   const tvms_surf node = *tvms_reader_at(reader, alias);
   const char *name = tvms_symbol_text(reader->context, node.a);
+  // Packages that bring TVM along hand it on under its name.
+  if (reader->lenient && strcmp(name, "tvm") == 0) {
+    tvms_python_bind_import(reader, name, node.b ? node.b : node.a,
+                            tvms_reader_span_of(reader, alias));
+    return;
+  }
   char *path = tvms_arena_alloc(&reader->kept, strlen(module) + strlen(name) + 2);
   sprintf(path, "%s.%s", module, name);
   const char *meant = meant_module(reader, path, node.b ? node.b : node.a);

@@ -11,16 +11,16 @@
 #include "parser/module.h"
 #include "structinfo/well_formed_relax.h"
 #include "structinfo/well_formed_tir.h"
+#include "support/strbuf.h"
 #include "support/trial.h"
 
 static const tvms_assumed tries[] = {
-    {"float32", TVMS_DTYPE(INT, 32), 0},
-    {"float16", TVMS_DTYPE(INT, 64), 0},
-    {"int32", TVMS_DTYPE(INT, 32), 0},
+    {"float32", "int32", TVMS_DTYPE(INT, 32), 0},
+    {"float16", "uint32", TVMS_DTYPE(INT, 64), 0},
 };
 
 // A use that comes to light only with an assumption asks for another reading.
-enum { MOST_ROUNDS = 6 };
+enum { MOST_ROUNDS = 6, MOST_DTYPES = 6 };
 
 // Text that is read again in one file, in addition to its size.
 enum { MOST_BYTES = 1 << 20 };
@@ -39,8 +39,9 @@ static bool may_read(tvms_reader *reader, tvms_ref definition) {
   return file->assumed_bytes <= MOST_BYTES + reader->surface->source->size;
 }
 
-// One reading: the module that was made, or NULL if something is wrong.
-static tvms_module *TVMS_NULLABLE read_once(tvms_reader *reader, tvms_ref definition) {
+// One reading: the module that was made, if any, and what is wrong with it.
+static tvms_module *TVMS_NULLABLE read_once(tvms_reader *reader, tvms_ref definition,
+                                            uint32_t *errors) {
   tvms_program *program = reader->program;
   uint32_t before = program->count;
   for (uint32_t i = 0; i < reader->assumptions.items.len; i++)
@@ -48,58 +49,116 @@ static tvms_module *TVMS_NULLABLE read_once(tvms_reader *reader, tvms_ref defini
   tvms_trial trial;
   tvms_trial_begin(&trial, &reader->context->diags);
   tvms_definition_read(reader, definition);
-  tvms_module *made = program->count > before ? program->modules[--program->count] : NULL;
+  tvms_module *made =
+      program->count > before ? program->modules[--program->count] : NULL;
   if (made) {
     (void)tvms_well_formed_check_tir(made);
     (void)tvms_well_formed_check_relax(made);
   }
-  bool wrong = reader->context->diags.errors > 0;
+  *errors = reader->context->diags.errors;
   tvms_trial_drop(&trial);
-  if (made && wrong) {
-    tvms_module_destroy(made);
-    made = NULL;
-  }
   return made;
 }
 
-// Reads until a use says nothing new.
+// Reads until a use says nothing new. NULL: it is not whole or something is wrong, `*errors`
+// times; UINT32_MAX: what is missing is not for assumptions to say.
 static tvms_module *TVMS_NULLABLE read_with(tvms_reader *reader, tvms_ref definition,
-                                            const tvms_assumed *values) {
+                                            uint32_t *errors) {
+  tvms_assumptions *all = &reader->assumptions;
+  *errors = UINT32_MAX;
+  for (uint32_t round = 0; round < MOST_ROUNDS; round++) {
+    if (!may_read(reader, definition)) return NULL;
+    all->more = false;
+    uint32_t found;
+    tvms_module *made = read_once(reader, definition, &found);
+    bool whole = made && is_whole(made);
+    if (whole && !found) return made;
+    if (made) tvms_module_destroy(made);
+    if (all->more) continue;
+    if (whole || found) *errors = found;
+    return NULL;
+  }
+  return NULL;
+}
+
+// Makes of one data type after the other another one, and keeps that where less is wrong.
+static tvms_module *TVMS_NULLABLE read_mixed(tvms_reader *reader, tvms_ref definition,
+                                             uint32_t errors) {
+  tvms_assumptions *all = &reader->assumptions;
+  uint32_t tried = 0;
+  for (uint32_t i = 0; i < all->items.len && tried < MOST_DTYPES; i++) {
+    if (all->items.items[i].wanted != TVMS_WANTED_DTYPE) continue;
+    tried++;
+    all->items.items[i].other = true;
+    uint32_t now;
+    tvms_module *made = read_with(reader, definition, &now);
+    if (made) return made;
+    if (now < errors)
+      errors = now;
+    else
+      all->items.items[i].other = false;
+  }
+  return NULL;
+}
+
+static tvms_module *TVMS_NULLABLE read_assumed(tvms_reader *reader, tvms_ref definition,
+                                               const tvms_assumed **values) {
   tvms_assumptions *all = &reader->assumptions;
   tvms_module *made = NULL;
-  all->values = values;
-  for (uint32_t round = 0; round < MOST_ROUNDS && !made; round++) {
-    if (!may_read(reader, definition)) break;
-    all->more = false;
-    made = read_once(reader, definition);
-    if (made && !is_whole(made)) {
-      tvms_module_destroy(made);
-      made = NULL;
-    }
-    if (!all->more) break;
+  for (uint32_t i = 0; i < sizeof tries / sizeof tries[0] && !made; i++) {
+    uint32_t errors;
+    *values = all->values = &tries[i];
+    for (uint32_t k = 0; k < all->items.len; k++)
+      all->items.items[k].other = false;
+    made = read_with(reader, definition, &errors);
+    if (!made && errors == UINT32_MAX) break;
+    if (!made) made = read_mixed(reader, definition, errors);
   }
   all->values = NULL;
   return made;
 }
 
-static void mark(tvms_module *made, const tvms_module *old) {
+// What was assumed: `any n, m; dtype = "float32"`.
+static const char *text_of(tvms_reader *reader, tvms_unit *unit,
+                           const tvms_assumed *values) {
+  const tvms_assumptions *all = &reader->assumptions;
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &reader->context->memory);
+  for (uint32_t i = 0; i < all->items.len; i++) {
+    if (all->items.items[i].wanted != TVMS_WANTED_NUMBER) continue;
+    tvms_strbuf_printf(&text, text.len ? ", %s" : "any %s",
+                       tvms_symbol_text(reader->context, all->items.items[i].text));
+  }
+  for (uint32_t i = 0; i < all->items.len; i++) {
+    const tvms_assumption *item = &all->items.items[i];
+    if (item->wanted != TVMS_WANTED_DTYPE) continue;
+    tvms_strbuf_printf(&text, "%s%s = \"%s\"", text.len ? "; " : "",
+                       tvms_symbol_text(reader->context, item->text),
+                       item->other ? values->other : values->dtype);
+  }
+  const char *kept = tvms_arena_text(&unit->arena, text.text, text.len);
+  tvms_strbuf_fini(&text);
+  return kept;
+}
+
+static void mark(tvms_reader *reader, tvms_module *made, const tvms_module *old,
+                 const tvms_assumed *values) {
   for (uint32_t i = 0; i < made->member_count && i < old->member_count; i++) {
     if (!old->members[i].unread) continue;
-    made->members[i].assumed = true;
+    made->members[i].assumed = text_of(reader, made->members[i].unit, values);
     made->members[i].unknown = old->members[i].unknown;
   }
 }
 
 void tvms_python_assume(tvms_reader *reader, tvms_ref definition) {
   tvms_program *program = reader->program;
-  tvms_module **newest = &program->modules[program->count - 1];
-  if (!reader->assumptions.more || is_whole(*newest)) return;
-  tvms_module *made = NULL;
-  for (uint32_t i = 0; i < sizeof tries / sizeof tries[0] && !made; i++)
-    made = read_with(reader, definition, &tries[i]);
+  if (!reader->assumptions.more || is_whole(program->modules[program->count - 1]))
+    return;
+  const tvms_assumed *values = NULL;
+  tvms_module *made = read_assumed(reader, definition, &values);
   if (!made) return;
-  newest = &program->modules[program->count - 1];
-  mark(made, *newest);
+  tvms_module **newest = &program->modules[program->count - 1];
+  mark(reader, made, *newest, values);
   tvms_module_destroy(*newest);
   *newest = made;
 }

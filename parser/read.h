@@ -11,7 +11,7 @@ typedef struct {
       dialect;      // --dialect: read as this release unless marks exclude it; NONE
   bool as_written;  // also what TVM writes and does not read itself
   bool python;      // a .py file: names that Python binds around are unknown
-  bool assumes;     // … and what uses say of them is assumed, to read definitions whole
+  bool assumes;  // … and what uses say of them is assumed, to read definitions whole
   // Sees each module as soon as it is complete, and says whether it is still needed: one
   // that is not is destroyed, so that its memory serves the next one. NULL: keep all.
   bool (*TVMS_NULLABLE visit)(void *self, tvms_module *module);

@@ -65,8 +65,10 @@ static tvms_eval_value value_of(tvms_reader *reader, uint32_t index) {
   case TVMS_WANTED_NUMBER:
     if (values->constant) return tvms_eval_value_int(values->constant);
     return tvms_eval_value_node(variable(reader, assumption, values));
-  case TVMS_WANTED_DTYPE:
-    return tvms_eval_value_text(values->dtype, (uint32_t)strlen(values->dtype));
+  case TVMS_WANTED_DTYPE: {
+    const char *dtype = assumption->other ? values->other : values->dtype;
+    return tvms_eval_value_text(dtype, (uint32_t)strlen(dtype));
+  }
   }
   return unknown;
 }
@@ -117,8 +119,7 @@ tvms_eval_value tvms_assume_part(tvms_reader *reader, tvms_eval_value object,
     if (index != TVMS_SURF_INT && index != TVMS_SURF_UNARY) return TVMS_UNKNOWN;
   }
   uint32_t base =
-      imported ? 0
-               : reader->assumptions.items.items[(uint32_t)object.as.i - 1].base;
+      imported ? 0 : reader->assumptions.items.items[(uint32_t)object.as.i - 1].base;
   tvms_span span = tvms_reader_span_of(reader, ref);
   tvms_sym text =
       tvms_symbol_intern(reader->context, reader->surface->source->text + span.begin,

@@ -27,9 +27,10 @@ typedef enum {
 
 // What is assumed in one reading.
 typedef struct {
-  const char *dtype;   // of every data type
-  tvms_dtype number;   // of the variables that stand for integers
-  uint32_t constant;   // an integer for all of them, instead of variables; 0: none
+  const char *dtype;  // the usual data type …
+  const char *other;  // … and the one of those that are not
+  tvms_dtype number;  // of the variables that stand for integers
+  uint32_t constant;  // an integer for all of them, instead of variables; 0: none
 } tvms_assumed;
 
 // A value that only Python knows.
@@ -37,6 +38,7 @@ typedef struct {
   uint32_t base;  // where its name is bound
   tvms_sym text;  // how the definition calls it
   tvms_wanted wanted;
+  bool other;                           // of a data type: not the usual one
   const tvms_unit *TVMS_NULLABLE unit;  // whose the variable is
   tvms_node *TVMS_NULLABLE var;
 } tvms_assumption;
@@ -44,7 +46,7 @@ typedef struct {
 typedef struct {
   TVMS_VEC(tvms_assumption) items;
   const tvms_assumed *TVMS_NULLABLE values;  // NULL: nothing is assumed, only noted
-  bool open;  // a definition is read that asks for them
+  bool open;                                 // a definition is read that asks for them
   bool more;  // something is wanted that was not when this was last set to false
 } tvms_assumptions;
 

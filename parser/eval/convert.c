@@ -118,6 +118,7 @@ tvms_diag *tvms_eval_report_type(tvms_reader *reader, tvms_ref ref,
                                  const char *TVMS_NULLABLE what, const char *expected,
                                  tvms_eval_value value) {
   reader->failed = true;
+  tvms_assume_wanted(reader, value, TVMS_WANTED_NUMBER);
   if (!is_known_throughout(value)) return NULL;
   if (is_whole_grid(reader, ref, value)) return NULL;
   char name[80];
@@ -192,7 +193,6 @@ tvms_node *tvms_eval_to_object(tvms_reader *reader, tvms_eval_value value,
   case TVMS_EVAL_NODE: return value.as.node;
   case TVMS_EVAL_META: return tvms_eval_to_object(reader, value.as.items[0], ref);
   default:
-    tvms_assume_wanted(reader, value, TVMS_WANTED_NUMBER);
     tvms_eval_report_wrong_type(reader, ref, "an attribute", "a value", value);
     return NULL;
   }

@@ -24,7 +24,6 @@ tvms_node *tvms_eval_to_expr(tvms_reader *reader, tvms_eval_value value, tvms_re
   case TVMS_EVAL_STR: return tvms_string_imm_new(unit, value.as.text, value.len, span);
   case TVMS_EVAL_META: return tvms_eval_to_expr(reader, value.as.items[0], ref);
   default:
-    tvms_assume_wanted(reader, value, TVMS_WANTED_NUMBER);
     tvms_eval_report_wrong_type(reader, ref, NULL, "an expression", value);
     return NULL;
   }
