@@ -59,7 +59,7 @@ static void forget_all(tvms_reader *reader, tvms_ref targets) {
 static void bind_target(tvms_reader *reader, tvms_ref target, tvms_eval_value value) {
   const tvms_surf node = *tvms_reader_at(reader, target);
   bool parts = node.kind == TVMS_SURF_TUPLE || node.kind == TVMS_SURF_LIST;
-  if (!tvms_file_of(reader)->nested) value = tvms_assume_of_python(reader, value);
+  if (!tvms_file_of(reader)->nested) value = tvms_eval_assume_of_python(reader, value);
   if (node.kind == TVMS_SURF_NAME) {
     tvms_scope_bind(reader, node.a, value, tvms_reader_span_of(reader, target));
     return;

@@ -61,7 +61,7 @@ static void bind_params(tvms_reader *reader, tvms_ref params,
     tvms_sym name = tvms_reader_at(reader, ref)->a;
     if (!name) continue;
     tvms_eval_value value = values && i < count ? values[i] : TVMS_UNKNOWN;
-    if (!nested) value = tvms_assume_of_python(reader, value);
+    if (!nested) value = tvms_eval_assume_of_python(reader, value);
     tvms_scope_bind(reader, name, value, tvms_reader_span_of(reader, ref));
     i++;
   }

@@ -14,12 +14,12 @@ static bool is_of_python(tvms_eval_value value) {
   return value.kind == TVMS_EVAL_UNKNOWN && value.flags & TVMS_EVAL_OF_PYTHON;
 }
 
-tvms_eval_value tvms_assume_of_python(tvms_reader *reader, tvms_eval_value value) {
+tvms_eval_value tvms_eval_assume_of_python(tvms_reader *reader, tvms_eval_value value) {
   if (value.kind == TVMS_EVAL_UNKNOWN) return TVMS_UNKNOWN_OF_PYTHON;
   if (!tvms_eval_value_is_sequence(value)) return value;
   value.as.items = tvms_eval_keep_items(reader, value.as.items, value.len);
   for (uint32_t i = 0; i < value.len; i++)
-    value.as.items[i] = tvms_assume_of_python(reader, value.as.items[i]);
+    value.as.items[i] = tvms_eval_assume_of_python(reader, value.as.items[i]);
   return value;
 }
 
@@ -98,8 +98,8 @@ static tvms_eval_value assume_items(tvms_reader *reader, const tvms_binding *bin
   return value;
 }
 
-tvms_eval_value tvms_assume_name(tvms_reader *reader, const tvms_binding *binding,
-                                 tvms_eval_value value) {
+tvms_eval_value tvms_eval_assume_name(tvms_reader *reader, const tvms_binding *binding,
+                                      tvms_eval_value value) {
   if (!reader->assumptions.open) return value;
   if (tvms_eval_value_is_sequence(value)) return assume_items(reader, binding, value);
   if (!is_of_python(value)) return value;
@@ -109,8 +109,8 @@ tvms_eval_value tvms_assume_name(tvms_reader *reader, const tvms_binding *bindin
   return value_of(reader, index);
 }
 
-tvms_eval_value tvms_assume_part(tvms_reader *reader, tvms_eval_value object,
-                                 tvms_ref ref) {
+tvms_eval_value tvms_eval_assume_part(tvms_reader *reader, tvms_eval_value object,
+                                      tvms_ref ref) {
   bool imported = object.kind == TVMS_EVAL_PYTHON;
   if (!reader->assumptions.open || !(imported || object.as.i)) return TVMS_UNKNOWN;
   const tvms_surf *node = tvms_reader_at(reader, ref);
@@ -127,8 +127,8 @@ tvms_eval_value tvms_assume_part(tvms_reader *reader, tvms_eval_value object,
   return value_of(reader, find(reader, base, text));
 }
 
-void tvms_assume_wanted(tvms_reader *reader, tvms_eval_value value,
-                        tvms_wanted wanted) {
+void tvms_eval_assume_wanted(tvms_reader *reader, tvms_eval_value value,
+                             tvms_wanted wanted) {
   if (!is_of_python(value) || !value.as.i || !reader->assumptions.open) return;
   tvms_assumption *assumption =
       &reader->assumptions.items.items[(uint32_t)value.as.i - 1];
@@ -144,7 +144,7 @@ static tvms_walk_step look_for_assumed(void *self, tvms_node *node,
   return assumed ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
-bool tvms_assume_is_in(tvms_reader *reader, tvms_eval_value value) {
+bool tvms_eval_assume_is_in(tvms_reader *reader, tvms_eval_value value) {
   if (!reader->assumptions.values || value.kind != TVMS_EVAL_NODE) return false;
   tvms_visitor visitor = {.enter = look_for_assumed};
   return !tvms_walk(&reader->context->memory, value.as.node, &visitor);

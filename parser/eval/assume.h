@@ -55,21 +55,22 @@ typedef struct {
   ((tvms_eval_value){.kind = TVMS_EVAL_UNKNOWN, .flags = TVMS_EVAL_OF_PYTHON})
 
 // The value as Python binds it: what is unknown of it is Python's.
-tvms_eval_value tvms_assume_of_python(tvms_reader *reader, tvms_eval_value value);
+tvms_eval_value tvms_eval_assume_of_python(tvms_reader *reader, tvms_eval_value value);
 
 // The value of a name of Python's, if it is unknown or a sequence with unknown items: with
 // assumptions what it is assumed to be.
-tvms_eval_value tvms_assume_name(tvms_reader *reader, const tvms_binding *binding,
-                                 tvms_eval_value value);
+tvms_eval_value tvms_eval_assume_name(tvms_reader *reader, const tvms_binding *binding,
+                                      tvms_eval_value value);
 
 // The value of the attribute or item at `ref` of an unknown object, or of an imported name.
-tvms_eval_value tvms_assume_part(tvms_reader *reader, tvms_eval_value object,
-                                 tvms_ref ref);
+tvms_eval_value tvms_eval_assume_part(tvms_reader *reader, tvms_eval_value object,
+                                      tvms_ref ref);
 
 // Says what a value must be, if it is unknown.
-void tvms_assume_wanted(tvms_reader *reader, tvms_eval_value value, tvms_wanted wanted);
+void tvms_eval_assume_wanted(tvms_reader *reader, tvms_eval_value value,
+                             tvms_wanted wanted);
 
 // True if a variable that stands for an assumed integer is in the value.
-bool tvms_assume_is_in(tvms_reader *reader, tvms_eval_value value);
+bool tvms_eval_assume_is_in(tvms_reader *reader, tvms_eval_value value);
 
 #endif

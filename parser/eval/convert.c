@@ -118,7 +118,7 @@ tvms_diag *tvms_eval_report_type(tvms_reader *reader, tvms_ref ref,
                                  const char *TVMS_NULLABLE what, const char *expected,
                                  tvms_eval_value value) {
   reader->failed = true;
-  tvms_assume_wanted(reader, value, TVMS_WANTED_NUMBER);
+  tvms_eval_assume_wanted(reader, value, TVMS_WANTED_NUMBER);
   if (!is_known_throughout(value)) return NULL;
   if (is_whole_grid(reader, ref, value)) return NULL;
   char name[80];
@@ -284,7 +284,7 @@ bool tvms_eval_to_dtype(tvms_reader *reader, tvms_eval_value value, tvms_ref ref
     return true;
   }
   if (value.kind != TVMS_EVAL_STR) {
-    tvms_assume_wanted(reader, value, TVMS_WANTED_DTYPE);
+    tvms_eval_assume_wanted(reader, value, TVMS_WANTED_DTYPE);
     tvms_eval_report_wrong_type(reader, ref, NULL, "a data type", value);
     return false;
   }

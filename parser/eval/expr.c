@@ -65,7 +65,7 @@ static tvms_eval_value unknown_at(tvms_reader *reader, tvms_eval_value value,
 static tvms_eval_value end_of(tvms_reader *reader, tvms_eval_value value,
                               tvms_ref ref) {
   if (value.kind != TVMS_EVAL_PYTHON || !reader->lenient) return value;
-  tvms_eval_value assumed = tvms_assume_part(reader, value, ref);
+  tvms_eval_value assumed = tvms_eval_assume_part(reader, value, ref);
   return tvms_eval_value_is_known(assumed) ? assumed : unknown_at(reader, assumed, ref);
 }
 
@@ -265,7 +265,7 @@ static tvms_eval_value eval_if_exp(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf node = *tvms_reader_at(reader, ref);
   tvms_eval_value test = tvms_eval(reader, node.b);
   if (!tvms_eval_value_is_known(test)) return test;
-  if (tvms_scope_is_python(reader) && tvms_assume_is_in(reader, test))
+  if (tvms_scope_is_python(reader) && tvms_eval_assume_is_in(reader, test))
     return eval_either(reader, node.a, node.c);
   const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, test);
   if (ops->choose && !tvms_scope_is_python(reader)) {
@@ -321,7 +321,8 @@ tvms_eval_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool operan
 static tvms_eval_value eval_subscript(tvms_reader *reader, tvms_ref ref, bool operand) {
   const tvms_surf node = *tvms_reader_at(reader, ref);
   tvms_eval_value object = tvms_eval(reader, node.a);
-  if (!tvms_eval_value_is_known(object)) return tvms_assume_part(reader, object, ref);
+  if (!tvms_eval_value_is_known(object))
+    return tvms_eval_assume_part(reader, object, ref);
   const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, object);
   tvms_eval_value value;
   if (ops->read_subscript && ops->read_subscript(reader, object, ref, &value)) {
@@ -339,7 +340,7 @@ static tvms_eval_value eval_name(tvms_reader *reader, tvms_ref ref) {
   if (binding) {
     tvms_eval_value outer = tvms_eval_outer_adopt(reader, binding->value);
     tvms_eval_value value = tvms_eval_mention(reader, outer, ref);
-    value = tvms_assume_name(reader, binding, value);
+    value = tvms_eval_assume_name(reader, binding, value);
     return tvms_eval_value_is_known(value) ? value : unknown_at(reader, value, ref);
   }
   tvms_eval_value builtin = tvms_builtin_find(name);
@@ -352,7 +353,8 @@ static tvms_eval_value eval_attribute(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf *node = tvms_reader_at(reader, ref);
   tvms_sym name = node->b;
   tvms_eval_value object = eval_head(reader, node->a);
-  if (!tvms_eval_value_is_known(object)) return tvms_assume_part(reader, object, ref);
+  if (!tvms_eval_value_is_known(object))
+    return tvms_eval_assume_part(reader, object, ref);
   return tvms_eval_attribute(reader, object, name, ref);
 }
 

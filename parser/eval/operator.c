@@ -31,7 +31,8 @@ static void want_operand(tvms_reader *reader, tvms_eval_value unknown,
                          tvms_eval_value other) {
   bool text = other.kind == TVMS_EVAL_STR || other.kind == TVMS_EVAL_DTYPE;
   if (other.kind == TVMS_EVAL_NONE || tvms_eval_value_is_sequence(other)) return;
-  tvms_assume_wanted(reader, unknown, text ? TVMS_WANTED_DTYPE : TVMS_WANTED_NUMBER);
+  tvms_eval_assume_wanted(reader, unknown,
+                          text ? TVMS_WANTED_DTYPE : TVMS_WANTED_NUMBER);
 }
 
 tvms_eval_value tvms_eval_binary(tvms_reader *reader, tvms_surf_op op,
@@ -48,7 +49,7 @@ tvms_eval_value tvms_eval_binary(tvms_reader *reader, tvms_surf_op op,
 
 tvms_eval_value tvms_eval_unary(tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
                                 tvms_ref ref) {
-  tvms_assume_wanted(reader, a, TVMS_WANTED_NUMBER);
+  tvms_eval_assume_wanted(reader, a, TVMS_WANTED_NUMBER);
   if (!tvms_eval_value_is_known(a)) return a;
   const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, a);
   return ops->unary ? ops->unary(reader, op, a, ref)

@@ -102,7 +102,7 @@ static bool put_field(fstring *f) {
       tvms_surface_parse_expression(f->reader->surface, (tvms_span){begin, end});
   if (!expr) return false;
   tvms_eval_value value = tvms_eval(f->reader, expr);
-  tvms_assume_wanted(f->reader, value, TVMS_WANTED_NUMBER);
+  tvms_eval_assume_wanted(f->reader, value, TVMS_WANTED_NUMBER);
   if (!tvms_eval_value_is_known(value)) return false;
   bool quoted = false;
   if (end + 1 < f->end && f->text[end] == '!') {

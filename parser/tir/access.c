@@ -280,7 +280,7 @@ tvms_eval_value tvms_tir_buffer_subscript(tvms_reader *reader, tvms_node *buffer
   bool sliced = false;
   for (uint32_t i = 0; i < items.len; i++) {
     sliced = sliced || is_slice(items.items[i]);
-    tvms_assume_wanted(reader, items.items[i], TVMS_WANTED_NUMBER);
+    tvms_eval_assume_wanted(reader, items.items[i], TVMS_WANTED_NUMBER);
     if (tvms_eval_value_is_known(items.items[i])) continue;
     return tvms_reader_failed(reader);
   }
@@ -511,9 +511,9 @@ void tvms_tir_store_into(tvms_reader *reader, tvms_node *buffer, tvms_eval_value
                                 "what is stored into a buffer", "a number", value);
     return;
   }
-  tvms_assume_wanted(reader, value, TVMS_WANTED_NUMBER);
+  tvms_eval_assume_wanted(reader, value, TVMS_WANTED_NUMBER);
   for (uint32_t i = 0; i < items.len; i++) {
-    tvms_assume_wanted(reader, items.items[i], TVMS_WANTED_NUMBER);
+    tvms_eval_assume_wanted(reader, items.items[i], TVMS_WANTED_NUMBER);
     known = known && tvms_eval_value_is_known(items.items[i]);
   }
   if (!known) {
