@@ -99,8 +99,6 @@ static const char *TVMS_NULLABLE check_region(const tvms_node *node) {
 
 static const char *TVMS_NULLABLE check_buffer(const tvms_node *node) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
-  if (buffer->strides.len && buffer->strides.len != buffer->shape.len)
-    return "it does not have one stride per dimension";
   if (buffer->buffer_type > 1) return "the buffer type is unknown";
   return is_void(node) ? NULL : "a buffer is not a value";
 }

@@ -8,6 +8,7 @@
 #include "ir/verify.h"
 #include "passes/pipeline.h"
 #include "passes/properties.h"
+#include "passes/strides.h"
 
 #include <time.h>
 
@@ -150,6 +151,8 @@ bool tvms_pipeline_run(tvms_context *context, tvms_module *module,
   uint32_t known = 0;
   uint32_t count = stop_after < pipeline->count ? stop_after : pipeline->count;
   uint32_t i = 0;
+  bool fit = tvms_pass_strides_fit(module);
+  if (!fit) count = 0;
   const tvms_pass_group *group = NULL;
   for (; i < count; i++) {
     const tvms_pass_step *step = &pipeline->steps[i];
@@ -159,5 +162,5 @@ bool tvms_pipeline_run(tvms_context *context, tvms_module *module,
   }
   change_groups(hooks, group, NULL);
   if (done) *done = i;
-  return i == count;
+  return fit && i == count;
 }

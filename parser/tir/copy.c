@@ -48,7 +48,7 @@ static bool flat_shape(tvms_reader *reader, const tvms_buffer *buffer, tvms_ref 
                      && next == (int64_t)i;
     bool starts = i == 0 || separated;
     at += separated;
-    if (buffer->strides.len && !starts) continue;
+    if (buffer->strides.len && (!starts || i >= buffer->strides.len)) continue;
     shape->items[at] =
         times(reader, buffer->strides.len ? buffer->strides.items[i] : shape->items[at],
               buffer->shape.items[i], ref);

@@ -213,6 +213,7 @@ static tvms_node *offset_of(tvms_reader *reader, const tvms_buffer *buffer,
   for (uint32_t i = 0; total && i < indices.len; i++) {
     tvms_node *index = indices.items[i];
     if (buffer->strides.len) {
+      if (i >= buffer->strides.len) break;
       index =
           tvms_build_binary(unit, TVMS_NODE_MUL, index, buffer->strides.items[i], span);
     } else {

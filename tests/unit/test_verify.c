@@ -307,10 +307,6 @@ static void stored_dtype(void) {
 static void too_few_indices(void) {
   f.last->indices.len = 0;
 }
-static void stride_too_many(void) {
-  tvms_node *two[] = {f.n, f.n};
-  f.buffer->strides = tvms_list_copy(f.unit, two, 2);
-}
 static void parameter_without_buffer_slot(void) {
   f.function->buffers.len = 1;
 }
@@ -425,7 +421,6 @@ static const struct {
     {unequal_element, "the dtype is not that of the elements"},
     {stored_dtype, "the dtype is not that of the elements"},
     {too_few_indices, "it does not have one index per dimension"},
-    {stride_too_many, "it does not have one stride per dimension"},
     {parameter_without_buffer_slot, "parameters and buffers differ in number"},
     {axis_without_value, "axes and values differ in number"},
     {axis_without_domain, "an axis has no domain"},
