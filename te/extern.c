@@ -64,13 +64,39 @@ void tvms_te_extern_number(tvms_te *te, tvms_node *const *outputs, uint32_t coun
   }
 }
 
+static bool allocates_pointers(const tvms_te *te) {
+  return tvms_release_has(te->unit->dialect, TVMS_FACT_externs_name_loops);
+}
+
 tvms_node *tvms_te_cell(tvms_te *te, tvms_dtype dtype) {
+  return tvms_te_named_cell(te, "buffer", dtype);
+}
+
+tvms_node *tvms_te_named_cell(tvms_te *te, const char *name, tvms_dtype dtype) {
+  bool pointer = allocates_pointers(te);
   tvms_node *one = INDEX(1);
   tvms_list shape = tvms_list_copy(te->unit, &one, 1);
-  return tvms_te_scratch(te, "buffer", shape, dtype, "local");
+  tvms_node *cell =
+      tvms_te_scratch(te, pointer ? name : "buffer", shape, dtype, "local");
+  if (pointer) tvms_as_buffer(cell)->shape.items[0] = INT32(1);
+  return cell;
+}
+
+// The statement that allocates the memory behind the pointer of a buffer.
+static tvms_node *pointer_allocation(tvms_te *te, const tvms_buffer *buffer) {
+  tvms_allocate *alloc = tvms_node_make(te->unit, ALLOCATE, TVMS_NO_SPAN);
+  alloc->extents = tvms_list_copy(te->unit, buffer->shape.items, buffer->shape.len);
+  for (uint32_t i = 0; i < alloc->extents.len; i++)
+    alloc->extents.items[i] =
+        tvms_te_convert(te, TVMS_DTYPE(INT, 64), alloc->extents.items[i]);
+  alloc->condition = tvms_bool_imm_new(te->unit, true, TVMS_NO_SPAN);
+  alloc->var = buffer->data;
+  alloc->element = buffer->element;
+  return &alloc->head;
 }
 
 tvms_node *tvms_te_allocation(tvms_te *te, tvms_node *buffer) {
+  if (allocates_pointers(te)) return pointer_allocation(te, tvms_as_buffer(buffer));
   tvms_alloc_buffer *alloc = tvms_node_make(te->unit, ALLOC_BUFFER, TVMS_NO_SPAN);
   alloc->buffer = buffer;
   return &alloc->head;

@@ -36,6 +36,9 @@ void tvms_te_extern_number(tvms_te *te, tvms_node *const *outputs, uint32_t coun
 // One number in memory that statements may change.
 tvms_node *tvms_te_cell(tvms_te *te, tvms_dtype dtype);
 
+// The same with a name, which it has up to 0.23.
+tvms_node *tvms_te_named_cell(tvms_te *te, const char *name, tvms_dtype dtype);
+
 // The statement that allocates such memory, in front of those that use it.
 tvms_node *tvms_te_allocation(tvms_te *te, tvms_node *buffer);
 

@@ -111,13 +111,15 @@ static bool is_known_dtype(const tvms_node *sinfo) {
 
 // A value of TIR, a shape or an attribute has no StructInfo to ask.
 static bool is_possible(const tvms_call *call, bool (*fits)(const tvms_node *sinfo)) {
+  tvms_opcode opcode = tvms_op_called(&call->head);
   for (uint32_t i = 0; i < call->args.len; i++) {
     const tvms_node *arg = call->args.items[i];
     if (arg->kind == TVMS_NODE_PRIM_VALUE || !arg->sinfo) continue;
-    if (!fits(arg->sinfo)) return false;
+    bool found_later = opcode == TVMS_R_full && i == 0;  // the sizes
+    if (!found_later && !fits(arg->sinfo)) return false;
   }
-  // The shape may depend on the data.
-  if (tvms_op_called(&call->head) == TVMS_R_dynamic_strided_slice) return true;
+  // The shape of the result may depend on data.
+  if (opcode == TVMS_R_dynamic_strided_slice || opcode == TVMS_R_full) return true;
   return fits(call->head.sinfo);
 }
 

@@ -136,7 +136,8 @@ static bool layer_norm_one_pass(tvms_legal *legal, const norm *n, double epsilon
   char name[160];
   tvms_node *x = open_reduction(n, &stage);
   tvms_node *zero = tvms_te_const(te, x->dtype, 0);
-  tvms_node *count = count_of(n, x->dtype);
+  // The product of sizes is of the dtype of the data, in which TVM does not fold float16.
+  tvms_node *count = count_of(n, tvms_te_dtype(n->x));
   tvms_node *init[] = {zero, zero}, *sums[2];
   tvms_node *values[] = {x, build(te, TVMS_NODE_MUL, x, x)};
   name_with(n, "_red_temp", name, sizeof name);

@@ -261,7 +261,6 @@ static bool bucketize(tvms_legal *legal, tvms_dtype dtype) {
   legal->name = "searchsorted";
   tvms_te *te = &legal->te;
   const tvms_call *call = legal->call;
-  if (tvms_release_has(te->unit->dialect, TVMS_FACT_externs_name_loops)) return false;
   tvms_node *sorted = input(legal, tvms_legal_arg(legal, 1));
   tvms_node *values = input(legal, tvms_legal_arg(legal, 0));
   bool right = tvms_attr_bool(call, TVMS_ATTR_bucketize_right);
@@ -272,7 +271,8 @@ static bool bucketize(tvms_legal *legal, tvms_dtype dtype) {
   tvms_node *range = rows.items[rows.len - 1];
   tvms_node *i = tvms_te_loop_var(te, "i", size), *begin = INT32(0);
   if (rows.len > 1) begin = MUL(FLOOR_DIV(i, shape.items[shape.len - 1]), range);
-  tvms_node *low = tvms_te_cell(te, dtype), *high = tvms_te_cell(te, dtype);
+  tvms_node *low = tvms_te_named_cell(te, "lo", dtype);
+  tvms_node *high = tvms_te_named_cell(te, "hi", dtype);
   tvms_node *stmts[] = {
       tvms_te_allocation(te, low),
       tvms_te_allocation(te, high),
@@ -293,14 +293,19 @@ static tvms_dtype dtype_of_places(const tvms_legal *legal) {
   return narrow ? TVMS_DTYPE(INT, 32) : TVMS_DTYPE(INT, 64);
 }
 
-bool tvms_legalize_bucketize(tvms_legal *legal) {
-  return bucketize(legal, dtype_of_places(legal));
+// Up to 0.25 places are counted in the dtype of the values, where TVM fails if those are real.
+static tvms_dtype dtype_of_values(const tvms_legal *legal) {
+  bool like_values =
+      tvms_release_has(legal->te.unit->dialect, TVMS_FACT_buckets_are_like_values);
+  return like_values ? tvms_legal_arg(legal, 0)->sinfo->dtype : dtype_of_places(legal);
 }
 
-// Up to 0.25 places are counted in the dtype of the values, where TVM fails if those are real.
+bool tvms_legalize_bucketize(tvms_legal *legal) {
+  tvms_dtype dtype = dtype_of_values(legal);
+  return bucketize(legal, tvms_dtype_is_real(dtype) ? dtype_of_places(legal) : dtype);
+}
+
 bool tvms_te_dispatch_bucketize(tvms_legal *legal) {
-  tvms_dtype dtype = dtype_of_places(legal);
-  if (tvms_release_has(legal->te.unit->dialect, TVMS_FACT_buckets_are_like_values))
-    dtype = tvms_legal_arg(legal, 0)->sinfo->dtype;
+  tvms_dtype dtype = dtype_of_values(legal);
   return !tvms_dtype_is_real(dtype) && bucketize(legal, dtype);
 }

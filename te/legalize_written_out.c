@@ -30,7 +30,7 @@ typedef struct {
 static tvms_node *gather_row(const take *t) {
   tvms_te *te = t->te;
   tvms_node *count = tvms_te_shape(t->places).items[0];
-  tvms_node *l = tvms_te_loop_var(te, "l", count);
+  tvms_node *l = tvms_te_loop_var(te, "serial", count);
   tvms_node *place = tvms_te_load(te, t->places, &l, 1);
   tvms_node *body = add_flat(te, t->out, place, tvms_te_flat_load(te, t->gradient, l));
   return tvms_te_loop(te, TVMS_FOR_SERIAL, l, count, body);
@@ -48,8 +48,8 @@ static tvms_node *gather_slices(const take *t, uint32_t axis) {
   tvms_node *count = tvms_te_shape(t->places).items[0];
   tvms_node *length = tvms_te_shape(t->data).items[axis];
   tvms_node *slices = MUL(before, behind);
-  tvms_node *fused = tvms_te_loop_var(te, "fused", slices),
-            *l = tvms_te_loop_var(te, "l", count);
+  tvms_node *fused = tvms_te_loop_var(te, "parallel", slices),
+            *l = tvms_te_loop_var(te, "serial", count);
   tvms_node *i = FLOOR_DIV(fused, behind), *j = FLOOR_MOD(fused, behind);
   tvms_node *place = MUL(tvms_te_load(te, t->places, &l, 1), behind);
   tvms_node *to = ADD(ADD(MUL(MUL(i, behind), length), place), j);
@@ -63,7 +63,6 @@ static tvms_node *gather_slices(const take *t, uint32_t axis) {
 bool tvms_legalize_take_backward(tvms_legal *legal) {
   legal->name = "take_backward";
   tvms_te *te = &legal->te;
-  if (!is_built_by_script(te)) return false;
   bool has_axis = tvms_attr(legal->call, TVMS_ATTR_take_axis) != NULL;
   int64_t axis = tvms_attr_int(legal->call, TVMS_ATTR_take_axis, 0);
   take t = {.te = te};
@@ -82,13 +81,14 @@ bool tvms_legalize_take_backward(tvms_legal *legal) {
   tvms_node *i = tvms_te_loop_var(te, "i", size);
   tvms_node *zero = tvms_te_const(te, tvms_te_dtype(t.data), 0);
   tvms_node *parts[] = {
-      tvms_te_extern_scope(te),
+      tvms_te_extern_scope(te),  // of the script builder
       tvms_te_loop(te, TVMS_FOR_SERIAL, i, size,
                    tvms_te_flat_store(te, t.out, i, zero)),
       has_axis ? gather_slices(&t, (uint32_t)axis) : gather_row(&t),
   };
   if (!tvms_te_sequence(te, parts, 3)) return false;
-  tvms_te_extern_close(te, t.out, "take_backward", parts, 3);
+  uint32_t from = is_built_by_script(te) ? 0 : 1;
+  tvms_te_extern_close(te, t.out, "take_backward", parts + from, 3 - from);
   return tvms_legal_return(legal, t.out);
 }
 

@@ -9,6 +9,7 @@
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static tvms_unit *unit_of(const tvms_expansion *e) {
@@ -435,6 +436,27 @@ static tvms_node *expand_replica_to_shard(tvms_expansion *e, tvms_node *node) {
   return tvms_relax_op_with(e->mutator, TVMS_R_strided_slice, args, 4, &attr);
 }
 
+// The call with a result of these sizes, computed.
+static tvms_node *compute_of_sizes(tvms_expansion *e, const tvms_node *node,
+                                   tvms_list sizes, tvms_dtype dtype) {
+  tvms_unit *unit = unit_of(e);
+  tvms_node *value =
+      tvms_sinfo_shape_value_new(unit, sizes.items, sizes.len, TVMS_NO_SPAN);
+  tvms_node *typed = tvms_node_copy(unit, node);
+  typed->sinfo = tvms_sinfo_tensor_new(unit, value, dtype, NULL);
+  return e->compute(e, typed, false);
+}
+
+// What a tensor holds, as a shape.
+static tvms_node *shape_in(tvms_expansion *e, tvms_node *sizes, int64_t rank) {
+  tvms_unit *unit = unit_of(e);
+  if (!tvms_release_has(unit->dialect, TVMS_FACT_slices_read_shapes_by_packed))
+    return bind(e, tvms_relax_op(e->mutator, TVMS_R_tensor_to_shape, &sizes, 1));
+  tvms_list args = tvms_list_copy(unit, &sizes, 1);
+  return bind(e, call_pure_packed(e, "vm.builtin.tensor_to_shape", args,
+                                  tvms_sinfo_shape_new_ndim(unit, rank)));
+}
+
 // The shape is computed first, and its dimensions get names.
 static tvms_node *expand_dynamic_slice(tvms_expansion *e, tvms_node *node) {
   tvms_unit *unit = unit_of(e);
@@ -444,18 +466,36 @@ static tvms_node *expand_dynamic_slice(tvms_expansion *e, tvms_node *node) {
   tvms_node *sizes = e->compute(e, node, true);
   if (!sizes) return NULL;
   sizes = bind(e, sizes);
-  tvms_node *shape =
-      bind(e, tvms_relax_op(e->mutator, TVMS_R_tensor_to_shape, &sizes, 1));
+  tvms_node *shape = shape_in(e, sizes, dims.len);
   tvms_list symbols = tvms_list_copy(unit, dims.items, dims.len);
   tvms_sym name = tvms_symbol_intern(unit->context, "s", 1);
   for (uint32_t i = 0; i < dims.len; i++)
     symbols.items[i] = tvms_var_new(unit, name, TVMS_DTYPE(INT, 64), TVMS_NO_SPAN);
   (void)bind_cast(e, shape, tvms_sinfo_shape_new(unit, symbols.items, symbols.len));
-  tvms_node *value =
-      tvms_sinfo_shape_value_new(unit, symbols.items, symbols.len, TVMS_NO_SPAN);
-  tvms_node *typed = tvms_node_copy(unit, node);
-  typed->sinfo = tvms_sinfo_tensor_new(unit, value, x->sinfo->dtype, NULL);
-  return e->compute(e, typed, false);
+  return compute_of_sizes(e, node, symbols, x->sinfo->dtype);
+}
+
+// A shape that is a variable is bound anew, and its dimensions get names.
+static tvms_node *expand_full(tvms_expansion *e, tvms_node *node) {
+  tvms_unit *unit = unit_of(e);
+  tvms_node *shape = tvms_as_call(node)->args.items[0];
+  const tvms_node *type = shape->sinfo;
+  if (shape->kind == TVMS_NODE_SHAPE_EXPR || !type
+      || type->kind != TVMS_NODE_SINFO_SHAPE || tvms_as_sinfo_shape(type)->ndim < 0
+      || !tvms_release_has(unit->dialect, TVMS_FACT_full_names_sizes)) {
+    return NULL;
+  }
+  uint32_t rank = (uint32_t)tvms_as_sinfo_shape(type)->ndim;
+  tvms_list symbols = {tvms_arena_array(&unit->arena, tvms_node *, rank + 1), rank};
+  for (uint32_t i = 0; i < rank; i++) {
+    char text[16];
+    int length = snprintf(text, sizeof text, "s%u", i);
+    tvms_sym name = tvms_symbol_intern(unit->context, text, (size_t)length);
+    symbols.items[i] = tvms_var_new(unit, name, TVMS_DTYPE(INT, 64), TVMS_NO_SPAN);
+  }
+  (void)bind_cast(e, bind(e, shape),
+                  tvms_sinfo_shape_new(unit, symbols.items, symbols.len));
+  return compute_of_sizes(e, node, symbols, node->sinfo->dtype);
 }
 
 tvms_node *tvms_relax_expand_op(tvms_expansion *e, tvms_node *call) {
@@ -474,6 +514,7 @@ tvms_node *tvms_relax_expand_op(tvms_expansion *e, tvms_node *call) {
   case TVMS_R_dist_redistribute_replica_to_shard:
     return expand_replica_to_shard(e, call);
   case TVMS_R_dynamic_strided_slice: return expand_dynamic_slice(e, call);
+  case TVMS_R_full: return expand_full(e, call);
   default: return NULL;
   }
 }
