@@ -25,6 +25,33 @@ static void bind_packed(tvms_relax_op_call *call) {
   tvms_relax_bind_params(call, 0);
 }
 
+// A number of Python among the two operands of an operator. TVM has one of 32 bits there; it
+// prints one of 64 bits in the same way, so the other operand decides between both.
+static void type_number(tvms_relax_op_call *call, uint32_t place) {
+  tvms_unit *unit = call->reader->unit;
+  tvms_eval_value value = call->values[place], other = call->values[1 - place];
+  const tvms_node *type = other.kind == TVMS_EVAL_NODE ? other.as.node->sinfo : NULL;
+  if (!type || !tvms_sinfo_is_tensor(type)) return;
+  tvms_dtype int32 = TVMS_DTYPE(INT, 32), float32 = TVMS_DTYPE(FLOAT, 32);
+  tvms_span span = tvms_reader_span_of(call->reader, call->refs[place]);
+  tvms_node *number = NULL;
+  if (value.kind == TVMS_EVAL_INT && tvms_dtype_same(type->dtype, int32))
+    number = tvms_int_imm_new(unit, int32, value.as.i, span);
+  if (value.kind == TVMS_EVAL_FLOAT && tvms_dtype_same(type->dtype, float32))
+    number = tvms_float_imm_new(unit, float32, value.as.f, span);
+  if (value.kind == TVMS_EVAL_BOOL)
+    number = tvms_bool_imm_new(unit, value.as.i != 0, span);
+  if (number) call->values[place] = tvms_eval_value_node(number);
+}
+
+static void bind_binary(tvms_relax_op_call *call) {
+  if (tvms_release_has(call->reader->dialect, TVMS_FACT_scalars_are_tir)) {
+    type_number(call, 0);
+    type_number(call, 1);
+  }
+  tvms_relax_bind_params(call, 0);
+}
+
 // The arguments of a call whose result type is stated are not needed to go on: what is
 // unknown among them becomes a placeholder, so that the result has its type.
 static void patch_arguments(tvms_relax_op_call *call) {
