@@ -88,9 +88,8 @@ static tvms_node *TVMS_NULLABLE clamp_index(tvms_inference *in, tvms_node *index
   if (constant && tvms_sinfo_dim_int(extent, &e)) {
     return tvms_sinfo_dim_new(unit, clamp_int(i, e, s));
   }
-  // Up to 0.26 an index that is the extent itself is taken as it is.
-  if (tvms_release_has(unit->dialect, TVMS_FACT_slices_keep_own_extent)
-      && index->kind == TVMS_NODE_VAR && extent->kind == TVMS_NODE_VAR
+  // An index that is the extent itself is taken as it is.
+  if (index->kind == TVMS_NODE_VAR && extent->kind == TVMS_NODE_VAR
       && tvms_as_var(index)->name == tvms_as_var(extent)->name) {
     return index;
   }

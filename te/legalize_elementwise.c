@@ -37,6 +37,7 @@ static tvms_node *select(tvms_te *te, tvms_node *condition, tvms_node *yes,
 
 static tvms_node *abs_of(tvms_te *te, tvms_node *x) {
   if (tvms_dtype_is_real(x->dtype)) return tvms_build_abs(te->unit, x, TVMS_NO_SPAN);
+  if (x->dtype.code == TVMS_UINT) return x;
   tvms_node *negative = tvms_build_neg(te->unit, x, TVMS_NO_SPAN);
   return select(te, BUILD2(GE, x, CONST(0)), x, negative);
 }

@@ -97,10 +97,7 @@ static tvms_node *clamp_place(tvms_te *te, tvms_node *place, tvms_node *extent,
     return INDEX(clamp(tvms_as_int_imm(place)->value, tvms_as_int_imm(extent)->value,
                        tvms_as_int_imm(stride)->value));
   }
-  if (tvms_release_has(te->unit->dialect, TVMS_FACT_slices_keep_own_extent)
-      && same_name(place, extent)) {
-    return place;
-  }
+  if (same_name(place, extent)) return place;
   tvms_node *backwards = LT(stride, INDEX(0));
   tvms_node *least = IF(backwards, INDEX(-1), INDEX(0));
   tvms_node *most = IF(backwards, SUB(extent, INDEX(1)), extent);
@@ -112,7 +109,7 @@ static tvms_node *clamp_place(tvms_te *te, tvms_node *place, tvms_node *extent,
 
 // Up to 0.26 only the length of a slice is computed of clamped bounds.
 static bool clamps_begin(const tvms_te *te) {
-  return !tvms_release_has(te->unit->dialect, TVMS_FACT_slices_keep_own_extent);
+  return tvms_release_has(te->unit->dialect, TVMS_FACT_slices_clamp_begins);
 }
 
 static tvms_node *ceil_div(tvms_te *te, tvms_node *a, tvms_node *b) {
