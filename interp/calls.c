@@ -54,6 +54,11 @@ double tvms_interp_math(tvms_tir_opcode op, tvms_dl_type type, const double *x) 
   tvms_scalar result;
   switch ((int)op) {
   case TVMS_TIR_exp10: result.f = pow(10, x[0]); break;
+  case TVMS_TIR_fma:
+    // Of the two roundings of a float64 result the second can be wrong.
+    result.f = type.bits > 32 ? fma(x[0], x[1], x[2])
+                              : fmaf((float)x[0], (float)x[1], (float)x[2]);
+    break;
   case TVMS_TIR_rsqrt:
     result.f = 1 / tvms_scalar_fit((tvms_scalar){.f = sqrt(x[0])}, type).f;
     break;

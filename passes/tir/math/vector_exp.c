@@ -1,0 +1,161 @@
+// Exponentials and what is made of them: exp, exp2, exp10, sigmoid, tanh, erf.
+//
+// x = n * ln 2 + r with a whole n, |r| <= ln 2 / 2: exp(x) = 2^n * exp(r). Adding 1.5 * 2^23 rounds to n and
+// leaves it in the low bits of the sum, from where a shift makes 2^n of it: no conversion
+// to integers, which would have to saturate.
+#include "passes/tir/math/vector_exp.h"
+
+#include "passes/tir/math/vector_functions.h"
+
+#include <math.h>
+
+#define LN2      0.69314718055994530942
+#define LOG2_E   1.44269504088896340736
+#define LN10     2.30258509299404568402
+#define LOG2_10  3.32192809488736234787
+#define LOG10_2  0.30102999566398119521
+#define LEAST    0x1p-64  // what small results are multiplied by at last
+#define EXPONENT 23       // the place of a float32's exponent
+#define BIAS     127
+
+static tvms_node *nearest(vector_steps *s, tvms_node *shifted) {
+  return keep(s, "n", sub(s, shifted, number(s, TVMS_VECTOR_ROUNDER)));
+}
+
+// x - n * of, |n| < 256. The first part of `of` has so few digits that it is subtracted without error.
+static tvms_node *rest(vector_steps *s, tvms_node *x, tvms_node *n, double of) {
+  double first = floor(of * 0x1p14) * 0x1p-14;
+  tvms_node *r = fused(s, n, number(s, -first), x);
+  return fused(s, n, number(s, first - of), r);
+}
+
+static tvms_node *exp_of_rest(vector_steps *s, tvms_node *r) {
+  tvms_node *one = number(s, 1), *p = tvms_vector_polynomial(s, POLYNOMIAL_exp, r);
+  return fused(s, fused(s, p, r, one), r, one);
+}
+
+// 2^n times what `more` adds to the exponent; n stands in the low bits.
+static tvms_node *power_of_two(vector_steps *s, tvms_node *bits, tvms_node *more) {
+  return of_bits(s, add(s, shift_left(s, bits, EXPONENT), more));
+}
+
+static int32_t exponent(int n) {
+  return (int32_t)((uint32_t)(n + BIAS) << EXPONENT);
+}
+
+tvms_node *tvms_vector_scale(vector_steps *s, tvms_node *p, tvms_node *bits,
+                             tvms_node *is_small) {
+  is_small = keep(s, "small", is_small);
+  tvms_node *more = choose(s, is_small, whole(s, exponent(64)), whole(s, exponent(-1)));
+  tvms_node *last = choose(s, is_small, number(s, LEAST), number(s, 2));
+  return mul(s, mul(s, p, power_of_two(s, bits, more)), last);
+}
+
+tvms_node *tvms_vector_exp(vector_steps *s, tvms_node *const *x) {
+  tvms_node *y = keep(s, "y", at_most(s, 89, at_least(s, -104, x[0])));
+  tvms_node *t =
+      keep(s, "t", fused(s, y, number(s, LOG2_E), number(s, TVMS_VECTOR_ROUNDER)));
+  tvms_node *n = nearest(s, t);
+  tvms_node *r = keep(s, "r", rest(s, y, n, LN2));
+  return tvms_vector_scale(s, exp_of_rest(s, r), bits_of(s, t),
+                           less(s, y, number(s, 0)));
+}
+
+tvms_node *tvms_vector_exp2_inside(vector_steps *s, tvms_node *r) {
+  return fused(s, tvms_vector_polynomial(s, POLYNOMIAL_exp2, r), r, number(s, 1));
+}
+
+tvms_node *tvms_vector_exp2(vector_steps *s, tvms_node *const *x) {
+  tvms_node *y = keep(s, "y", at_most(s, 129, at_least(s, -151, x[0])));
+  tvms_node *t = keep(s, "t", rounded_sum(s, y, number(s, TVMS_VECTOR_ROUNDER)));
+  tvms_node *r = keep(s, "r", sub(s, y, nearest(s, t)));
+  tvms_node *p = tvms_vector_exp2_inside(s, r);
+  return tvms_vector_scale(s, p, bits_of(s, t), less(s, y, number(s, 0)));
+}
+
+tvms_node *tvms_vector_exp10(vector_steps *s, tvms_node *const *x) {
+  tvms_node *y = keep(s, "y", at_most(s, 38.75, at_least(s, -46, x[0])));
+  tvms_node *t =
+      keep(s, "t", fused(s, y, number(s, LOG2_10), number(s, TVMS_VECTOR_ROUNDER)));
+  tvms_node *n = nearest(s, t);
+  tvms_node *r = keep(s, "r", mul(s, rest(s, y, n, LOG10_2), number(s, LN10)));
+  return tvms_vector_scale(s, exp_of_rest(s, r), bits_of(s, t),
+                           less(s, y, number(s, 0)));
+}
+
+// exp(x) for |x| <= 87: no check of the range. The result is kept.
+static tvms_node *exp_inside(vector_steps *s, tvms_node *x) {
+  tvms_node *t =
+      keep(s, "t", fused(s, x, number(s, LOG2_E), number(s, TVMS_VECTOR_ROUNDER)));
+  tvms_node *n = nearest(s, t);
+  tvms_node *r = keep(s, "r", fused(s, n, number(s, -LN2), x));
+  tvms_node *power = power_of_two(s, bits_of(s, t), whole(s, exponent(0)));
+  return keep(s, "e", mul(s, exp_of_rest(s, r), power));
+}
+
+// A number as the sum of a float32 and a much smaller one, which is `small` * LEAST.
+typedef struct {
+  tvms_node *value, *small;
+} exact_sum;
+
+// exp(x) for -104 <= x <= 0, with the digits that rounding loses.
+static exact_sum exp_below(vector_steps *s, tvms_node *y) {
+  tvms_node *one = number(s, 1), *rounder = number(s, TVMS_VECTOR_ROUNDER);
+  tvms_node *t = keep(s, "t", fused(s, y, number(s, LOG2_E), rounder));
+  tvms_node *r = keep(s, "r", rest(s, y, nearest(s, t), LN2));
+  tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_exp, r);
+  tvms_node *h = keep(s, "h", fused(s, mul(s, r, r), p, r));
+  p = keep(s, "p", rounded_sum(s, h, one));
+  tvms_node *power =
+      keep(s, "power", power_of_two(s, bits_of(s, t), whole(s, exponent(64))));
+  tvms_node *lost = sub(s, h, sub(s, p, one));
+  tvms_node *value = mul(s, mul(s, p, power), number(s, LEAST));
+  return (exact_sum){keep(s, "e", value), keep(s, "l", mul(s, lost, power))};
+}
+
+// q = e / (1 + e) for x < 0 and 1 - q otherwise, e = exp(-|x|). e counts with the digits that rounding loses: what they and
+// the rest of the division give, divided by 1 + e, which is times 1 - q, is added to the quotient.
+tvms_node *tvms_vector_sigmoid(vector_steps *s, tvms_node *const *x) {
+  tvms_node *minus = of_bits(
+      s, bitwise(s, TVMS_TIR_bitwise_or, bits_of(s, x[0]), whole(s, INT32_MIN)));
+  exact_sum e = exp_below(s, keep(s, "y", at_least(s, -104, minus)));
+  tvms_node *one = number(s, 1);
+  tvms_node *d = keep(s, "d", add(s, e.value, one));
+  tvms_node *q = keep(s, "q", quotient(s, e.value, d));
+  tvms_node *minus_q = keep(s, "m", mul(s, q, number(s, -1)));
+  tvms_node *left = fused(s, minus_q, d, e.value);
+  left = fused(s, e.small, number(s, LEAST), left);
+  tvms_node *better = keep(s, "b", fused(s, left, sub(s, one, q), q));
+  return choose(s, less(s, x[0], number(s, 0)), better, sub(s, one, better));
+}
+
+// `value` with the sign of x.
+static tvms_node *signed_as(vector_steps *s, tvms_node *value, tvms_node *x) {
+  return of_bits(s, bitwise(s, TVMS_TIR_bitwise_or, bits_of(s, value), sign_of(s, x)));
+}
+
+// a + a^3 * … near 0, 1 - 2 / (exp(2 a) + 1) elsewhere, a = |x|.
+tvms_node *tvms_vector_tanh(vector_steps *s, tvms_node *const *x) {
+  tvms_node *a = keep(s, "a", magnitude(s, x[0]));
+  tvms_node *square = keep(s, "s", mul(s, a, a));
+  tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_tanh, square);
+  tvms_node *near = keep(s, "near", fused(s, mul(s, a, square), p, a));
+  tvms_node *y = keep(s, "y", at_most(s, 9.5, a));
+  tvms_node *e = exp_inside(s, keep(s, "z", add(s, y, y)));
+  tvms_node *one = number(s, 1);
+  tvms_node *far = sub(s, one, quotient(s, number(s, 2), add(s, e, one)));
+  return signed_as(s, choose(s, less(s, a, number(s, 0.625)), near, far), x[0]);
+}
+
+// x + x * … near 0, 1 - exp(…) elsewhere.
+tvms_node *tvms_vector_erf(vector_steps *s, tvms_node *const *x) {
+  tvms_node *a = keep(s, "a", magnitude(s, x[0]));
+  tvms_node *square = keep(s, "s", mul(s, x[0], x[0]));
+  tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_erf, square);
+  tvms_node *near = keep(s, "near", fused(s, p, x[0], x[0]));
+  tvms_node *y = keep(s, "y", at_most(s, 3.95, a));
+  tvms_node *q = tvms_vector_polynomial(s, POLYNOMIAL_erfc, y);
+  tvms_node *e = exp_inside(s, keep(s, "z", mul(s, q, y)));
+  tvms_node *far = sub(s, number(s, 1), e);
+  return choose(s, less(s, a, number(s, 1)), near, signed_as(s, far, x[0]));
+}
