@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""What VectorMath writes: the interpreter and native code give the same bits, and errors are at most 2 units in the last place.
+
+For each function: special values, random floats (any bits) and floats around 1, as scalars and as vectors; float16 and
+bfloat16 are float32's results, rounded once. The reference is Python's math in float64. All 2^32 floats: bench/math.
+"""
+import math, os, random, struct, sys, tempfile, unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import npy
+from cases import main, tvms
+
+UNARY = "exp exp2 exp10 log log2 log10 tanh sigmoid erf sin cos rsqrt".split()
+COUNT = 4096
+INF, NAN = math.inf, math.nan
+SPECIAL = [0.0, -0.0, INF, -INF, NAN, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 1.5, 2.0**-149, -2.0**-149, 2.0**-126, 2.0**-127, -2.0**-130, 2.0**127, -2.0**127,
+           3.4028234663852886e38, -3.4028234663852886e38, 88.7, 88.73, -87.4, -103.9, -104.0, 127.9, 128.0, -149.0, -150.1, 38.5, 38.6, -44.8, -45.2, 9.0, 0.625, 0.9999999403953552,
+           1.0000001192092896, 16777215.0, 16777216.0, 33554432.0, 1e10, 1e30]
+HEAD = "from tvm.script import ir as I, tirx as T\n\n@I.ir_module\nclass Module:\n    @T.prim_func(s_tir=True)\n"
+SCALAR = HEAD + """    def main({buffers}):
+        for i in range({count}):
+            B[i] = T.{name}({arguments})
+"""
+VECTOR = HEAD + """    def main({buffers}):
+        for i in range({count} // 16):
+            B[T.Ramp(i * 16, 1, 16)] = T.{name}({arguments})
+"""
+SMALL = HEAD + """    def main({buffers}):
+        for i in range({count}):
+            B[i] = T.Cast("float32", T.{name}({arguments}))
+"""
+
+
+def single(x):
+    """The float32 next to x."""
+    try:
+        return struct.unpack("f", struct.pack("f", x))[0]
+    except OverflowError:
+        return math.copysign(INF, x)
+
+
+def as_half(x):
+    try:
+        return struct.unpack("e", struct.pack("e", x))[0]
+    except OverflowError:
+        return math.copysign(INF, x)
+
+
+def as_brain(x):
+    if x != x:
+        return x
+    bits = struct.unpack("I", struct.pack("f", x))[0]
+    bits = bits + 0x7FFF + (bits >> 16 & 1) & 0xFFFF0000
+    return struct.unpack("f", struct.pack("I", bits))[0]
+
+
+def bits_of(x):
+    return None if x != x else struct.pack("f", x)
+
+
+def units(got, want):
+    """The distance in units in the last place of float32; infinity counts as 2^128."""
+    if want != want or got != got:
+        return 0 if want != want and got != got else INF
+    if got == want:
+        return 0 if math.copysign(1, got) == math.copysign(1, want) else INF
+    top = 2.0**128
+    got, want = max(-top, min(top, got)), max(-top, min(top, want))
+    exponent = max(min(math.frexp(want)[1], 128), -125)
+    return abs(got - want) / math.ldexp(1, exponent - 24)
+
+
+def log_of(x, function):
+    return function(x) if x > 0 else -INF if x == 0 else NAN
+
+
+def power(x, y):
+    try:
+        return math.pow(x, y)
+    except OverflowError:
+        return -INF if x < 0 and y % 2 == 1 else INF
+    except ValueError:
+        if x != 0:
+            return NAN
+        return math.copysign(INF, x) if y % 2 == 1 else INF
+
+
+def finite(x, function):
+    return function(x) if math.isfinite(x) else NAN
+
+
+REFERENCE = {
+    "exp": lambda x: power(math.e, x) if abs(x) > 700 else math.exp(x), "exp2": lambda x: power(2.0, x), "exp10": lambda x: power(10.0, x),
+    "log": lambda x: log_of(x, math.log), "log2": lambda x: log_of(x, math.log2), "log10": lambda x: log_of(x, math.log10),
+    "tanh": math.tanh, "sigmoid": lambda x: 1 / (1 + math.exp(-x)) if x > -700 or x != x else 0.0, "erf": math.erf,
+    "sin": lambda x: finite(x, math.sin), "cos": lambda x: finite(x, math.cos),
+    "rsqrt": lambda x: NAN if x < 0 or x != x else math.copysign(INF, x) if x == 0 else 1 / math.sqrt(x),
+    "pow": power,
+}
+
+
+def samples(stream):
+    values = [single(x) for x in SPECIAL]
+    while len(values) < COUNT // 2:
+        values.append(struct.unpack("f", struct.pack("I", stream.getrandbits(32)))[0])
+    while len(values) < COUNT:
+        values.append(single(math.copysign(2.0 ** stream.uniform(-6, 7), stream.uniform(-1, 1))))
+    return values
+
+
+class VectorMath(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.place = place.name
+
+    def file(self, name):
+        return os.path.join(self.place, name)
+
+    def compute(self, form, name, argument, *columns):
+        """Results of the lowered program, of which both back ends give the same."""
+        letters = "AC"[:len(columns)]
+        buffers = ", ".join(f'{b}: T.Buffer(({COUNT},), "float32")' for b in letters + "B")
+        text = form.format(count=COUNT, name=name, buffers=buffers, arguments=", ".join(argument.format(b) for b in letters))
+        p = tvms("opt", "--passes", "VectorMath", "-", stdin=text)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertNotIn(f"T.{name}(".encode(), p.stdout)
+        with open(self.file("lowered.tvms"), "wb") as f:
+            f.write(p.stdout)
+        given = []
+        for letter, column in zip(letters, columns):
+            npy.write(self.file(letter + ".npy"), "<f4", (COUNT,), column)
+            given += ["--in", f"{letter}={self.file(letter + '.npy')}"]
+        results = []
+        for backend in ("interp", "llvm"):
+            out = self.file(backend)
+            p = tvms("run", self.file("lowered.tvms"), "--backend", backend, "--out", out, *given, timeout=300)
+            self.assertEqual(p.returncode, 0, p.stderr)
+            results.append(npy.read(os.path.join(out, "result.npy"))[2])
+        for at, (a, b) in enumerate(zip(*results)):
+            self.assertEqual(bits_of(a), bits_of(b), (name, [c[at] for c in columns], a, b))
+        return results[0]
+
+    def judge(self, name, results, *columns):
+        for row in zip(results, *columns):
+            want = REFERENCE[name](*row[1:])
+            self.assertLessEqual(units(row[0], want), 2, (name, *row, want))
+
+    def test_functions_of_one_argument(self):
+        for name in UNARY:
+            with self.subTest(name=name):
+                x = samples(random.Random(name))
+                scalars = self.compute(SCALAR, name, "{}[i]", x)
+                self.judge(name, scalars, x)
+                vectors = self.compute(VECTOR, name, "{}[T.Ramp(i * 16, 1, 16)]", x)
+                self.assertEqual(list(map(bits_of, vectors)), list(map(bits_of, scalars)))
+
+    def test_power(self):
+        stream = random.Random("pow")
+        pairs = [(single(x), single(y)) for x in SPECIAL for y in SPECIAL]
+        while len(pairs) < COUNT:
+            x = 2.0 ** stream.uniform(-40, 40) if stream.random() < 0.5 else stream.uniform(0.5, 2)
+            y = stream.uniform(-150, 150) / max(1, abs(math.log2(x)))
+            pairs.append((single(x), single(y)) if stream.random() < 0.8 else (single(-x), float(round(y))))
+        x, y = map(list, zip(*pairs[:COUNT]))
+        results = self.compute(SCALAR, "pow", "{}[i]", x, y)
+        self.judge("pow", results, x, y)
+        vectors = self.compute(VECTOR, "pow", "{}[T.Ramp(i * 16, 1, 16)]", x, y)
+        self.assertEqual(list(map(bits_of, vectors)), list(map(bits_of, results)))
+
+    def test_fma_is_rounded_once(self):
+        # One step below the middle between two floats; float64 would round it to the middle, and that to the even one.
+        a, c = 1 + 2.0**-23, 2.0**-24 * (1 - 2.0**-23)
+        text = SCALAR.format(count=1, name="fma", buffers='A: T.Buffer((1,), "float32"), C: T.Buffer((1,), "float32"), B: T.Buffer((1,), "float32")', arguments="A[i], C[i], A[i]")
+        for letter, value in (("A", a), ("C", c)):
+            npy.write(self.file(letter + ".npy"), "<f4", (1,), [value])
+        for backend in ("interp", "llvm"):
+            with self.subTest(backend=backend):
+                p = tvms("run", "-", "--backend", backend, "--out", self.file("out"), "--in", "A=" + self.file("A.npy"), "--in", "C=" + self.file("C.npy"), stdin=text)
+                self.assertEqual(p.returncode, 0, p.stderr)
+                self.assertEqual(npy.read(self.file("out/result.npy"))[2], [a])
+
+    def test_small_types_are_rounded_once(self):
+        for name in UNARY:
+            for kind, rounded in (("float16", as_half), ("bfloat16", as_brain)):
+                with self.subTest(name=name, kind=kind):
+                    x = [rounded(v) for v in samples(random.Random(kind + name))]
+                    wide = self.compute(SCALAR, name, "{}[i]", x)
+                    got = self.compute(SMALL, name, f'T.Cast("{kind}", {{}}[i])', x)
+                    self.assertEqual(list(map(bits_of, got)), [bits_of(rounded(v)) for v in wide])
+
+
+if __name__ == "__main__":
+    main()
