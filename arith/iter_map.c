@@ -338,7 +338,7 @@ static bool are_independent(tvms_iter_mapper *m, const tvms_iter_sum *const *sum
 static void add_var(detection *d, const tvms_iter_domain *domain) {
   tvms_iter_mapper *m = d->m;
   tvms_iter_sum *sum;
-  if (tvms_node_is_int(domain->extent, 1) && !m->inverts) {
+  if (tvms_node_is_int(domain->extent, 1) && !m->keeps_units) {
     sum = tvms_iter_sum_new(m, NULL, 0, domain->min);
   } else {
     tvms_iter_mark *mark = tvms_arena_new(&m->unit->arena, tvms_iter_mark);
@@ -391,11 +391,12 @@ typedef struct {
 static void open_mapping(mapping *made, tvms_unit *unit, tvms_analyzer *analyzer,
                          const tvms_iter_domain *domains, uint32_t domain_count,
                          tvms_node *const *indices, uint32_t index_count,
-                         tvms_node *predicate, bool inverts) {
+                         tvms_node *predicate, bool inverts, bool keeps_units) {
   *made = (mapping){.m = {.unit = unit,
                           .memory = &unit->context->memory,
                           .analyzer = analyzer,
-                          .inverts = inverts}};
+                          .inverts = inverts,
+                          .keeps_units = inverts || keeps_units}};
   tvms_node_map_init(&made->m.vars, made->m.memory);
   detection d = {.m = &made->m, .domain_count = domain_count};
   d.domains = tvms_arena_array(&unit->arena, tvms_iter_domain, domain_count);
@@ -415,10 +416,11 @@ static void close_mapping(mapping *made) {
 bool tvms_iter_map_detect(tvms_unit *unit, tvms_analyzer *analyzer,
                           const tvms_iter_domain *domains, uint32_t domain_count,
                           tvms_node *const *indices, uint32_t index_count,
-                          tvms_node *predicate, tvms_iter_image *images) {
+                          tvms_node *predicate, bool keep_units,
+                          tvms_iter_image *images) {
   mapping made;
   open_mapping(&made, unit, analyzer, domains, domain_count, indices, index_count,
-               predicate, false);
+               predicate, false, keep_units);
   for (uint32_t i = 0; made.found && i < index_count; i++) {
     images[i] = (tvms_iter_image){.base = made.sums[i]->base};
     if (made.sums[i]->len == 0) continue;
@@ -432,10 +434,11 @@ bool tvms_iter_map_detect(tvms_unit *unit, tvms_analyzer *analyzer,
 bool tvms_iter_map_simplify(tvms_unit *unit, tvms_analyzer *analyzer,
                             const tvms_iter_domain *domains, uint32_t domain_count,
                             tvms_node *const *indices, uint32_t index_count,
-                            tvms_node *predicate, tvms_node **simplified) {
+                            tvms_node *predicate, bool keep_units,
+                            tvms_node **simplified) {
   mapping made;
   open_mapping(&made, unit, analyzer, domains, domain_count, indices, index_count,
-               predicate, false);
+               predicate, false, keep_units);
   for (uint32_t i = 0; made.found && i < index_count; i++)
     simplified[i] = tvms_iter_sum_write(&made.m, made.sums[i]);
   bool found = made.found && !made.m.failed;
@@ -464,7 +467,7 @@ bool tvms_iter_map_ranges(tvms_unit *unit, tvms_analyzer *analyzer,
   mapping made;
   tvms_node *always = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
   open_mapping(&made, unit, analyzer, domains, domain_count, indices, index_count,
-               always, true);
+               always, true, false);
   for (uint32_t i = 0; made.found && i < index_count; i++) {
     mins[i] = made.sums[i]->base;
     extents[i] = reach(&made.m, made.sums[i]);
@@ -497,7 +500,7 @@ bool tvms_iter_map_inverse(tvms_unit *unit, tvms_analyzer *analyzer,
   mapping made;
   tvms_node *always = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
   open_mapping(&made, unit, analyzer, domains, domain_count, indices, index_count,
-               always, true);
+               always, true, false);
   tvms_node_map known;
   tvms_node_map_init(&known, &unit->context->memory);
   bool fine =

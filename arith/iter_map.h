@@ -24,22 +24,24 @@ typedef struct {
 
 // Finds what every index takes while the variables run and `predicate` holds. False if one of
 // them is not an iterator, or if they depend on each other: then `images` means nothing. The
-// map need not be onto one another (TVM: IterMapLevel::Surjective).
+// map need not be onto one another (TVM: IterMapLevel::Surjective). `keep_units`: variables of one step
+// are iterators, too (TVM: simplify_trivial_iterators is false).
 TVMS_NODISCARD bool tvms_iter_map_detect(tvms_unit *unit, tvms_analyzer *analyzer,
                                          const tvms_iter_domain *domains,
                                          uint32_t domain_count,
                                          tvms_node *const *indices,
                                          uint32_t index_count, tvms_node *predicate,
-                                         tvms_iter_image *images);
+                                         bool keep_units, tvms_iter_image *images);
 
 // Writes indices as the sums of iterators that they are, which is how TVM simplifies places in
-// flat buffers. False if they are none. TVM: IterMapSimplify, which then keeps the indices.
+// flat buffers. False if they are none. `keep_units` is as above. TVM: IterMapSimplify, which then keeps the
+// indices.
 TVMS_NODISCARD bool tvms_iter_map_simplify(tvms_unit *unit, tvms_analyzer *analyzer,
                                            const tvms_iter_domain *domains,
                                            uint32_t domain_count,
                                            tvms_node *const *indices,
                                            uint32_t index_count, tvms_node *predicate,
-                                           tvms_node **simplified);
+                                           bool keep_units, tvms_node **simplified);
 
 // Finds where every index begins and how many values it may have, padded places included. False if they are
 // no iterators. TVM: IndexMap::MapRanges.

@@ -55,7 +55,8 @@ typedef struct {
   bool collects;                     // first round: paddings are collected
   bool needs_padding;                // a second round is needed
   bool failed;                       // something is not an iterator
-  bool inverts;                      // axes of one step stay, and `padding` is wanted
+  bool inverts;                      // `padding` is wanted
+  bool keeps_units;                  // axes of one step stay
   tvms_node *TVMS_NULLABLE padding;  // where an iterator stands on what was added to it
 } tvms_iter_mapper;
 

@@ -133,7 +133,7 @@ static bool detect_together(tvms_touched_collector *c, const tvms_iter_domain *d
   }
   tvms_iter_image *images = tvms_arena_array(&c->unit->arena, tvms_iter_image, rank);
   if (!tvms_iter_map_detect(c->unit, c->analyzer, domains, domain_count, mins, rank,
-                            predicate, images))
+                            predicate, false, images))
     return false;
   for (uint32_t i = 0; i < rank; i++) {
     if (!set_of_image(c, &images[i], extents[i], &sets[i])) return false;
@@ -150,7 +150,7 @@ static void detect(tvms_touched_collector *c, tvms_node *const *mins,
   for (uint32_t i = 0; i < rank; i++) {
     tvms_iter_image image;
     bool found = tvms_iter_map_detect(c->unit, c->analyzer, domains, count, &mins[i], 1,
-                                      predicate, &image)
+                                      predicate, false, &image)
                  && set_of_image(c, &image, extents[i], &sets[i]);
     if (!found) sets[i] = tvms_int_set_of_ranges(&c->domains, mins[i], extents[i]);
   }

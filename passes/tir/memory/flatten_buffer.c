@@ -237,11 +237,11 @@ static void simplify_places(flattening *f, tvms_list places) {
   tvms_analyzer *analyzer = f->scopes.analyzer;
   bool found =
       tvms_iter_map_simplify(f->unit, analyzer, used.domains.items, used.domains.len,
-                             places.items, places.len, predicate, made);
+                             places.items, places.len, predicate, false, made);
   if (!found && predicate != yes) {
     found =
         tvms_iter_map_simplify(f->unit, analyzer, used.domains.items, used.domains.len,
-                               places.items, places.len, yes, made);
+                               places.items, places.len, yes, false, made);
   }
   for (uint32_t i = 0; found && i < places.len; i++)
     places.items[i] = made[i];

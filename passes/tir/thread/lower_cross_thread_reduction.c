@@ -82,7 +82,7 @@ static bool is_affine(lowering *l, const tvms_block_realize *realize) {
   }
   if (!tvms_iter_map_detect(l->unit, l->analyzer, domains, count,
                             realize->iter_values.items, values, realize->predicate,
-                            images))
+                            false, images))
     return false;
   for (uint32_t i = 0; i < values; i++) {
     if (images[i].scale && !tvms_node_is_int(images[i].scale, 1)) return false;
