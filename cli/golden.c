@@ -111,6 +111,7 @@ static directive classify(reading *r, const line *l, uint32_t *rest) {
   for (directive d = 0; d < DIRECTIVE_COUNT; d++) {
     if (strcmp(word, directives[d]) == 0) return d;
   }
+  if (strcmp(word, "SCHEDULE") == 0) return DIRECTIVE_COUNT;  // ApplyTrace reads it
   upper(shouted, word);
   const char *near = tvms_diag_nearest_name(shouted, directives, DIRECTIVE_COUNT);
   bool shouts = strlen(word) > 1 && strcmp(word, shouted) == 0;

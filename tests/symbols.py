@@ -36,6 +36,7 @@ AREAS = {
     "runtime": "dl heap npy order packed random scalar shape tensor tuple value",
     "interp": "interp meaning",
     "te": "legal legalize te",
+    "schedule": "sched schedule step",
     "passes": """
         access
         builtin

@@ -62,6 +62,17 @@ def pipeline_of(name):
     return relax.get_pipeline(name) if name in ("zero", "default_build") else None
 
 
+def schedule(module, steps):
+    """The module behind the steps of a schedule, which are Python."""
+    try:
+        from tvm.s_tir import Schedule
+    except ImportError:
+        from tvm.tir import Schedule
+    sch = Schedule(module)
+    exec(steps, {"sch": sch})
+    return sch.mod
+
+
 def run_passes(module, steps):
     """The module after these passes [name, {option: text}], as Relax, TIR or its schedule part has them; a name may be that of
     a pipeline."""
@@ -75,6 +86,9 @@ def run_passes(module, steps):
         pipeline = pipeline_of(name)
         if pipeline:
             module = pipeline(module)
+            continue
+        if name == "ApplyTrace":
+            module = schedule(module, options["steps"])
             continue
         if name == "BindTarget" and not options:
             options = {"target": tvm.target.Target("llvm").with_host("llvm")}

@@ -60,6 +60,9 @@ class Case:
     def judge(self, stock):
         """What is wrong, "" if nothing."""
         more = {"passes": steps_of(self.option("--passes"))} if self.verb == "opt" else {}
+        for step in more.get("passes", ()):
+            if step[0] == "ApplyTrace":
+                step[1]["steps"] = "".join(re.findall(r"^# (.*\n)", self.program.partition("# SCHEDULE:\n")[2].partition("\n@")[0] + "\n", re.M))
         if (self.expected or "").startswith("metadata = "):
             more["metadata"] = True
         answers = [stock.ask(text=text, **more) for text in definitions_of(self.program)]

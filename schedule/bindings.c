@@ -1,0 +1,146 @@
+#include "schedule/bindings.h"
+
+#include "ir/fold_ops.h"
+#include "ir/object.h"
+
+#include <stdio.h>
+
+tvms_node *tvms_sched_build(tvms_sched *sched, tvms_node_kind kind, tvms_node *a,
+                            tvms_node *b) {
+  tvms_node *made = tvms_build_binary(sched->unit, kind, a, b, TVMS_NO_SPAN);
+  TVMS_CHECK(made);
+  return made;
+}
+
+tvms_node *tvms_sched_int(tvms_sched *sched, tvms_dtype dtype, int64_t value) {
+  return tvms_int_imm_new(sched->unit, dtype, value, TVMS_NO_SPAN);
+}
+
+tvms_node *tvms_sched_cast(tvms_sched *sched, tvms_dtype dtype, tvms_node *value) {
+  tvms_node *made = tvms_build_cast(sched->unit, dtype, value, TVMS_NO_SPAN);
+  TVMS_CHECK(made);
+  return made;
+}
+
+tvms_node *tvms_sched_var(tvms_sched *sched, const tvms_node *var, const char *suffix,
+                          tvms_dtype dtype) {
+  char name[256];
+  int len = snprintf(name, sizeof name, "%s%s",
+                     tvms_symbol_text(sched->context, tvms_as_var(var)->name), suffix);
+  size_t room = sizeof name - 1;
+  tvms_sym sym =
+      tvms_symbol_intern(sched->context, name, (size_t)len < room ? (size_t)len : room);
+  return tvms_var_new(sched->unit, sym, dtype, TVMS_NO_SPAN);
+}
+
+tvms_node *tvms_sched_for(tvms_sched *sched, tvms_node *var, tvms_node *extent,
+                          tvms_node *body) {
+  tvms_for *loop = tvms_node_make(sched->unit, FOR, TVMS_NO_SPAN);
+  loop->var = var;
+  loop->min = tvms_sched_int(sched, var->dtype, 0);
+  loop->extent = tvms_sched_cast(sched, var->dtype, extent);
+  loop->for_kind = TVMS_FOR_SERIAL;
+  loop->body = body;
+  return &loop->head;
+}
+
+// ---- Predicates ----
+
+static tvms_node *add_condition(tvms_rewriter *r, tvms_node *node) {
+  tvms_node *condition = r->self;
+  tvms_block_realize *realize = tvms_as_block_realize(tvms_node_copy(r->unit, node));
+  realize->predicate = tvms_build_binary(r->unit, TVMS_NODE_AND, realize->predicate,
+                                         condition, TVMS_NO_SPAN);
+  return &realize->head;
+}
+
+tvms_node *tvms_sched_add_predicate(tvms_sched *sched, tvms_node *stmt,
+                                    tvms_node *condition) {
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, sched->unit, condition);
+  r.roles = TVMS_IN(BODY);
+  r.enter[TVMS_NODE_BLOCK_REALIZE] = add_condition;
+  tvms_node *made = tvms_rewrite(&r, stmt);
+  tvms_rewriter_fini(&r);
+  return made;
+}
+
+// ---- Simplification ----
+
+typedef struct {
+  tvms_sched *sched;
+  tvms_domain_vec domains;
+  bool keep_units;
+} simplification;
+
+static tvms_node *enter_loop(tvms_rewriter *r, tvms_node *node) {
+  simplification *s = r->self;
+  const tvms_for *loop = tvms_as_for(node);
+  tvms_iter_domain domain = {loop->var, loop->min, loop->extent};
+  tvms_vec_push(&s->sched->context->memory, &s->domains, domain);
+  tvms_node *made = tvms_rewrite_below(r, node);
+  s->domains.len--;
+  return made;
+}
+
+static bool simplify(simplification *s, tvms_list values, tvms_node *predicate,
+                     tvms_node **made) {
+  tvms_analyzer *analyzer = tvms_analyzer_new(s->sched->unit);
+  bool found =
+      tvms_iter_map_simplify(s->sched->unit, analyzer, s->domains.items, s->domains.len,
+                             values.items, values.len, predicate, s->keep_units, made);
+  tvms_analyzer_free(analyzer);
+  return found;
+}
+
+static tvms_node *enter_realize(tvms_rewriter *r, tvms_node *node) {
+  simplification *s = r->self;
+  const tvms_block_realize *realize = tvms_as_block_realize(node);
+  tvms_list values = realize->iter_values;
+  if (!values.len) return TVMS_REWRITE_BELOW;
+  tvms_node **made = tvms_arena_array(&r->unit->arena, tvms_node *, values.len);
+  tvms_node *yes = tvms_bool_imm_new(r->unit, true, TVMS_NO_SPAN);
+  bool found = simplify(s, values, realize->predicate, made);
+  if (!found && !tvms_node_is_int(realize->predicate, 1))
+    found = simplify(s, values, yes, made);
+  if (!found) return node;
+  tvms_block_realize *copy = tvms_as_block_realize(tvms_node_copy(r->unit, node));
+  copy->iter_values = tvms_list_copy(r->unit, made, values.len);
+  return &copy->head;
+}
+
+tvms_node *tvms_sched_simplify_bindings(tvms_sched *sched, tvms_node *stmt,
+                                        const tvms_domain_vec *outer, bool keep_units) {
+  tvms_memory *memory = &sched->context->memory;
+  simplification s = {.sched = sched, .keep_units = keep_units};
+  for (uint32_t i = 0; i < outer->len; i++)
+    tvms_vec_push(memory, &s.domains, outer->items[i]);
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, sched->unit, &s);
+  r.roles = TVMS_IN(BODY);
+  r.enter[TVMS_NODE_FOR] = enter_loop;
+  r.enter[TVMS_NODE_BLOCK_REALIZE] = enter_realize;
+  tvms_node *made = tvms_rewrite(&r, stmt);
+  tvms_rewriter_fini(&r);
+  tvms_vec_fini(memory, &s.domains);
+  return made;
+}
+
+// ---- Loops ----
+
+bool tvms_sched_check_plain_loop(tvms_sched *sched, int32_t site) {
+  const tvms_for *loop = tvms_sched_loop(sched, site);
+  if (!tvms_object_map_count(loop->annotations) && !loop->thread) return true;
+  return tvms_sched_refuse(
+      sched, "loop '%s' has annotations or is bound to a thread",
+      tvms_symbol_text(sched->context, tvms_as_var(loop->var)->name));
+}
+
+bool tvms_sched_check_zero(tvms_sched *sched, int32_t site) {
+  const tvms_for *loop = tvms_sched_loop(sched, site);
+  tvms_node *zero = tvms_sched_int(sched, loop->min->dtype, 0);
+  if (tvms_arith_prove_equal(sched->unit, loop->min, zero)) return true;
+  return tvms_sched_refuse(
+      sched, "loop '%s' does not begin at 0",
+      tvms_symbol_text(sched->context, tvms_as_var(loop->var)->name));
+}
