@@ -144,3 +144,18 @@ bool tvms_sched_check_zero(tvms_sched *sched, int32_t site) {
       sched, "loop '%s' does not begin at 0",
       tvms_symbol_text(sched->context, tvms_as_var(loop->var)->name));
 }
+
+// ---- Statements ----
+
+tvms_node *tvms_sched_inserted(tvms_sched *s, tvms_node *body, uint32_t index,
+                           tvms_node *stage) {
+  tvms_node_vec stmts = {0};
+  bool many = body->kind == TVMS_NODE_SEQ;
+  uint32_t count = many ? tvms_as_seq(body)->stmts.len : 1;
+  for (uint32_t i = 0; i <= count; i++) {
+    if (i == index) tvms_stmt_push(s->unit, &stmts, stage);
+    if (i < count)
+      tvms_stmt_push(s->unit, &stmts, many ? tvms_as_seq(body)->stmts.items[i] : body);
+  }
+  return tvms_stmt_seq(s->unit, &stmts, TVMS_NO_SPAN);
+}

@@ -31,6 +31,10 @@ tvms_node *tvms_sched_add_predicate(tvms_sched *sched, tvms_node *stmt,
 tvms_node *tvms_sched_simplify_bindings(tvms_sched *sched, tvms_node *stmt,
                                         const tvms_domain_vec *outer, bool keep_units);
 
+// The statements of `body` with one more, as number `index`.
+tvms_node *tvms_sched_inserted(tvms_sched *sched, tvms_node *body, uint32_t index,
+                               tvms_node *stmt);
+
 // Is the loop free of annotations and threads? Refuses otherwise.
 TVMS_NODISCARD bool tvms_sched_check_plain_loop(tvms_sched *sched, int32_t loop);
 

@@ -53,6 +53,16 @@ tvms_analyzer *tvms_sched_analyzer(const tvms_sched *sched, int32_t site) {
   return analyzer;
 }
 
+void tvms_sched_mark_sizes(const tvms_sched *sched, tvms_analyzer *analyzer) {
+  tvms_list buffers = tvms_as_prim_func(sched->function)->buffers;
+  for (uint32_t i = 0; i < buffers.len; i++) {
+    if (!buffers.items[i]) continue;
+    tvms_list shape = tvms_as_buffer(buffers.items[i])->shape;
+    for (uint32_t k = 0; k < shape.len; k++)
+      tvms_analyzer_mark_nonnegative(analyzer, shape.items[k]);
+  }
+}
+
 // ---- Regions ----
 
 tvms_node *tvms_sched_region_buffer(tvms_list regions, uint32_t index) {

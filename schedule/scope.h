@@ -31,6 +31,9 @@ void tvms_sched_domains(const tvms_sched *sched, int32_t site, int32_t above,
 // An analyzer that knows the ranges of all loops around a site and of that site. The caller frees it.
 tvms_analyzer *tvms_sched_analyzer(const tvms_sched *sched, int32_t site);
 
+// Tells an analyzer that no dimension of a parameter is negative. TVM: AddShapeVarBounds.
+void tvms_sched_mark_sizes(const tvms_sched *sched, tvms_analyzer *analyzer);
+
 // ---- Regions ----
 
 // Does a list of regions name this buffer?

@@ -4,7 +4,7 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
-#include "passes/tir/analysis/storage_scope.h"
+#include "schedule/storage_scope.h"
 #include "support/vec.h"
 
 #include <string.h>

@@ -3,10 +3,10 @@
 // loop do not overlap, else by interval evaluation; sets of one buffer are joined.
 #include "passes/tir/analysis/touched_sets.h"
 
-#include "arith/iter_map.h"
+#include "arith/iter_region.h"
 #include "ir/build.h"
 #include "ir/fold.h"
-#include "passes/tir/analysis/storage_scope.h"
+#include "schedule/storage_scope.h"
 
 // ---- Allocations ----
 
@@ -60,12 +60,6 @@ static tvms_node *number(tvms_touched_collector *c, const tvms_node *like,
   return tvms_int_imm_new(c->unit, like->dtype, value, TVMS_NO_SPAN);
 }
 
-static bool proves(tvms_touched_collector *c, tvms_node_kind kind, tvms_node *a,
-                   tvms_node *b) {
-  tvms_node *claim = tvms_touched_build(c, kind, a, b);
-  return claim && tvms_analyzer_can_prove(c->analyzer, claim);
-}
-
 // All conditions that domains cannot say.
 static tvms_node *predicate_of(tvms_touched_collector *c) {
   tvms_node *all = tvms_bool_imm_new(c->unit, true, TVMS_NO_SPAN);
@@ -76,30 +70,6 @@ static tvms_node *predicate_of(tvms_touched_collector *c) {
     all = tvms_touched_build(c, TVMS_NODE_AND, all, next);
   }
   return c->pending.len ? tvms_analyzer_simplify(c->analyzer, all) : all;
-}
-
-// Everything that `extent` elements from an iterator on are. False: there are gaps.
-static bool set_of_image(tvms_touched_collector *c, const tvms_iter_image *image,
-                         tvms_node *extent, tvms_int_set *set) {
-  *set = (tvms_int_set){.empty = true};
-  if (proves(c, TVMS_NODE_EQ, extent, number(c, extent, 0))) return true;
-  tvms_node *min = image->base, *size = extent;
-  if (image->extent) {
-    if (proves(c, TVMS_NODE_EQ, image->extent, number(c, image->extent, 0)))
-      return true;
-    if (!proves(c, TVMS_NODE_GE, extent, image->scale)) return false;
-    tvms_node *steps = tvms_touched_build(c, TVMS_NODE_SUB, image->extent,
-                                          number(c, image->extent, 1));
-    steps = tvms_touched_build(c, TVMS_NODE_MUL, steps, image->scale);
-    if (proves(c, TVMS_NODE_LT, image->scale, number(c, image->scale, 0))) {
-      min = tvms_touched_build(c, TVMS_NODE_ADD, min, steps);
-      size = tvms_touched_build(c, TVMS_NODE_SUB, extent, steps);
-    } else {
-      size = tvms_touched_build(c, TVMS_NODE_ADD, extent, steps);
-    }
-  }
-  *set = tvms_int_set_of_range(c->unit, min, size);
-  return true;
 }
 
 // The variables that run, as ranges.
@@ -123,37 +93,20 @@ static tvms_iter_domain *ranges_of(tvms_touched_collector *c, uint32_t *count) {
   return domains;
 }
 
-// The sets of one access, all dimensions at once; false if they depend on each other.
-static bool detect_together(tvms_touched_collector *c, const tvms_iter_domain *domains,
-                            uint32_t domain_count, tvms_node *const *mins,
-                            tvms_node *const *extents, uint32_t rank,
-                            tvms_node *predicate, tvms_int_set *sets) {
-  for (uint32_t i = 0; i < rank; i++) {
-    if (extents[i]->kind != TVMS_NODE_INT_IMM) return false;
-  }
-  tvms_iter_image *images = tvms_arena_array(&c->unit->arena, tvms_iter_image, rank);
-  if (!tvms_iter_map_detect(c->unit, c->analyzer, domains, domain_count, mins, rank,
-                            predicate, false, images))
-    return false;
-  for (uint32_t i = 0; i < rank; i++) {
-    if (!set_of_image(c, &images[i], extents[i], &sets[i])) return false;
-  }
-  return true;
-}
-
+// The sets of one access.
 static void detect(tvms_touched_collector *c, tvms_node *const *mins,
                    tvms_node *const *extents, uint32_t rank, tvms_int_set *sets) {
   uint32_t count;
   const tvms_iter_domain *domains = ranges_of(c, &count);
-  tvms_node *predicate = predicate_of(c);
-  if (detect_together(c, domains, count, mins, extents, rank, predicate, sets)) return;
-  for (uint32_t i = 0; i < rank; i++) {
-    tvms_iter_image image;
-    bool found = tvms_iter_map_detect(c->unit, c->analyzer, domains, count, &mins[i], 1,
-                                      predicate, false, &image)
-                 && set_of_image(c, &image, extents[i], &sets[i]);
-    if (!found) sets[i] = tvms_int_set_of_ranges(&c->domains, mins[i], extents[i]);
-  }
+  tvms_iter_region region = {.unit = c->unit,
+                             .analyzer = c->analyzer,
+                             .domains = domains,
+                             .domain_count = count,
+                             .predicate = predicate_of(c),
+                             .mins = mins,
+                             .extents = extents,
+                             .rank = rank};
+  tvms_iter_region_upper(&region, &c->domains, sets);
 }
 
 static void touch(tvms_touched_collector *c, tvms_touched_buffer *t,

@@ -8,7 +8,7 @@
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "passes/functions.h"
-#include "passes/tir/analysis/storage_scope.h"
+#include "schedule/storage_scope.h"
 
 #include <string.h>
 

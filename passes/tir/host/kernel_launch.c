@@ -11,7 +11,7 @@
 #include "ir/object.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
-#include "passes/tir/analysis/storage_scope.h"
+#include "schedule/storage_scope.h"
 #include "passes/tir/host/function_target.h"
 
 #include <string.h>

@@ -16,7 +16,7 @@
 #include "ir/fold_ops.h"
 #include "ir/object.h"
 #include "passes/functions.h"
-#include "passes/tir/analysis/storage_scope.h"
+#include "schedule/storage_scope.h"
 #include "passes/tir/host/builtin_stack.h"
 #include "passes/tir/host/entry_point.h"
 #include "passes/tir/host/function_target.h"

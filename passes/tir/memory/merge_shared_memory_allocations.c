@@ -12,7 +12,7 @@
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "passes/functions.h"
-#include "passes/tir/analysis/storage_scope.h"
+#include "schedule/storage_scope.h"
 #include "passes/tir/memory/merge_plan.h"
 
 #include <string.h>

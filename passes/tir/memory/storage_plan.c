@@ -9,7 +9,7 @@
 #include "ir/equal.h"
 #include "ir/fold.h"
 #include "ir/object.h"
-#include "passes/tir/analysis/storage_scope.h"
+#include "schedule/storage_scope.h"
 #include "passes/tir/memory/inplace.h"
 #include "support/vec.h"
 

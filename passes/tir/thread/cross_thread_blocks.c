@@ -5,7 +5,7 @@
 #include "ir/fold_ops.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
-#include "passes/tir/analysis/storage_scope.h"
+#include "schedule/storage_scope.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef TVMS_PASSES_TIR_THREAD_CROSS_THREAD_BLOCKS_H
 #define TVMS_PASSES_TIR_THREAD_CROSS_THREAD_BLOCKS_H
 
-#include "passes/tir/analysis/reducer.h"
+#include "schedule/reducer.h"
 
 // The axis of threads that a loop is bound to, "threadIdx.x"; NULL: none.
 const char *TVMS_NULLABLE tvms_cross_thread_tag(const tvms_context *context,

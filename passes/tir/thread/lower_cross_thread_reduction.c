@@ -13,7 +13,7 @@
 #include "ir/fold_ops.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
-#include "passes/tir/analysis/storage_scope.h"
+#include "schedule/storage_scope.h"
 #include "passes/tir/thread/cross_thread_blocks.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // Scopes by their first word, axes of threads by theirs.
-#include "passes/tir/analysis/storage_scope.h"
+#include "schedule/storage_scope.h"
 
 #include <string.h>
 

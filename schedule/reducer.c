@@ -1,6 +1,6 @@
 // The rows of TVM's ReducerRegistry as expressions of variables, which are matched with what the
 // block stores. The first row that fits counts.
-#include "passes/tir/analysis/reducer.h"
+#include "schedule/reducer.h"
 
 #include "arith/analyzer.h"
 #include "ir/equal.h"

@@ -1,6 +1,6 @@
 // Scopes of buffers and axes of threads: who sees what is stored where.
-#ifndef TVMS_PASSES_TIR_ANALYSIS_STORAGE_SCOPE_H
-#define TVMS_PASSES_TIR_ANALYSIS_STORAGE_SCOPE_H
+#ifndef TVMS_SCHEDULE_STORAGE_SCOPE_H
+#define TVMS_SCHEDULE_STORAGE_SCOPE_H
 
 #include "ir/node.h"
 

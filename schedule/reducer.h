@@ -1,7 +1,7 @@
 // Reductions that TVM knows: sum, product, minimum, maximum, two sums, and the place of an
 // extreme.
-#ifndef TVMS_PASSES_TIR_ANALYSIS_REDUCER_H
-#define TVMS_PASSES_TIR_ANALYSIS_REDUCER_H
+#ifndef TVMS_SCHEDULE_REDUCER_H
+#define TVMS_SCHEDULE_REDUCER_H
 
 #include "ir/node.h"
 

@@ -1,0 +1,200 @@
+// cache_read, cache_write: blocks use a copy of a buffer, in memory of another kind perhaps.
+// TVM: src/s_tir/schedule/primitive/cache_read_write.cc.
+#include "schedule/buffers.h"
+#include "schedule/cache_stage.h"
+#include "schedule/bindings.h"
+#include "schedule/region.h"
+#include "schedule/steps.h"
+
+static bool is_listed(const tvms_cache *c, const tvms_node *block) {
+  for (uint32_t i = 0; i < c->consumers.len; i++)
+    if (tvms_sched_at(c->sched, c->consumers.items[i])->node == block) return true;
+  return false;
+}
+
+// What a rewriting of the scope knows.
+typedef struct {
+  const tvms_cache *cache;
+  const tvms_sched_swap *swap;
+  const tvms_node *TVMS_NULLABLE writer;  // of cache_write
+} rewriting;
+
+static tvms_node *rewrite_reader(tvms_rewriter *r, tvms_node *node) {
+  const rewriting *w = r->self;
+  const tvms_block *block = tvms_as_block(node);
+  if (tvms_sched_touches(block->writes, w->swap->from)) return node;
+  bool consumes = !w->cache->consumers.len || is_listed(w->cache, node);
+  return consumes ? tvms_sched_swapped(w->cache->sched, node, w->swap)
+                  : TVMS_REWRITE_BELOW;
+}
+
+static tvms_node *rewrite_writer(tvms_rewriter *r, tvms_node *node) {
+  const rewriting *w = r->self;
+  bool uses = node == w->writer || is_listed(w->cache, node);
+  return uses ? tvms_sched_swapped(w->cache->sched, node, w->swap) : node;
+}
+
+static tvms_node *rewritten(rewriting *w, tvms_rewrite_hook *hook) {
+  tvms_sched *s = w->cache->sched;
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, s->unit, w);
+  r.roles = TVMS_IN(BODY);
+  r.enter[TVMS_NODE_BLOCK] = hook;
+  tvms_node *made =
+      tvms_rewrite_below(&r, tvms_sched_at(s, w->cache->scope)->node);
+  tvms_rewriter_fini(&r);
+  return made;
+}
+
+// ---- cache_read ----
+
+// The condition under which blocks in `block` touch a buffer; NULL: always.
+static tvms_node *TVMS_NULLABLE nested_condition(tvms_sched *s, int32_t block,
+                                                 const tvms_node *buffer, bool written) {
+  tvms_node *all = NULL;
+  for (uint32_t i = (uint32_t)block + 1; i < tvms_sched_at(s, block)->end; i++) {
+    if (tvms_sched_is_loop(s, (int32_t)i)) continue;
+    const tvms_block *inner = tvms_sched_block(s, (int32_t)i);
+    if (!tvms_sched_touches(written ? inner->writes : inner->reads, buffer)) continue;
+    const tvms_block_realize *realize = tvms_sched_realize(s, (int32_t)i);
+    tvms_node *own = tvms_sched_bound(s, realize, realize->predicate);
+    all = all ? tvms_sched_build(s, TVMS_NODE_OR, all, own) : own;
+  }
+  return all && !tvms_node_is_int(all, 1) ? all : NULL;
+}
+
+// What is read of a buffer that no block of the scope writes.
+static tvms_list region_of_input(tvms_cache *c, int32_t block, const tvms_node *buffer) {
+  tvms_sched *s = c->sched;
+  tvms_node *own = tvms_sched_region_of(tvms_sched_block(s, block)->reads, buffer);
+  tvms_node *around =
+      tvms_sched_region_of(tvms_sched_block(s, c->scope)->reads, buffer);
+  tvms_node *condition = own ? nested_condition(s, block, buffer, false) : NULL;
+  if (own && condition)
+    return tvms_sched_relax(s, block, own, c->scope, condition);
+  return around ? tvms_as_buffer_region(around)->region
+                : tvms_sched_full_ranges(s, buffer);
+}
+
+static bool check_cover(tvms_sched *s, int32_t scope, const tvms_node *buffer) {
+  tvms_site_vec blocks = {0};
+  tvms_sched_children(s, scope, &blocks);
+  bool fine = true;
+  for (uint32_t i = 0; fine && i < blocks.len; i++)
+    if (tvms_sched_touches(tvms_sched_block(s, blocks.items[i])->reads, buffer)
+        && !tvms_sched_is_covered(s, blocks.items[i]))
+      fine = tvms_sched_refuse(s, "block '%s' may read elements that no block of its scope has written",
+                               tvms_sched_block_name(s, blocks.items[i]));
+  tvms_vec_fini(&s->context->memory, &blocks);
+  return fine;
+}
+
+static bool read_region(tvms_cache *c, int32_t block) {
+  tvms_sched *s = c->sched;
+  int32_t writer;
+  if (!tvms_cache_writer(s, c->scope, c->read, &writer)) return false;
+  if (writer == TVMS_NO_SITE) {
+    c->place = c->scope;
+    c->index = 0;
+    c->region = region_of_input(c, block, c->read);
+    return true;
+  }
+  tvms_site_vec related = {0};
+  if (c->consumers.len)
+    for (uint32_t i = 0; i < c->consumers.len; i++)
+      tvms_vec_push(&s->context->memory, &related, c->consumers.items[i]);
+  else
+    tvms_sched_consumers(s, writer, &related);
+  tvms_cache_locate(c, writer, &related);
+  tvms_vec_fini(&s->context->memory, &related);
+  tvms_node *region =
+      tvms_sched_region_of(tvms_sched_block(s, writer)->writes, c->read);
+  c->region = tvms_sched_relax(s, writer, region, c->place, NULL);
+  return true;
+}
+
+static void give_block(tvms_step *step, tvms_cache *c, tvms_node *block) {
+  tvms_vec_fini(&c->sched->context->memory, &c->consumers);
+  tvms_step_give(step, tvms_sched_site_of(c->sched, block));
+}
+
+static bool open_cache(tvms_step *step, uint32_t scope_argument, uint32_t consumers,
+                       int32_t block, tvms_cache *c) {
+  c->sched = step->sched;
+  c->scope_name = step->args[scope_argument].text;
+  return tvms_cache_check_scope(c->sched, c->scope_name)
+         && tvms_sched_check_scope(c->sched, block, false, &c->scope)
+         && tvms_cache_consumers(step, consumers, c);
+}
+
+bool tvms_step_cache_read(tvms_step *step) {
+  tvms_sched *s = step->sched;
+  tvms_cache c = {0};
+  int32_t block = tvms_step_site(step, TVMS_ARG(CacheRead, block));
+  if (block == TVMS_NO_SITE) return false;
+  c.read = tvms_cache_buffer(
+      s, block, step->args[TVMS_ARG(CacheRead, read_buffer_index)].number, false);
+  bool fine = c.read
+              && open_cache(step, TVMS_ARG(CacheRead, storage_scope),
+                            TVMS_ARG(CacheRead, consumer_blocks), block, &c)
+              && check_cover(s, c.scope, c.read) && read_region(&c, block);
+  if (!fine) return false;
+  tvms_cache_make_buffer(&c, c.read);
+  c.write = c.own;
+  tvms_node *made, *stage = tvms_cache_stage(&c, &made);
+  tvms_sched_swap swap = {c.read, c.write, c.full ? NULL : &c.region};
+  rewriting w = {.cache = &c, .swap = &swap};
+  tvms_cache_insert(&c, rewritten(&w, rewrite_reader), stage);
+  give_block(step, &c, made);
+  return true;
+}
+
+// ---- cache_write ----
+
+static void write_place(tvms_cache *c, int32_t block) {
+  tvms_sched *s = c->sched;
+  tvms_site_vec readers = {0}, related = {0};
+  tvms_sched_consumers(s, block, &readers);
+  tvms_list writes = tvms_sched_block(s, block)->writes;
+  for (uint32_t i = 0; i < readers.len; i++) {
+    const tvms_block *reader = tvms_sched_block(s, readers.items[i]);
+    bool reads = false;
+    for (uint32_t k = 0; k < writes.len; k++)
+      reads = reads
+              || tvms_sched_touches(reader->reads, tvms_sched_region_buffer(writes, k));
+    if (reads && !is_listed(c, &reader->head))
+      tvms_vec_push(&s->context->memory, &related, readers.items[i]);
+  }
+  tvms_cache_locate(c, block, &related);
+  tvms_vec_fini(&s->context->memory, &readers);
+  tvms_vec_fini(&s->context->memory, &related);
+}
+
+bool tvms_step_cache_write(tvms_step *step) {
+  tvms_sched *s = step->sched;
+  tvms_cache c = {0};
+  int32_t block = tvms_step_site(step, TVMS_ARG(CacheWrite, block)), writer;
+  if (block == TVMS_NO_SITE) return false;
+  c.write = tvms_cache_buffer(
+      s, block, step->args[TVMS_ARG(CacheWrite, write_buffer_index)].number, true);
+  bool fine = c.write
+              && open_cache(step, TVMS_ARG(CacheWrite, storage_scope),
+                            TVMS_ARG(CacheWrite, consumer_blocks), block, &c)
+              && tvms_cache_writer(s, c.scope, c.write, &writer);
+  if (!fine) return false;
+  write_place(&c, block);
+  tvms_node *region =
+      tvms_sched_region_of(tvms_sched_block(s, block)->writes, c.write);
+  tvms_node *condition = nested_condition(s, block, c.write, true);
+  c.region = tvms_sched_relax(s, block, region, c.place, condition);
+  tvms_cache_make_buffer(&c, c.write);
+  c.read = c.own;
+  tvms_node *made, *stage = tvms_cache_stage(&c, &made);
+  tvms_sched_swap swap = {c.write, c.read, c.full ? NULL : &c.region};
+  rewriting w = {.cache = &c,
+                 .swap = &swap,
+                 .writer = tvms_sched_at(s, block)->node};
+  tvms_cache_insert(&c, rewritten(&w, rewrite_writer), stage);
+  give_block(step, &c, made);
+  return true;
+}
