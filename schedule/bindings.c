@@ -1,5 +1,7 @@
 #include "schedule/bindings.h"
 
+#include "arith/int_set.h"
+#include "ir/equal.h"
 #include "ir/fold_ops.h"
 #include "ir/object.h"
 
@@ -158,4 +160,51 @@ tvms_node *tvms_sched_inserted(tvms_sched *s, tvms_node *body, uint32_t index,
       tvms_stmt_push(s->unit, &stmts, many ? tvms_as_seq(body)->stmts.items[i] : body);
   }
   return tvms_stmt_seq(s->unit, &stmts, TVMS_NO_SPAN);
+}
+
+// ---- Proofs ----
+
+// The least that an expression can be, as far as the variables are concerned; NULL: unknown.
+static tvms_node *TVMS_NULLABLE least(tvms_sched *sched, const tvms_domain_vec *domains,
+                                      tvms_node *node) {
+  tvms_domains sets;
+  tvms_domains_init(&sets, sched->unit);
+  for (uint32_t i = 0; i < domains->len; i++)
+    tvms_domains_set(&sets, domains->items[i].var,
+                     tvms_int_set_of_range(sched->unit, domains->items[i].min,
+                                           domains->items[i].extent));
+  tvms_int_set set = tvms_int_set_of_expr(&sets, node);
+  tvms_domains_fini(&sets);
+  return set.min ? tvms_arith_simplify(sched->unit, set.min) : NULL;
+}
+
+// x % n < n, and x // n < c where x < n * c.
+static bool holds_of_division(tvms_sched *sched, tvms_analyzer *analyzer,
+                              const tvms_domain_vec *domains, const tvms_binary *less) {
+  if (less->head.kind != TVMS_NODE_LT) return false;
+  const tvms_node *left = less->a;
+  if (left->kind == TVMS_NODE_FLOOR_MOD)
+    return tvms_node_same_expr(tvms_as_binary(left)->b, less->b);
+  if (left->kind != TVMS_NODE_FLOOR_DIV) return false;
+  const tvms_binary *division = tvms_as_binary(left);
+  tvms_node *end = tvms_sched_build(sched, TVMS_NODE_MUL, division->b, less->b);
+  tvms_node *claim = tvms_sched_build(sched, TVMS_NODE_LT, division->a, end);
+  return claim->kind == TVMS_NODE_LT
+         && tvms_sched_proves(sched, analyzer, domains, claim);
+}
+
+bool tvms_sched_proves(tvms_sched *sched, tvms_analyzer *analyzer,
+                       const tvms_domain_vec *domains, tvms_node *claim) {
+  if (tvms_analyzer_can_prove(analyzer, claim)) return true;
+  bool compares = claim->kind >= TVMS_NODE_LT && claim->kind <= TVMS_NODE_GE;
+  if (!compares) return false;
+  const tvms_binary *c = tvms_as_binary(claim);
+  bool less = claim->kind == TVMS_NODE_LT || claim->kind == TVMS_NODE_LE;
+  bool strict = claim->kind == TVMS_NODE_LT || claim->kind == TVMS_NODE_GT;
+  tvms_node *difference = tvms_sched_build(sched, TVMS_NODE_SUB, less ? c->b : c->a,
+                                           less ? c->a : c->b);
+  tvms_node *low =
+      least(sched, domains, tvms_analyzer_simplify(analyzer, difference));
+  return (low && tvms_analyzer_can_prove_ge(analyzer, low, strict))
+         || holds_of_division(sched, analyzer, domains, c);
 }

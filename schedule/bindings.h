@@ -35,6 +35,11 @@ tvms_node *tvms_sched_simplify_bindings(tvms_sched *sched, tvms_node *stmt,
 tvms_node *tvms_sched_inserted(tvms_sched *sched, tvms_node *body, uint32_t index,
                                tvms_node *stmt);
 
+// Does `claim`, a comparison, hold while the variables run? Beyond what the analyzer proves: by the symbolic bounds of both sides. TVM:
+// CanProve with kSymbolicBound.
+bool tvms_sched_proves(tvms_sched *sched, tvms_analyzer *analyzer,
+                       const tvms_domain_vec *domains, tvms_node *claim);
+
 // Is the loop free of annotations and threads? Refuses otherwise.
 TVMS_NODISCARD bool tvms_sched_check_plain_loop(tvms_sched *sched, int32_t loop);
 

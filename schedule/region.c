@@ -29,7 +29,7 @@ tvms_list tvms_sched_full_ranges(tvms_sched *sched, const tvms_node *buffer) {
   tvms_list ranges = tvms_list_copy(sched->unit, shape.items, shape.len);
   for (uint32_t i = 0; i < shape.len; i++)
     ranges.items[i] = tvms_range_new(
-        sched->unit, tvms_sched_int(sched, shape.items[i]->dtype, 0), shape.items[i],
+        sched->unit, tvms_sched_int(sched, TVMS_DTYPE(INT, 32), 0), shape.items[i],
         TVMS_NO_SPAN);
   return ranges;
 }

@@ -36,7 +36,7 @@ tvms_list tvms_sched_relax(tvms_sched *sched, int32_t block, tvms_node *region,
 // Do the blocks of a scope write before all that `consumer` reads of them? TVM: region_cover.
 bool tvms_sched_is_covered(tvms_sched *sched, int32_t consumer);
 
-// All of a buffer as ranges.
+// All of a buffer as ranges, which begin at an int32, as TVM has them.
 tvms_list tvms_sched_full_ranges(tvms_sched *sched, const tvms_node *buffer);
 
 #endif

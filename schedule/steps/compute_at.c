@@ -15,6 +15,7 @@ typedef struct {
   bool keep_units;
   tvms_site_vec producers, consumers;
   tvms_analyzer *analyzer;
+  tvms_domain_vec domains;  // of the loops around, and of the new ones
 } moving;
 
 // Is the loop in the scope, and the block not below it?
@@ -70,7 +71,7 @@ typedef struct {
 } nest;
 
 static void add_bound(moving *m, nest *n, tvms_node *condition) {
-  if (!tvms_analyzer_can_prove(m->analyzer, condition))
+  if (!tvms_sched_proves(m->sched, m->analyzer, &m->domains, condition))
     n->predicate = tvms_sched_build(m->sched, TVMS_NODE_AND, n->predicate, condition);
 }
 
@@ -102,7 +103,9 @@ static void add_axis(moving *m, nest *n, uint32_t axis, const tvms_axis_domain *
     n->vars[n->loops] = var;
     n->extents[n->loops++] = tvms_analyzer_simplify(m->analyzer, extent);
     n->values[axis] = tvms_sched_build(s, TVMS_NODE_ADD, min, var);
-    tvms_analyzer_bind_range(m->analyzer, var, tvms_sched_int(s, dtype, 0), extent);
+    tvms_iter_domain domain = {var, tvms_sched_int(s, dtype, 0), extent};
+    tvms_analyzer_bind_range(m->analyzer, var, domain.min, extent);
+    tvms_vec_push(&s->context->memory, &m->domains, domain);
   }
   add_bounds(m, n, n->values[axis], d->bound);
 }
@@ -149,6 +152,7 @@ static bool move(moving *m, int64_t index) {
   if (!leaf || !find_place(m, index, &place)) return false;
   m->analyzer = tvms_sched_analyzer(s, m->loop);
   tvms_sched_mark_sizes(s, m->analyzer);
+  tvms_sched_domains(s, m->loop, m->scope, &m->domains);
   tvms_axis_question question = {m->block, m->loop,
                                  m->reverse ? &m->producers : &m->consumers,
                                  !m->reverse};
@@ -172,6 +176,7 @@ static bool run(tvms_step *step, bool reverse) {
   tvms_memory *memory = &step->sched->context->memory;
   tvms_vec_fini(memory, &m.producers);
   tvms_vec_fini(memory, &m.consumers);
+  tvms_vec_fini(memory, &m.domains);
   return fine;
 }
 

@@ -63,6 +63,7 @@ static void make_parts(tvms_sched *s, const tvms_for *loop, split_parts *parts) 
     if (parts->factors[i]->dtype.bits > dtype.bits)
       dtype.bits = parts->factors[i]->dtype.bits;
   tvms_analyzer *analyzer = tvms_analyzer_new(s->unit);
+  tvms_domain_vec domains = {0};
   parts->value = tvms_sched_int(s, dtype, 0);
   for (uint32_t i = 0; i < parts->count; i++) {
     char suffix[16];
@@ -71,11 +72,14 @@ static void make_parts(tvms_sched *s, const tvms_for *loop, split_parts *parts) 
     tvms_node *var = parts->vars[i] = tvms_sched_var(s, loop->var, suffix, dtype);
     tvms_node *scaled = tvms_sched_build(s, TVMS_NODE_MUL, parts->value, factor);
     parts->value = tvms_sched_build(s, TVMS_NODE_ADD, scaled, var);
-    tvms_analyzer_bind_range(analyzer, var, tvms_sched_int(s, dtype, 0),
-                             tvms_sched_cast(s, dtype, factor));
+    tvms_iter_domain domain = {var, tvms_sched_int(s, dtype, 0),
+                               tvms_sched_cast(s, dtype, factor)};
+    tvms_analyzer_bind_range(analyzer, var, domain.min, domain.extent);
+    tvms_vec_push(&s->context->memory, &domains, domain);
   }
   parts->condition = tvms_sched_build(s, TVMS_NODE_LT, parts->value, loop->extent);
-  parts->always = tvms_analyzer_can_prove(analyzer, parts->condition);
+  parts->always = tvms_sched_proves(s, analyzer, &domains, parts->condition);
+  tvms_vec_fini(&s->context->memory, &domains);
   tvms_analyzer_free(analyzer);
 }
 

@@ -1,0 +1,166 @@
+// decompose_reduction: T.init() of a block becomes a block of its own, in front of a loop.
+// TVM: src/s_tir/schedule/primitive/reduction.cc.
+#include "schedule/bindings.h"
+#include "schedule/buffers.h"
+#include "schedule/steps.h"
+
+#include <string.h>
+
+static bool check(tvms_sched *s, int32_t block, int32_t loop, int32_t *scope) {
+  if (!tvms_sched_check_scope(s, block, false, scope)) return false;
+  if (!tvms_sched_is_in(s, block, loop) || tvms_sched_scope(s, loop) != *scope)
+    return tvms_sched_refuse(s, "the loop is not around the block");
+  const char *why = tvms_sched_why_no_reduction(s, block, *scope);
+  if (why) return tvms_sched_refuse(s, "the block is not a reduction: %s", why);
+  const tvms_block *b = tvms_sched_block(s, block);
+  const tvms_block_realize *realize = tvms_sched_realize(s, block);
+  for (int32_t at = tvms_sched_parent(s, loop); at != *scope;
+       at = tvms_sched_parent(s, at))
+    for (uint32_t i = 0; i < b->iter_vars.len; i++)
+      if (tvms_as_iter_var(b->iter_vars.items[i])->iter_type == TVMS_ITER_COMM_REDUCE
+          && tvms_sched_uses(s, realize->iter_values.items[i],
+                             tvms_sched_loop(s, at)->var))
+        return tvms_sched_refuse(s, "a loop around the given one is reduced");
+  return true;
+}
+
+// ---- The block that initialises ----
+
+typedef struct {
+  tvms_sched *sched;
+  const tvms_block *block;
+  tvms_block_realize *realize;  // that is made
+  tvms_node_map vars;           // old variable -> new one
+} initial;
+
+static void copy_axes(initial *in, const tvms_block_realize *old, tvms_block *made) {
+  tvms_sched *s = in->sched;
+  uint32_t len = in->block->iter_vars.len, count = 0;
+  tvms_node **axes = tvms_arena_array(&s->unit->arena, tvms_node *, 2 * len + 1);
+  tvms_node **values = axes + len;
+  for (uint32_t i = 0; i < len; i++) {
+    const tvms_iter_var *axis = tvms_as_iter_var(in->block->iter_vars.items[i]);
+    if (axis->iter_type != TVMS_ITER_DATA_PAR) continue;
+    tvms_iter_var *copy = tvms_as_iter_var(tvms_node_copy(s->unit, &axis->head));
+    copy->var = tvms_var_like(s->unit, axis->var);
+    tvms_node_map_put(&in->vars, axis->var, copy->var);
+    axes[count] = &copy->head;
+    values[count++] = old->iter_values.items[i];
+  }
+  made->iter_vars = tvms_list_copy(s->unit, axes, count);
+  in->realize->iter_values = tvms_list_copy(s->unit, values, count);
+}
+
+static void make_block(initial *in, const tvms_block_realize *old) {
+  tvms_sched *s = in->sched;
+  tvms_block *made = tvms_node_make(s->unit, BLOCK, TVMS_NO_SPAN);
+  const char *name = tvms_sched_joined(s, in->block->name.text, "init");
+  made->name = tvms_bytes_copy(s->unit, name, strlen(name));
+  made->annotations = in->block->annotations;
+  copy_axes(in, old, made);
+  made->body = tvms_substitute(s->unit, in->block->init, &in->vars);
+  made->writes =
+      tvms_list_copy(s->unit, in->block->writes.items, in->block->writes.len);
+  for (uint32_t i = 0; i < made->writes.len; i++)
+    made->writes.items[i] =
+        tvms_substitute(s->unit, made->writes.items[i], &in->vars);
+  in->realize->block = &made->head;
+}
+
+static bool binds(const initial *in, const tvms_node *var) {
+  for (uint32_t i = 0; i < in->realize->iter_values.len; i++)
+    if (tvms_sched_uses(in->sched, in->realize->iter_values.items[i], var)) return true;
+  return false;
+}
+
+// The comparisons of a predicate that say nothing of the loops that are left out.
+static tvms_node *remake_predicate(tvms_sched *s, tvms_node *old,
+                                   const tvms_site_vec *left_out) {
+  tvms_node *made = tvms_bool_imm_new(s->unit, true, TVMS_NO_SPAN);
+  for (tvms_node *rest = old; rest && !tvms_node_is_int(rest, 1);) {
+    bool both = rest->kind == TVMS_NODE_AND;
+    tvms_node *claim = both ? tvms_as_binary(rest)->b : rest;
+    bool kept = true;
+    for (uint32_t i = 0; i < left_out->len; i++)
+      kept = kept
+             && !tvms_sched_uses(s, claim, tvms_sched_loop(s, left_out->items[i])->var);
+    if (kept) made = tvms_sched_build(s, TVMS_NODE_AND, made, claim);
+    rest = both ? tvms_as_binary(rest)->a : NULL;
+  }
+  return made;
+}
+
+// A loop like another one around `body`, with a variable of its own.
+static tvms_node *loop_like(initial *in, const tvms_for *old, tvms_node *body) {
+  tvms_sched *s = in->sched;
+  tvms_for *loop = tvms_as_for(tvms_node_copy(s->unit, &old->head));
+  loop->var = tvms_sched_var(s, old->var, "_init", old->var->dtype);
+  tvms_node_map_put(&in->vars, old->var, loop->var);
+  if (old->thread) {
+    tvms_iter_var *thread = tvms_as_iter_var(tvms_node_copy(s->unit, old->thread));
+    thread->var = tvms_var_like(s->unit, thread->var);
+    loop->thread = &thread->head;
+  }
+  loop->body = body;
+  return &loop->head;
+}
+
+static tvms_node *make_nest(initial *in, int32_t block, int32_t loop) {
+  tvms_sched *s = in->sched;
+  const tvms_block_realize *old = tvms_sched_realize(s, block);
+  tvms_memory *memory = &s->context->memory;
+  in->realize = tvms_node_make(s->unit, BLOCK_REALIZE, TVMS_NO_SPAN);
+  make_block(in, old);
+  tvms_site_vec chosen = {0}, left_out = {0};
+  for (int32_t at = tvms_sched_parent(s, block);; at = tvms_sched_parent(s, at)) {
+    bool used = binds(in, tvms_sched_loop(s, at)->var);
+    tvms_vec_push(memory, used ? &chosen : &left_out, at);
+    if (at == loop) break;
+  }
+  in->realize->predicate = remake_predicate(s, old->predicate, &left_out);
+  tvms_node *body = &in->realize->head;
+  for (uint32_t i = 0; i < chosen.len; i++)
+    body = loop_like(in, tvms_sched_loop(s, chosen.items[i]), body);
+  tvms_vec_fini(memory, &chosen);
+  tvms_vec_fini(memory, &left_out);
+  return tvms_substitute(s->unit, body, &in->vars);
+}
+
+// ---- The block that updates ----
+
+static tvms_node *make_update(tvms_sched *s, const tvms_block *old) {
+  tvms_block *made = tvms_as_block(tvms_node_copy(s->unit, &old->head));
+  const char *name = tvms_sched_joined(s, old->name.text, "update");
+  made->name = tvms_bytes_copy(s->unit, name, strlen(name));
+  made->init = NULL;
+  tvms_node_vec reads = {0};
+  tvms_memory *memory = &s->context->memory;
+  for (uint32_t i = 0; i < old->writes.len; i++)
+    if (!tvms_sched_touches(old->reads, tvms_sched_region_buffer(old->writes, i)))
+      tvms_vec_push(memory, &reads, old->writes.items[i]);
+  for (uint32_t i = 0; i < old->reads.len; i++)
+    tvms_vec_push(memory, &reads, old->reads.items[i]);
+  made->reads = tvms_list_copy(s->unit, reads.items, reads.len);
+  tvms_vec_fini(memory, &reads);
+  return &made->head;
+}
+
+bool tvms_step_decompose_reduction(tvms_step *step) {
+  tvms_sched *s = step->sched;
+  int32_t block = tvms_step_site(step, TVMS_ARG(DecomposeReduction, block)), scope;
+  if (block == TVMS_NO_SITE) return false;
+  int32_t loop = tvms_step_site(step, TVMS_ARG(DecomposeReduction, loop));
+  if (loop == TVMS_NO_SITE || !check(s, block, loop, &scope)) return false;
+  initial in = {.sched = s, .block = tvms_sched_block(s, block)};
+  tvms_node_map_init(&in.vars, &s->context->memory);
+  tvms_node *first = make_nest(&in, block, loop);
+  tvms_node_map_fini(&in.vars);
+  tvms_node *old = tvms_sched_at(s, loop)->node;
+  tvms_node *update = make_update(s, in.block);
+  tvms_node *second =
+      tvms_sched_edited(s->unit, old, &(tvms_sched_edit){&in.block->head, update}, 1);
+  uint16_t number = (uint16_t)(s->numbers + 1);
+  tvms_sched_replace_one(s, old, tvms_stmt_pair(s->unit, first, second));
+  tvms_step_give(step, tvms_sched_find(s, (tvms_sched_ref){s, number, NULL}));
+  return true;
+}
