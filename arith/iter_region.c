@@ -56,16 +56,15 @@ bool tvms_iter_region_strict(const tvms_iter_region *region, tvms_int_set *sets)
   return true;
 }
 
-void tvms_iter_region_upper(const tvms_iter_region *region,
-                            const tvms_domains *sets_of, tvms_int_set *sets) {
+void tvms_iter_region_upper(const tvms_iter_region *region, const tvms_domains *sets_of,
+                            tvms_int_set *sets) {
   if (tvms_iter_region_strict(region, sets)) return;
   for (uint32_t i = 0; i < region->rank; i++) {
     tvms_iter_image image;
-    bool found =
-        tvms_iter_map_detect(region->unit, region->analyzer, region->domains,
-                             region->domain_count, &region->mins[i], 1,
-                             region->predicate, false, &image)
-        && set_of_image(region, &image, region->extents[i], &sets[i]);
+    bool found = tvms_iter_map_detect(region->unit, region->analyzer, region->domains,
+                                      region->domain_count, &region->mins[i], 1,
+                                      region->predicate, false, &image)
+                 && set_of_image(region, &image, region->extents[i], &sets[i]);
     if (!found)
       sets[i] = tvms_int_set_of_ranges(sets_of, region->mins[i], region->extents[i]);
   }

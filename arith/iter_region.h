@@ -22,7 +22,7 @@ TVMS_NODISCARD bool tvms_iter_region_strict(const tvms_iter_region *region,
                                             tvms_int_set *sets);
 
 // Finds sets that hold the region; `sets_of` are the domains as sets, for what is no iterator.
-void tvms_iter_region_upper(const tvms_iter_region *region,
-                            const tvms_domains *sets_of, tvms_int_set *sets);
+void tvms_iter_region_upper(const tvms_iter_region *region, const tvms_domains *sets_of,
+                            tvms_int_set *sets);
 
 #endif

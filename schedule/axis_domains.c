@@ -12,7 +12,7 @@ typedef struct {
   const tvms_block *block;
   tvms_analyzer *analyzer;
   tvms_axis_domain *domains;
-  tvms_node *buffer;                 // at hand
+  tvms_node *buffer;                  // at hand
   tvms_int_set *provided, *required;  // its dimensions
 } solving;
 
@@ -68,8 +68,8 @@ typedef struct {
   tvms_int_set dom, bound;
 } solution;
 
-static solution solve(solving *s, tvms_node *low, tvms_node *high, tvms_int_set required,
-                      tvms_node *last);
+static solution solve(solving *s, tvms_node *low, tvms_node *high,
+                      tvms_int_set required, tvms_node *last);
 
 static solution solve_product(solving *s, tvms_node *var, tvms_node *factor,
                               tvms_int_set required, tvms_node *last) {
@@ -110,8 +110,8 @@ static solution solve_rest(solving *s, const tvms_binary *division,
   return solve(s, division->a, division->a, interval(required.min, NULL), last);
 }
 
-static solution solve(solving *s, tvms_node *low, tvms_node *high, tvms_int_set required,
-                      tvms_node *last) {
+static solution solve(solving *s, tvms_node *low, tvms_node *high,
+                      tvms_int_set required, tvms_node *last) {
   low = simple(s, low);
   high = simple(s, high);
   required = interval(simple(s, required.min), simple(s, required.max));
@@ -140,9 +140,11 @@ static bool same_set(solving *s, tvms_int_set a, tvms_int_set b) {
 }
 
 static bool refuse_form(solving *s) {
-  return tvms_sched_refuse(s->sched, "the axes of block '%s' cannot be told from the region of '%s' that is needed",
-                           s->block->name.len ? s->block->name.text : "",
-                           tvms_sched_buffer_name(s->sched, s->buffer));
+  return tvms_sched_refuse(
+      s->sched,
+      "the axes of block '%s' cannot be told from the region of '%s' that is needed",
+      s->block->name.len ? s->block->name.text : "",
+      tvms_sched_buffer_name(s->sched, s->buffer));
 }
 
 static bool solve_dimensions(solving *s) {
@@ -156,8 +158,7 @@ static bool solve_dimensions(solving *s) {
     }
     if (!required.min || !required.max || !provided.min || !provided.max)
       return refuse_form(s);
-    solution found =
-        solve(s, provided.min, provided.max, required, last_of(s, i));
+    solution found = solve(s, provided.min, provided.max, required, last_of(s, i));
     if (!found.var) return refuse_form(s);
     int32_t axis = axis_of(s, found.var);
     if (axis >= 0)
@@ -190,8 +191,8 @@ static tvms_int_set between(solving *s, tvms_node *value, tvms_node *const *plac
 static bool solve_together(solving *s) {
   tvms_sched *sched = s->sched;
   uint32_t rank = tvms_as_buffer(s->buffer)->shape.len;
-  tvms_list indices = {
-      tvms_arena_array(&sched->unit->arena, tvms_node *, rank + 1), rank};
+  tvms_list indices = {tvms_arena_array(&sched->unit->arena, tvms_node *, rank + 1),
+                       rank};
   tvms_int_set *all = tvms_arena_array(&sched->unit->arena, tvms_int_set, rank + 1);
   for (uint32_t i = 0; i < rank; i++) {
     if (!is_point(s, s->provided[i]) || !s->required[i].min || !s->required[i].max)
@@ -205,8 +206,8 @@ static bool solve_together(solving *s) {
   tvms_node_map_init(&found, &sched->context->memory);
   bool fine = tvms_inline_inverse(sched, s->block, indices, true, places, &found);
   for (uint32_t i = 0; fine && i < s->block->iter_vars.len; i++) {
-    tvms_node *value = tvms_node_map_get(
-        &found, tvms_as_iter_var(s->block->iter_vars.items[i])->var);
+    tvms_node *value =
+        tvms_node_map_get(&found, tvms_as_iter_var(s->block->iter_vars.items[i])->var);
     if (!value) continue;
     join(s, (int32_t)i, between(s, value, places, s->required, rank),
          between(s, value, places, all, rank));

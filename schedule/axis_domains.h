@@ -15,7 +15,8 @@ typedef struct {
 typedef struct {
   int32_t block, loop;
   const tvms_site_vec *others;
-  bool writes;  // what the block writes is needed (compute_at); else what it reads is provided
+  bool
+      writes;  // what the block writes is needed (compute_at); else what it reads is provided
 } tvms_axis_question;
 
 // Finds the domain of each axis of the block. The analyzer knows the loops around. False after a refusal.

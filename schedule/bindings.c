@@ -150,7 +150,7 @@ bool tvms_sched_check_zero(tvms_sched *sched, int32_t site) {
 // ---- Statements ----
 
 tvms_node *tvms_sched_inserted(tvms_sched *s, tvms_node *body, uint32_t index,
-                           tvms_node *stage) {
+                               tvms_node *stage) {
   tvms_node_vec stmts = {0};
   bool many = body->kind == TVMS_NODE_SEQ;
   uint32_t count = many ? tvms_as_seq(body)->stmts.len : 1;
@@ -201,10 +201,9 @@ bool tvms_sched_proves(tvms_sched *sched, tvms_analyzer *analyzer,
   const tvms_binary *c = tvms_as_binary(claim);
   bool less = claim->kind == TVMS_NODE_LT || claim->kind == TVMS_NODE_LE;
   bool strict = claim->kind == TVMS_NODE_LT || claim->kind == TVMS_NODE_GT;
-  tvms_node *difference = tvms_sched_build(sched, TVMS_NODE_SUB, less ? c->b : c->a,
-                                           less ? c->a : c->b);
-  tvms_node *low =
-      least(sched, domains, tvms_analyzer_simplify(analyzer, difference));
+  tvms_node *difference =
+      tvms_sched_build(sched, TVMS_NODE_SUB, less ? c->b : c->a, less ? c->a : c->b);
+  tvms_node *low = least(sched, domains, tvms_analyzer_simplify(analyzer, difference));
   return (low && tvms_analyzer_can_prove_ge(analyzer, low, strict))
          || holds_of_division(sched, analyzer, domains, c);
 }

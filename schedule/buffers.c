@@ -22,10 +22,10 @@ tvms_node *tvms_sched_buffer_like(tvms_sched *sched, const tvms_node *buffer,
   tvms_buffer *made = tvms_as_buffer(tvms_node_copy(sched->unit, buffer));
   made->name = tvms_symbol_intern(sched->context, name, strlen(name));
   bool global = strcmp(scope, "global") == 0 || !*scope;
-  tvms_sym sym =
-      global ? 0 : tvms_symbol_intern(sched->context, scope, strlen(scope));
+  tvms_sym sym = global ? 0 : tvms_symbol_intern(sched->context, scope, strlen(scope));
   tvms_dtype pointee = made->data->sinfo ? made->data->sinfo->dtype : made->element;
-  made->data = tvms_pointer_var_new(sched->unit, made->name, pointee, sym, TVMS_NO_SPAN);
+  made->data =
+      tvms_pointer_var_new(sched->unit, made->name, pointee, sym, TVMS_NO_SPAN);
   if (shape) made->shape = *shape;
   return &made->head;
 }
@@ -64,12 +64,11 @@ static tvms_node *swap_region(tvms_rewriter *r, tvms_node *node) {
   swapping *s = r->self;
   const tvms_buffer_region *region = tvms_as_buffer_region(node);
   if (region->buffer != s->swap->from) return node;
-  tvms_list ranges =
-      tvms_list_copy(r->unit, region->region.items, region->region.len);
+  tvms_list ranges = tvms_list_copy(r->unit, region->region.items, region->region.len);
   for (uint32_t i = 0; s->swap->offsets && i < ranges.len; i++) {
     const tvms_range *range = tvms_as_range(ranges.items[i]);
-    ranges.items[i] = tvms_range_new(r->unit, moved(s, range->min, i), range->extent,
-                                     TVMS_NO_SPAN);
+    ranges.items[i] =
+        tvms_range_new(r->unit, moved(s, range->min, i), range->extent, TVMS_NO_SPAN);
   }
   return tvms_buffer_region_new(r->unit, s->swap->to, ranges.items, ranges.len,
                                 TVMS_NO_SPAN);

@@ -27,10 +27,22 @@ bool tvms_cache_consumers(tvms_step *step, uint32_t argument, tvms_cache *cache)
 }
 
 // What names of scopes begin with (TVM: StorageScope::Create).
-static const char *const scopes[] = {
-    "global", "shared", "warp", "local", "wmma.matrix_a", "wmma.matrix_b",
-    "wmma.accumulator", "texture", "amx.tmm", "m16n8k8.matrixA", "m16n8k8.matrixB",
-    "m16n8k8.matrixC", "metal.simdgroup", "tmem", "trn.sbuf", "trn.psum"};
+static const char *const scopes[] = {"global",
+                                     "shared",
+                                     "warp",
+                                     "local",
+                                     "wmma.matrix_a",
+                                     "wmma.matrix_b",
+                                     "wmma.accumulator",
+                                     "texture",
+                                     "amx.tmm",
+                                     "m16n8k8.matrixA",
+                                     "m16n8k8.matrixB",
+                                     "m16n8k8.matrixC",
+                                     "metal.simdgroup",
+                                     "tmem",
+                                     "trn.sbuf",
+                                     "trn.psum"};
 
 bool tvms_cache_check_scope(tvms_sched *sched, const char *name) {
   for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++)
@@ -75,8 +87,8 @@ typedef struct {
   int32_t block, scope;
   const tvms_site_vec *related;
   bool saw_block, saw_related;
-  int32_t place;   // TVMS_NO_SITE: not found yet
-  int32_t index;   // -1: not found yet
+  int32_t place;  // TVMS_NO_SITE: not found yet
+  int32_t index;  // -1: not found yet
 } search;
 
 static void look(search *s, const tvms_node *node);
@@ -156,8 +168,7 @@ static bool all_readers_below(const tvms_cache *c, const tvms_node *buffer) {
 
 void tvms_cache_make_buffer(tvms_cache *cache, const tvms_node *old) {
   tvms_sched *s = cache->sched;
-  cache->full =
-      tvms_sched_is_loop(s, cache->place) || !all_readers_below(cache, old);
+  cache->full = tvms_sched_is_loop(s, cache->place) || !all_readers_below(cache, old);
   tvms_list shape = tvms_list_copy(s->unit, cache->region.items, cache->region.len);
   for (uint32_t i = 0; i < shape.len; i++)
     shape.items[i] = tvms_as_range(cache->region.items[i])->extent;
@@ -193,8 +204,8 @@ static void make_parts(tvms_cache *c, stage_parts *p) {
     tvms_node *var = named_var(s, "v", i, dtype);
     tvms_node *size = c->full ? tvms_as_buffer(old)->shape.items[i] : range->extent;
     tvms_iter_var *axis = tvms_node_make(s->unit, ITER_VAR, TVMS_NO_SPAN);
-    axis->dom = tvms_range_new(s->unit, tvms_sched_int(s, size->dtype, 0), size,
-                               TVMS_NO_SPAN);
+    axis->dom =
+        tvms_range_new(s->unit, tvms_sched_int(s, size->dtype, 0), size, TVMS_NO_SPAN);
     axis->var = var;
     axis->iter_type = TVMS_ITER_DATA_PAR;
     p->axes[i] = &axis->head;
@@ -220,8 +231,8 @@ static tvms_block *make_block(tvms_cache *c, const stage_parts *p) {
   tvms_store *store = tvms_node_make(s->unit, STORE, TVMS_NO_SPAN);
   store->buffer = c->write;
   store->indices = tvms_list_copy(s->unit, p->write_at, rank);
-  store->value = tvms_buffer_load_new(s->unit, c->read, p->read_at, rank, NULL,
-                                      TVMS_NO_SPAN);
+  store->value =
+      tvms_buffer_load_new(s->unit, c->read, p->read_at, rank, NULL, TVMS_NO_SPAN);
   tvms_block *block = tvms_node_make(s->unit, BLOCK, TVMS_NO_SPAN);
   tvms_node *reads = point(s, c->read, p->read_at, rank),
             *writes = point(s, c->write, p->write_at, rank);
@@ -240,7 +251,8 @@ tvms_node *tvms_cache_stage(tvms_cache *cache, tvms_node **block) {
   tvms_sched *s = cache->sched;
   uint32_t rank = cache->region.len;
   tvms_node **room = tvms_arena_array(&s->unit->arena, tvms_node *, 5 * rank + 1);
-  stage_parts p = {room, room + rank, room + 2 * rank, room + 3 * rank, room + 4 * rank};
+  stage_parts p = {room, room + rank, room + 2 * rank, room + 3 * rank,
+                   room + 4 * rank};
   make_parts(cache, &p);
   *block = &make_block(cache, &p)->head;
   tvms_block_realize *realize = tvms_node_make(s->unit, BLOCK_REALIZE, TVMS_NO_SPAN);
@@ -249,8 +261,8 @@ tvms_node *tvms_cache_stage(tvms_cache *cache, tvms_node **block) {
   realize->block = *block;
   tvms_node *body = &realize->head;
   for (uint32_t i = rank; i-- > 0;)
-    body = tvms_sched_for(s, p.loops[i],
-                          tvms_as_range(cache->region.items[i])->extent, body);
+    body = tvms_sched_for(s, p.loops[i], tvms_as_range(cache->region.items[i])->extent,
+                          body);
   return body;
 }
 

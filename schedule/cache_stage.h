@@ -7,15 +7,15 @@
 
 typedef struct {
   tvms_sched *sched;
-  tvms_node *read, *write;     // the copy goes from one to the other
-  tvms_node *own;              // the one that is new
-  const char *scope_name;      // where it is stored
-  int32_t scope;               // block whose scope it is in
-  int32_t place;               // block or loop whose body gets the copying block …
-  uint32_t index;              // … as this statement
-  tvms_list region;            // ranges of the old buffer that are copied
-  bool full;                   // the new buffer is as large as the old one
-  tvms_site_vec consumers;     // that use the copy; empty: all
+  tvms_node *read, *write;  // the copy goes from one to the other
+  tvms_node *own;           // the one that is new
+  const char *scope_name;   // where it is stored
+  int32_t scope;            // block whose scope it is in
+  int32_t place;            // block or loop whose body gets the copying block …
+  uint32_t index;           // … as this statement
+  tvms_list region;         // ranges of the old buffer that are copied
+  bool full;                // the new buffer is as large as the old one
+  tvms_site_vec consumers;  // that use the copy; empty: all
 } tvms_cache;
 
 // Reads the list of consumers of a step, with the blocks in them. False after a refusal.

@@ -27,7 +27,8 @@ bool tvms_inline_check_opaque(tvms_sched *sched, int32_t scope,
   tvms_visitor visitor = {.self = (void *)(uintptr_t)buffer, .enter = find_opaque};
   if (tvms_walk(&sched->context->memory, tvms_sched_at(sched, scope)->node, &visitor))
     return true;
-  return tvms_sched_refuse(sched, "the pointer of '%s' is used, or a part of it is matched",
+  return tvms_sched_refuse(sched,
+                           "the pointer of '%s' is used, or a part of it is matched",
                            tvms_sched_buffer_name(sched, buffer));
 }
 
@@ -104,8 +105,7 @@ static tvms_node *leave_block(tvms_rewriter *r, tvms_node *node) {
     copy->head.flags |= TVMS_FLAG_READS_MISSING | TVMS_FLAG_WRITES_MISSING;
     copy->reads = copy->writes = (tvms_list){0};
     (void)tvms_regions_infer(r->unit, &w->buffers, copy, false);
-    copy->head.flags &=
-        (uint8_t) ~(TVMS_FLAG_READS_MISSING | TVMS_FLAG_WRITES_MISSING);
+    copy->head.flags &= (uint8_t) ~(TVMS_FLAG_READS_MISSING | TVMS_FLAG_WRITES_MISSING);
   } else {
     tvms_regions_infer_all(r->unit, &w->buffers, copy);
   }
@@ -123,8 +123,8 @@ static tvms_node *leave_access(tvms_rewriter *r, tvms_node *node) {
 }
 
 void tvms_inline_rewrite(tvms_sched *sched, int32_t scope, const tvms_node *leaf,
-                         tvms_node *buffer, tvms_node_kind kind, tvms_rewrite_hook *hook,
-                         void *self) {
+                         tvms_node *buffer, tvms_node_kind kind,
+                         tvms_rewrite_hook *hook, void *self) {
   tvms_node *old = tvms_sched_at(sched, scope)->node;
   inlining w = {.leaf = leaf,
                 .scope = old,
@@ -156,9 +156,9 @@ tvms_node **tvms_inline_places(tvms_sched *sched, tvms_list indices) {
   for (uint32_t i = 0; i < indices.len; i++) {
     char name[16];
     int len = snprintf(name, sizeof name, "ph_%u", i);
-    places[i] = tvms_var_new(sched->unit,
-                             tvms_symbol_intern(sched->context, name, (size_t)len),
-                             indices.items[i]->dtype, TVMS_NO_SPAN);
+    places[i] =
+        tvms_var_new(sched->unit, tvms_symbol_intern(sched->context, name, (size_t)len),
+                     indices.items[i]->dtype, TVMS_NO_SPAN);
   }
   return places;
 }
@@ -195,10 +195,10 @@ bool tvms_inline_inverse(tvms_sched *sched, const tvms_block *block, tvms_list i
       tvms_arena_array(&sched->unit->arena, tvms_node *, domains.len + 1);
   tvms_node *padding = NULL;
   tvms_analyzer *analyzer = tvms_analyzer_new(sched->unit);
-  bool fine = (!exact || is_bijective(sched, analyzer, &domains, indices))
-              && tvms_iter_map_inverse(sched->unit, analyzer, domains.items, domains.len,
-                                       indices.items, indices.len, places, inverse,
-                                       &padding);
+  bool fine =
+      (!exact || is_bijective(sched, analyzer, &domains, indices))
+      && tvms_iter_map_inverse(sched->unit, analyzer, domains.items, domains.len,
+                               indices.items, indices.len, places, inverse, &padding);
   for (uint32_t i = 0; fine && i < domains.len; i++)
     tvms_node_map_put(found, domains.items[i].var, inverse[i]);
   tvms_analyzer_free(analyzer);

@@ -15,8 +15,8 @@ const tvms_node *TVMS_NULLABLE tvms_inline_leaf(tvms_sched *sched, int32_t block
 // Removes `leaf` from the scope of site `scope`, forgets the buffer, and rewrites the rest with `hook`, set for loads (`kind`
 // BUFFER_LOAD) or stores. Blocks that named the buffer say anew what they read and write.
 void tvms_inline_rewrite(tvms_sched *sched, int32_t scope, const tvms_node *leaf,
-                         tvms_node *buffer, tvms_node_kind kind, tvms_rewrite_hook *hook,
-                         void *self);
+                         tvms_node *buffer, tvms_node_kind kind,
+                         tvms_rewrite_hook *hook, void *self);
 
 // Finds what the axes of a block are where `indices` have the values of the variables `places`. `exact`: the indices must tell
 // all places apart, and have all of them.

@@ -5,6 +5,7 @@
 #include "schedule/json.h"
 
 #include "schedule/graph.h"
+#include "schedule/perform.h"
 
 #include <string.h>
 

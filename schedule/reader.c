@@ -3,6 +3,7 @@
 
 #include "grammar/literal.h"
 #include "schedule/lambda.h"
+#include "schedule/perform.h"
 
 #include <string.h>
 

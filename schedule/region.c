@@ -28,9 +28,9 @@ tvms_list tvms_sched_full_ranges(tvms_sched *sched, const tvms_node *buffer) {
   tvms_list shape = tvms_as_buffer(buffer)->shape;
   tvms_list ranges = tvms_list_copy(sched->unit, shape.items, shape.len);
   for (uint32_t i = 0; i < shape.len; i++)
-    ranges.items[i] = tvms_range_new(
-        sched->unit, tvms_sched_int(sched, TVMS_DTYPE(INT, 32), 0), shape.items[i],
-        TVMS_NO_SPAN);
+    ranges.items[i] =
+        tvms_range_new(sched->unit, tvms_sched_int(sched, TVMS_DTYPE(INT, 32), 0),
+                       shape.items[i], TVMS_NO_SPAN);
   return ranges;
 }
 
@@ -45,8 +45,8 @@ void tvms_sched_add_threads(tvms_sched *s, const tvms_node *buffer, int32_t from
     if (!tvms_sched_is_loop(s, from)) continue;
     const tvms_for *loop = tvms_sched_loop(s, from);
     if (!loop->thread) continue;
-    const char *tag = tvms_symbol_text(
-        s->context, tvms_as_iter_var(loop->thread)->thread_tag);
+    const char *tag =
+        tvms_symbol_text(s->context, tvms_as_iter_var(loop->thread)->thread_tag);
     if (!tvms_storage_is_shared_by(rank, tag)) continue;
     tvms_iter_domain domain = {loop->var, loop->min, loop->extent};
     tvms_vec_push(&s->context->memory, domains, domain);

@@ -89,25 +89,6 @@ tvms_node *tvms_schedule_take(tvms_schedule *schedule, uint32_t index,
 tvms_sched *TVMS_NULLABLE tvms_schedule_function(tvms_schedule *schedule,
                                                  tvms_sym name);
 
-// The row of a method ("get_block" too) or of a kind of a trace; NULL: there is none.
-const tvms_sched_row *TVMS_NULLABLE tvms_schedule_find_row(const char *name);
-
-// Row `index` of the table, or NULL behind the last one.
-const tvms_sched_row *TVMS_NULLABLE tvms_schedule_row_at(uint32_t index);
-
-// How many parameters a row has.
-uint32_t tvms_schedule_param_count(const tvms_sched_row *row);
-
-// Parameter `index` of a row.
-const tvms_sched_param *tvms_schedule_param(const tvms_sched_row *row, uint32_t index);
-
-// Does a step with one value for each parameter, NONE where none was given: then its initial value counts. `span` is where
-// the script says so. False after a report.
-TVMS_NODISCARD bool tvms_schedule_perform(tvms_schedule *schedule,
-                                          const tvms_sched_row *row,
-                                          const tvms_sched_value *args, tvms_span span,
-                                          tvms_sched_value *result);
-
 // Reports that the module has no PrimFunc of this name, or, without a name, that it has several of which none
 // was named. Returns false.
 TVMS_NODISCARD bool tvms_schedule_refuse_function(tvms_schedule *schedule,

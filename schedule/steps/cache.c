@@ -1,8 +1,8 @@
 // cache_read, cache_write: blocks use a copy of a buffer, in memory of another kind perhaps.
 // TVM: src/s_tir/schedule/primitive/cache_read_write.cc.
+#include "schedule/bindings.h"
 #include "schedule/buffers.h"
 #include "schedule/cache_stage.h"
-#include "schedule/bindings.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"
 
@@ -40,8 +40,7 @@ static tvms_node *rewritten(rewriting *w, tvms_rewrite_hook *hook) {
   tvms_rewriter_init(&r, s->unit, w);
   r.roles = TVMS_IN(BODY);
   r.enter[TVMS_NODE_BLOCK] = hook;
-  tvms_node *made =
-      tvms_rewrite_below(&r, tvms_sched_at(s, w->cache->scope)->node);
+  tvms_node *made = tvms_rewrite_below(&r, tvms_sched_at(s, w->cache->scope)->node);
   tvms_rewriter_fini(&r);
   return made;
 }
@@ -50,7 +49,8 @@ static tvms_node *rewritten(rewriting *w, tvms_rewrite_hook *hook) {
 
 // The condition under which blocks in `block` touch a buffer; NULL: always.
 static tvms_node *TVMS_NULLABLE nested_condition(tvms_sched *s, int32_t block,
-                                                 const tvms_node *buffer, bool written) {
+                                                 const tvms_node *buffer,
+                                                 bool written) {
   tvms_node *all = NULL;
   for (uint32_t i = (uint32_t)block + 1; i < tvms_sched_at(s, block)->end; i++) {
     if (tvms_sched_is_loop(s, (int32_t)i)) continue;
@@ -64,14 +64,14 @@ static tvms_node *TVMS_NULLABLE nested_condition(tvms_sched *s, int32_t block,
 }
 
 // What is read of a buffer that no block of the scope writes.
-static tvms_list region_of_input(tvms_cache *c, int32_t block, const tvms_node *buffer) {
+static tvms_list region_of_input(tvms_cache *c, int32_t block,
+                                 const tvms_node *buffer) {
   tvms_sched *s = c->sched;
   tvms_node *own = tvms_sched_region_of(tvms_sched_block(s, block)->reads, buffer);
   tvms_node *around =
       tvms_sched_region_of(tvms_sched_block(s, c->scope)->reads, buffer);
   tvms_node *condition = own ? nested_condition(s, block, buffer, false) : NULL;
-  if (own && condition)
-    return tvms_sched_relax(s, block, own, c->scope, condition);
+  if (own && condition) return tvms_sched_relax(s, block, own, c->scope, condition);
   return around ? tvms_as_buffer_region(around)->region
                 : tvms_sched_full_ranges(s, buffer);
 }
@@ -83,8 +83,9 @@ static bool check_cover(tvms_sched *s, int32_t scope, const tvms_node *buffer) {
   for (uint32_t i = 0; fine && i < blocks.len; i++)
     if (tvms_sched_touches(tvms_sched_block(s, blocks.items[i])->reads, buffer)
         && !tvms_sched_is_covered(s, blocks.items[i]))
-      fine = tvms_sched_refuse(s, "block '%s' may read elements that no block of its scope has written",
-                               tvms_sched_block_name(s, blocks.items[i]));
+      fine = tvms_sched_refuse(
+          s, "block '%s' may read elements that no block of its scope has written",
+          tvms_sched_block_name(s, blocks.items[i]));
   tvms_vec_fini(&s->context->memory, &blocks);
   return fine;
 }
@@ -183,17 +184,14 @@ bool tvms_step_cache_write(tvms_step *step) {
               && tvms_cache_writer(s, c.scope, c.write, &writer);
   if (!fine) return false;
   write_place(&c, block);
-  tvms_node *region =
-      tvms_sched_region_of(tvms_sched_block(s, block)->writes, c.write);
+  tvms_node *region = tvms_sched_region_of(tvms_sched_block(s, block)->writes, c.write);
   tvms_node *condition = nested_condition(s, block, c.write, true);
   c.region = tvms_sched_relax(s, block, region, c.place, condition);
   tvms_cache_make_buffer(&c, c.write);
   c.read = c.own;
   tvms_node *made, *stage = tvms_cache_stage(&c, &made);
   tvms_sched_swap swap = {c.write, c.read, c.full ? NULL : &c.region};
-  rewriting w = {.cache = &c,
-                 .swap = &swap,
-                 .writer = tvms_sched_at(s, block)->node};
+  rewriting w = {.cache = &c, .swap = &swap, .writer = tvms_sched_at(s, block)->node};
   tvms_cache_insert(&c, rewritten(&w, rewrite_writer), stage);
   give_block(step, &c, made);
   return true;

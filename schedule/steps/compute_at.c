@@ -51,15 +51,19 @@ static bool find_place(moving *m, int64_t wanted, uint32_t *place) {
     if (holds_any(m, stmt, &m->consumers, &consumers) && first == len) first = i;
   }
   if (behind > first)
-    return tvms_sched_refuse(m->sched, "no place in the loop is behind all producers and in front of all consumers");
+    return tvms_sched_refuse(
+        m->sched,
+        "no place in the loop is behind all producers and in front of all consumers");
   if (m->reverse && producers < m->producers.len)
-    return tvms_sched_refuse(m->sched, "a block that this one reads from is not below the loop");
+    return tvms_sched_refuse(m->sched,
+                             "a block that this one reads from is not below the loop");
   if (!m->reverse && consumers < m->consumers.len)
-    return tvms_sched_refuse(m->sched, "a block that reads from this one is not below the loop");
+    return tvms_sched_refuse(m->sched,
+                             "a block that reads from this one is not below the loop");
   *place = wanted == -1 ? first : wanted == -2 ? behind : (uint32_t)wanted;
   return (wanted < 0 && wanted >= -2) || (wanted >= behind && wanted <= first)
-         || tvms_sched_refuse(m->sched, "the index must be -1, -2 or from %u to %u", behind,
-                              first);
+         || tvms_sched_refuse(m->sched, "the index must be -1, -2 or from %u to %u",
+                              behind, first);
 }
 
 // ---- The new loops ----
@@ -97,9 +101,11 @@ static void add_axis(moving *m, nest *n, uint32_t axis, const tvms_axis_domain *
   if (m->keep_units || !tvms_node_is_int(extent, 1)) {
     char name[16];
     int len = snprintf(name, sizeof name, "ax%u", n->loops);
-    tvms_dtype dtype = min->dtype.bits > extent->dtype.bits ? min->dtype : extent->dtype;
-    tvms_node *var = tvms_var_new(
-        s->unit, tvms_symbol_intern(s->context, name, (size_t)len), dtype, TVMS_NO_SPAN);
+    tvms_dtype dtype =
+        min->dtype.bits > extent->dtype.bits ? min->dtype : extent->dtype;
+    tvms_node *var =
+        tvms_var_new(s->unit, tvms_symbol_intern(s->context, name, (size_t)len), dtype,
+                     TVMS_NO_SPAN);
     n->vars[n->loops] = var;
     n->extents[n->loops++] = tvms_analyzer_simplify(m->analyzer, extent);
     n->values[axis] = tvms_sched_build(s, TVMS_NODE_ADD, min, var);
@@ -146,16 +152,16 @@ static bool move(moving *m, int64_t index) {
   tvms_sched_consumers(s, m->block, &m->consumers);
   if (!tvms_sched_check_block(s, m->block, m->scope) || !check_places(m)) return false;
   if (!m->reverse && tvms_sched_is_output(s, m->block))
-    return tvms_sched_refuse(s, "the block writes a buffer that its scope does not allocate");
+    return tvms_sched_refuse(
+        s, "the block writes a buffer that its scope does not allocate");
   const tvms_node *leaf = tvms_inline_leaf(s, m->block);
   uint32_t place;
   if (!leaf || !find_place(m, index, &place)) return false;
   m->analyzer = tvms_sched_analyzer(s, m->loop);
   tvms_sched_mark_sizes(s, m->analyzer);
   tvms_sched_domains(s, m->loop, m->scope, &m->domains);
-  tvms_axis_question question = {m->block, m->loop,
-                                 m->reverse ? &m->producers : &m->consumers,
-                                 !m->reverse};
+  tvms_axis_question question = {
+      m->block, m->loop, m->reverse ? &m->producers : &m->consumers, !m->reverse};
   uint32_t count = tvms_sched_block(s, m->block)->iter_vars.len;
   tvms_axis_domain *domains =
       tvms_arena_array(&s->unit->arena, tvms_axis_domain, count + 1);

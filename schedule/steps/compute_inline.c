@@ -64,7 +64,8 @@ static bool check(tvms_sched *s, int32_t site, int32_t *scope) {
     return tvms_sched_refuse(s, "the block does not write exactly one buffer");
   if (!tvms_sched_check_scope(s, site, true, scope)) return false;
   if (tvms_sched_is_output(s, site))
-    return tvms_sched_refuse(s, "the block writes a buffer that its scope does not allocate");
+    return tvms_sched_refuse(
+        s, "the block writes a buffer that its scope does not allocate");
   const char *why = tvms_sched_why_incomplete(s, site, *scope);
   return !why || tvms_sched_refuse(s, "the block is not complete: %s", why);
 }
@@ -76,7 +77,8 @@ bool tvms_step_compute_inline(tvms_step *step) {
   const tvms_block *block = tvms_sched_block(s, site);
   inlined in = {.sched = s, .buffer = tvms_sched_region_buffer(block->writes, 0)};
   if (!read_value(s, block, &in))
-    return tvms_sched_refuse(s, "the block does more than store one value at places that its axes tell");
+    return tvms_sched_refuse(
+        s, "the block does more than store one value at places that its axes tell");
   const tvms_node *leaf = tvms_inline_leaf(s, site);
   if (!leaf || !tvms_inline_check_opaque(s, scope, in.buffer)) return false;
   tvms_inline_rewrite(s, scope, leaf, in.buffer, TVMS_NODE_BUFFER_LOAD, replace_load,

@@ -62,8 +62,7 @@ static void make_block(initial *in, const tvms_block_realize *old) {
   made->writes =
       tvms_list_copy(s->unit, in->block->writes.items, in->block->writes.len);
   for (uint32_t i = 0; i < made->writes.len; i++)
-    made->writes.items[i] =
-        tvms_substitute(s->unit, made->writes.items[i], &in->vars);
+    made->writes.items[i] = tvms_substitute(s->unit, made->writes.items[i], &in->vars);
   in->realize->block = &made->head;
 }
 
