@@ -496,7 +496,7 @@ bool tvms_iter_map_inverse(tvms_unit *unit, tvms_analyzer *analyzer,
                            const tvms_iter_domain *domains, uint32_t domain_count,
                            tvms_node *const *indices, uint32_t index_count,
                            tvms_node *const *values, tvms_node **inverse,
-                           tvms_node **padding) {
+                           tvms_node **TVMS_NULLABLE padding) {
   mapping made;
   tvms_node *always = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
   open_mapping(&made, unit, analyzer, domains, domain_count, indices, index_count,
@@ -510,9 +510,9 @@ bool tvms_iter_map_inverse(tvms_unit *unit, tvms_analyzer *analyzer,
     fine = value || tvms_node_is_int(domains[i].extent, 1);
     if (!fine) break;
     if (!value) tvms_node_map_put(&known, domains[i].var, value = domains[i].min);
-    inverse[i] = tvms_analyzer_simplify(analyzer, value);
+    inverse[i] = padding ? tvms_analyzer_simplify(analyzer, value) : value;
   }
-  if (fine) *padding = padding_of(&made, &known, values, index_count);
+  if (fine && padding) *padding = padding_of(&made, &known, values, index_count);
   tvms_node_map_fini(&known);
   close_mapping(&made);
   return fine;

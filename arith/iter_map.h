@@ -55,10 +55,11 @@ TVMS_NODISCARD bool tvms_iter_map_ranges(tvms_unit *unit, tvms_analyzer *analyze
 // Finds the variables from the indices: inverse[i] is domains[i].var where index k is the
 // variable values[k]. Gets in `padding` the condition on `values` under which no variables have
 // these indices; False: there are always some. Indices may tell less than all about
-// a variable: then the inverse is one of its values. False if they are no iterators. TVM: IndexMap::NonSurjectiveInverse.
+// a variable: then the inverse is one of its values. False if they are no iterators. `padding` may be NULL:
+// then the inverse is not simplified. TVM: IndexMap::NonSurjectiveInverse, InverseAffineIterMap.
 TVMS_NODISCARD bool tvms_iter_map_inverse(
     tvms_unit *unit, tvms_analyzer *analyzer, const tvms_iter_domain *domains,
     uint32_t domain_count, tvms_node *const *indices, uint32_t index_count,
-    tvms_node *const *values, tvms_node **inverse, tvms_node **padding);
+    tvms_node *const *values, tvms_node **inverse, tvms_node **TVMS_NULLABLE padding);
 
 #endif

@@ -193,12 +193,11 @@ bool tvms_inline_inverse(tvms_sched *sched, const tvms_block *block, tvms_list i
   }
   tvms_node **inverse =
       tvms_arena_array(&sched->unit->arena, tvms_node *, domains.len + 1);
-  tvms_node *padding = NULL;
   tvms_analyzer *analyzer = tvms_analyzer_new(sched->unit);
   bool fine =
       (!exact || is_bijective(sched, analyzer, &domains, indices))
       && tvms_iter_map_inverse(sched->unit, analyzer, domains.items, domains.len,
-                               indices.items, indices.len, places, inverse, &padding);
+                               indices.items, indices.len, places, inverse, NULL);
   for (uint32_t i = 0; fine && i < domains.len; i++)
     tvms_node_map_put(found, domains.items[i].var, inverse[i]);
   tvms_analyzer_free(analyzer);

@@ -1,0 +1,237 @@
+// fuse_reduction_epilogue: a block that adds to the result of a reduction, or clips it, becomes a part of the reduction. The buffer
+// between them stays allocated, as in TVM.
+// TVM: src/s_tir/schedule/primitive/compute_inline.cc.
+#include "ir/fold_ops.h"
+#include "ir/walk.h"
+#include "schedule/bindings.h"
+#include "schedule/buffers.h"
+#include "schedule/inline.h"
+#include "schedule/region.h"
+#include "schedule/steps.h"
+
+typedef struct {
+  tvms_sched *sched;
+  int32_t reduction, epilogue, scope;
+  tvms_node *buffer;        // that the reduction writes
+  const tvms_store *store;  // of the epilogue
+  tvms_node_map axes;       // of the epilogue, as those of the reduction
+} fusion;
+
+// ---- Checks ----
+
+typedef struct {
+  const tvms_node *buffer;
+  uint32_t loads;
+  bool scaled;
+  tvms_memory *memory;
+} usage;
+
+static tvms_walk_step see(void *self, tvms_node *node, tvms_field_role role) {
+  usage *u = self;
+  (void)role;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  if (node->kind == TVMS_NODE_BUFFER_LOAD)
+    u->loads += tvms_as_buffer_load(node)->buffer == u->buffer;
+  bool scales = node->kind == TVMS_NODE_MUL || node->kind == TVMS_NODE_DIV
+                || node->kind == TVMS_NODE_MOD;
+  if (!scales) return TVMS_WALK_ON;
+  uint32_t before = u->loads;
+  usage below = {.buffer = u->buffer, .memory = u->memory};
+  tvms_visitor visitor = {.self = &below, .enter = see};
+  (void)tvms_walk(u->memory, tvms_as_binary(node)->a, &visitor);
+  (void)tvms_walk(u->memory, tvms_as_binary(node)->b, &visitor);
+  u->scaled = u->scaled || below.loads;
+  u->loads = before + below.loads;
+  return TVMS_WALK_SKIP;
+}
+
+static bool check_blocks(fusion *f) {
+  tvms_sched *s = f->sched;
+  const tvms_block *reduction = tvms_sched_block(s, f->reduction);
+  if (!tvms_sched_check_scope(s, f->epilogue, true, &f->scope)) return false;
+  if (reduction->writes.len != 1)
+    return tvms_sched_refuse(s, "the reduction does not write exactly one buffer");
+  f->buffer = tvms_sched_region_buffer(reduction->writes, 0);
+  const char *why = tvms_sched_why_no_reduction(s, f->reduction, f->scope);
+  if (why) return tvms_sched_refuse(s, "the first block is not a reduction: %s", why);
+  why = tvms_sched_why_incomplete(s, f->epilogue, f->scope);
+  if (why) return tvms_sched_refuse(s, "the second block is not complete: %s", why);
+  return !tvms_sched_is_output(s, f->reduction)
+         || tvms_sched_refuse(
+             s, "the reduction writes a buffer that its scope does not allocate");
+}
+
+static bool check_epilogue(fusion *f) {
+  tvms_sched *s = f->sched;
+  const tvms_block *epilogue = tvms_sched_block(s, f->epilogue);
+  bool plain = tvms_node_is_int(tvms_sched_realize(s, f->epilogue)->predicate, 1)
+               && epilogue->body->kind == TVMS_NODE_STORE;
+  if (!plain)
+    return tvms_sched_refuse(s, "the second block does more than store one value");
+  f->store = tvms_as_store(epilogue->body);
+  usage u = {.buffer = f->buffer, .memory = &s->context->memory};
+  tvms_visitor visitor = {.self = &u, .enter = see};
+  (void)tvms_walk(u.memory, epilogue->body, &visitor);
+  if (u.loads != 1)
+    return tvms_sched_refuse(s, "the second block reads the result %u times", u.loads);
+  if (u.scaled) return tvms_sched_refuse(s, "the second block scales the result");
+  tvms_list axes = tvms_sched_block(s, f->reduction)->iter_vars;
+  for (uint32_t i = 0; i < axes.len; i++)
+    if (tvms_as_iter_var(axes.items[i])->iter_type == TVMS_ITER_COMM_REDUCE)
+      return true;
+  return tvms_sched_refuse(s, "the first block has no reduced axis");
+}
+
+static bool pair_axes(fusion *f) {
+  tvms_list a = tvms_sched_block(f->sched, f->reduction)->iter_vars,
+            b = tvms_sched_block(f->sched, f->epilogue)->iter_vars;
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < a.len; i++) {
+    const tvms_iter_var *axis = tvms_as_iter_var(a.items[i]);
+    if (axis->iter_type != TVMS_ITER_DATA_PAR) continue;
+    if (next < b.len)
+      tvms_node_map_put(&f->axes, tvms_as_iter_var(b.items[next])->var, axis->var);
+    next++;
+  }
+  return next == b.len
+         || tvms_sched_refuse(f->sched,
+                              "the blocks have different numbers of spatial axes");
+}
+
+// ---- The fused block ----
+
+// What the rewriting of an expression puts in for loads of the result.
+typedef struct {
+  const fusion *fusion;
+  tvms_node *value;
+} filling;
+
+static tvms_node *fill_load(tvms_rewriter *r, tvms_node *node) {
+  const filling *fill = r->self;
+  return tvms_as_buffer_load(node)->buffer == fill->fusion->buffer ? fill->value : node;
+}
+
+static bool holds_load(const fusion *f, tvms_node *node) {
+  usage u = {.buffer = f->buffer, .memory = &f->sched->context->memory};
+  tvms_visitor visitor = {.self = &u, .enter = see};
+  (void)tvms_walk(u.memory, node, &visitor);
+  return u.loads > 0;
+}
+
+// What is added to the result is in it already: only the first value has it.
+static tvms_node *drop_addend(tvms_rewriter *r, tvms_node *node) {
+  const filling *fill = r->self;
+  const tvms_binary *sum = tvms_as_binary(node);
+  if (holds_load(fill->fusion, sum->a)) return tvms_rewrite(r, sum->a);
+  if (holds_load(fill->fusion, sum->b)) return tvms_rewrite(r, sum->b);
+  return TVMS_REWRITE_BELOW;
+}
+
+static tvms_node *filled(const fusion *f, tvms_node *value, bool update) {
+  filling fill = {f, value};
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, f->sched->unit, &fill);
+  r.leave[TVMS_NODE_BUFFER_LOAD] = fill_load;
+  if (update) r.enter[TVMS_NODE_ADD] = drop_addend;
+  tvms_node *mapped = tvms_substitute(f->sched->unit, f->store->value, &f->axes);
+  tvms_node *made = tvms_rewrite(&r, mapped);
+  tvms_rewriter_fini(&r);
+  return made;
+}
+
+static tvms_node *make_init(fusion *f) {
+  tvms_sched *s = f->sched;
+  tvms_store *init = tvms_as_store(tvms_node_copy(s->unit, &f->store->head));
+  tvms_dtype dtype = tvms_as_buffer(f->store->buffer)->element;
+  tvms_node *zero = dtype.code == TVMS_INT || dtype.code == TVMS_UINT
+                        ? tvms_sched_int(s, dtype, 0)
+                        : tvms_float_imm_new(s->unit, dtype, 0, TVMS_NO_SPAN);
+  init->value = tvms_arith_simplify(s->unit, filled(f, zero, false));
+  for (uint32_t i = 0; i < init->indices.len; i++) {
+    if (!i)
+      init->indices = tvms_list_copy(s->unit, init->indices.items, init->indices.len);
+    init->indices.items[i] = tvms_substitute(s->unit, init->indices.items[i], &f->axes);
+  }
+  return &init->head;
+}
+
+static tvms_node *swap_load(tvms_rewriter *r, tvms_node *node) {
+  const fusion *f = r->self;
+  if (tvms_as_buffer_load(node)->buffer != f->buffer) return node;
+  tvms_buffer_load *load = tvms_as_buffer_load(tvms_node_copy(r->unit, node));
+  load->buffer = f->store->buffer;
+  return &load->head;
+}
+
+static tvms_node *swap_store(tvms_rewriter *r, tvms_node *node) {
+  const fusion *f = r->self;
+  if (tvms_as_store(node)->buffer != f->buffer) return node;
+  tvms_store *store = tvms_as_store(tvms_node_copy(r->unit, node));
+  store->buffer = f->store->buffer;
+  store->value = filled(f, store->value, true);
+  return &store->head;
+}
+
+static tvms_node *make_body(fusion *f) {
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, f->sched->unit, f);
+  r.roles = TVMS_IN(BODY) | TVMS_IN(USE);
+  r.leave[TVMS_NODE_BUFFER_LOAD] = swap_load;
+  r.leave[TVMS_NODE_STORE] = swap_store;
+  tvms_node *made = tvms_rewrite(&r, tvms_sched_block(f->sched, f->reduction)->body);
+  tvms_rewriter_fini(&r);
+  return made;
+}
+
+static void add_reads(fusion *f, tvms_list regions, bool map, tvms_node_vec *reads) {
+  tvms_sched *s = f->sched;
+  for (uint32_t i = 0; i < regions.len; i++) {
+    const tvms_node *buffer = tvms_sched_region_buffer(regions, i);
+    bool known =
+        buffer == f->buffer
+        || (!map && tvms_sched_touches((tvms_list){reads->items, reads->len}, buffer));
+    if (known) continue;
+    tvms_node *region = regions.items[i];
+    if (map) region = tvms_substitute(s->unit, region, &f->axes);
+    tvms_vec_push(&s->context->memory, reads, region);
+  }
+}
+
+static tvms_node *make_block(fusion *f) {
+  tvms_sched *s = f->sched;
+  const tvms_block *old = tvms_sched_block(s, f->reduction);
+  tvms_block *made = tvms_as_block(tvms_node_copy(s->unit, &old->head));
+  made->init = make_init(f);
+  made->body = make_body(f);
+  tvms_list ranges = tvms_as_buffer_region(old->writes.items[0])->region;
+  tvms_node *written = tvms_buffer_region_new(s->unit, f->store->buffer, ranges.items,
+                                              ranges.len, TVMS_NO_SPAN);
+  made->writes = tvms_list_copy(s->unit, &written, 1);
+  tvms_node_vec reads = {0};
+  add_reads(f, tvms_sched_block(s, f->epilogue)->reads, true, &reads);
+  add_reads(f, old->reads, false, &reads);
+  made->reads = tvms_list_copy(s->unit, reads.items, reads.len);
+  tvms_vec_fini(&s->context->memory, &reads);
+  return &made->head;
+}
+
+static bool run(fusion *f) {
+  tvms_sched *s = f->sched;
+  if (!check_blocks(f) || !check_epilogue(f) || !pair_axes(f)) return false;
+  tvms_sched_edit edits[] = {{tvms_sched_at(s, f->reduction)->node, make_block(f)},
+                             {tvms_sched_at(s, f->epilogue)->realize, NULL}};
+  tvms_sched_replace(s, edits, 2);
+  return true;
+}
+
+bool tvms_step_fuse_reduction_epilogue(tvms_step *step) {
+  fusion f = {.sched = step->sched};
+  f.reduction = tvms_step_site(step, TVMS_ARG(FuseReductionEpilogue, reduction_block));
+  if (f.reduction == TVMS_NO_SITE) return false;
+  f.epilogue = tvms_step_site(step, TVMS_ARG(FuseReductionEpilogue, epilogue_block));
+  if (f.epilogue == TVMS_NO_SITE) return false;
+  tvms_node_map_init(&f.axes, &step->sched->context->memory);
+  bool fine = run(&f);
+  tvms_node_map_fini(&f.axes);
+  return fine;
+}
