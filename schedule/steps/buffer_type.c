@@ -24,7 +24,7 @@ static int32_t allocation_of(tvms_sched *s, int32_t block, const tvms_node *buff
 
 typedef struct {
   tvms_sched *sched;
-  tvms_node_map buffers;  // old -> new
+  tvms_node_map buffers;            // old -> new
   const char *TVMS_NULLABLE scope;  // that they get; else `dtype`
   tvms_dtype dtype;
 } retyping;
@@ -35,14 +35,14 @@ static void replace_buffer(retyping *t, tvms_node *old) {
   const char *scope = tvms_storage_scope_of(s->context, old);
   tvms_node *made;
   if (t->scope) {
-    made = tvms_sched_buffer_like(s, old, tvms_sched_joined(s, name, t->scope), t->scope,
-                                  NULL);
+    made = tvms_sched_buffer_like(s, old, tvms_sched_joined(s, name, t->scope),
+                                  t->scope, NULL);
   } else {
     tvms_buffer *copy = tvms_as_buffer(tvms_node_copy(s->unit, old));
     copy->element = t->dtype;
-    copy->data = tvms_pointer_var_new(s->unit, copy->name, t->dtype,
-                                      tvms_symbol_intern(s->context, scope, strlen(scope)),
-                                      TVMS_NO_SPAN);
+    copy->data = tvms_pointer_var_new(
+        s->unit, copy->name, t->dtype,
+        tvms_symbol_intern(s->context, scope, strlen(scope)), TVMS_NO_SPAN);
     made = &copy->head;
   }
   tvms_node_map_put(&t->buffers, old, made);
@@ -145,7 +145,8 @@ static const char align_key[] = "buffer_dim_align";
 static tvms_node *align_rows(tvms_sched *s, const tvms_node *TVMS_NULLABLE old,
                              const int64_t *row) {
   tvms_list rows = {0};
-  if (old && old->kind == TVMS_NODE_OBJECT_ARRAY) rows = tvms_as_object_array(old)->items;
+  if (old && old->kind == TVMS_NODE_OBJECT_ARRAY)
+    rows = tvms_as_object_array(old)->items;
   tvms_node **items = tvms_arena_array(&s->unit->arena, tvms_node *, rows.len + 1);
   tvms_node *numbers[4];
   for (uint32_t i = 0; i < 4; i++)
@@ -182,12 +183,14 @@ bool tvms_step_storage_align(tvms_step *step) {
   if (row[1] < 0) row[1] += rank;
   if (allocation_of(s, block, buffer) == TVMS_NO_SITE) return false;
   tvms_node *old = tvms_sched_at(s, block)->node;
-  const tvms_node *known = tvms_object_map_get(tvms_as_block(old)->annotations, align_key);
+  const tvms_node *known =
+      tvms_object_map_get(tvms_as_block(old)->annotations, align_key);
   bool rows = !known || known->kind == TVMS_NODE_OBJECT_ARRAY;
   for (uint32_t i = 0; known && rows && i < tvms_as_object_array(known)->items.len; i++)
     rows = tvms_as_object_array(known)->items.items[i]->kind == TVMS_NODE_OBJECT_ARRAY;
   if (!rows)
-    return tvms_sched_refuse(s, "the annotation '%s' is not a list of lists", align_key);
+    return tvms_sched_refuse(s, "the annotation '%s' is not a list of lists",
+                             align_key);
   tvms_block *made = tvms_as_block(tvms_node_copy(s->unit, old));
   made->annotations = tvms_object_map_with(s->unit, made->annotations, align_key,
                                            align_rows(s, known, row));
