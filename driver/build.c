@@ -2,6 +2,7 @@
 #include "driver/build.h"
 
 #include "driver/copy.h"
+#include "driver/native.h"
 #include "driver/runnable.h"
 
 bool tvms_build_find_target(const tvms_backend *backend, const char *text,
@@ -18,7 +19,7 @@ bool tvms_build_code(tvms_program *program, const tvms_backend *backend,
   tvms_context *context = program->context;
   tvms_module *module = tvms_runnable_join(program);
   bool whole = module && tvms_runnable_check_library(module, prim_funcs_only)
-               && !context->diags.errors;
+               && !context->diags.errors && tvms_native_lower(module, options->checked);
   tvms_status status =
       whole ? backend->emit(context, module, options, form, out) : TVMS_FOUND_ERRORS;
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&context->memory, status);

@@ -4,7 +4,7 @@
 #include "ir/clone.h"
 #include "parser/read.h"
 
-static tvms_module *copy_module(const tvms_module *module) {
+tvms_module *tvms_copy_module(const tvms_module *module) {
   tvms_module *copy =
       tvms_module_create(module->context, module->dialect, module->name);
   copy->name_span = module->name_span;
@@ -36,7 +36,7 @@ tvms_program *tvms_copy_program(const tvms_program *program) {
   copy->source = program->source;
   copy->wrong = program->wrong;
   for (uint32_t i = 0; i < program->count; i++) {
-    tvms_program_add(copy, copy_module(program->modules[i]));
+    tvms_program_add(copy, tvms_copy_module(program->modules[i]));
   }
   return copy;
 }

@@ -4,6 +4,9 @@
 
 #include "ir/module.h"
 
+// A copy of a module, which the caller destroys.
+tvms_module *tvms_copy_module(const tvms_module *module);
+
 // A copy of a program, to be changed or kept when the original goes.
 tvms_program *tvms_copy_program(const tvms_program *program);
 

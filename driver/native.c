@@ -1,7 +1,21 @@
 // Compiling what one function calls, and finding it from the interpreter.
 #include "driver/native.h"
 
+#include "driver/copy.h"
 #include "ir/walk.h"
+#include "passes/manager.h"
+#include "passes/pipeline.h"
+
+bool tvms_native_lower(tvms_module *module, bool checked) {
+  tvms_context *context = module->context;
+  tvms_pipeline pipeline;
+  uint32_t before = context->diags.errors;
+  const char *passes = checked ? "native-checked" : "native";
+  if (!tvms_pipeline_parse(context, "<lowering>", passes, &pipeline)) return false;
+  bool done = tvms_pipeline_run(context, module, &pipeline, UINT32_MAX, NULL, NULL);
+  tvms_pipeline_fini(context, &pipeline);
+  return done && context->diags.errors == before;
+}
 
 static void close_jit(void *what) {
   tvms_compiled *compiled = what;
@@ -47,8 +61,11 @@ bool tvms_compiled_open(tvms_compiled *compiled, const tvms_backend *backend,
   tvms_context *context = module->context;
   tvms_native_options options = {.traced = true, .checked = checked};
   *compiled = (tvms_compiled){.context = context, .module = module};
-  const tvms_module *needed = reachable(context, module, entry);
-  tvms_status status = backend->compile(context, needed, &options, &compiled->jit);
+  tvms_module *lowered = tvms_copy_module(reachable(context, module, entry));
+  tvms_status status = TVMS_FOUND_ERRORS;
+  if (tvms_native_lower(lowered, checked))
+    status = backend->compile(context, lowered, &options, &compiled->jit);
+  tvms_module_destroy(lowered);
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&context->memory, status);
   if (status != TVMS_OK) return false;
   compiled->backend = backend;

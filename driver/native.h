@@ -4,6 +4,10 @@
 
 #include "backend/backend.h"
 
+// Lowers the PrimFuncs of a module to what back ends read, by the pipeline native or, with
+// `checked`, native-checked. False after a report.
+TVMS_NODISCARD bool tvms_native_lower(tvms_module *module, bool checked);
+
 // The zero value: nothing is compiled.
 typedef struct {
   const tvms_backend *TVMS_NULLABLE backend;  // NULL: everything is interpreted

@@ -70,7 +70,7 @@ AREAS = {
     """,
     "backend": "backend",
     "backend-core": "entry words",
-    "driver": "bench build compiled copy dialect diff explain format infer inputs migrate module optimize program reduce render report runnable semantics timing values",
+    "driver": "bench build compiled copy dialect diff explain format infer inputs migrate module native optimize program reduce render report runnable semantics timing values",
     "api": "api context diag fix library note pass program release runner source status",
     "cli": "bisect command deliver files findings golden link options pass run settings verb workers",
 }

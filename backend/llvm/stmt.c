@@ -1,7 +1,7 @@
 // Statements: loops as blocks and phis, scopes with what they define.
 //
-// Loops of all kinds run one after another; LLVM vectorises and unrolls. Blocks need not
-// be lowered before: their init is guarded by its reduction axes, as TVM lowers it.
+// Loops of all kinds run one after another: what a schedule wants of them was done before
+// (the pipelines native and native-checked). Blocks are gone.
 #include "backend/llvm/stmt.h"
 
 #include "backend/llvm/buffer.h"
@@ -28,6 +28,67 @@ static void jump(emitter *e, LLVMBasicBlockRef to) {
   if (tvms_emit_is_open(e)) LLVMBuildBr(e->builder, to);
 }
 
+static bool is_one(LLVMValueRef value) {
+  return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) == 1;
+}
+
+// A loop in the making: its blocks and what counts its steps.
+typedef struct {
+  loop_target target;
+  LLVMBasicBlockRef body;
+  LLVMValueRef i;  // from 0 up to the extent
+  LLVMValueRef extent;
+  LLVMValueRef step;
+  LLVMIntPredicate less;
+} counted;
+
+// for (i = 0; i < extent; i += step), up to its body.
+static void open_loop(emitter *e, counted *loop, tvms_dtype dtype, LLVMValueRef extent,
+                      LLVMValueRef step) {
+  LLVMBuilderRef b = e->builder;
+  LLVMTypeRef type = LLVMTypeOf(extent);
+  LLVMValueRef zero = LLVMConstNull(type);
+  // LLVM would insert the block before a loop itself, in time quadratic in their number.
+  LLVMBasicBlockRef before_body = tvms_emit_block(e, "loop");
+  loop->body = tvms_emit_block(e, "body");
+  LLVMBasicBlockRef next = tvms_emit_block(e, "next");
+  LLVMBasicBlockRef end = tvms_emit_block(e, "end");
+  loop->less = dtype.code == TVMS_INT ? LLVMIntSLT : LLVMIntULT;
+  loop->extent = extent;
+  loop->step = step;
+  LLVMValueRef runs = LLVMBuildICmp(b, loop->less, zero, extent, "");
+  if (LLVMIsAConstantInt(runs) && LLVMConstIntGetZExtValue(runs))
+    LLVMBuildBr(b, before_body);
+  else
+    LLVMBuildCondBr(b, runs, before_body, end);
+  tvms_emit_enter(e, before_body);
+  LLVMBuildBr(b, loop->body);
+  tvms_emit_enter(e, loop->body);
+  loop->i = LLVMBuildPhi(b, type, "");
+  LLVMAddIncoming(loop->i, &zero, &before_body, 1);
+  loop->target = (loop_target){e->loop, next, end, e->memory.len};
+  e->loop = &loop->target;
+}
+
+static void close_loop(emitter *e, counted *loop) {
+  LLVMBuilderRef b = e->builder;
+  LLVMBasicBlockRef next = loop->target.next, end = loop->target.end;
+  e->loop = loop->target.outer;
+  jump(e, next);
+  tvms_emit_enter(e, next);
+  LLVMValueRef following = LLVMBuildNSWAdd(b, loop->i, loop->step, ""), more;
+  if (is_one(loop->step)) {
+    more = LLVMBuildICmp(b, loop->less, following, loop->extent, "");
+  } else {
+    // extent - i > step, and not i + step < extent: the sum might not fit.
+    LLVMValueRef rest = LLVMBuildSub(b, loop->extent, loop->i, "");
+    more = LLVMBuildICmp(b, loop->less, loop->step, rest, "");
+  }
+  LLVMBuildCondBr(b, more, loop->body, end);
+  LLVMAddIncoming(loop->i, &following, &next, 1);
+  tvms_emit_enter(e, end);
+}
+
 // for (i = 0; i < extent; i += step) with the variable at min + i.
 static void emit_for(emitter *e, const tvms_node *node) {
   const tvms_for *source = tvms_as_for(node);
@@ -51,38 +112,12 @@ static void emit_for(emitter *e, const tvms_node *node) {
                      .span = node->span};
     tvms_emit_check(e, LLVMBuildICmp(b, LLVMIntSGT, step, zero, ""), &wrong);
   }
-  LLVMIntPredicate less = dtype.code == TVMS_INT ? LLVMIntSLT : LLVMIntULT;
-  // LLVM would insert the block before a loop itself, in time quadratic in their number.
-  LLVMBasicBlockRef before_body = tvms_emit_block(e, "loop");
-  LLVMBasicBlockRef body = tvms_emit_block(e, "body");
-  LLVMBasicBlockRef next = tvms_emit_block(e, "next");
-  LLVMBasicBlockRef end = tvms_emit_block(e, "end");
-  LLVMValueRef runs = LLVMBuildICmp(b, less, zero, extent, "");
-  if (LLVMIsAConstantInt(runs) && LLVMConstIntGetZExtValue(runs))
-    LLVMBuildBr(b, before_body);
-  else
-    LLVMBuildCondBr(b, runs, before_body, end);
-  tvms_emit_enter(e, before_body);
-  LLVMBuildBr(b, body);
-  tvms_emit_enter(e, body);
-  LLVMValueRef i = LLVMBuildPhi(b, type, "");
-  LLVMAddIncoming(i, &zero, &before_body, 1);
+  counted loop;
+  open_loop(e, &loop, dtype, extent, step);
   bool from_zero = tvms_node_is_int(source->min, 0);
-  e->vars[source->var->id] = from_zero ? i : LLVMBuildNSWAdd(b, min, i, "");
-  loop_target target = {e->loop, next, end, e->memory.len};
-  e->loop = &target;
+  e->vars[source->var->id] = from_zero ? loop.i : LLVMBuildNSWAdd(b, min, loop.i, "");
   tvms_emit_stmt(e, source->body);
-  e->loop = target.outer;
-  jump(e, next);
-  tvms_emit_enter(e, next);
-  // extent - i > step, and not i + step < extent: the sum might not fit.
-  LLVMValueRef rest = LLVMBuildSub(b, extent, i, "");
-  LLVMValueRef more = LLVMBuildICmp(b, less, step, rest, "");
-  LLVMValueRef following = LLVMBuildNSWAdd(b, i, step, "");
-  if (!source->step) more = LLVMBuildICmp(b, less, following, extent, "");
-  LLVMBuildCondBr(b, more, body, end);
-  LLVMAddIncoming(i, &following, &next, 1);
-  tvms_emit_enter(e, end);
+  close_loop(e, &loop);
 }
 
 static void emit_while(emitter *e, const tvms_node *node) {
@@ -117,105 +152,6 @@ static void emit_guarded(emitter *e, LLVMValueRef condition, const tvms_node *th
     tvms_emit_stmt(e, otherwise);
     jump(e, end);
   }
-  tvms_emit_enter(e, end);
-}
-
-// ---- Blocks ----
-
-// NULL if the block has no reduction axis: then its init always runs.
-static LLVMValueRef begins(emitter *e, const tvms_block *block) {
-  LLVMValueRef all = NULL;
-  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
-    const tvms_iter_var *axis = tvms_as_iter_var(block->iter_vars.items[i]);
-    if (!tvms_meaning_is_reduced(axis)) continue;
-    LLVMValueRef first = tvms_emit_expr(e, tvms_as_range(axis->dom)->min);
-    LLVMValueRef value = e->vars[axis->var->id];
-    first = LLVMBuildIntCast2(e->builder, first, LLVMTypeOf(value), true, "");
-    LLVMValueRef same = LLVMBuildICmp(e->builder, LLVMIntEQ, value, first, "");
-    all = all ? LLVMBuildAnd(e->builder, all, same, "") : same;
-  }
-  return all;
-}
-
-static void bind_new(emitter *e, const tvms_node *size, LLVMValueRef value) {
-  bool is_new = size->kind == TVMS_NODE_VAR && !e->vars[size->id];
-  if (!is_new) return;
-  LLVMTypeRef type = tvms_emit_type(e, size->dtype, size->span);
-  e->vars[size->id] = LLVMBuildIntCast2(e->builder, value, type, true, "");
-}
-
-static void match_region(emitter *e, const tvms_node *node) {
-  const tvms_node *whole =
-      tvms_as_buffer_region(tvms_as_match_buffer_region(node)->source)->buffer;
-  view *source = tvms_emit_use_buffer(e, whole, node->span);
-  tvms_meaning_match match = tvms_meaning_of_match(node, source->ndim);
-  const tvms_buffer *buffer = match.buffer;
-  tvms_node *const *region = match.part->region.items;
-  LLVMValueRef offset = source->offset;
-  for (uint32_t i = 0; i < match.offsets; i++) {
-    LLVMValueRef min = tvms_emit_index(e, tvms_as_range(region[i])->min);
-    LLVMValueRef step = LLVMBuildNSWMul(e->builder, min, source->strides[i], "");
-    offset = LLVMBuildNSWAdd(e->builder, offset, step, "");
-  }
-  for (uint32_t i = 0; i < match.extents; i++) {
-    const tvms_range *range = tvms_as_range(region[i + match.skipped]);
-    bind_new(e, buffer->shape.items[i], tvms_emit_index(e, range->extent));
-  }
-  for (uint32_t i = 0; i < match.strides; i++) {
-    bind_new(e, buffer->strides.items[i], source->strides[i + match.skipped]);
-  }
-  if (buffer->elem_offset) bind_new(e, buffer->elem_offset, offset);
-  view *v = tvms_emit_define_buffer(e, &buffer->head, source->data);
-  v->offset = offset;
-  for (uint32_t i = 0; i < v->ndim && i + match.skipped < source->ndim; i++) {
-    v->strides[i] = source->strides[i + match.skipped];
-  }
-}
-
-static void emit_block(emitter *e, const tvms_block *block) {
-  uint32_t memory = e->memory.len;
-  for (uint32_t i = 0; i < block->alloc_buffers.len; i++) {
-    tvms_emit_allocate_buffer(e, block->alloc_buffers.items[i]);
-  }
-  for (uint32_t i = 0; i < block->match_buffers.len; i++) {
-    match_region(e, block->match_buffers.items[i]);
-  }
-  LLVMValueRef condition = block->init ? begins(e, block) : NULL;
-  if (condition)
-    emit_guarded(e, condition, block->init, NULL);
-  else if (block->init)
-    tvms_emit_stmt(e, block->init);
-  tvms_emit_stmt(e, block->body);
-  tvms_emit_end_memory(e, memory);
-}
-
-static void emit_realized(emitter *e, const tvms_block_realize *realize) {
-  const tvms_block *block = tvms_as_block(realize->block);
-  bool before = e->in_index;
-  e->in_index = true;
-  for (uint32_t i = 0; i < block->iter_vars.len && i < realize->iter_values.len; i++) {
-    const tvms_node *var = tvms_as_iter_var(block->iter_vars.items[i])->var;
-    LLVMValueRef value = tvms_emit_expr(e, realize->iter_values.items[i]);
-    LLVMTypeRef type = tvms_emit_type(e, var->dtype, var->span);
-    e->vars[var->id] = LLVMBuildIntCast2(e->builder, value, type, true, "");
-  }
-  e->in_index = before;
-  emit_block(e, block);
-}
-
-static void emit_realize(emitter *e, const tvms_node *node) {
-  const tvms_block_realize *realize = tvms_as_block_realize(node);
-  const tvms_node *predicate = realize->predicate;
-  if (!predicate || tvms_node_is_true(predicate)) {
-    emit_realized(e, realize);
-    return;
-  }
-  LLVMBasicBlockRef yes = tvms_emit_block(e, "then");
-  LLVMBasicBlockRef end = tvms_emit_block(e, "end");
-  LLVMBuildCondBr(e->builder, tvms_emit_condition(e, predicate), yes, end);
-  tvms_emit_enter(e, yes);
-  emit_realized(e, realize);
-  jump(e, end);
   tvms_emit_enter(e, end);
 }
 
@@ -275,18 +211,38 @@ static void emit_allocate_const(emitter *e, const tvms_node *node) {
   e->vars[source->var->id] = place;
 }
 
-static void emit_seq(emitter *e, const tvms_node *node) {
-  tvms_list stmts = tvms_as_seq(node)->stmts;
+static void emit_rest(emitter *e, tvms_list stmts, uint32_t from);
+
+// A thread axis holds for the rest of the SEQ, which is run once per thread.
+static void emit_threads(emitter *e, const tvms_attr_stmt *attr, tvms_list stmts,
+                         uint32_t from) {
+  const tvms_node *var = tvms_attr_stmt_threads(&attr->head)->var;
+  LLVMTypeRef type = tvms_emit_type(e, var->dtype, var->span);
+  LLVMValueRef extent = tvms_emit_index(e, attr->value);
+  extent = LLVMBuildIntCast2(e->builder, extent, type, true, "");
+  counted loop;
+  open_loop(e, &loop, var->dtype, extent, LLVMConstInt(type, 1, false));
+  e->vars[var->id] = loop.i;
+  emit_rest(e, stmts, from);
+  close_loop(e, &loop);
+}
+
+static void emit_rest(emitter *e, tvms_list stmts, uint32_t from) {
   uint32_t memory = e->memory.len;
-  for (uint32_t i = 0; i < stmts.len && tvms_emit_is_open(e); i++) {
-    tvms_emit_stmt(e, stmts.items[i]);
+  for (uint32_t i = from; i < stmts.len && tvms_emit_is_open(e); i++) {
+    const tvms_node *stmt = stmts.items[i];
+    if (tvms_attr_stmt_threads(stmt)) {
+      emit_threads(e, tvms_as_attr_stmt(stmt), stmts, i + 1);
+      break;
+    }
+    tvms_emit_stmt(e, stmt);
   }
   tvms_emit_end_memory(e, memory);
 }
 
 static void stmt_kind(emitter *e, const tvms_node *node) {
   switch ((int)node->kind) {
-  case TVMS_NODE_SEQ: emit_seq(e, node); return;
+  case TVMS_NODE_SEQ: emit_rest(e, tvms_as_seq(node)->stmts, 0); return;
   case TVMS_NODE_FOR: emit_for(e, node); return;
   case TVMS_NODE_WHILE: emit_while(e, node); return;
   case TVMS_NODE_IF_THEN_ELSE: {
@@ -295,8 +251,6 @@ static void stmt_kind(emitter *e, const tvms_node *node) {
     emit_guarded(e, condition, branch->then_case, branch->else_case);
     return;
   }
-  case TVMS_NODE_BLOCK_REALIZE: emit_realize(e, node); return;
-  case TVMS_NODE_BLOCK: emit_block(e, tvms_as_block(node)); return;
   case TVMS_NODE_EVALUATE: emit_evaluate(e, node); return;
   case TVMS_NODE_STORE: tvms_emit_buffer_store(e, node); return;
   case TVMS_NODE_BIND: {
@@ -326,9 +280,7 @@ static void stmt_kind(emitter *e, const tvms_node *node) {
     return;
   }
   case TVMS_NODE_RETURN: emit_return(e, tvms_as_return(node)->value); return;
-  case TVMS_NODE_ATTR_STMT:
-    if (tvms_attr_stmt_threads(node)) tvms_emit_refuse(e, node->span, "a thread axis");
-    return;  // others are hints
+  case TVMS_NODE_ATTR_STMT: return;  // a hint
   default:
     tvms_emit_refuse(e, node->span,
                      tvms_node_schema_of((tvms_node_kind)node->kind)->name);

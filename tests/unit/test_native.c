@@ -1,6 +1,8 @@
 // The interpreter and native code: the same programs, made by hand, give the same bits.
 #include "backend/backend.h"
 #include "backend/load.h"
+#include "driver/copy.h"
+#include "driver/native.h"
 #include "interp/prim.h"
 #include "sexpr.h"
 #include "support/names.h"
@@ -110,9 +112,18 @@ static tvms_status call(const tvms_member *member, const tvms_value *args,
   return failed ? failed : request.status;
 }
 
+// The module as back ends read it, unchecked.
+static const tvms_module *lowered(void) {
+  cr_assert(tvms_native_lower(module, false));
+  return module;
+}
+
 static tvms_jit *compile(void) {
   tvms_jit *jit = NULL;
-  tvms_status status = native->compile(&context, module, &traced, &jit);
+  tvms_module *copy = tvms_copy_module(module);
+  cr_assert(tvms_native_lower(copy, true));
+  tvms_status status = native->compile(&context, copy, &traced, &jit);
+  tvms_module_destroy(copy);
   cr_assert_eq(status, TVMS_OK, "%s",
                context.diags.first ? context.diags.first->text : "no reason");
   return jit;
@@ -397,7 +408,7 @@ Test(native, code_is_made_in_every_form) {
   for (int i = 0; i < 3; i++) {
     tvms_strbuf out;
     tvms_strbuf_init(&out, &context.memory);
-    cr_assert_eq(native->emit(&context, module, &plain, forms[i], &out), TVMS_OK);
+    cr_assert_eq(native->emit(&context, lowered(), &plain, forms[i], &out), TVMS_OK);
     cr_assert_neq(strstr(tvms_strbuf_text(&out), marks[i]), NULL);
   }
 }
@@ -408,12 +419,12 @@ Test(native, another_processor_can_be_asked_for) {
   tvms_strbuf_init(&out, &context.memory);
   tvms_target cortex = {.triple = "aarch64-linux-gnu", .cpu = "cortex-a72"};
   tvms_native_options arm = {.target = &cortex};
-  cr_assert_eq(native->emit(&context, module, &arm, TVMS_NATIVE_ASSEMBLY, &out),
+  cr_assert_eq(native->emit(&context, lowered(), &arm, TVMS_NATIVE_ASSEMBLY, &out),
                TVMS_OK);
   cr_assert_neq(strstr(tvms_strbuf_text(&out), "fmul"), NULL);
   tvms_target nothing = {.triple = "no-such-machine"};
   tvms_native_options none = {.target = &nothing};
-  cr_assert_eq(native->emit(&context, module, &none, TVMS_NATIVE_ASSEMBLY, &out),
+  cr_assert_eq(native->emit(&context, lowered(), &none, TVMS_NATIVE_ASSEMBLY, &out),
                TVMS_FOUND_ERRORS);
   cr_assert_eq(context.diags.last->id, TVMS_D_code_generation);
 }
@@ -428,7 +439,8 @@ Test(native, llvm_agrees_about_this_machine) {
   tvms_native_options options = {.target = &host};
   tvms_strbuf out;
   tvms_strbuf_init(&out, &context.memory);
-  cr_assert_eq(native->emit(&context, module, &options, TVMS_NATIVE_IR, &out), TVMS_OK);
+  cr_assert_eq(native->emit(&context, lowered(), &options, TVMS_NATIVE_IR, &out),
+               TVMS_OK);
   const char *said = strstr(tvms_strbuf_text(&out), "\"target-features\"");
   char word[80];
   snprintf(word, sizeof word, "\"target-cpu\"=\"%s\"", host.cpu);
@@ -445,18 +457,19 @@ Test(native, llvm_agrees_about_this_machine) {
 
 Test(native, failing_allocations_end_the_compilation) {
   matmul_new(0);
+  const tvms_module *loops = lowered();
   static const tvms_native_options plain = {0};
   uint64_t begin = context.memory.count;
   tvms_strbuf out;
   tvms_strbuf_init(&out, &context.memory);
-  cr_assert_eq(native->emit(&context, module, &plain, TVMS_NATIVE_OBJECT, &out),
+  cr_assert_eq(native->emit(&context, loops, &plain, TVMS_NATIVE_OBJECT, &out),
                TVMS_OK);
   uint64_t count = context.memory.count - begin;
   cr_assert_gt(count, 0);
   for (uint64_t n = 1; n <= count; n++) {
     context.memory.fail_at = context.memory.count + n;
     tvms_status status =
-        native->emit(&context, module, &plain, TVMS_NATIVE_OBJECT, &out);
+        native->emit(&context, loops, &plain, TVMS_NATIVE_OBJECT, &out);
     context.memory.fail_at = 0;
     // Later rounds may need fewer: what was grown stays.
     cr_assert(status == TVMS_OVER_LIMIT || status == TVMS_OK);

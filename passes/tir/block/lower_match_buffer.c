@@ -4,7 +4,9 @@
 //
 // Variables in the shape, the strides and the offset of the inner buffer get their values.
 // What is given there must be so: scope, dtype, shape, strides and a multiple of offset_factor
-// are refused if they cannot be proved. TVM: s_tir.transform.LowerMatchBuffer.
+// are refused if they cannot be proved. With declare=true the inner buffer stays, as one that
+// is declared over the memory of the other, so that its own indices can be checked; then
+// nothing has to be proved. TVM: s_tir.transform.LowerMatchBuffer.
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "passes/functions.h"
@@ -23,6 +25,8 @@ typedef struct {
   tvms_node_map params;      // scalar parameters, which are bound outside
   const tvms_buffer *inner;  // being matched
   bool failed;
+  bool declare;
+  tvms_node_map bound;  // with `declare`: variables that have a value
 } lowering;
 
 static tvms_node *build(tvms_rewriter *r, tvms_node_kind kind, tvms_node *a,
@@ -192,12 +196,87 @@ static void add_match(tvms_rewriter *r, const tvms_node *node) {
   }
 }
 
-static tvms_node *enter_block(tvms_rewriter *r, tvms_node *node) {
+// ---- Declarations ----
+
+// A variable that has no value yet takes this one by a statement.
+static void assign(tvms_rewriter *r, tvms_node_vec *stmts, tvms_node *part,
+                   tvms_node *value) {
+  lowering *l = r->self;
+  bool is_new = part->kind == TVMS_NODE_VAR && !tvms_node_map_get(&l->bound, part)
+                && !tvms_node_map_get(&l->params, part);
+  if (!is_new) return;
+  tvms_node_map_put(&l->bound, part, part);
+  tvms_bind *bind = tvms_node_make(r->unit, BIND, part->span);
+  bind->var = part;
+  bind->value = tvms_build_cast(r->unit, part->dtype, value, TVMS_NO_SPAN);
+  tvms_vec_push(&r->unit->context->memory, stmts, &bind->head);
+}
+
+// The strides of the last dimensions of a buffer, which has them or is compact.
+static tvms_list last_strides(tvms_rewriter *r, const tvms_buffer *outer,
+                              uint32_t count) {
+  uint32_t skipped = outer->shape.len - count;
+  tvms_node **strides = tvms_arena_array(&r->unit->arena, tvms_node *, count);
+  tvms_node *stride = NULL;
+  for (uint32_t i = count; i > 0; i--) {
+    tvms_node *extent = outer->shape.items[i - 1 + skipped];
+    if (!stride) stride = tvms_int_imm_new(r->unit, extent->dtype, 1, TVMS_NO_SPAN);
+    strides[i - 1] =
+        outer->strides.len ? outer->strides.items[i - 1 + skipped] : stride;
+    stride = build(r, TVMS_NODE_MUL, stride, extent);
+  }
+  return (tvms_list){strides, count};
+}
+
+static void declare_match(tvms_rewriter *r, tvms_node_vec *stmts, tvms_node *node) {
+  const tvms_match_buffer_region *old = tvms_as_match_buffer_region(node);
+  const tvms_buffer_region *region =
+      tvms_as_buffer_region(tvms_rewrite(r, old->source));
+  const tvms_buffer *outer = tvms_as_buffer(region->buffer);
+  tvms_node *made = tvms_node_copy(r->unit, old->buffer);
+  tvms_buffer *inner = tvms_as_buffer(made);
+  tvms_list given = inner->strides;
+  uint32_t skipped = outer->shape.len - inner->shape.len;
+  tvms_node *offset = offset_of(r, region);
+  inner->strides = last_strides(r, outer, inner->shape.len);
+  for (uint32_t i = 0; i < inner->shape.len; i++) {
+    assign(r, stmts, inner->shape.items[i],
+           tvms_as_range(region->region.items[i + skipped])->extent);
+    if (given.len) assign(r, stmts, given.items[i], inner->strides.items[i]);
+  }
+  if (inner->elem_offset && offset) assign(r, stmts, inner->elem_offset, offset);
+  inner->elem_offset = offset;
+  tvms_node_map_put(&r->known, inner->data, outer->data);
+  inner->data = outer->data;
+  tvms_node_map_put(&r->known, old->buffer, made);
+  tvms_decl_buffer *declare = tvms_node_make(r->unit, DECL_BUFFER, made->span);
+  declare->buffer = made;
+  tvms_vec_push(&r->unit->context->memory, stmts, &declare->head);
+}
+
+static tvms_node *declare_matches(tvms_rewriter *r, tvms_node *node) {
   const tvms_block *old = tvms_as_block(node);
+  tvms_node_vec stmts = {0};
+  for (uint32_t i = 0; i < old->match_buffers.len; i++) {
+    declare_match(r, &stmts, old->match_buffers.items[i]);
+  }
+  tvms_node *copy = tvms_node_copy(r->unit, node);
+  tvms_as_block(copy)->match_buffers = (tvms_list){0};
+  copy = tvms_rewrite_below(r, copy);
+  tvms_block *block = tvms_as_block(copy);
+  tvms_stmt_push_last(&r->unit->context->memory, &stmts, block->body);
+  block->body = tvms_stmt_seq(r->unit, &stmts, node->span);
+  return copy;
+}
+
+static tvms_node *enter_block(tvms_rewriter *r, tvms_node *node) {
+  const lowering *l = r->self;
+  const tvms_block *old = tvms_as_block(node);
+  if (old->match_buffers.len == 0) return TVMS_REWRITE_BELOW;
+  if (l->declare) return declare_matches(r, node);
   for (uint32_t i = 0; i < old->match_buffers.len; i++) {
     add_match(r, old->match_buffers.items[i]);
   }
-  if (old->match_buffers.len == 0) return TVMS_REWRITE_BELOW;
   tvms_node *copy = tvms_node_copy(r->unit, node);
   tvms_as_block(copy)->match_buffers = (tvms_list){0};
   return tvms_rewrite_below(r, copy);
@@ -238,8 +317,10 @@ static tvms_node *leave_store(tvms_rewriter *r, tvms_node *node) {
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  lowering l = {.analyzer = tvms_analyzer_new(unit)};
+  lowering l = {.analyzer = tvms_analyzer_new(unit),
+                .declare = TVMS_OPTION(run, LowerMatchBuffer, declare).number != 0};
   tvms_node_map_init(&l.params, &run->context->memory);
+  tvms_node_map_init(&l.bound, &run->context->memory);
   tvms_list params = tvms_as_prim_func(function)->params;
   for (uint32_t i = 0; i < params.len; i++) {
     if (!tvms_dtype_is_handle(params.items[i]->dtype))
@@ -255,6 +336,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_node *changed = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
   tvms_vec_fini(&run->context->memory, &l.matches);
+  tvms_node_map_fini(&l.bound);
   tvms_node_map_fini(&l.params);
   tvms_analyzer_free(l.analyzer);
   return changed;

@@ -22,6 +22,7 @@ typedef struct {
   tvms_scopes scopes;
   tvms_node_map buffers;     // as written → flat
   bool copies;               // flat buffers, too, and bool becomes int8
+  bool zero_offset;          // flat buffers begin at zero
   tvms_node_map iters;       // variables of loops and threads → RANGE
   bool dependent;            // one of them has a range that depends on another
   tvms_node_vec conditions;  // about them, around the access at hand
@@ -106,8 +107,7 @@ static tvms_node *flat_buffer(flattening *f, tvms_node *node) {
       places[i] = tvms_int_imm_new(f->unit, TVMS_DTYPE(INT, 32), i + 1, TVMS_NO_SPAN);
     }
     buffer->axis_separators = (tvms_list){places, buffer->shape.len - 1};
-    if (!is_zero(old->elem_offset)
-        && tvms_release_has(f->unit->dialect, TVMS_FACT_flat_buffers_begin_at_zero)) {
+    if (!is_zero(old->elem_offset) && f->zero_offset) {
       buffer->elem_offset =
           tvms_int_imm_new(f->unit, old->elem_offset->dtype, 0, TVMS_NO_SPAN);
     }
@@ -490,6 +490,8 @@ static tvms_node *declare_views(tvms_rewriter *rewriter, tvms_node *node) {
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   flattening f = {.unit = unit};
   f.copies = tvms_release_has(unit->dialect, TVMS_FACT_flat_buffers_are_copied);
+  f.zero_offset = tvms_release_has(unit->dialect, TVMS_FACT_flat_buffers_begin_at_zero)
+                  || TVMS_OPTION(run, FlattenBuffer, zero_offset).number != 0;
   tvms_node_map_init(&f.buffers, &run->context->memory);
   tvms_node_map_init(&f.iters, &run->context->memory);
   tvms_scopes_init(&f.scopes, unit);
