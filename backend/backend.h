@@ -24,6 +24,9 @@ typedef struct {
   // Otherwise they are raised as TVM does.
   bool traced;
   bool checked;  // every index is checked
+  // A product that is added to something is rounded once, with the sum, where the processor
+  // has such an instruction. Nothing else of floating point is rearranged, ever.
+  bool contract;
 } tvms_native_options;
 
 // Native code in memory, which lives until the plug-in's `close`.
@@ -53,7 +56,7 @@ typedef struct {
   void (*close)(tvms_jit *jit);
 } tvms_backend;
 
-enum { TVMS_BACKEND_VERSION = 3 };
+enum { TVMS_BACKEND_VERSION = 4 };
 #define TVMS_BACKEND_ENTRY "tvms_backend_llvm"
 
 #endif

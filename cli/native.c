@@ -26,6 +26,10 @@ const tvms_backend *tvms_run_load_backend(tvms_run *run) {
   return backend;
 }
 
+bool tvms_run_contracts(const tvms_run *run, bool initially) {
+  return run->options.fp ? strcmp(run->options.fp, "contract") == 0 : initially;
+}
+
 static bool compile(tvms_run *run, const char *backend_name, bool checked,
                     tvms_entry_call *call) {
   const char *asked = run->options.backend ? run->options.backend : backend_name;
@@ -35,8 +39,11 @@ static bool compile(tvms_run *run, const char *backend_name, bool checked,
     tvms_run_worsen(run, TVMS_FAILED_IO);
     return false;
   }
+  // What is checked is there to be compared with the interpreter.
+  tvms_native_options options = {.checked = checked,
+                                 .contract = tvms_run_contracts(run, !checked)};
   return tvms_compiled_open(&call->compiled, backend, call->module, call->entry,
-                            checked);
+                            &options);
 }
 
 // One --in NAME=FILE.

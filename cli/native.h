@@ -23,6 +23,9 @@ typedef struct {
 TVMS_NODISCARD bool tvms_run_find_entry(tvms_run *run, tvms_source *source,
                                         tvms_entry_call *call);
 
+// Whether --fp lets products and sums be rounded at once; `initially` if it is not given.
+bool tvms_run_contracts(const tvms_run *run, bool initially);
+
 // Compiles what the entry calls if --backend asks for native code, or `backend` where it is
 // not given, with checked indices or without, and makes the arguments: --in and --seed.
 // False after a report; else tvms_run_close_call must follow.

@@ -50,7 +50,7 @@ static tvms_status build_source(tvms_run *run, tvms_source *source) {
   tvms_strbuf why;
   tvms_strbuf_init(&why, &run->context->memory);
   tvms_target target;
-  tvms_native_options options = {0};
+  tvms_native_options options = {.contract = tvms_run_contracts(run, true)};
   tvms_status status = TVMS_FAILED_IO;
   if (tvms_build_find_target(backend, run->options.target, &unit, &target, &options,
                              &why))

@@ -57,13 +57,14 @@ static tvms_module *reachable(tvms_context *context, const tvms_module *module,
 
 bool tvms_compiled_open(tvms_compiled *compiled, const tvms_backend *backend,
                         const tvms_module *module, const tvms_member *entry,
-                        bool checked) {
+                        const tvms_native_options *given) {
   tvms_context *context = module->context;
-  tvms_native_options options = {.traced = true, .checked = checked};
+  tvms_native_options options = *given;
+  options.traced = true;
   *compiled = (tvms_compiled){.context = context, .module = module};
   tvms_module *lowered = tvms_copy_module(reachable(context, module, entry));
   tvms_status status = TVMS_FOUND_ERRORS;
-  if (tvms_native_lower(lowered, checked))
+  if (tvms_native_lower(lowered, options.checked))
     status = backend->compile(context, lowered, &options, &compiled->jit);
   tvms_module_destroy(lowered);
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&context->memory, status);

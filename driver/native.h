@@ -21,11 +21,12 @@ typedef struct {
 
 // Compiles what `entry` calls, directly or not. False after a report; else
 // tvms_compiled_close must follow; an unwinding closes it as well, until tvms_compiled_keep.
-// `checked`: every index is checked.
+// The code is traced, whatever `options` say.
 TVMS_NODISCARD bool tvms_compiled_open(tvms_compiled *compiled,
                                        const tvms_backend *backend,
                                        const tvms_module *module,
-                                       const tvms_member *entry, bool checked);
+                                       const tvms_member *entry,
+                                       const tvms_native_options *options);
 
 // Unloads the code. Functions that were taken from it must not be called any more.
 void tvms_compiled_close(tvms_compiled *compiled);

@@ -275,6 +275,17 @@ static LLVMValueRef real_binary(emitter *e, const tvms_node *node, LLVMValueRef 
   }
 }
 
+// Lets LLVM make one instruction of a product and a sum. Narrow floats are rounded in between.
+static LLVMValueRef allow_contraction(emitter *e, const tvms_node *node,
+                                      LLVMValueRef value) {
+  bool fits = node->kind == TVMS_NODE_ADD || node->kind == TVMS_NODE_SUB
+              || node->kind == TVMS_NODE_MUL;
+  bool narrow = node->dtype.bits < 32;
+  if (e->options->contract && fits && !narrow && LLVMCanValueUseFastMathFlags(value))
+    LLVMSetFastMathFlags(value, LLVMFastMathAllowContract);
+  return value;
+}
+
 static LLVMValueRef binary_expr(emitter *e, const tvms_node *node) {
   if (node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR) return logic(e, node);
   const tvms_binary *binary = tvms_as_binary(node);
@@ -283,7 +294,9 @@ static LLVMValueRef binary_expr(emitter *e, const tvms_node *node) {
   if (tvms_dtype_is_real(binary->a->dtype)) {
     LLVMValueRef value = real_binary(e, node, a, b);
     bool compares = tvms_dtype_is_bool(node->dtype);
-    return compares ? value : tvms_emit_round(e, node->dtype, value);
+    if (compares) return value;
+    value = allow_contraction(e, node, value);
+    return tvms_emit_round(e, node->dtype, value);
   }
   bool arithmetic = node->kind <= TVMS_NODE_FLOOR_MOD;
   return arithmetic ? int_arithmetic(e, node, a, b) : int_compare(e, node, a, b);

@@ -73,8 +73,9 @@ static const tvms_backend *TVMS_NULLABLE load_backend(tvms_context *context) {
 static tvms_status compile(tvms_runner *runner) {
   const tvms_backend *backend = load_backend(runner->context);
   if (!backend) return TVMS_NOT_AVAILABLE;
+  tvms_native_options options = {.checked = !runner->options.unchecked};
   if (!tvms_compiled_open(&runner->compiled, backend, runner->module, runner->entry,
-                          !runner->options.unchecked)) {
+                          &options)) {
     return TVMS_FOUND_ERRORS;
   }
   tvms_compiled_keep(&runner->compiled);
@@ -424,7 +425,7 @@ static tvms_status build(void *argument) {
   tvms_unit unit;
   tvms_unit_init(&unit, context, TVMS_DIALECT_CURRENT);
   tvms_target target;
-  tvms_native_options options = {0};
+  tvms_native_options options = {.contract = !b->options->strict_fp};
   bool known = tvms_build_find_target(backend, b->options->target, &unit, &target,
                                       &options, &why);
   tvms_status status =

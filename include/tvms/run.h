@@ -148,6 +148,9 @@ typedef struct {
   const char
       *target;  // NULL: this machine; else TRIPLE[,CPU[,FEATURES]] in LLVM's words
   bool primfuncs_only;  // leave out in silence what is not a PrimFunc
+  // Round each product before it is added to something, as a runner does. Without this, one
+  // instruction computes both where the processor has it, and rounds once.
+  bool strict_fp;
 } tvms_program_build_options;
 
 // Compiles the PrimFuncs of a program. TVMS_FOUND_ERRORS: something cannot be compiled, or

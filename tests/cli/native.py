@@ -131,11 +131,11 @@ class Native(unittest.TestCase):
         self.assertEqual(set(alone), {"__tvm_ffi_scale", "scale.body", "tvms.raise", "tvms.refuse"})
         self.assertEqual(set(with_long), {*alone, "__tvm_ffi_long", "long.body"})
         self.assertEqual(set(with_two), {*with_long, "__tvm_ffi_other", "other.body"})
-        self.assertRegex(alone["scale.body"][2], r"fmul <\d+ x float>")
+        self.assertRegex(alone["scale.body"][2], r"fmul (contract )?<\d+ x float>")
         for others in (with_long, with_two):
             self.assertTrue(others["scale.body"] == alone["scale.body"], "the text of scale is another one")
             self.assertIn("internal", others["long.body"][1])
-            self.assertEqual(others["long.body"][2].count("fadd float"), 4000)
+            self.assertEqual(others["long.body"][2].count("fadd contract float"), 4000)
 
     def test_a_library_with_a_long_function_runs(self):
         lines = "".join(f"    B[{i}] = A[{4999 - i}] + T.float32({i})\n" for i in range(5000))

@@ -43,7 +43,7 @@ class Native(unittest.TestCase):
 
     def build(self, path):
         library = self.file(os.path.basename(path) + ".so")
-        p = tvms("build", path, "-o", library, "--primfuncs-only")
+        p = tvms("build", path, "-o", library, "--primfuncs-only", "--fp", "strict")
         self.assertEqual(p.returncode, 0, p.stderr.decode())
         return library
 
@@ -85,7 +85,7 @@ class Native(unittest.TestCase):
             if text is None or "prim_func" not in text:
                 continue
             library = self.file(f"corpus{i}.so")  # one that is loaded is not loaded again
-            if tvms("build", path, "-o", library, "--primfuncs-only").returncode:
+            if tvms("build", path, "-o", library, "--primfuncs-only", "--fp", "strict").returncode:
                 continue
             answer = self.stock.ask(job="prim_funcs", text=text, path=library)
             for name, said in answer.get("functions", {}).items():
