@@ -9,7 +9,10 @@
 #include "backend/llvm/failure.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/types.h"
-enum { LARGEST_ON_STACK = 1024, ALIGNMENT = 64 };
+
+// Bytes of one buffer in the frame of a function, and of all of them: register tiles must be
+// there, or they never get into registers.
+enum { LARGEST_IN_FRAME = 16384, FRAME = 65536, ALIGNMENT = 64 };
 
 LLVMValueRef tvms_emit_index(emitter *e, const tvms_node *node) {
   bool before = e->in_index;
@@ -115,7 +118,8 @@ static LLVMValueRef bytes_of_strided(emitter *e, const tvms_buffer *buffer,
 }
 
 // Small constant sizes live in the frame, made once at its entry.
-static LLVMValueRef on_stack(emitter *e, uint64_t bytes) {
+static LLVMValueRef in_frame(emitter *e, uint64_t bytes) {
+  e->frame += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
   LLVMValueRef first = LLVMGetFirstInstruction(e->entry);
   if (first)
@@ -145,9 +149,8 @@ static LLVMValueRef fill(emitter *e, LLVMValueRef place, LLVMValueRef bytes) {
 // Memory for `bytes`, which are `constant` if that is not 0.
 static LLVMValueRef take_bytes(emitter *e, LLVMValueRef bytes, uint64_t constant,
                                tvms_span span) {
-  if (constant && constant <= LARGEST_ON_STACK) {
-    return fill(e, on_stack(e, constant), bytes);
-  }
+  bool fits = constant <= LARGEST_IN_FRAME && e->frame + constant <= FRAME;
+  if (constant && fits) return fill(e, in_frame(e, constant), bytes);
   LLVMBuilderRef b = e->builder;
   LLVMValueRef round = tvms_emit_int(e, ALIGNMENT);
   LLVMValueRef mask = tvms_emit_int(e, -ALIGNMENT);
@@ -176,8 +179,9 @@ void tvms_emit_allocate_buffer(emitter *e, const tvms_node *node) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   uint64_t constant;
   LLVMValueRef bytes =
-      buffer->strides.len ? bytes_of_strided(e, buffer, node->span, &constant)
-                          : bytes_of(e, buffer->element, buffer->shape, node->span, &constant);
+      buffer->strides.len
+          ? bytes_of_strided(e, buffer, node->span, &constant)
+          : bytes_of(e, buffer->element, buffer->shape, node->span, &constant);
   tvms_emit_define_buffer(e, node, take_bytes(e, bytes, constant, node->span));
 }
 

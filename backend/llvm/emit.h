@@ -78,6 +78,7 @@ typedef struct {
   LLVMValueRef *vars;             // by id
   view **views;                   // by id
   TVMS_VEC(LLVMValueRef) memory;  // live allocations, innermost last
+  uint64_t frame;                 // bytes of buffers in the frame
   loop_target *loop;
   bool in_index;  // integer arithmetic cannot overflow: it makes an index
 } emitter;
