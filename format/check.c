@@ -7,8 +7,8 @@
 // redundant parentheses, trailing commas, the spelling of numbers and strings.
 #include "format/check.h"
 
+#include "format/file.h"
 #include "format/pyfunc.h"
-#include "format/walk.h"
 #include "grammar/literal.h"
 #include "support/trial.h"
 
@@ -299,10 +299,11 @@ static bool find_alone(const tvms_surface *surface, uint32_t indent,
 }
 
 // Headers under which a definition of this indentation may stand, one a level.
-static void put_levels(uint32_t indent, tvms_strbuf *out) {
+static void put_levels(uint32_t indent, const char *line_end, tvms_strbuf *out) {
   for (uint32_t column = 0; column < indent; column += STEP) {
     tvms_strbuf_fill(out, ' ', column);
-    tvms_strbuf_puts(out, "if 1:\n");
+    tvms_strbuf_puts(out, "if 1:");
+    tvms_strbuf_puts(out, line_end);
   }
 }
 
@@ -312,7 +313,7 @@ static tvms_status prove_alone(const tvms_surface *surface, tvms_format_options 
                                const char *text, size_t len) {
   tvms_strbuf copy;
   tvms_strbuf_init(&copy, &surface->context->memory);
-  put_levels(definition->indent, &copy);
+  put_levels(definition->indent, tvms_format_line_end(surface->source), &copy);
   tvms_strbuf_add(&copy, text, len);
   tvms_source source = padded(&copy);
   tvms_surface again;

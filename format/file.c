@@ -1,9 +1,9 @@
 // Whole texts and single definitions: where the writer of format/format.c begins and ends, the
 // pieces that the proof looks at, and the comparison that it makes.
-#include "format/format.h"
+#include "format/file.h"
+
 #include "format/lines.h"
 #include "format/text.h"
-#include "format/walk.h"
 
 enum { DEFAULT_WIDTH = 88 };
 
@@ -157,9 +157,4 @@ bool tvms_format_lone_is(const tvms_surface *surface, tvms_format_options option
   write_lone(&w, definition);
   tvms_strbuf_fini(&one);
   return !w.differs && !w.too_deep && w.expected_len == 0;
-}
-
-void tvms_format(const tvms_surface *surface, tvms_format_options options,
-                 tvms_strbuf *out) {
-  (void)!tvms_format_with(surface, options, out, NULL);
 }

@@ -11,6 +11,7 @@
 #include "format/format.h"
 
 #include "format/brackets.h"
+#include "format/file.h"
 #include "format/flat.h"
 #include "format/lines.h"
 #include "format/omit.h"
@@ -549,4 +550,11 @@ void tvms_format_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref ope
     w->too_deep = true;
   }
   tvms_memory_leave(w->memory);
+}
+
+/* Texts */
+
+void tvms_format(const tvms_surface *surface, tvms_format_options options,
+                 tvms_strbuf *out) {
+  (void)!tvms_format_with(surface, options, out, NULL);
 }

@@ -48,8 +48,9 @@ static inline uint32_t tvms_spans_from(const tvms_spans *spans, uint32_t place) 
 // memory of the context.
 void tvms_python_file_definitions(const tvms_surface *surface, tvms_spans *spans);
 
-// The same definitions as nodes.
 typedef TVMS_VEC(tvms_ref) tvms_refs;
+
+// The same definitions as nodes.
 void tvms_python_file_statements(const tvms_surface *surface, tvms_refs *refs);
 
 // False if a file has no such definition for certain, which is told without parsing it.
