@@ -22,8 +22,8 @@ static const tvms_assumed tries[] = {
 // A use that comes to light only with an assumption asks for another reading.
 enum { MOST_ROUNDS = 6, MOST_DTYPES = 6 };
 
-// Text that is read again in one file, in addition to its size.
-enum { MOST_BYTES = 1 << 20 };
+// Text that is read again in one file, in addition to its size; and of one definition.
+enum { MOST_BYTES = 1 << 20, MOST_DEFINITION = 1 << 20 };
 
 static bool is_whole(const tvms_module *module) {
   for (uint32_t i = 0; i < module->member_count; i++) {
@@ -35,6 +35,7 @@ static bool is_whole(const tvms_module *module) {
 static bool may_read(tvms_reader *reader, tvms_ref definition) {
   tvms_file_state *file = tvms_file_of(reader);
   tvms_span span = tvms_reader_span_of(reader, definition);
+  if (span.end - span.begin > MOST_DEFINITION) return false;
   file->assumed_bytes += span.end - span.begin;
   return file->assumed_bytes <= MOST_BYTES + reader->surface->source->size;
 }
