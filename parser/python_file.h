@@ -50,7 +50,8 @@ void tvms_python_file_definitions(const tvms_surface *surface, tvms_spans *spans
 
 typedef TVMS_VEC(tvms_ref) tvms_refs;
 
-// The same definitions as nodes.
+// The statements of the same definitions, in order. Adds to `refs`, which is the caller's; its
+// room lives in the memory of the context.
 void tvms_python_file_statements(const tvms_surface *surface, tvms_refs *refs);
 
 // False if a file has no such definition for certain, which is told without parsing it.

@@ -34,9 +34,13 @@ static void store_result(emitter *e, LLVMValueRef slot, LLVMValueRef result) {
   LLVMBuildStore(e->builder, value, place);
 }
 
-// A step's value as a parameter of this type.
+// A step's value as a parameter of this type; all lanes of a vector are the number passed.
 static LLVMValueRef argument_of(emitter *e, LLVMValueRef value, tvms_dtype dtype,
                                 tvms_span span) {
+  if (dtype.lanes > 1) {
+    tvms_dtype one = {dtype.code, dtype.bits, 1};
+    return tvms_emit_splat(e, argument_of(e, value, one, span), (uint32_t)dtype.lanes);
+  }
   LLVMTypeRef type = tvms_emit_type(e, dtype, span);
   if (tvms_dtype_is_handle(dtype)) return value;
   if (tvms_dtype_is_real(dtype)) {
