@@ -19,7 +19,7 @@ bool tvms_build_code(tvms_program *program, const tvms_backend *backend,
   tvms_context *context = program->context;
   tvms_module *module = tvms_runnable_join(program);
   bool whole = module && tvms_runnable_check_library(module, prim_funcs_only)
-               && !context->diags.errors && tvms_native_lower(module, options->checked);
+               && !context->diags.errors && tvms_native_lower(module, options);
   tvms_status status =
       whole ? backend->emit(context, module, options, form, out) : TVMS_FOUND_ERRORS;
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&context->memory, status);

@@ -6,13 +6,31 @@
 #include "passes/manager.h"
 #include "passes/pipeline.h"
 
-bool tvms_native_lower(tvms_module *module, bool checked) {
+// The passes that lower for these options; in `text`, which is empty.
+static void name_passes(const tvms_native_options *options, tvms_strbuf *text) {
+  const tvms_target *target = options->target;
+  if (options->checked) {
+    tvms_strbuf_puts(text, "native-checked");
+  } else if (!target || target->host) {
+    tvms_strbuf_puts(text, "ScheduleCPU{target=host},native");
+  } else {
+    tvms_strbuf_printf(text, "ScheduleCPU{target='%s,%s,%s'},native",
+                       target->triple ? target->triple : "", target->cpu ? target->cpu : "",
+                       target->features ? target->features : "");
+  }
+}
+
+bool tvms_native_lower(tvms_module *module, const tvms_native_options *options) {
   tvms_context *context = module->context;
   tvms_pipeline pipeline;
   uint32_t before = context->diags.errors;
-  const char *passes = checked ? "native-checked" : "native";
-  if (!tvms_pipeline_parse(context, "<lowering>", passes, &pipeline)) return false;
-  bool done = tvms_pipeline_run(context, module, &pipeline, UINT32_MAX, NULL, NULL);
+  tvms_strbuf passes;
+  tvms_strbuf_init(&passes, &context->memory);
+  name_passes(options, &passes);
+  bool done = tvms_pipeline_parse(context, "<lowering>", tvms_strbuf_text(&passes), &pipeline);
+  tvms_strbuf_fini(&passes);
+  if (!done) return false;
+  done = tvms_pipeline_run(context, module, &pipeline, UINT32_MAX, NULL, NULL);
   tvms_pipeline_fini(context, &pipeline);
   return done && context->diags.errors == before;
 }
@@ -64,7 +82,7 @@ bool tvms_compiled_open(tvms_compiled *compiled, const tvms_backend *backend,
   *compiled = (tvms_compiled){.context = context, .module = module};
   tvms_module *lowered = tvms_copy_module(reachable(context, module, entry));
   tvms_status status = TVMS_FOUND_ERRORS;
-  if (tvms_native_lower(lowered, options.checked))
+  if (tvms_native_lower(lowered, &options))
     status = backend->compile(context, lowered, &options, &compiled->jit);
   tvms_module_destroy(lowered);
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&context->memory, status);

@@ -4,9 +4,11 @@
 
 #include "backend/backend.h"
 
-// Lowers the PrimFuncs of a module to what back ends read, by the pipeline native or, with
-// `checked`, native-checked. False after a report.
-TVMS_NODISCARD bool tvms_native_lower(tvms_module *module, bool checked);
+// Lowers the PrimFuncs of a module to what back ends read: by the pipeline native, behind
+// ScheduleCPU for the target of the options, or with `options->checked` by native-checked. False
+// after a report.
+TVMS_NODISCARD bool tvms_native_lower(tvms_module *module,
+                                      const tvms_native_options *options);
 
 // The zero value: nothing is compiled.
 typedef struct {

@@ -15,8 +15,8 @@
 #include "support/trial.h"
 
 static const tvms_assumed tries[] = {
-    {"float32", "int32", TVMS_DTYPE(INT, 32), 0},
-    {"float16", "uint32", TVMS_DTYPE(INT, 64), 0},
+    {"float32", "int32", {TVMS_INT, 32, 1}, 0},
+    {"float16", "uint32", {TVMS_INT, 64, 1}, 0},
 };
 
 // A use that comes to light only with an assumption asks for another reading.

@@ -345,7 +345,7 @@ static void choose_release(tvms_reader *reader, tvms_ref definition) {
 static uint32_t count_unread(const tvms_module *module) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < module->member_count; i++)
-    count += 2 * module->members[i].unread + (module->members[i].assumed != NULL);
+    count += 2 * module->members[i].unread + (module->members[i].assumed ? 1u : 0u);
   return count;
 }
 

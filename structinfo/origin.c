@@ -231,8 +231,8 @@ tvms_dim_origin tvms_infer_origin(tvms_inference *in, tvms_dim_place place) {
   tvms_list dims;
   const tvms_node *type = in->call->head.sinfo;
   if (!tvms_dims_at(type, place.field, &dims) || place.dim >= dims.len) return origin;
-  for (way way = 0; way < WAYS && !origin.formula; way++) {
-    tagging t = {.in = in, .way = way};
+  for (way by = 0; by < WAYS && !origin.formula; by++) {
+    tagging t = {.in = in, .way = by};
     tvms_node *formula = formula_of(&t, place, dims.items[place.dim]);
     if (formula) origin = origin_of(&t, formula);
     tvms_vec_fini(&in->unit->context->memory, &t.tags);

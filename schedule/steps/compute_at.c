@@ -155,7 +155,7 @@ static bool move(moving *m, int64_t index) {
     return tvms_sched_refuse(
         s, "the block writes a buffer that its scope does not allocate");
   const tvms_node *leaf = tvms_inline_leaf(s, m->block);
-  uint32_t place;
+  uint32_t place = 0;
   if (!leaf || !find_place(m, index, &place)) return false;
   m->analyzer = tvms_sched_analyzer(s, m->loop);
   tvms_sched_mark_sizes(s, m->analyzer);

@@ -114,14 +114,14 @@ static tvms_status call(const tvms_member *member, const tvms_value *args,
 
 // The module as back ends read it, unchecked.
 static const tvms_module *lowered(void) {
-  cr_assert(tvms_native_lower(module, false));
+  cr_assert(tvms_native_lower(module, &(tvms_native_options){0}));
   return module;
 }
 
 static tvms_jit *compile(void) {
   tvms_jit *jit = NULL;
   tvms_module *copy = tvms_copy_module(module);
-  cr_assert(tvms_native_lower(copy, true));
+  cr_assert(tvms_native_lower(copy, &(tvms_native_options){.checked = true}));
   tvms_status status = native->compile(&context, copy, &traced, &jit);
   tvms_module_destroy(copy);
   cr_assert_eq(status, TVMS_OK, "%s",
