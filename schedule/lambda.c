@@ -152,13 +152,16 @@ static tvms_node *TVMS_NULLABLE build(const scope *s, tvms_ref ref) {
   return made;
 }
 
-// One expression, or a list of them.
+// One expression, or a list of them; pairs in it count as two.
 static bool build_body(const scope *s, tvms_ref body, tvms_node_vec *finals) {
   bool many =
       at(s, body)->kind == TVMS_SURF_TUPLE || at(s, body)->kind == TVMS_SURF_LIST;
   tvms_memory *memory = &s->unit->context->memory;
   for (tvms_ref item = many ? at(s, body)->a : body; item;
        item = many ? at(s, item)->next : 0) {
+    bool pair = many && at(s, item)->kind == TVMS_SURF_TUPLE;
+    if (pair && !build_body(s, item, finals)) return false;
+    if (pair) continue;
     tvms_node *made = build(s, item);
     if (!made) return false;
     tvms_vec_push(memory, finals, made);
