@@ -128,6 +128,12 @@ bool tvms_schedule_perform(tvms_schedule *schedule, const tvms_sched_row *row,
   }
   if (!row->run(&step)) return false;
   name_results(schedule, &step.result);
+  for (uint32_t i = 0; i < count; i++)
+    if (full[i].kind == TVMS_VALUE_NONE
+        && strcmp(tvms_schedule_param(row, i)->name, "func_name") == 0)
+      full[i] = (tvms_sched_value){
+          .kind = TVMS_VALUE_TEXT,
+          .text = tvms_symbol_text(schedule->context, step.sched->name)};
   tvms_done_step done = {row, full, count, step.result};
   tvms_vec_push(&schedule->context->memory, &schedule->done, done);
   *result = step.result;

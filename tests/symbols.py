@@ -36,7 +36,7 @@ AREAS = {
     "runtime": "dl heap npy order packed random scalar shape tensor tuple value",
     "interp": "interp meaning",
     "te": "legal legalize te",
-    "schedule": "axis cache inline reducer sched schedule step storage",
+    "schedule": "axis cache inline reducer sched schedule step storage trace",
     "passes": """
         access
         builtin

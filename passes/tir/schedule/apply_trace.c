@@ -9,8 +9,11 @@
 // docs/schedules.md has all of them.
 //
 // TVM: Schedule(mod) and its methods; Trace.apply_to_schedule.
+#include "ir/build.h"
+#include "ir/object.h"
 #include "passes/functions.h"
 #include "schedule/script.h"
+#include "schedule/trace.h"
 
 #include <errno.h>
 #include <string.h>
@@ -33,6 +36,42 @@ static bool do_steps(tvms_pass_run *run, tvms_schedule *schedule) {
   return false;
 }
 
+// The trace in Python's form: a list of lines.
+static tvms_node *python_trace(tvms_unit *unit, const tvms_schedule *schedule) {
+  uint32_t count = schedule->done.len;
+  tvms_node **lines = tvms_arena_array(&unit->arena, tvms_node *, count + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    tvms_strbuf text;
+    tvms_strbuf_init(&text, &schedule->context->memory);
+    tvms_trace_write_python(schedule, i, &text);
+    lines[i] = tvms_object_str_new(unit, text.text, text.len, TVMS_NO_SPAN);
+    tvms_strbuf_fini(&text);
+  }
+  return tvms_object_array_new(unit, lines, count, TVMS_NO_SPAN);
+}
+
+static tvms_node *json_trace(tvms_unit *unit, const tvms_schedule *schedule) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &schedule->context->memory);
+  tvms_trace_write_json(schedule, &text);
+  tvms_node *made = tvms_object_str_new(unit, text.text, text.len, TVMS_NO_SPAN);
+  tvms_strbuf_fini(&text);
+  return made;
+}
+
+// The trace as an attribute of the module.
+static void keep_trace(tvms_pass_run *run, const tvms_schedule *schedule) {
+  const char *form = TVMS_OPTION(run, ApplyTrace, trace).text;
+  tvms_module *module = run->module;
+  if (!*form) return;
+  bool json = strcmp(form, "json") == 0;
+  tvms_node *value = json ? json_trace(&module->unit, schedule)
+                          : python_trace(&module->unit, schedule);
+  module->attrs =
+      tvms_object_map_with(&module->unit, module->attrs, "schedule_trace", value);
+  run->changed = true;
+}
+
 void tvms_pass_apply_trace(tvms_pass_run *run) {
   tvms_schedule schedule;
   tvms_schedule_init(&schedule, run->module);
@@ -43,5 +82,6 @@ void tvms_pass_apply_trace(tvms_pass_run *run) {
     tvms_node *function = tvms_schedule_take(&schedule, i, &unit);
     tvms_functions_replace(run, index, unit, function);
   }
+  if (done) keep_trace(run, &schedule);
   tvms_schedule_fini(&schedule);
 }

@@ -1,0 +1,189 @@
+#include "schedule/trace.h"
+
+#include "schedule/table.h"
+
+// ---- Values ----
+
+static void write_name(const tvms_sched_value *value, tvms_strbuf *out) {
+  tvms_strbuf_printf(out, "%c%u", value->kind == TVMS_VALUE_BLOCK ? 'b' : 'l',
+                     value->name - 1);
+}
+
+static void write_quoted(const char *text, tvms_strbuf *out) {
+  tvms_strbuf_putc(out, '"');
+  for (; *text; text++) {
+    if (*text == '"' || *text == '\\') tvms_strbuf_putc(out, '\\');
+    tvms_strbuf_putc(out, *text);
+  }
+  tvms_strbuf_putc(out, '"');
+}
+
+typedef void value_writer(const tvms_sched_value *value, tvms_strbuf *out);
+
+static void write_items(const tvms_sched_value *list, value_writer *write,
+                        tvms_strbuf *out) {
+  for (uint32_t i = 0; i < list->len; i++) {
+    if (i) tvms_strbuf_puts(out, ", ");
+    write(&list->items[i], out);
+  }
+}
+
+static void write_dict(const tvms_sched_value *dict, value_writer *write,
+                       tvms_strbuf *out) {
+  tvms_strbuf_putc(out, '{');
+  for (uint32_t i = 0; i + 1 < dict->len; i += 2) {
+    if (i) tvms_strbuf_puts(out, ", ");
+    write(&dict->items[i], out);
+    tvms_strbuf_puts(out, ": ");
+    write(&dict->items[i + 1], out);
+  }
+  tvms_strbuf_putc(out, '}');
+}
+
+// ---- Python ----
+
+static void write_python(const tvms_sched_value *value, tvms_strbuf *out) {
+  switch (value->kind) {
+  case TVMS_VALUE_NONE: tvms_strbuf_puts(out, "None"); break;
+  case TVMS_VALUE_BLOCK:
+  case TVMS_VALUE_LOOP: write_name(value, out); break;
+  case TVMS_VALUE_INT: tvms_strbuf_int(out, value->number); break;
+  case TVMS_VALUE_BOOL: tvms_strbuf_puts(out, value->number ? "True" : "False"); break;
+  case TVMS_VALUE_FLOAT: tvms_strbuf_printf(out, "%.17g", value->real); break;
+  case TVMS_VALUE_TEXT: write_quoted(value->text, out); break;
+  case TVMS_VALUE_LIST:
+    tvms_strbuf_putc(out, '[');
+    write_items(value, write_python, out);
+    tvms_strbuf_putc(out, ']');
+    break;
+  case TVMS_VALUE_DICT: write_dict(value, write_python, out); break;
+  case TVMS_VALUE_LAMBDA:
+  default: tvms_strbuf_puts(out, value->text); break;
+  }
+}
+
+// What a step gave, on the left of its call.
+static void write_results(const tvms_sched_value *result, tvms_strbuf *out) {
+  if (result->kind == TVMS_VALUE_NONE) return;
+  if (result->kind == TVMS_VALUE_LIST) {
+    write_items(result, write_python, out);
+    if (result->len == 1) tvms_strbuf_putc(out, ',');
+    if (!result->len) return;
+  } else {
+    write_python(result, out);
+  }
+  tvms_strbuf_puts(out, " = ");
+}
+
+// Is the argument left out, as TVM leaves it out?
+static bool is_silent(const tvms_sched_param *param, const tvms_sched_value *value) {
+  bool none = value->kind == TVMS_VALUE_NONE;
+  return none && param->type == TVMS_PARAM_BLOCKS;
+}
+
+static void write_argument(const tvms_sched_param *param, const tvms_sched_value *value,
+                           tvms_strbuf *out) {
+  bool pair = param->type == TVMS_PARAM_BUFFER && value->kind == TVMS_VALUE_LIST;
+  if (param->type == TVMS_PARAM_LOOPS) {
+    write_items(value, write_python, out);
+    return;
+  }
+  tvms_strbuf_printf(out, "%s=", param->name);
+  if (!pair) {
+    write_python(value, out);
+    return;
+  }
+  tvms_strbuf_putc(out, '(');
+  write_items(value, write_python, out);
+  tvms_strbuf_putc(out, ')');
+}
+
+void tvms_trace_write_python(const tvms_schedule *schedule, uint32_t index,
+                             tvms_strbuf *out) {
+  const tvms_done_step *step = &schedule->done.items[index];
+  write_results(&step->result, out);
+  tvms_strbuf_printf(out, "sch.%s(", step->row->name);
+  bool first = true;
+  for (uint32_t k = 0; k < step->count; k++) {
+    const tvms_sched_param *param = tvms_schedule_param(step->row, k);
+    if (is_silent(param, &step->args[k])) continue;
+    if (!first) tvms_strbuf_puts(out, ", ");
+    first = false;
+    write_argument(param, &step->args[k], out);
+  }
+  tvms_strbuf_putc(out, ')');
+}
+
+// ---- JSON ----
+
+static void write_json(const tvms_sched_value *value, tvms_strbuf *out) {
+  switch (value->kind) {
+  case TVMS_VALUE_NONE: tvms_strbuf_puts(out, "null"); break;
+  case TVMS_VALUE_BLOCK:
+  case TVMS_VALUE_LOOP:
+    tvms_strbuf_putc(out, '"');
+    write_name(value, out);
+    tvms_strbuf_putc(out, '"');
+    break;
+  case TVMS_VALUE_INT:
+  case TVMS_VALUE_BOOL: tvms_strbuf_int(out, value->number); break;
+  case TVMS_VALUE_FLOAT: tvms_strbuf_printf(out, "%.17g", value->real); break;
+  case TVMS_VALUE_LIST:
+    tvms_strbuf_putc(out, '[');
+    write_items(value, write_json, out);
+    tvms_strbuf_putc(out, ']');
+    break;
+  case TVMS_VALUE_DICT: write_dict(value, write_json, out); break;
+  case TVMS_VALUE_TEXT:
+  case TVMS_VALUE_LAMBDA:
+  default: write_quoted(value->text, out); break;
+  }
+}
+
+// A text among the inputs has quotes of its own, since names are texts there.
+static void write_input(const tvms_sched_value *value, tvms_strbuf *out) {
+  if (value->kind == TVMS_VALUE_TEXT)
+    tvms_strbuf_printf(out, "\"\\\"%s\\\"\"", value->text);
+  else
+    write_json(value, out);
+}
+
+static void write_list(const tvms_done_step *step, bool attrs, tvms_strbuf *out) {
+  bool first = true;
+  tvms_strbuf_putc(out, '[');
+  for (uint32_t k = 0; k < step->count; k++) {
+    const tvms_sched_param *param = tvms_schedule_param(step->row, k);
+    const tvms_sched_value *value = &step->args[k];
+    if (param->attr != attrs) continue;
+    if (!first) tvms_strbuf_puts(out, ", ");
+    first = false;
+    bool flat = param->type == TVMS_PARAM_LOOPS || param->type == TVMS_PARAM_FACTORS;
+    if (flat)
+      write_items(value, write_json, out);
+    else if (param->type == TVMS_PARAM_BLOCKS && value->kind == TVMS_VALUE_NONE)
+      tvms_strbuf_puts(out, "[]");
+    else if (attrs)
+      write_json(value, out);
+    else
+      write_input(value, out);
+  }
+  tvms_strbuf_putc(out, ']');
+}
+
+void tvms_trace_write_json(const tvms_schedule *schedule, tvms_strbuf *out) {
+  tvms_strbuf_puts(out, "[[");
+  for (uint32_t i = 0; i < schedule->done.len; i++) {
+    const tvms_done_step *step = &schedule->done.items[i];
+    tvms_strbuf_printf(out, "%s[\"%s\", ", i ? ", " : "", step->row->kind);
+    write_list(step, false, out);
+    tvms_strbuf_puts(out, ", ");
+    write_list(step, true, out);
+    tvms_strbuf_puts(out, ", ");
+    bool list = step->result.kind == TVMS_VALUE_LIST;
+    bool none = step->result.kind == TVMS_VALUE_NONE;
+    if (!list) tvms_strbuf_putc(out, '[');
+    if (!none) write_json(&step->result, out);
+    tvms_strbuf_puts(out, list ? "]" : "]]");
+  }
+  tvms_strbuf_puts(out, "], []]");
+}
