@@ -125,8 +125,8 @@ static void write_json(const tvms_sched_value *value, tvms_strbuf *out) {
     write_name(value, out);
     tvms_strbuf_putc(out, '"');
     break;
-  case TVMS_VALUE_INT:
-  case TVMS_VALUE_BOOL: tvms_strbuf_int(out, value->number); break;
+  case TVMS_VALUE_INT: tvms_strbuf_int(out, value->number); break;
+  case TVMS_VALUE_BOOL: tvms_strbuf_puts(out, value->number ? "true" : "false"); break;
   case TVMS_VALUE_FLOAT: tvms_strbuf_printf(out, "%.17g", value->real); break;
   case TVMS_VALUE_LIST:
     tvms_strbuf_putc(out, '[');
@@ -140,9 +140,11 @@ static void write_json(const tvms_sched_value *value, tvms_strbuf *out) {
   }
 }
 
-// A text among the inputs has quotes of its own, since names are texts there.
+// A text among the inputs has quotes of its own, since names are texts there, None too.
 static void write_input(const tvms_sched_value *value, tvms_strbuf *out) {
-  if (value->kind == TVMS_VALUE_TEXT)
+  if (value->kind == TVMS_VALUE_NONE)
+    tvms_strbuf_puts(out, "\"None\"");
+  else if (value->kind == TVMS_VALUE_TEXT)
     tvms_strbuf_printf(out, "\"\\\"%s\\\"\"", value->text);
   else
     write_json(value, out);
@@ -159,7 +161,7 @@ static void write_list(const tvms_done_step *step, bool attrs, tvms_strbuf *out)
     first = false;
     bool flat = param->type == TVMS_PARAM_LOOPS || param->type == TVMS_PARAM_FACTORS;
     if (flat)
-      write_items(value, write_json, out);
+      write_items(value, write_input, out);
     else if (param->type == TVMS_PARAM_BLOCKS && value->kind == TVMS_VALUE_NONE)
       tvms_strbuf_puts(out, "[]");
     else if (attrs)
