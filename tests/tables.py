@@ -165,6 +165,14 @@ class Suites(unittest.TestCase):
             with self.subTest(script=name):
                 self.assertTrue(os.path.realpath(path) in started, f"{name} is in no suite of tests/meson.build")
 
+    def test_every_measurement_is_documented(self):
+        page = text_of("bench", "README.md")
+        for path in files_under("bench", suffix=".py"):
+            name = os.path.relpath(path, source())
+            if "if __name__ ==" in text_of(path):
+                with self.subTest(script=name):
+                    self.assertIn(name, page, f"{name} is in no suite, and bench/README.md does not say what it measures")
+
     def test_every_unit_test_is_a_suite(self):
         started = {os.path.basename(word) for word in self.commands}
         for path in files_under("tests/unit", suffix=".c"):
