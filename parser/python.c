@@ -16,6 +16,7 @@
 #include "parser/eval/ops.h"
 #include "parser/eval/scope.h"
 #include "parser/metadata.h"
+#include "parser/python_math.h"
 #include "parser/relax/object.h"
 #include "parser/relax/value.h"
 #include "parser/room.h"
@@ -162,6 +163,10 @@ tvms_eval_value tvms_python_name(tvms_reader *reader, const char *path) {
   if (below_module(reader, path, &value)) return value;
   if (below_tir(reader, path, &value)) return value;
   if (below_relax(reader, path, &value)) return value;
+  if (reader->lenient) {
+    value = tvms_python_math_constant(path);
+    if (tvms_eval_value_is_known(value)) return value;
+  }
   return python_value(reader, path);
 }
 
@@ -290,6 +295,10 @@ tvms_eval_value tvms_python_call(tvms_reader *reader, tvms_eval_value callee,
     if (has_call_tir && strcmp(rest, "call_tir") == 0) {
       return tvms_tir_call_tir(reader, call);
     }
+  }
+  if (reader->lenient) {
+    tvms_eval_value value = tvms_python_math_call(reader, path, call);
+    if (tvms_eval_value_is_known(value)) return value;
   }
   if (!reader->lenient) tvms_reader_report(reader, python_call, call, path);
   return tvms_reader_failed(reader);

@@ -50,11 +50,17 @@ static uint32_t field_end(const fstring *f) {
 }
 
 // Width and zero padding of integers, digits of floats: `{i:02d}`, `{x:.3f}`.
+// In a Python file Python may know more formats than tvms.
+static void report_format(fstring *f, const char *spec, int len) {
+  f->reader->failed = true;
+  if (!f->reader->lenient) tvms_reader_report(f->reader, bad_format, f->ref, len, spec);
+}
+
 static bool put_formatted(fstring *f, tvms_eval_value value, const char *spec,
                           uint32_t len) {
   char format[32];
   if (len > 12) {
-    tvms_reader_report(f->reader, bad_format, f->ref, (int)len, spec);
+    report_format(f, spec, (int)len);
     return false;
   }
   if (len == 0) {
@@ -66,14 +72,15 @@ static bool put_formatted(fstring *f, tvms_eval_value value, const char *spec,
   char kind = spec[len - 1];
   bool letter = strchr("dxXofge", kind) != NULL;
   uint32_t digits = letter ? len - 1 : len;
-  bool sound = true;
+  enum { MOST_DIGITS = 6 };  // of a width, which the text would have
+  bool sound = digits <= MOST_DIGITS;
   for (uint32_t i = 0; i < digits; i++) {
     sound = sound && strchr("0123456789.", spec[i]);
   }
   bool is_int = value.kind == TVMS_EVAL_INT && (!letter || strchr("dxXo", kind));
   bool is_real = value.kind == TVMS_EVAL_FLOAT && letter && strchr("fge", kind);
   if (!sound || !(is_int || is_real)) {
-    tvms_reader_report(f->reader, bad_format, f->ref, (int)len, spec);
+    report_format(f, spec, (int)len);
     return false;
   }
   snprintf(format, sizeof format, "%%%.*s%s%c", (int)digits, spec, is_int ? "ll" : "",
@@ -84,9 +91,11 @@ static bool put_formatted(fstring *f, tvms_eval_value value, const char *spec,
   int size = is_int ? snprintf(text, sizeof text, format, (long long)value.as.i)
                     : snprintf(text, sizeof text, format, value.as.f);
 #pragma GCC diagnostic pop
-  if (size > 0 && (size_t)size < sizeof text) {
-    tvms_strbuf_add(&f->out, text, (size_t)size);
+  if (size <= 0 || (size_t)size >= sizeof text) {
+    report_format(f, spec, (int)len);
+    return false;
   }
+  tvms_strbuf_add(&f->out, text, (size_t)size);
   return true;
 }
 

@@ -231,6 +231,21 @@ def make(n, dtype="float32", *, wide=False):
                 self.assertIn("'main' is checked with assumptions: any m, k\n", said)
                 self.assertTrue(said.endswith("tvms: 1 definition read, 1 with assumptions\n"), said)
 
+    def test_numbers_of_math_and_numpy(self):
+        text = HEAD + """
+import math, numpy as np
+from math import ceil, pi
+
+@T.prim_func
+def f(A: T.Buffer((ceil(7 / 2), math.floor(-2.5) + 8, int(math.log2(8)), math.prod([2, 3]), np.prod((4, 5))), "float32")):
+    A[0, 0, 0, 0, 0] = T.float32(math.pi) + T.float32(math.sqrt(N))
+"""
+        p = tvms("print", self.file(text))
+        self.assertEqual((p.returncode, p.stdout.count(b"(4, 5, 3, 6, 20)"), p.stderr), (0, 1, b""))
+        for unknown in ("math.sqrt(-1)", "math.log(8, 2)", "math.ceil(X)", "np.prod([2.5])", "math.nothing(1)", 'f"{1:0999999999}"'):
+            p = tvms("check", self.file(text.replace("math.sqrt(N)", f"len([{unknown}])").replace("from math", f"Y = {unknown}\nfrom math").replace("prod([2, 3])", "prod([2, Y])")), timeout=20)
+            self.assertEqual((p.returncode, p.stderr.count(b"error")), (0, 0), p.stderr)
+
     def test_uses_say_what_a_value_must_be(self):
         text = HEAD + """
 def make(n, dtype, kinds, shape, helper):
