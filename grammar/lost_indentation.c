@@ -361,7 +361,7 @@ static void give_statements_up(rebuilding *r) {
 // behind one header only wants to be moved.
 static bool is_whole_listing(const rebuilding *r) {
   uint32_t headers = 0;
-  if (r->end - r->header < 3) return false;
+  if (r->end - r->header < 3 && r->through == r->end) return false;
   for (uint32_t i = r->first; i < r->end; i++) {
     const tvms_lost_line *line = &r->lines.lines.items[i];
     if (line->first == TVMS_TOK_DEF || line->first == TVMS_TOK_CLASS) return true;

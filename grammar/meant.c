@@ -45,6 +45,25 @@ static tvms_token_meaning replaced(tvms_span span, const char *note,
   return meaning(span, note, span, fixed);
 }
 
+// `===`, `!==`, `<>`, and `=>` for the arrow of a result; the token is their last part.
+static tvms_token_meaning comparisons(const char *text, tvms_token token) {
+  uint32_t begin = token.begin;
+  if (begin < 2) return (tvms_token_meaning){0};
+  const char *before = text + begin - 2;
+  bool equals = token.kind == TVMS_TOK_ASSIGN;
+  if (equals && (memcmp(before, "==", 2) == 0 || memcmp(before, "!=", 2) == 0)) {
+    bool same = before[0] == '=';
+    return replaced((tvms_span){begin - 2, token.end},
+                    same ? "write '==' to compare" : "write '!=' to compare",
+                    same ? "==" : "!=");
+  }
+  if (token.kind == TVMS_TOK_GT && before[1] == '<')
+    return replaced((tvms_span){begin - 1, token.end}, "write '!=' to compare", "!=");
+  if (equals && text[token.end] == '>' && strchr(") ", before[1]))
+    return replaced((tvms_span){begin, token.end + 1}, "write '->'", "->");
+  return (tvms_token_meaning){0};
+}
+
 // `&&`, `||`, `++` at the end of a line, `//` and `/*` at its beginning.
 static tvms_token_meaning signs(const char *text, tvms_token token, tvms_token first) {
   tvms_span span = {token.begin, token.end};
@@ -62,6 +81,11 @@ static tvms_token_meaning signs(const char *text, tvms_token token, tvms_token f
     if (end >= 2 && memcmp(text + end - 2, "--", 2) == 0)
       return replaced(last, "write '-= 1'", " -= 1");
   }
+  tvms_token_meaning compared = comparisons(text, token);
+  if (compared.note) return compared;
+  if (begin > 0 && text[begin - 1] == '/' && text[begin] == '*')
+    return meaning((tvms_span){begin - 1, token.end}, "a comment begins with '#'",
+                   (tvms_span){begin - 1, token.end}, "#");
   bool comment = (token.kind == TVMS_TOK_FLOOR_DIV && begin == first.begin)
                  || (token.kind == TVMS_TOK_SLASH && begin == first.begin
                      && text[token.end] == '*');

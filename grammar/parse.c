@@ -12,6 +12,7 @@
 #include "grammar/indentation.h"
 #include "grammar/literal.h"
 #include "grammar/meant.h"
+#include "grammar/refused.h"
 #include "support/check.h"
 
 #include <stdio.h>
@@ -160,30 +161,6 @@ static bool takes(const parse *p, int terminal) {
 
 /* Messages */
 
-static void say_token(const parse *p, tvms_token token, char *text, size_t size) {
-  enum { LONGEST = 40 };
-  if (token.kind == TVMS_TOK_END && p->nested) {
-    snprintf(text, size, "end of the expression");
-    return;
-  }
-  if (token.kind == TVMS_TOK_NEWLINE || token.kind == TVMS_TOK_END
-      || token.kind == TVMS_TOK_INDENT || token.kind == TVMS_TOK_DEDENT) {
-    snprintf(text, size, "%s", tvms_token_text(token.kind));
-    return;
-  }
-  int len = (int)(token.end - token.begin);
-  const char *source = text_of(p) + token.begin;
-  int shown = len;
-  if (len > LONGEST) {
-    for (shown = LONGEST; shown > 0 && ((unsigned char)source[shown] & 0xC0) == 0x80;) {
-      shown--;
-    }
-  }
-  const char *line_end = memchr(source, '\n', (size_t)shown);
-  if (line_end) shown = (int)(line_end - source);
-  snprintf(text, size, "'%.*s%s'", shown, source, shown < len ? "..." : "");
-}
-
 // "; expected ')' or ','", if few things would do.
 static void say_expected(const parse *p, char *text, size_t size) {
   static const struct {
@@ -223,33 +200,10 @@ static void say_expected(const parse *p, char *text, size_t size) {
   }
 }
 
-static const char *unsupported_text(const parse *p, tvms_token token) {
-  switch ((int)token.kind) {
-  case TVMS_TOK_TRY:
-  case TVMS_TOK_EXCEPT:
-  case TVMS_TOK_FINALLY: return "'try'";
-  case TVMS_TOK_RAISE: return "'raise'";
-  case TVMS_TOK_ASYNC: return "'async'";
-  case TVMS_TOK_AWAIT: return "'await'";
-  case TVMS_TOK_YIELD: return "'yield'";
-  default: break;
-  }
-  tvms_token first = p->layout.first;
-  if (first.kind != TVMS_TOK_NAME || token.begin == first.begin) return NULL;
-  const char *text = text_of(p) + first.begin;
-  uint32_t len = first.end - first.begin;
-  if (len == 5 && memcmp(text, "match", 5) == 0) return "'match'";
-  if (len == 4 && memcmp(text, "case", 4) == 0) return "'match'";
-  if (len == 4 && memcmp(text, "type", 4) == 0 && token.kind == TVMS_TOK_NAME) {
-    return "a 'type' statement";
-  }
-  return NULL;
-}
-
 // Reports the refused token. Returns true if it is Python that tvms does not take.
 static bool report_refused(parse *p, tvms_token token) {
   tvms_span span = {token.begin, token.end};
-  const char *unsupported = unsupported_text(p, token);
+  const char *unsupported = tvms_token_unsupported(text_of(p), token, p->layout.first);
   if (unsupported) {
     if (tvms_token_is_keyword(token.kind)) {
       tvms_diag_report(diags_of(p), TVMS_D_unsupported, span, unsupported);
@@ -273,10 +227,10 @@ static bool report_refused(parse *p, tvms_token token) {
   if (meant.note) span = meant.span;
   if (moved) {
     tvms_token all = tvms_token_make(span.begin, span.end, TVMS_TOK_NAME);
-    say_token(p, all, what, sizeof what);
+    tvms_token_say(text_of(p), all, p->nested, what, sizeof what);
     expected[0] = '\0';
   } else {
-    say_token(p, token, what, sizeof what);
+    tvms_token_say(text_of(p), token, p->nested, what, sizeof what);
     say_expected(p, expected, sizeof expected);
   }
   if (token.kind == TVMS_TOK_COLON && meant.note) {
@@ -321,33 +275,6 @@ static bool ends_line(tvms_token token) {
          || token.kind == TVMS_TOK_INDENT || token.kind == TVMS_TOK_DEDENT;
 }
 
-static bool is_header(tvms_token_kind kind) {
-  return kind == TVMS_TOK_DEF || kind == TVMS_TOK_CLASS || kind == TVMS_TOK_FOR
-         || kind == TVMS_TOK_WHILE || kind == TVMS_TOK_IF || kind == TVMS_TOK_ELIF
-         || kind == TVMS_TOK_ELSE || kind == TVMS_TOK_WITH;
-}
-
-static bool only_begins_statement(tvms_token_kind kind) {
-  switch ((int)kind) {
-  case TVMS_TOK_DEF:
-  case TVMS_TOK_CLASS:
-  case TVMS_TOK_WITH:
-  case TVMS_TOK_WHILE:
-  case TVMS_TOK_RETURN:
-  case TVMS_TOK_ASSERT:
-  case TVMS_TOK_PASS:
-  case TVMS_TOK_BREAK:
-  case TVMS_TOK_CONTINUE:
-  case TVMS_TOK_IMPORT:
-  case TVMS_TOK_DEL:
-  case TVMS_TOK_GLOBAL:
-  case TVMS_TOK_NONLOCAL:
-  case TVMS_TOK_TRY:
-  case TVMS_TOK_RAISE: return true;
-  default: return false;
-  }
-}
-
 static bool may_begin_statement(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '@'
          || (unsigned char)c >= 0x80;
@@ -365,7 +292,8 @@ static bool begins_statement(parse *p, tvms_token token, uint32_t *line) {
   if (*line <= open->begin) return false;
   uint32_t column = tvms_indentation_column(&p->layout, *line, &first);
   if (token.begin == first
-      && (only_begins_statement(token.kind) || is_header(p->layout.first.kind))) {
+      && (tvms_token_only_begins_statement(token.kind)
+          || tvms_token_is_header(p->layout.first.kind))) {
     return true;
   }
   return may_begin_statement(text_of(p)[first])
@@ -393,7 +321,7 @@ static void close_brackets(parse *p, bool report) {
 // Ends the current statement where an earlier line should have: closes brackets, gives the
 // line end, and a ':' if that was forgotten with them.
 static void finish_statement(parse *p, tvms_token first, uint32_t end) {
-  if (!p->build.failed && is_header(first.kind) && takes(p, TERMINAL_COLON)
+  if (!p->build.failed && tvms_token_is_header(first.kind) && takes(p, TERMINAL_COLON)
       && !takes(p, TERMINAL_NEWLINE)) {
     feed(p, TERMINAL_COLON, end, end, 0);
   }
@@ -531,7 +459,7 @@ static bool recover(parse *p, tvms_token *token) {
     return false;
   }
   tvms_token first = p->layout.first;
-  if (token->kind == TVMS_TOK_NEWLINE && is_header(first.kind)
+  if (token->kind == TVMS_TOK_NEWLINE && tvms_token_is_header(first.kind)
       && takes(p, TERMINAL_COLON)) {
     p->no_colon = first.begin;
     tvms_diag_report(diags_of(p), TVMS_D_missing_colon,
@@ -628,10 +556,8 @@ static void refuse_nested(parse *p, tvms_token token) {
   report_refused(p, token);
 }
 
-// Parses `size` bytes, which end with NULs and count as bytes `offset` and following of
-// `text`. Decoded bytes have not been checked as the source has.
-static tvms_ref parse_nested(tvms_surface *surface, const char *bytes, size_t size,
-                             const char *text, uint32_t offset) {
+tvms_ref tvms_surface_parse_nested(tvms_surface *surface, const char *bytes,
+                                   size_t size, const char *text, uint32_t offset) {
   tvms_context *context = surface->context;
   uint32_t comments = surface->comment_count;
   uint32_t errors = context->diags.errors;
@@ -654,82 +580,4 @@ static tvms_ref parse_nested(tvms_surface *surface, const char *bytes, size_t si
   finish(&p);
   surface->comment_count = comments;
   return context->diags.errors == errors ? p.build.nested : 0;
-}
-
-tvms_ref tvms_surface_parse_expression(tvms_surface *surface, tvms_span span) {
-  tvms_context *context = surface->context;
-  size_t size = span.end - span.begin;
-  // A copy, so that the text ends where the string does.
-  enum { PADDING = 16 };
-  tvms_mark mark = tvms_arena_mark(&context->scratch);
-  char *copy = tvms_arena_alloc(&context->scratch, size + PADDING);
-  const char *text = surface->source->text;
-  memcpy(copy, text + span.begin, size);
-  tvms_ref result = parse_nested(surface, copy, size, text, span.begin);
-  tvms_arena_reset(&context->scratch, mark);
-  return result;
-}
-
-/* Expressions in strings with escapes: parsed as they are decoded, and moved then */
-
-static tvms_span moved(tvms_span span, const uint32_t *places) {
-  return (tvms_span){places[span.begin], places[span.end]};
-}
-
-static void move_findings(tvms_diag *diag, const uint32_t *places) {
-  for (; diag; diag = diag->next) {
-    diag->span = moved(diag->span, places);
-    for (tvms_fix *fix = diag->fixes; fix; fix = fix->next) {
-      fix->span = moved(fix->span, places);
-    }
-  }
-}
-
-// Literals keep their decoded text, which the source does not have.
-static void move_node(tvms_surface *surface, tvms_surf *node, const char *text,
-                      const uint32_t *places) {
-  bool literal = node->kind == TVMS_SURF_INT || node->kind == TVMS_SURF_FLOAT
-                 || node->kind == TVMS_SURF_STRING;
-  if (literal) {
-    node->flags |= TVMS_SURF_DECODED;
-    node->c = tvms_symbol_intern(surface->context, text + node->begin,
-                                 node->end - node->begin);
-  }
-  node->begin = places[node->begin];
-  node->end = places[node->end];
-}
-
-static tvms_ref parse_decoded(tvms_surface *surface, tvms_ref string) {
-  tvms_context *context = surface->context;
-  tvms_diags *diags = &context->diags;
-  tvms_mark mark = tvms_arena_mark(&context->scratch);
-  const uint32_t *places;
-  tvms_surf_text all =
-      tvms_surface_placed_string(surface, string, &context->scratch, &places);
-  tvms_ref first = surface->count;
-  tvms_diag *last = diags->last;
-  tvms_ref result = 0;
-  if (!all.is_bytes) result = parse_nested(surface, all.text, all.len, all.text, 0);
-  move_findings(last ? last->next : diags->first, places);
-  for (tvms_ref ref = first; ref < surface->count; ref++) {
-    move_node(surface, &surface->nodes[ref], all.text, places);
-  }
-  for (tvms_ref ref = first; result && ref < surface->count; ref++) {
-    if (tvms_surface_is_fstring(surface, ref)) {
-      tvms_diag_report(diags, TVMS_D_unsupported, tvms_surface_span(surface, ref),
-                       "an f-string inside a string");
-      result = 0;
-    }
-  }
-  tvms_arena_reset(&context->scratch, mark);
-  return result;
-}
-
-tvms_ref tvms_surface_parse_string(tvms_surface *surface, tvms_ref string) {
-  tvms_span inside;
-  if (tvms_surface_is_fstring(surface, string)) return 0;
-  if (tvms_surface_string_inside(surface, string, &inside)) {
-    return tvms_surface_parse_expression(surface, inside);
-  }
-  return parse_decoded(surface, string);
 }

@@ -52,6 +52,7 @@ def control(stage):
     lines = ["Package: tvms", f"Version: {version()}", f"Architecture: {run('dpkg', '--print-architecture').strip()}", "Section: devel", "Priority: optional",
              "Maintainer: the maintainers of tvms <maintainers@localhost>", f"Installed-Size: {size}", "Depends: " + ", ".join(needed)]
     lines += ["Recommends: " + ", ".join(wanted)] if wanted else []
+    lines += ["Suggests: libutf8proc-dev"]  # to link libtvms.a
     lines += ["Description: check, format, print, transform, run and compile TVMScript",
               " The text of Apache TVM's IR, read without TVM and without Python: the program tvms,", " the library libtvms with its headers, and the plug-in for native code."]
     return "\n".join(lines) + "\n"

@@ -7,7 +7,7 @@
 #include "parser/eval/string.h"
 
 #include "grammar/literal.h"
-#include "grammar/parse.h"
+#include "grammar/nested.h"
 #include "parser/eval/budget.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/repr.h"

@@ -105,6 +105,16 @@ static bool explain_dotted(tvms_reader *reader, tvms_diag *diag, const char *nam
   return meant || from;
 }
 
+// Threads and scopes are strings.
+static bool is_quoted_elsewhere(const char *name) {
+  static const char *const words[] = {"threadIdx", "blockIdx", "vthread",
+                                      "local",     "shared",   "global"};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    if (strcmp(words[i], name) == 0) return true;
+  }
+  return false;
+}
+
 // A word of the language, or of another one.
 static bool explain_word(tvms_reader *reader, tvms_diag *diag, const char *name,
                          tvms_span span) {
@@ -115,6 +125,15 @@ static bool explain_word(tvms_reader *reader, tvms_diag *diag, const char *name,
   }
   if (meant) {
     suggest(reader, diag, span, meant);
+    return true;
+  }
+  if (is_quoted_elsewhere(name)) {
+    uint32_t last;
+    tvms_span all = dotted(reader, span, &last);
+    tvms_diags *found = &reader->context->diags;
+    int len = (int)(all.end - all.begin);
+    tvms_diag_remark(found, diag, "it is a string: \"%.*s\"", len, text + all.begin);
+    tvms_diag_fix(found, diag, all, false, "\"%.*s\"", len, text + all.begin);
     return true;
   }
   tvms_dtype dtype;

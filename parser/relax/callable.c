@@ -4,6 +4,7 @@
 // devices, and operators that are only written as others.
 #include "ir/object.h"
 #include "parser/eval/convert.h"
+#include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
 #include "parser/relax/attrs.h"
 #include "parser/relax/call.h"
@@ -25,7 +26,7 @@ static tvms_eval_value node_or_failed(tvms_reader *reader,
 // True outside of a function of Relax, where nothing can be built; reports.
 static bool is_outside(tvms_reader *reader, const tvms_call_args *call) {
   if (tvms_relax_of(reader)) return false;
-  tvms_reader_report(reader, outside_relax, call->ref,
+  tvms_reader_report(reader, outside_relax, tvms_reader_callee(reader, call->ref),
                      tvms_row_text(reader, call->row));
   reader->failed = true;
   return true;

@@ -6,7 +6,7 @@
 // unknown.
 #include "parser/relax/convert.h"
 
-#include "grammar/parse.h"
+#include "grammar/nested.h"
 #include "ir/fold.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"

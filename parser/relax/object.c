@@ -6,6 +6,7 @@
 #include "ir/op.h"
 #include "parser/eval/attribute.h"
 #include "parser/eval/convert.h"
+#include "parser/eval/reader.h"
 #include "parser/relax/call.h"
 #include "parser/relax/convert.h"
 #include "parser/relax/handlers.h"
@@ -208,7 +209,7 @@ static tvms_eval_value raw_call(tvms_reader *reader, const tvms_eval_value *args
 tvms_eval_value tvms_call_relax_emit_with(tvms_reader *reader,
                                           const tvms_call_args *call) {
   if (!tvms_relax_of(reader)) {
-    tvms_reader_report(reader, outside_relax, call->ref,
+    tvms_reader_report(reader, outside_relax, tvms_reader_callee(reader, call->ref),
                        tvms_row_text(reader, call->row));
     return tvms_reader_failed(reader);
   }

@@ -63,6 +63,15 @@ static void read_expression(tvms_reader *reader, tvms_ref stmt) {
                            tvms_sinfo_describe(reader->unit, var.as.node->sinfo));
     explain_unused(reader, diag, node, ref);
     reader->failed = true;
+    // The last line of a function: its `return` was left out.
+    bool leaf = node->kind == TVMS_NODE_VAR || node->kind == TVMS_NODE_TUPLE;
+    if (!tvms_reader_at(reader, stmt)->next && leaf) {
+      tvms_span span = tvms_reader_span_of(reader, ref);
+      tvms_diag_remark(&reader->context->diags, diag, "return it");
+      tvms_diag_fix(&reader->context->diags, diag, (tvms_span){span.begin, span.begin},
+                    false, "return ");
+      relax->gave_up = true;
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include "ir/object.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
+#include "parser/eval/reader.h"
 #include "parser/relax/call.h"
 #include "parser/relax/convert.h"
 #include "parser/relax/handlers.h"
@@ -108,7 +109,7 @@ tvms_eval_value tvms_relax_call(tvms_reader *reader, tvms_eval_value callee,
     if (callee.kind == TVMS_EVAL_RELAX && callee.spare == TVMS_RELAX_OP) {
       snprintf(name, sizeof name, "R.%s", tvms_op_of((tvms_opcode)callee.as.i)->name);
     }
-    tvms_reader_report(reader, outside_relax, call, name);
+    tvms_reader_report(reader, outside_relax, tvms_reader_callee(reader, call), name);
     return tvms_reader_failed(reader);
   }
   if (callee.kind == TVMS_EVAL_NODE) return call_value(reader, callee.as.node, call);

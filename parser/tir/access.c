@@ -17,6 +17,7 @@
 #include "parser/eval/subscript.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
+#include "parser/tir/indices.h"
 #include "parser/tir/loop.h"
 #include "parser/tir/names.h"
 #include "parser/tir/region.h"
@@ -27,9 +28,9 @@ static bool check_rank(tvms_reader *reader, const tvms_node *buffer, uint32_t co
                        tvms_ref ref) {
   const tvms_buffer *fields = tvms_as_buffer(buffer);
   if (fields->shape.len == count) return true;
-  tvms_diag *diag = tvms_reader_report(reader, wrong_rank, ref,
-                                       tvms_symbol_text(reader->context, fields->name),
-                                       fields->shape.len, count);
+  tvms_diag *diag = tvms_reader_report(
+      reader, wrong_rank, tvms_tir_indexed_at(reader, ref),
+      tvms_symbol_text(reader->context, fields->name), fields->shape.len, count);
   if (buffer->span.end) {
     tvms_diag_note(&reader->context->diags, diag, buffer->span, "declared here");
   }
@@ -51,7 +52,11 @@ static bool check_indices(tvms_reader *reader, tvms_node *const *indices,
     bool vector = dtype.lanes != 1 && i + 1 < count && strict;
     if (value && !vector) continue;
     char buffer[TVMS_DTYPE_TEXT];
-    tvms_reader_report(reader, bad_index, ref, tvms_dtype_text(dtype, buffer));
+    tvms_diag *diag =
+        tvms_reader_report(reader, bad_index, tvms_tir_index_at(reader, ref, i),
+                           tvms_dtype_text(dtype, buffer));
+    if (indices[i]->kind == TVMS_NODE_STRING_IMM)
+      tvms_diag_remark(&reader->context->diags, diag, "an index is an integer");
     reader->failed = true;
     return false;
   }
@@ -244,21 +249,10 @@ static tvms_eval_value make_region(tvms_reader *reader, tvms_node *buffer,
 
 enum { USUAL_RANK = 8 };
 
-// Where the first index stands: `ref` is a subscript, or an assignment to one. 0: not known.
-static tvms_ref first_index(const tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf *node = tvms_reader_at(reader, ref);
-  bool assigns = node->kind == TVMS_SURF_ASSIGN || node->kind == TVMS_SURF_AUG_ASSIGN
-                 || node->kind == TVMS_SURF_ANN_ASSIGN;
-  if (assigns) node = tvms_reader_at(reader, node->a);
-  if (node->kind != TVMS_SURF_SUBSCRIPT || node->next) return 0;
-  const tvms_surf *index = tvms_reader_at(reader, node->b);
-  return index->kind == TVMS_SURF_TUPLE ? index->a : node->b;
-}
-
 // Indices as nodes, slices as ramps. False after a report.
 static bool to_indices(tvms_reader *reader, const tvms_buffer *buffer,
                        tvms_eval_items items, tvms_ref ref, tvms_node **indices) {
-  tvms_ref at = first_index(reader, ref);
+  tvms_ref at = tvms_tir_first_index(reader, ref);
   for (uint32_t i = 0; i < items.len; i++) {
     tvms_eval_value item = items.items[i];
     tvms_ref here = at ? at : ref;
@@ -313,79 +307,9 @@ tvms_node *tvms_tir_whole_region(tvms_reader *reader, tvms_node *buffer, tvms_re
   return make_region(reader, buffer, (tvms_eval_items){NULL, 0}, ref).as.node;
 }
 
-enum { MOST_JOINTS = 7 };
-
-// Subscripts as they are written: `A[i]`, `A[i][j]`.
-typedef struct {
-  tvms_span span;  // of all of them, with the buffer
-  uint32_t count;  // of indices
-  uint32_t joint_count;
-  tvms_span joints[MOST_JOINTS];  // the "][" between them
-  bool slices;
-} written_subscripts;
-
-// What stands at `span`, and the subscripts right behind it.
-static written_subscripts subscripts_at(const char *text, tvms_span span) {
-  written_subscripts found = {.span = span, .count = 1};
-  uint32_t depth = 0;
-  for (uint32_t at = span.begin; text[at] && text[at] != '\n'; at++) {
-    char c = text[at];
-    if (at >= span.end && depth == 0 && c != '[') break;
-    if (c == '[' || c == '(') depth++;
-    if (c == ']' || c == ')') depth--;
-    if (depth == 1 && c == ',') found.count++;
-    if (depth == 1 && c == ':') found.slices = true;
-    if (depth == 0 && c == ']') found.span.end = at + 1;
-    if (depth != 0 || c != ']' || text[at + 1] != '[') continue;
-    if (found.joint_count == MOST_JOINTS) break;
-    found.joints[found.joint_count++] = (tvms_span){at, at + 2};
-    found.count++;
-  }
-  return found;
-}
-
-// "write A[i, j]", with the edits that make it.
-static void suggest_one_subscript(tvms_reader *reader, tvms_diag *diag,
-                                  const written_subscripts *found) {
-  tvms_diags *diags = &reader->context->diags;
-  const char *text = reader->surface->source->text;
-  tvms_strbuf better;
-  tvms_strbuf_init(&better, &reader->context->memory);
-  uint32_t from = found->span.begin;
-  for (uint32_t i = 0; i < found->joint_count; i++) {
-    tvms_span joint = found->joints[i];
-    tvms_strbuf_printf(&better, "%.*s, ", (int)(joint.begin - from), text + from);
-    from = joint.end;
-    tvms_diag_fix(diags, diag, joint, false, ", ");
-  }
-  tvms_strbuf_add(&better, text + from, found->span.end - from);
-  tvms_diag_remark(diags, diag, "write %s", tvms_strbuf_text(&better));
-  tvms_strbuf_fini(&better);
-}
-
-// A slice, or a load with too few indices: `A[i]`, `A[i][j]`.
-static void report_region(tvms_reader *reader, const tvms_node *region, tvms_ref ref) {
-  const tvms_buffer *buffer = tvms_as_buffer(tvms_as_buffer_region(region)->buffer);
-  tvms_span span = region->span;
-  const char *text = reader->surface->source->text;
-  written_subscripts found = {.slices = true};
-  if (span.end > span.begin && text[span.end - 1] == ']')
-    found = subscripts_at(text, span);
-  bool joined = found.joint_count && found.count == buffer->shape.len;
-  if (found.slices || (found.count >= buffer->shape.len && !joined)) {
-    tvms_reader_report(reader, region_as_value, ref);
-    return;
-  }
-  uint32_t count = joined ? 1 : found.count;
-  tvms_diag *diag = tvms_diag_report(&reader->context->diags, TVMS_D_wrong_rank, span,
-                                     tvms_symbol_text(reader->context, buffer->name),
-                                     buffer->shape.len, count);
-  if (joined) suggest_one_subscript(reader, diag, &found);
-}
-
 tvms_node *tvms_tir_region_load(tvms_reader *reader, tvms_node *region, tvms_ref ref) {
   if (!tvms_release_has(reader->dialect, TVMS_FACT_slices_are_vectors)) {
-    report_region(reader, region, ref);
+    tvms_tir_report_region(reader, region, ref);
     reader->failed = true;
     return NULL;
   }
@@ -443,8 +367,8 @@ static tvms_node *stored_value(tvms_reader *reader, tvms_node *value, tvms_dtype
   if (tvms_dtype_same(value->dtype, place)) return value;
   if (value->dtype.lanes != place.lanes || tvms_dtype_is_void(value->dtype)) {
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
-    tvms_reader_report(reader, store_lanes, ref, tvms_dtype_text(value->dtype, a),
-                       tvms_dtype_text(place, b));
+    tvms_reader_report(reader, store_lanes, tvms_tir_indexed_at(reader, ref),
+                       tvms_dtype_text(value->dtype, a), tvms_dtype_text(place, b));
     return NULL;
   }
   bool loses = (place.code == TVMS_INT || place.code == TVMS_UINT)

@@ -2,7 +2,7 @@
 // return type.
 #include "parser/tir/signature.h"
 
-#include "grammar/parse.h"
+#include "grammar/nested.h"
 #include "ir/build.h"
 #include "ir/meant.h"
 #include "ir/walk.h"

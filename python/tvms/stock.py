@@ -18,6 +18,9 @@ RELAX = ("tvm.relax.transform", "tvm.relax.backend", "tvm.ir.transform")
 TIR = ("tvm.tirx.transform", "tvm.tir.transform", "tvm.s_tir.transform")
 IMPORT = re.compile(r"(?:#\s*)?(from typing import TypeVar|(?:from\s+tvm[\w.]*\s+)?import\s+.*\btvm\b.*|from\s+(?:tvm|\.)[\w.]*\s+import\s+.+)$")
 OPENING, CLOSING = "([{", ")]}"
+# Options of passes of tvms that are arguments of TVM's passes, with the same name and meaning.
+ARGUMENTS = {"desired_layouts", "out_dtype", "fp16_input_names", "func_name", "promote_dtype", "target_index",
+             "param_tuple_name", "shared_transform", "fget_item", "fset_item"}
 
 
 def split_at(text, separator):
@@ -48,13 +51,19 @@ def value_of(text):
         return text
 
 
-def step_of(text):
-    """(name, arguments) of one step of a pipeline."""
+def texts_of(text):
+    """(name, texts of the options) of one step of a pipeline."""
     name, brace, options = text.partition("{")
     if brace and not options.endswith("}"):
         raise SystemExit(f"tvms.stock: '{text}' lacks its closing brace")
     pairs = [option.partition("=") for option in split_at(options[:-1], ",")]
-    return name.strip(), {key.strip(): value_of(value.strip()) for key, _, value in pairs}
+    return name.strip(), {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def step_of(text):
+    """(name, arguments) of one step of a pipeline."""
+    name, texts = texts_of(text)
+    return name, {key: value_of(value) for key, value in texts.items()}
 
 
 def names_of_tvm():
@@ -116,6 +125,12 @@ def places_of(module):
     return found
 
 
+def own_options(arguments):
+    """Which of the arguments may be options that only tvms has, such as `with`."""
+    own = sorted(set(arguments) - ARGUMENTS)
+    return f" ({', '.join(own)}: an option of tvms)" if own else ""
+
+
 def pass_of(module, name, arguments):
     """The pass or pipeline with this name in the TVM that is installed."""
     import tvm
@@ -125,7 +140,12 @@ def pass_of(module, name, arguments):
         found = getattr(place, name, None)
         if found is not None:
             # Some of TVM's are passes already, others are made by a call.
-            return found if isinstance(found, tvm.ir.transform.Pass) and not arguments else found(**arguments)
+            if isinstance(found, tvm.ir.transform.Pass) and not arguments:
+                return found
+            try:
+                return found(**arguments)
+            except TypeError as e:
+                raise SystemExit(f"tvms.stock: {e}{own_options(arguments)}") from None
     try:
         return relax.get_pipeline(name, **arguments)
     except ValueError:

@@ -2,7 +2,7 @@
 // holds it, and a text without a reported error has no ERROR node.
 #include "fuzz.h"
 #include "grammar/literal.h"
-#include "grammar/parse.h"
+#include "grammar/nested.h"
 #include "grammar/surface.h"
 
 // Values of literals, and expressions inside strings, must be had whatever they hold.

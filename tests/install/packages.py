@@ -232,6 +232,8 @@ class Packages(unittest.TestCase):
             self.assertIn(name, files)
         self.assertNotIn("/local/", files)
         self.made("dpkg-deb", "--extract", self.deb, self.file("root"))
+        with open(self.file(f"root/usr/{LIBDIR}/pkgconfig/tvms.pc"), encoding="utf-8") as f:
+            self.assertNotIn("Requires", f.read(), "a program that links the shared library needs no other package")
         self.assertEqual(self.made(self.file("root/usr/bin/tvms"), "check", source("corpus", "mlp_module.tvms")), "")
 
 

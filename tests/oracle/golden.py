@@ -16,10 +16,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cases import files_under, source
 from stock import RELEASES, definitions_of, difference, judge_releases
 
+sys.path.insert(0, source("python"))
+from tvms.stock import ARGUMENTS, split_at, texts_of
+
 SECTION = re.compile(r"^# (EXPECT|FINDINGS|STATUS)\b", re.M)
-# Options of passes that have the name and the meaning of an argument of TVM's pass.
-ARGUMENTS = {"desired_layouts", "out_dtype", "fp16_input_names", "func_name", "promote_dtype", "target_index",
-             "param_tuple_name", "shared_transform", "fget_item", "fset_item"}
 ERROR = re.compile(r"# error(\[\w+\])?: ")
 
 
@@ -51,10 +51,10 @@ class Case:
         if allowed is None or self.release not in RELEASES or {w.split("=")[0] for w in self.words if w.startswith("-")} - allowed:
             return False
         if self.verb == "opt":
-            options = re.findall(r"[{,]\s*(\w+)=", self.option("--passes"))
-            if "@R.rewriter" in self.program:  # TVM takes patterns from Python
+            if self.rejected or "@R.rewriter" in self.program:  # TVM takes patterns from Python
                 return False
-            return not self.rejected and set(options) <= ARGUMENTS and bool(self.expected)
+            options = [option for _, texts in steps_of(self.option("--passes")) for option in texts]
+            return set(options) <= ARGUMENTS and bool(self.expected)
         return self.rejected if self.verb == "check" else bool(self.expected) and not self.rejected
 
     def judge(self, stock):
@@ -79,20 +79,8 @@ class Case:
 
 
 def steps_of(pipeline):
-    """[name, {option: text}] of each pass; commas inside of brackets part nothing."""
-    parts, depth, begin = [], 0, 0
-    for i, c in enumerate(pipeline + ","):
-        depth += (c in "([{") - (c in ")]}")
-        if c == "," and depth == 0:
-            parts.append(pipeline[begin:i].strip())
-            begin = i + 1
-    steps = []
-    for part in parts:
-        name, _, rest = part.partition("{")
-        marks = list(re.finditer(r"(?:^|,)\s*(\w+)=", rest))
-        ends = [m.start() for m in marks[1:]] + [len(rest) - 1]
-        steps.append([name, {m.group(1): rest[m.end() : end].strip() for m, end in zip(marks, ends)}])
-    return steps
+    """[name, {option: text}] of each pass."""
+    return [list(texts_of(part)) for part in split_at(pipeline, ",")]
 
 
 def body(text):

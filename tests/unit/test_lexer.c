@@ -1,6 +1,6 @@
 // The lexer: every class of token, and everything that Python refuses in one.
 #include "grammar/literal.h"
-#include "grammar/parse.h"
+#include "grammar/nested.h"
 #include "lexing.h"
 
 #include <stdio.h>
