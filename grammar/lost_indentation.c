@@ -22,6 +22,7 @@ typedef struct {
   uint32_t lines;    // in its body so far
   tvms_span stored;  // of T.init: the buffer that its first line stores
   tvms_span last;    // of a branch of Relax: what the other one binds last
+  bool relax;        // a function of Relax, which ends with its only `return`
 } open_block;
 
 typedef struct {
@@ -38,7 +39,7 @@ typedef struct {
   TVMS_VEC(uint8_t) levels;          // result: of each line
   uint32_t decorated;                // level of the decorator above; NO_LINE: none
   uint32_t doubtful;                 // first line in doubt, or NO_LINE
-  bool is_relax;                     // the definition, whose branches do not return
+  bool is_relax;                     // what the decorator above says
   bool failed;
 } rebuilding;
 
@@ -123,6 +124,12 @@ static uint32_t end_of_uses(const rebuilding *r, uint32_t index) {
   return end;
 }
 
+// Is it in a function of Relax, whose `return` has not come?
+static bool in_relax(const rebuilding *r) {
+  uint32_t def = innermost_of(r, TVMS_TOK_DEF);
+  return def != NO_LINE && r->open[def].relax;
+}
+
 // ---- Where a line may stand -----------------------------------------------------------------
 
 // The least number of blocks around it.
@@ -183,7 +190,10 @@ static bool is_fixed(rebuilding *r, const tvms_lost_line *line, uint32_t *level)
   uint32_t in_class = r->depth && r->open[0].header->first == TVMS_TOK_CLASS ? 1 : 0;
   uint32_t at;
   switch ((int)line->first) {
-  case TVMS_TOK_AT: *level = has(r, line, "ir_module") ? 0 : in_class; return true;
+  case TVMS_TOK_AT:
+    *level = in_relax(r) ? r->depth : in_class;
+    if (has(r, line, "ir_module")) *level = 0;
+    return true;
   case TVMS_TOK_CLASS:
   case TVMS_TOK_IMPORT:
   case TVMS_TOK_FROM: *level = 0; return true;
@@ -200,7 +210,7 @@ static bool is_fixed(rebuilding *r, const tvms_lost_line *line, uint32_t *level)
     at = innermost_of(r, TVMS_TOK_DEF);
     *level = at + 1;
     return at != NO_LINE
-           && (r->is_relax
+           && (in_relax(r)
                || (innermost_of(r, TVMS_TOK_FOR) == NO_LINE
                    && innermost_of(r, TVMS_TOK_IF) == NO_LINE));
   default: break;
@@ -267,14 +277,17 @@ static void take_line(rebuilding *r, uint32_t index) {
   r->decorated = line->first == TVMS_TOK_AT ? level : NO_LINE;
   if (line->first == TVMS_TOK_AT) r->is_relax = has(r, line, "R.function");
   if (line->header) {
-    bool branch = line->first == TVMS_TOK_ELSE && r->is_relax;
+    bool branch = line->first == TVMS_TOK_ELSE && in_relax(r);
     r->open[r->depth++] =
         (open_block){.header = line,
                      .names = r->bound.len,
+                     .relax = line->first == TVMS_TOK_DEF && r->is_relax,
                      .last = branch ? first_bound(r, line - 1) : (tvms_span){0, 0}};
   }
   bind_names(r, line);
   if (ends_block(r, line)) close_to(r, r->depth - 1);
+  if (line->first == TVMS_TOK_RETURN && in_relax(r))
+    close_to(r, innermost_of(r, TVMS_TOK_DEF));
 }
 
 // The lines around `header` that stand in one column, up to where lines stand deeper: the

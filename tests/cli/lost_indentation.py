@@ -74,6 +74,28 @@ class Indentation(unittest.TestCase):
         self.assertEqual(findings(again), "")
         self.assertIn("\n    image,  # the data\n    kernel,\n    strides", again)
 
+    def test_functions_in_functions(self):
+        text = """from tvm.script import ir as I, relax as R
+
+
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        @R.function
+        def inner(y: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            z = R.exp(y)
+            return z
+
+        gv = inner(x)
+        return gv
+
+    @R.function
+    def other(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return x
+"""
+        self.assertEqual(self.mended(lost(text)), text)
+
     def test_one_block(self):
         text = "from tvm.script import tirx as T\n\n@T.prim_func\ndef main(A: T.Buffer((16,), \"float32\")):\n    for i in range(16):\n    A[i] = T.float32(i)\n"
         said = findings(text)
