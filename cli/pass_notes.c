@@ -134,14 +134,23 @@ void tvms_pass_notes_statistics(const tvms_pass_notes *o) {
   tvms_strbuf_fini(&text);
 }
 
+// The pass that an option names; NULL after a complaint.
+static const tvms_pass *TVMS_NULLABLE pass_of(tvms_run *run, const char *option,
+                                              const char *name) {
+  const tvms_pass *pass = tvms_pass_find(name, strlen(name));
+  if (!pass) tvms_run_misused(run, "option '%s': there is no pass '%s'", option, name);
+  return pass;
+}
+
 bool tvms_pass_notes_init(tvms_pass_notes *o) {
   tvms_run *run = o->run;
-  const char *name = run->options.remarks;
+  const char *name = run->options.remarks, *before = run->options.print_before,
+             *after = run->options.print_after;
   o->log = (tvms_pass_log){.memory = &run->context->memory, .remarks = name != NULL};
   tvms_timing_init(&o->timing, &run->context->arena);
+  if (before && !pass_of(run, "--print-before", before)) return false;
+  if (after && !pass_of(run, "--print-after", after)) return false;
   if (!name || !*name) return true;
-  o->log.only = tvms_pass_find(name, strlen(name));
-  if (!o->log.only)
-    tvms_run_misused(run, "option '--remarks': there is no pass '%s'", name);
+  o->log.only = pass_of(run, "--remarks", name);
   return o->log.only != NULL;
 }

@@ -20,8 +20,8 @@ typedef struct {
   tvms_strbuf before;  // the module in front of the pass at hand, for --print-changed
 } tvms_pass_notes;
 
-// Prepares what is noted, as the options of `run` say. False after a complaint: --remarks names
-// no pass.
+// Prepares what is noted, as the options of `run` say. False after a complaint: an option names
+// a pass that there is not.
 TVMS_NODISCARD bool tvms_pass_notes_init(tvms_pass_notes *notes);
 
 // Shows what is wanted in front of a pass; `self` is a tvms_pass_notes.

@@ -655,6 +655,12 @@ def main(x: R.Tensor((4,), "float32")):
         self.assertEqual(before, "# after LowerInitBlock\n" + between)
         self.assertNotIn("T.init()", between)
 
+    def test_print_around_no_pass(self):
+        for option in ("--print-before", "--print-after"):
+            p = tvms("opt", "--passes", "LowerInitBlock", option, "LowerInit", GOOD)
+            self.assertEqual((p.returncode, p.stdout), (2, b""))
+            self.assertIn(f"option '{option}': there is no pass 'LowerInit'".encode(), p.stderr)
+
 
 if __name__ == "__main__":
     main()
