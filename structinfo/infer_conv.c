@@ -342,9 +342,8 @@ tvms_node *tvms_infer_grid_sample(tvms_inference *in) {
   tvms_dims plain;
   if (!tvms_data_layout_to_plain(in, &layout, data_axes[spatial], x.dims, &plain))
     return NULL;
-  bool last = tvms_release_has(in->unit->dialect, TVMS_FACT_grids_are_channel_last);
   for (uint32_t i = 0; i < spatial; i++) {
-    plain.items[i + 2] = grid.dims.items[last ? i + 1 : i + 2];
+    plain.items[i + 2] = grid.dims.items[i + 2];
   }
   return finish(in, &layout, data_axes[spatial], plain, x.dtype, x.vdevice);
 }
