@@ -44,10 +44,26 @@ static void type_number(tvms_relax_op_call *call, uint32_t place) {
   if (number) call->values[place] = tvms_eval_value_node(number);
 }
 
+// Up to 0.25 R.prim_value(2) has 64 bits, and is also what TVM prints for a number of 32.
+static void type_printed_number(tvms_relax_op_call *call, uint32_t place) {
+  tvms_eval_value value = call->values[place];
+  if (value.kind != TVMS_EVAL_NODE || value.as.node->kind != TVMS_NODE_PRIM_VALUE)
+    return;
+  const tvms_node *number = tvms_as_prim_value(value.as.node)->value;
+  if (!tvms_node_is_int_imm(number) || number->dtype.bits != 64) return;
+  call->values[place] = tvms_eval_value_int(tvms_as_int_imm(number)->value);
+  type_number(call, place);
+  if (call->values[place].kind == TVMS_EVAL_INT) call->values[place] = value;
+}
+
 static void bind_binary(tvms_relax_op_call *call) {
-  if (tvms_release_has(call->reader->dialect, TVMS_FACT_scalars_are_tir)) {
-    type_number(call, 0);
-    type_number(call, 1);
+  bool bare = tvms_release_has(call->reader->dialect, TVMS_FACT_scalars_are_tir);
+  const tvms_relax_state *relax = tvms_relax_of(call->reader);
+  for (uint32_t i = 0; i < 2; i++) {
+    if (bare)
+      type_number(call, i);
+    else if (relax && relax->reading.printed)
+      type_printed_number(call, i);
   }
   tvms_relax_bind_params(call, 0);
 }
