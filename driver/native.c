@@ -6,33 +6,37 @@
 #include "passes/manager.h"
 #include "passes/pipeline.h"
 
-// The passes that lower for these options; in `text`, which is empty.
-static void name_passes(const tvms_native_options *options, tvms_strbuf *text) {
-  const tvms_target *target = options->target;
-  if (options->checked) {
-    tvms_strbuf_puts(text, "native-checked");
-  } else if (!target || target->host) {
-    tvms_strbuf_puts(text, "ScheduleCPU{target=host},native");
-  } else {
-    tvms_strbuf_printf(text, "ScheduleCPU{target='%s,%s,%s'},native",
-                       target->triple ? target->triple : "", target->cpu ? target->cpu : "",
-                       target->features ? target->features : "");
-  }
-}
-
-bool tvms_native_lower(tvms_module *module, const tvms_native_options *options) {
+static bool run_pipeline(tvms_module *module, const char *passes) {
   tvms_context *context = module->context;
   tvms_pipeline pipeline;
   uint32_t before = context->diags.errors;
-  tvms_strbuf passes;
-  tvms_strbuf_init(&passes, &context->memory);
-  name_passes(options, &passes);
-  bool done = tvms_pipeline_parse(context, "<lowering>", tvms_strbuf_text(&passes), &pipeline);
-  tvms_strbuf_fini(&passes);
-  if (!done) return false;
-  done = tvms_pipeline_run(context, module, &pipeline, UINT32_MAX, NULL, NULL);
+  if (!tvms_pipeline_parse(context, "<lowering>", passes, &pipeline)) return false;
+  bool done = tvms_pipeline_run(context, module, &pipeline, UINT32_MAX, NULL, NULL);
   tvms_pipeline_fini(context, &pipeline);
   return done && context->diags.errors == before;
+}
+
+// ScheduleCPU for the target of the options.
+static bool tile(tvms_module *module, const tvms_target *TVMS_NULLABLE target) {
+  if (!target || target->host) return run_pipeline(module, "ScheduleCPU{target=host}");
+  const char *const parts[] = {target->triple, target->cpu, target->features};
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &module->context->memory);
+  tvms_strbuf_puts(&text, "ScheduleCPU{target='");
+  for (uint32_t i = 0; i < 3 && parts[i]; i++)
+    tvms_strbuf_printf(&text, "%s%s", i > 0 ? "," : "", parts[i]);
+  tvms_strbuf_puts(&text, "'}");
+  bool done = run_pipeline(module, tvms_strbuf_text(&text));
+  tvms_strbuf_fini(&text);
+  return done;
+}
+
+bool tvms_native_lower(tvms_module *module, const tvms_native_options *options) {
+  if (!options->checked && !tile(module, options->target)) return false;
+  if (!run_pipeline(module, options->checked ? "native-checked" : "native"))
+    return false;
+  bool fused = options->contract && tvms_target_has_fma(options->target);
+  return !fused || run_pipeline(module, "VectorMath");
 }
 
 static void close_jit(void *what) {

@@ -4,9 +4,9 @@
 
 #include "backend/backend.h"
 
-// Lowers the PrimFuncs of a module to what back ends read: by the pipeline native, behind
-// ScheduleCPU for the target of the options, or with `options->checked` by native-checked. False
-// after a report.
+// Lowers the PrimFuncs of a module to what back ends read, by the pipeline native, behind ScheduleCPU
+// for the target of the options, or, if indices are checked, by native-checked. If products may be contracted and the target has an instruction for
+// that, functions of C become polynomials (VectorMath), too. False after a report.
 TVMS_NODISCARD bool tvms_native_lower(tvms_module *module,
                                       const tvms_native_options *options);
 

@@ -19,10 +19,11 @@
 static const struct {
   const char *name, *architecture;
   uint32_t bits, registers;
+  bool fma;
   uint32_t l1, l1_ways, l2, l2_ways;
 } cpus[] = {
-#define CPU(name, architecture, bits, registers, l1, l1_ways, l2, l2_ways)             \
-  {name, architecture, bits, registers, l1, l1_ways, l2, l2_ways},
+#define CPU(name, architecture, bits, registers, fma, l1, l1_ways, l2, l2_ways)        \
+  {name, architecture, bits, registers, fma, l1, l1_ways, l2, l2_ways},
 #include "ir/cpus.def"
 };
 
@@ -317,6 +318,18 @@ bool tvms_target_has_key(const tvms_target *target, const char *key) {
 
 bool tvms_target_has_feature(const tvms_target *target, const char *feature) {
   return mention(target->features, feature) > 0;
+}
+
+bool tvms_target_has_fma(const tvms_target *TVMS_NULLABLE target) {
+  if (!target || target->host) {
+    tvms_cpu cpu;
+    tvms_cpu_detect(&cpu);
+    return strcmp(cpu.architecture, "aarch64") == 0 || mention(cpu.features, "fma") > 0;
+  }
+  int named = mention(target->features, "fma");
+  if (named || mention(target->features, "avx") < 0) return named > 0;
+  int row = row_of(target);
+  return row >= 0 ? cpus[row].fma : is_of(target->triple, "aarch64");
 }
 
 int64_t tvms_target_number(const tvms_target *target, const char *key,

@@ -47,6 +47,10 @@ bool tvms_target_has_key(const tvms_target *target, const char *key);
 // Is a feature on: named by the target, and not taken back behind that?
 bool tvms_target_has_feature(const tvms_target *target, const char *feature);
 
+// Is a fused multiply-add an instruction of the target? NULL: of this machine. False where it is
+// not known.
+bool tvms_target_has_fma(const tvms_target *TVMS_NULLABLE target);
+
 // A number of the config, such as "max_num_threads", or `otherwise` if it has none.
 int64_t tvms_target_number(const tvms_target *target, const char *key,
                            int64_t otherwise);
