@@ -277,6 +277,16 @@ static LLVMValueRef place_of(emitter *e, access_path *path, uint32_t lane) {
                            path->indices.len, path->span);
 }
 
+// A ramp of step one, or one that the same number is added to in every lane.
+static bool steps_by_one(const tvms_node *index) {
+  if (index->kind == TVMS_NODE_RAMP)
+    return tvms_node_is_int(tvms_as_ramp(index)->stride, 1);
+  if (index->kind != TVMS_NODE_ADD) return false;
+  const tvms_binary *sum = tvms_as_binary(index);
+  return (sum->a->kind == TVMS_NODE_BROADCAST && steps_by_one(sum->b))
+         || (sum->b->kind == TVMS_NODE_BROADCAST && steps_by_one(sum->a));
+}
+
 // Lanes of the indices, and whether they lie side by side.
 static uint32_t index_lanes(tvms_list indices, bool *side_by_side) {
   uint32_t lanes = 1;
@@ -285,9 +295,7 @@ static uint32_t index_lanes(tvms_list indices, bool *side_by_side) {
     const tvms_node *index = indices.items[i];
     if (index->dtype.lanes <= 1) continue;
     lanes = (uint32_t)index->dtype.lanes;
-    bool ramp = index->kind == TVMS_NODE_RAMP && i + 1 == indices.len
-                && tvms_node_is_int(tvms_as_ramp(index)->stride, 1);
-    *side_by_side &= ramp;
+    *side_by_side &= i + 1 == indices.len && steps_by_one(index);
   }
   return lanes;
 }
@@ -370,9 +378,11 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
   uint32_t lanes = index_lanes(store->indices, &together);
   access_path path = open_access(e, store->buffer, store->indices, node->span);
   if (lanes == 1) {
+    e->has_scalar_loops |= e->loop != NULL;
     store_lane(e, &path, element, predicate, value, 0);
     return;
   }
+  e->has_vectors = true;
   if (element.lanes > 1) tvms_emit_refuse(e, node->span, "a vector of vectors");
   if (store->value->dtype.lanes <= 1) value = tvms_emit_splat(e, value, lanes);
   bool whole = together && is_compact(store->buffer) && !predicate;

@@ -67,6 +67,8 @@ typedef struct {
   LLVMBuilderRef builder;
   uint32_t steps_used;  // kinds of steps that its entries have, as bits
   LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, pointer;
+  bool has_vectors;       // a vector is stored
+  bool has_scalar_loops;  // a loop stores element by element: LLVM may make vectors of it
   // Of the function in progress:
   const tvms_member *member;
   const tvms_prim_func *source;

@@ -19,6 +19,10 @@
 enum { LONG_FUNCTION = 20000 };  // instructions
 
 static const char pass_list[] = "default<O2>";
+// Register tiles into registers, sums out of loops: what vector code that was scheduled before
+// still lacks.
+static const char vector_pass_list[] =
+    "function(sroa,early-cse,simplifycfg,loop-mssa(licm),instcombine),globaldce";
 // Without simplifycfg: it removes the blocks in front of loops, and the code generator puts
 // each back in time that is linear in the number of blocks.
 static const char linear_pass_list[] = "function(sroa,early-cse),globaldce";
@@ -151,11 +155,13 @@ static void mark_long(LLVMModuleRef apart) {
     }
 }
 
-LLVMErrorRef tvms_llvm_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine) {
-  if (!has_long_function(module)) return run_passes(module, machine, pass_list);
+LLVMErrorRef tvms_llvm_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine,
+                                bool vectors) {
+  const char *passes = vectors ? vector_pass_list : pass_list;
+  if (!has_long_function(module)) return run_passes(module, machine, passes);
   LLVMModuleRef apart = set_long_apart(module);
   LLVMErrorRef error = run_passes(apart, machine, linear_pass_list);
-  if (!error) error = run_passes(module, machine, pass_list);
+  if (!error) error = run_passes(module, machine, passes);
   if (error) {
     LLVMDisposeModule(apart);
     return error;
