@@ -6,7 +6,7 @@
 // What is given there must be so: scope, dtype, shape, strides and a multiple of offset_factor
 // are refused if they cannot be proved. With declare=true the inner buffer stays, as one that
 // is declared over the memory of the other, so that its own indices can be checked; then
-// nothing has to be proved. TVM: s_tir.transform.LowerMatchBuffer.
+// nothing has to be proved; declare_unproved=true does so where it cannot be. TVM: s_tir.transform.LowerMatchBuffer.
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "passes/functions.h"
@@ -26,6 +26,8 @@ typedef struct {
   const tvms_buffer *inner;  // being matched
   bool failed;
   bool declare;
+  bool declare_unproved;
+  bool trial;           // nothing is reported
   tvms_node_map bound;  // with `declare`: variables that have a value
 } lowering;
 
@@ -79,6 +81,7 @@ static void refuse(tvms_rewriter *r, const char *what) {
   lowering *l = r->self;
   if (l->failed) return;
   l->failed = true;
+  if (l->trial) return;
   tvms_context *context = r->unit->context;
   tvms_diag_report(&context->diags, TVMS_D_match_differs, l->inner->head.span,
                    tvms_symbol_text(context, l->inner->name), what);
@@ -254,11 +257,25 @@ static void declare_match(tvms_rewriter *r, tvms_node_vec *stmts, tvms_node *nod
   tvms_vec_push(&r->unit->context->memory, stmts, &declare->head);
 }
 
+// Tries to put the part in the place of the buffer. What a variable was found to be before
+// that failed, it is.
+static bool replace_match(tvms_rewriter *r, const tvms_node *node) {
+  lowering *l = r->self;
+  if (l->declare) return false;
+  l->trial = true;
+  add_match(r, node);
+  bool fits = !l->failed;
+  l->trial = l->failed = false;
+  if (!fits) l->matches.len--;
+  return fits;
+}
+
 static tvms_node *declare_matches(tvms_rewriter *r, tvms_node *node) {
   const tvms_block *old = tvms_as_block(node);
   tvms_node_vec stmts = {0};
   for (uint32_t i = 0; i < old->match_buffers.len; i++) {
-    declare_match(r, &stmts, old->match_buffers.items[i]);
+    if (!replace_match(r, old->match_buffers.items[i]))
+      declare_match(r, &stmts, old->match_buffers.items[i]);
   }
   tvms_node *copy = tvms_node_copy(r->unit, node);
   tvms_as_block(copy)->match_buffers = (tvms_list){0};
@@ -273,7 +290,7 @@ static tvms_node *enter_block(tvms_rewriter *r, tvms_node *node) {
   const lowering *l = r->self;
   const tvms_block *old = tvms_as_block(node);
   if (old->match_buffers.len == 0) return TVMS_REWRITE_BELOW;
-  if (l->declare) return declare_matches(r, node);
+  if (l->declare || l->declare_unproved) return declare_matches(r, node);
   for (uint32_t i = 0; i < old->match_buffers.len; i++) {
     add_match(r, old->match_buffers.items[i]);
   }
@@ -319,6 +336,7 @@ static tvms_node *leave_store(tvms_rewriter *r, tvms_node *node) {
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   lowering l = {.analyzer = tvms_analyzer_new(unit),
                 .declare = TVMS_OPTION(run, LowerMatchBuffer, declare).number != 0};
+  l.declare_unproved = TVMS_OPTION(run, LowerMatchBuffer, declare_unproved).number != 0;
   tvms_node_map_init(&l.params, &run->context->memory);
   tvms_node_map_init(&l.bound, &run->context->memory);
   tvms_list params = tvms_as_prim_func(function)->params;
