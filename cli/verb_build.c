@@ -9,13 +9,15 @@ typedef struct {
   const char *suffix;
   tvms_native_form form;
   bool linked;
+  bool is_text;  // C, which no plug-in makes
 } output_form;
 
 static const output_form forms[] = {
-    {".so", TVMS_NATIVE_OBJECT, true},
-    {".o", TVMS_NATIVE_OBJECT, false},
-    {".s", TVMS_NATIVE_ASSEMBLY, false},
-    {".ll", TVMS_NATIVE_IR, false},
+    {".so", TVMS_NATIVE_OBJECT, true, false},
+    {".o", TVMS_NATIVE_OBJECT, false, false},
+    {".s", TVMS_NATIVE_ASSEMBLY, false, false},
+    {".c", TVMS_NATIVE_OBJECT, false, true},
+    {".ll", TVMS_NATIVE_IR, false, false},
 };
 
 static const output_form *TVMS_NULLABLE form_of(const char *path) {
@@ -28,7 +30,7 @@ static const output_form *TVMS_NULLABLE form_of(const char *path) {
 }
 
 static tvms_status build_with(tvms_run *run, tvms_source *source,
-                              const tvms_backend *backend,
+                              const tvms_backend *TVMS_NULLABLE backend,
                               const tvms_native_options *options) {
   const output_form *form = form_of(run->options.output);
   tvms_program *program = tvms_run_load_program(run, source);
@@ -40,6 +42,11 @@ static tvms_status build_with(tvms_run *run, tvms_source *source,
   if (!built) return TVMS_OK;  // reported
   if (form->linked) return tvms_link_object(run, &code);
   return tvms_files_create(run, run->options.output, code.text, code.len);
+}
+
+static tvms_status build_text(tvms_run *run, tvms_source *source) {
+  tvms_native_options options = {.contract = tvms_run_contracts(run, true)};
+  return build_with(run, source, NULL, &options);
 }
 
 static tvms_status build_source(tvms_run *run, tvms_source *source) {
@@ -69,7 +76,8 @@ tvms_status tvms_verb_build(tvms_run *run) {
   const char *output = run->options.output;
   if (!output) return tvms_run_misused(run, "no output given; use -o");
   if (!form_of(output)) {
-    return tvms_run_misused(run, "'%s': the suffix must be .so, .o, .s or .ll", output);
+    return tvms_run_misused(run, "'%s': the suffix must be .so, .o, .s, .ll or .c",
+                            output);
   }
   const char *target = run->options.target;
   if (target && strcmp(target, "host") != 0 && form_of(output)->linked) {
@@ -80,5 +88,10 @@ tvms_status tvms_verb_build(tvms_run *run) {
     return tvms_run_misused(run, "backend '%s' does not write files",
                             run->options.backend);
   }
-  return tvms_files_read_one(run, run->options.paths.items[0], build_source);
+  bool is_text = form_of(output)->is_text;
+  if (target && is_text)
+    return tvms_run_misused(run,
+                            "C is for every machine; --target does not go with .c");
+  return tvms_files_read_one(run, run->options.paths.items[0],
+                             is_text ? build_text : build_source);
 }

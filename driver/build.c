@@ -1,6 +1,7 @@
 // Finding the target, joining the modules, and what the back end makes of them.
 #include "driver/build.h"
 
+#include "backend/c/module.h"
 #include "driver/copy.h"
 #include "driver/native.h"
 #include "driver/runnable.h"
@@ -20,8 +21,11 @@ bool tvms_build_code(tvms_program *program, const tvms_backend *backend,
   tvms_module *module = tvms_runnable_join(program);
   bool whole = module && tvms_runnable_check_library(module, prim_funcs_only)
                && !context->diags.errors && tvms_native_lower(module, options);
-  tvms_status status =
-      whole ? backend->emit(context, module, options, form, out) : TVMS_FOUND_ERRORS;
+  tvms_status status = TVMS_FOUND_ERRORS;
+  if (whole && backend)
+    status = backend->emit(context, module, options, form, out);
+  else if (whole)
+    status = tvms_c_module(context, module, options, out);
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&context->memory, status);
   tvms_copy_destroy(program, module);
   return status == TVMS_OK;

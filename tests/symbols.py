@@ -69,7 +69,8 @@ AREAS = {
         vectorize
     """,
     "backend": "backend",
-    "backend-core": "entry words",
+    "backend-core": "entry params words",
+    "backend-c": "c",
     "driver": "bench build compiled copy dialect diff explain format infer inputs migrate module native optimize program reduce render report runnable semantics timing values",
     "api": "api context diag fix library note pass program release runner source status",
     "cli": "bisect command deliver files findings golden link options pass run settings verb workers",

@@ -12,35 +12,9 @@
 #include "backend/llvm/symbols.h"
 #include "backend/llvm/types.h"
 
-static bool is_listed(const size_vars *sizes, const tvms_node *var) {
-  for (uint32_t i = 0; i < sizes->len; i++) {
-    if (sizes->items[i] == var) return true;
-  }
-  return false;
-}
-
-static void collect(emitter *e, const tvms_prim_func *function, const tvms_node *node,
-                    size_vars *sizes) {
-  if (!node || node->kind != TVMS_NODE_VAR || is_listed(sizes, node)) return;
-  for (uint32_t i = 0; i < function->params.len; i++) {
-    if (function->params.items[i] == node) return;
-  }
-  tvms_vec_push(&e->context->memory, sizes, node);
-}
-
 void tvms_emit_collect_sizes(emitter *e, const tvms_prim_func *function,
                              size_vars *sizes) {
-  for (uint32_t i = 0; i < function->buffers.len; i++) {
-    if (!function->buffers.items[i]) continue;
-    const tvms_buffer *buffer = tvms_as_buffer(function->buffers.items[i]);
-    for (uint32_t j = 0; j < buffer->shape.len; j++) {
-      collect(e, function, buffer->shape.items[j], sizes);
-    }
-    for (uint32_t j = 0; j < buffer->strides.len; j++) {
-      collect(e, function, buffer->strides.items[j], sizes);
-    }
-    collect(e, function, buffer->elem_offset, sizes);
-  }
+  tvms_params_collect(&e->context->memory, function, sizes);
 }
 
 LLVMTypeRef tvms_emit_body_type(emitter *e, const tvms_prim_func *function,
@@ -63,28 +37,9 @@ LLVMTypeRef tvms_emit_body_type(emitter *e, const tvms_prim_func *function,
   return LLVMFunctionType(e->i32, params, count, false);
 }
 
-// True if an attribute whose name ends in "noalias" promises that buffers do not overlap.
-static bool promises_noalias(const tvms_prim_func *function) {
-  if (!function->attrs) return false;
-  const tvms_object_map *map = tvms_as_object_map(function->attrs);
-  for (uint32_t i = 0; i < map->keys.len; i++) {
-    if (map->keys.items[i]->kind != TVMS_NODE_OBJECT_STR) continue;
-    tvms_bytes key = tvms_as_object_str(map->keys.items[i])->value;
-    const tvms_node *value = map->values.items[i];
-    bool named =
-        tvms_bytes_is(key, "tir.noalias") || tvms_bytes_is(key, "tirx.noalias");
-    if (!named) continue;
-    if (value->kind == TVMS_NODE_OBJECT_BOOL) return tvms_as_object_bool(value)->value;
-    if (value->kind == TVMS_NODE_OBJECT_INT)
-      return tvms_as_object_int(value)->value != 0;
-    return value->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(value)->value != 0;
-  }
-  return false;
-}
-
 static void mark_parameters(emitter *e, const tvms_prim_func *function) {
   unsigned kind = LLVMGetEnumAttributeKindForName("noalias", 7);
-  if (!promises_noalias(function)) return;
+  if (!tvms_params_apart(function)) return;
   for (uint32_t i = 0; i < function->params.len; i++) {
     if (!function->buffers.items[i]) continue;
     LLVMAddAttributeAtIndex(e->function, i + 3,

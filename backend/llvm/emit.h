@@ -8,6 +8,7 @@
 #define TVMS_BACKEND_LLVM_EMIT_H
 
 #include "backend/backend.h"
+#include "backend/core/params.h"
 #include "ir/build.h"
 #include "support/vec.h"
 
@@ -97,8 +98,6 @@ typedef struct {
   LLVMValueRef TVMS_NULLABLE expected;
 } failure;
 
-// Variables that the body takes beside its parameters: sizes, strides and offsets of
-// buffers, in the order of their first use.
-typedef TVMS_VEC(const tvms_node *) size_vars;
+typedef tvms_params_sizes size_vars;
 
 #endif

@@ -1,0 +1,252 @@
+// Calls of C text: operators of TIR, functions of C, functions of the module.
+//
+// Functions of C are weak symbols, so that an object needs no library; what TVM's run time
+// alone can do (packed functions) has no C form.
+#include "backend/c/calls.h"
+
+#include "backend/c/expr.h"
+#include "backend/c/memory.h"
+#include "interp/meaning.h"
+#include "interp/result.h"
+#include "ir/op.h"
+
+typedef struct {
+  const char *function;
+  uint32_t arity;
+} math_row;
+
+static const math_row math_rows[TVMS_TIR_COUNT] = {
+#define MATH(ident, arity, function, how) [TVMS_TIR_##ident] = {#function, arity},
+#include "interp/math.def"
+};
+
+TVMS_NORETURN static void refuse_call(c_emitter *e, const tvms_call *call,
+                                      const char *name) {
+  tvms_c_refuse(e, call->head.span, tvms_c_text(e, "a call of '%s'", name));
+}
+
+static const tvms_node *source_of(c_emitter *e, const tvms_call *call, uint32_t at) {
+  if (at < call->args.len) return call->args.items[at];
+  tvms_diag_report(&e->context->diags, TVMS_D_too_few_arguments, call->head.span,
+                   tvms_symbol_text(e->context, tvms_as_operator(call->callee)->name));
+  tvms_c_give_up(e);
+}
+
+// An argument, and its lane `k`.
+static const char *argument(c_emitter *e, const tvms_call *call, uint32_t at) {
+  const tvms_node *source = source_of(e, call, at);
+  return tvms_c_lane(e, tvms_c_expr(e, source), source->dtype);
+}
+
+static const char *value(c_emitter *e, const tvms_call *call, const char *expr) {
+  return tvms_c_value(e, call->head.dtype, call->head.span, expr);
+}
+
+// Computes in the call's own float kind; integers are computed as float64.
+static const char *call_math(c_emitter *e, const tvms_call *call, const math_row *row,
+                             uint32_t first) {
+  tvms_dtype dtype = call->head.dtype;
+  tvms_dtype in = tvms_dtype_is_real(dtype) ? dtype : TVMS_DTYPE(FLOAT, 64);
+  const char *args = "";
+  for (uint32_t i = 0; i < row->arity; i++) {
+    const char *arg = argument(e, call, first + i);
+    arg = tvms_c_convert(e, call->args.items[first + i]->dtype, in, arg);
+    args = tvms_c_text(e, "%s%s%s", args, i ? ", " : "", arg);
+  }
+  const char *name = tvms_c_function(e, row->function, in.bits == 64, row->arity);
+  const char *result = tvms_c_text(e, "%s(%s)", name, args);
+  return value(e, call, tvms_c_convert(e, in, dtype, result));
+}
+
+// Functions that are a formula over others.
+static const char *call_formula(c_emitter *e, const tvms_call *call,
+                                tvms_tir_opcode op) {
+  tvms_dtype dtype = call->head.dtype;
+  bool wide = dtype.bits == 64;
+  const char *x = argument(e, call, 0), *one = wide ? "1.0" : "1.0f", *result;
+  if (op == TVMS_TIR_rsqrt) {
+    const char *root = tvms_c_text(e, "%s(%s)", tvms_c_function(e, "sqrt", wide, 1), x);
+    result = tvms_c_text(e, "%s / %s", one, tvms_c_round(e, dtype, root));
+  } else if (op == TVMS_TIR_exp10) {
+    const char *pow = tvms_c_function(e, "pow", wide, 2);
+    result = tvms_c_text(e, "%s(10, %s)", pow, x);
+  } else {
+    const char *exp = tvms_c_function(e, "exp", wide, 1);
+    result = tvms_c_text(e, "%s / (%s + %s(-%s))", one, one, exp, x);
+  }
+  return value(e, call, tvms_c_round(e, dtype, result));
+}
+
+static const char *classify(c_emitter *e, const tvms_call *call, tvms_tir_opcode op) {
+  const char *x = argument(e, call, 0);
+  if (!tvms_dtype_is_real(call->args.items[0]->dtype))
+    return value(e, call, op == TVMS_TIR_isfinite ? "1" : "0");
+  const char *name = op == TVMS_TIR_isnan   ? "__builtin_isnan"
+                     : op == TVMS_TIR_isinf ? "__builtin_isinf"
+                                            : "__builtin_isfinite";
+  return value(e, call, tvms_c_text(e, "(%s(%s) != 0)", name, x));
+}
+
+// Amounts outside the width are errors of the program; the lowest bits of them count.
+static const char *shift(c_emitter *e, const tvms_call *call, bool left) {
+  const char *a = argument(e, call, 0), *b = argument(e, call, 1);
+  tvms_dtype scalar = tvms_dtype_with_lanes(call->head.dtype, 1);
+  const char *type = tvms_c_type(e, scalar, call->head.span);
+  int mask = scalar.bits - 1;
+  if (!left)
+    return value(e, call, tvms_c_text(e, "(%s)(%s >> (%s & %d))", type, a, b, mask));
+  return value(e, call, tvms_c_text(e, "(%s)((u64)%s << (%s & %d))", type, a, b, mask));
+}
+
+static const char *bitwise(c_emitter *e, const tvms_call *call, tvms_tir_opcode op) {
+  tvms_dtype scalar = tvms_dtype_with_lanes(call->head.dtype, 1);
+  const char *type = tvms_c_type(e, scalar, call->head.span);
+  const char *a = argument(e, call, 0);
+  if (op == TVMS_TIR_bitwise_not) {
+    bool truth = tvms_dtype_is_bool(scalar);
+    return value(e, call,
+                 truth ? tvms_c_text(e, "!%s", a) : tvms_c_text(e, "(%s)~%s", type, a));
+  }
+  const char *sign = op == TVMS_TIR_bitwise_and  ? "&"
+                     : op == TVMS_TIR_bitwise_or ? "|"
+                                                 : "^";
+  const char *b = argument(e, call, 1);
+  return value(e, call, tvms_c_text(e, "(%s)(%s %s %s)", type, a, sign, b));
+}
+
+static const char *count_bits(c_emitter *e, const tvms_call *call, tvms_tir_opcode op) {
+  const char *x = argument(e, call, 0);
+  int bits = call->args.items[0]->dtype.bits;
+  const char *plain = tvms_c_text(e, "(u64)(u%d)%s", bits, x);
+  if (op == TVMS_TIR_popcount)
+    return value(e, call, tvms_c_text(e, "__builtin_popcountll(%s)", plain));
+  return value(
+      e, call,
+      tvms_c_text(e, "%s ? __builtin_clzll(%s) - %d : %d", x, plain, 64 - bits, bits));
+}
+
+// Through memory: the bits of one kind read as another.
+static const char *reinterpret(c_emitter *e, const tvms_call *call) {
+  const tvms_node *source = source_of(e, call, 0);
+  tvms_dtype from = source->dtype, to = call->head.dtype;
+  tvms_span span = call->head.span;
+  if (from.code == TVMS_HANDLE || to.code == TVMS_HANDLE)
+    return value(e, call, tvms_c_convert(e, from, to, argument(e, call, 0)));
+  bool lanes_differ = from.lanes != to.lanes || from.bits != to.bits;
+  if (lanes_differ) refuse_call(e, call, "reinterpret");
+  const char *x = tvms_c_expr(e, source), *name = tvms_c_text(e, "v%u", e->next++);
+  tvms_c_line(e, "%s %s;", tvms_c_type(e, to, span), name);
+  tvms_c_open(e, "for (int k = 0; k < %d; k++)", to.lanes);
+  const char *lane = tvms_c_to_memory(e, from, tvms_c_lane(e, x, from));
+  tvms_c_line(e, "%s a = %s;", tvms_c_memory_type(e, from, span), lane);
+  tvms_c_line(e, "%s b;", tvms_c_memory_type(e, to, span));
+  tvms_c_line(e, "__builtin_memcpy(&b, &a, sizeof b);");
+  tvms_c_line(e, "%s = %s;", tvms_c_lane(e, name, to), tvms_c_from_memory(e, to, "b"));
+  tvms_c_close(e);
+  return name;
+}
+
+// tvm_access_ptr(type, data, offset, extent, mode)
+static const char *access_pointer(c_emitter *e, const tvms_call *call) {
+  tvms_dl_type type = tvms_interp_dl_type_of(source_of(e, call, 0)->dtype);
+  int64_t size = (int64_t)(tvms_dl_element_size(type) * type.lanes);
+  const char *data = argument(e, call, 1);
+  const char *offset = tvms_c_index(e, source_of(e, call, 2));
+  return value(e, call,
+               tvms_c_text(e, "%s + (i64)%s * %lld", data, offset, (long long)size));
+}
+
+static const char *large_uint(c_emitter *e, const tvms_call *call) {
+  const char *low = tvms_c_index(e, source_of(e, call, 0));
+  const char *high = tvms_c_index(e, source_of(e, call, 1));
+  return value(e, call, tvms_c_text(e, "(u64)(u32)%s | (u64)%s << 32", low, high));
+}
+
+// call_extern("float32", "expf", x): functions of libm by their names in C.
+static const char *call_extern(c_emitter *e, const tvms_call *call) {
+  const char *name;
+  tvms_tir_opcode opcode = tvms_meaning_of_extern(call, &name);
+  if (opcode) return call_math(e, call, &math_rows[opcode], 1);
+  tvms_diag_report(&e->context->diags, TVMS_D_unknown_function, call->head.span, name);
+  tvms_c_give_up(e);
+}
+
+static const char *call_operator(c_emitter *e, const tvms_call *call) {
+  tvms_tir_opcode op = tvms_call_opcode(&call->head);
+  if (math_rows[op].function) return call_math(e, call, &math_rows[op], 0);
+  switch ((int)op) {
+  case TVMS_TIR_likely:
+  case TVMS_TIR_tvm_thread_invariant: return tvms_c_expr(e, source_of(e, call, 0));
+  case TVMS_TIR_exp10:
+  case TVMS_TIR_rsqrt:
+  case TVMS_TIR_sigmoid: return call_formula(e, call, op);
+  case TVMS_TIR_isnan:
+  case TVMS_TIR_isinf:
+  case TVMS_TIR_isfinite: return classify(e, call, op);
+  case TVMS_TIR_shift_left: return shift(e, call, true);
+  case TVMS_TIR_shift_right: return shift(e, call, false);
+  case TVMS_TIR_bitwise_and:
+  case TVMS_TIR_bitwise_or:
+  case TVMS_TIR_bitwise_xor:
+  case TVMS_TIR_bitwise_not: return bitwise(e, call, op);
+  case TVMS_TIR_popcount:
+  case TVMS_TIR_clz: return count_bits(e, call, op);
+  case TVMS_TIR_reinterpret: return reinterpret(e, call);
+  case TVMS_TIR_large_uint_imm: return large_uint(e, call);
+  case TVMS_TIR_address_of:
+    if (source_of(e, call, 0)->kind != TVMS_NODE_BUFFER_LOAD)
+      refuse_call(e, call, "address_of");
+    return value(e, call, tvms_c_address(e, call->args.items[0]));
+  case TVMS_TIR_tvm_access_ptr: return access_pointer(e, call);
+  case TVMS_TIR_isnullptr:
+    return value(e, call, tvms_c_text(e, "(%s == 0)", argument(e, call, 0)));
+  case TVMS_TIR_undef: return value(e, call, "0");
+  case TVMS_TIR_assume:
+  case TVMS_TIR_prefetch: return "0";
+  case TVMS_TIR_call_extern:
+  case TVMS_TIR_call_pure_extern: return call_extern(e, call);
+  default:
+    refuse_call(e, call,
+                tvms_symbol_text(e->context, tvms_as_operator(call->callee)->name));
+  }
+}
+
+// Another PrimFunc that takes numbers and pointers only.
+static const char *call_global(c_emitter *e, const tvms_call *call) {
+  tvms_sym name = tvms_as_global_var(call->callee)->name;
+  const tvms_member *member = tvms_module_find(e->program, name);
+  bool callable =
+      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
+  const tvms_prim_func *function =
+      callable ? tvms_as_prim_func(member->function) : NULL;
+  tvms_params_sizes sizes = {0};
+  if (function) tvms_params_collect(&e->context->memory, function, &sizes);
+  bool same = function && function->params.len == call->args.len && !sizes.len;
+  if (!same) refuse_call(e, call, tvms_symbol_text(e->context, name));
+  const char *slot = tvms_c_text(e, "r%u", e->next++), *args = "";
+  for (uint32_t i = 0; i < call->args.len; i++) {
+    tvms_dtype wanted = function->params.items[i]->dtype;
+    if (function->buffers.items[i]) wanted = TVMS_DTYPE(HANDLE, 64);
+    const char *arg = argument(e, call, i);
+    arg = tvms_c_convert(e, call->args.items[i]->dtype, wanted, arg);
+    args = tvms_c_text(e, "%s, %s", args, arg);
+  }
+  tvms_c_line(e, "i64 %s = 0;", slot);
+  tvms_c_open(e, "if (body_%s(&%s%s))", tvms_symbol_text(e->context, name), slot, args);
+  tvms_c_free_from(e, 0);
+  tvms_c_line(e, "return -1;");
+  tvms_c_close(e);
+  tvms_dtype result = tvms_interp_result_dtype(&e->context->memory, member->function);
+  if (tvms_dtype_is_void(result) || tvms_dtype_is_void(call->head.dtype)) return "0";
+  const char *type = tvms_c_memory_type(e, result, call->head.span);
+  const char *got = tvms_c_text(e, "*(%s *)&%s", type, slot);
+  got = tvms_c_from_memory(e, result, got);
+  return value(e, call, tvms_c_convert(e, result, call->head.dtype, got));
+}
+
+const char *tvms_c_call(c_emitter *e, const tvms_call *call) {
+  if (call->callee->kind == TVMS_NODE_OPERATOR) return call_operator(e, call);
+  if (call->callee->kind == TVMS_NODE_GLOBAL_VAR) return call_global(e, call);
+  bool external = call->callee->kind == TVMS_NODE_EXTERN_FUNC;
+  refuse_call(e, call, external ? tvms_as_extern_func(call->callee)->symbol.text : "?");
+}

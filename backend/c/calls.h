@@ -1,0 +1,10 @@
+// Calls of C text: operators of TIR, functions of C, functions of the module.
+#ifndef TVMS_BACKEND_C_CALLS_H
+#define TVMS_BACKEND_C_CALLS_H
+
+#include "backend/c/emit.h"
+
+// The value of a CALL; "0" if it has none.
+const char *tvms_c_call(c_emitter *e, const tvms_call *call);
+
+#endif

@@ -1,0 +1,228 @@
+// Lines, types, values and conversions of C text.
+#include "backend/c/emit.h"
+
+#include "backend/c/memory.h"
+#include "ir/build.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void tvms_c_give_up(c_emitter *e) {
+  tvms_memory_unwind(&e->context->memory, TVMS_FOUND_ERRORS);
+}
+
+void tvms_c_refuse(c_emitter *e, tvms_span span, const char *what) {
+  tvms_diag_report(&e->context->diags, TVMS_D_not_compiled, span, what);
+  tvms_c_give_up(e);
+}
+
+// ---- Text ----
+
+const char *tvms_c_text(c_emitter *e, const char *format, ...) {
+  tvms_strbuf out;
+  tvms_strbuf_init(&out, &e->context->memory);
+  va_list arguments;
+  va_start(arguments, format);
+  tvms_strbuf_vprintf(&out, format, arguments);
+  va_end(arguments);
+  const char *kept = tvms_arena_text(&e->context->scratch, out.text, out.len);
+  tvms_strbuf_fini(&out);
+  return kept;
+}
+
+static void indent(c_emitter *e) {
+  for (uint32_t i = 0; i < e->depth; i++) {
+    tvms_strbuf_puts(&e->body, "  ");
+  }
+}
+
+void tvms_c_line(c_emitter *e, const char *format, ...) {
+  indent(e);
+  va_list arguments;
+  va_start(arguments, format);
+  tvms_strbuf_vprintf(&e->body, format, arguments);
+  va_end(arguments);
+  tvms_strbuf_putc(&e->body, '\n');
+}
+
+void tvms_c_open(c_emitter *e, const char *format, ...) {
+  indent(e);
+  va_list arguments;
+  va_start(arguments, format);
+  tvms_strbuf_vprintf(&e->body, format, arguments);
+  va_end(arguments);
+  tvms_strbuf_puts(&e->body, *format ? " {\n" : "{\n");
+  e->depth++;
+}
+
+void tvms_c_close(c_emitter *e) {
+  e->depth--;
+  tvms_c_line(e, "}");
+}
+
+const char *tvms_c_literal(c_emitter *e, const char *text) {
+  tvms_strbuf out;
+  tvms_strbuf_init(&out, &e->context->memory);
+  tvms_strbuf_putc(&out, '"');
+  for (const char *at = text; *at; at++) {
+    unsigned char c = (unsigned char)*at;
+    bool plain = c >= ' ' && c < 127 && c != '"' && c != '\\' && c != '?';
+    if (plain)
+      tvms_strbuf_putc(&out, (char)c);
+    else
+      tvms_strbuf_printf(&out, "\\%03o", c);
+  }
+  tvms_strbuf_putc(&out, '"');
+  const char *kept = tvms_arena_text(&e->context->scratch, out.text, out.len);
+  tvms_strbuf_fini(&out);
+  return kept;
+}
+
+// ---- Types ----
+
+static bool is_narrow(tvms_dtype dtype) {
+  return (dtype.code == TVMS_FLOAT || dtype.code == TVMS_BFLOAT) && dtype.bits == 16;
+}
+
+static const char *scalar_type(c_emitter *e, tvms_dtype dtype, tvms_span span) {
+  char text[TVMS_DTYPE_TEXT];
+  bool whole =
+      dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
+  if (dtype.code == TVMS_BOOL) return "u8";
+  if (dtype.code == TVMS_HANDLE) return "ptr";
+  if (is_narrow(dtype)) return "f32";
+  if (dtype.code == TVMS_INT && whole) return tvms_c_text(e, "i%d", dtype.bits);
+  if (dtype.code == TVMS_UINT && whole) return tvms_c_text(e, "u%d", dtype.bits);
+  if (dtype.code == TVMS_FLOAT && (dtype.bits == 32 || dtype.bits == 64))
+    return tvms_c_text(e, "f%d", dtype.bits);
+  tvms_c_refuse(e, span, tvms_dtype_text(dtype, text));
+}
+
+static int scalar_bytes(tvms_dtype dtype) {
+  if (dtype.code == TVMS_BOOL) return 1;
+  return is_narrow(dtype) ? 4 : dtype.bits / 8;
+}
+
+static bool is_declared(const c_emitter *e, tvms_dtype dtype) {
+  for (uint32_t i = 0; i < e->vectors.len; i++) {
+    if (tvms_dtype_same(e->vectors.items[i], dtype)) return true;
+  }
+  return false;
+}
+
+const char *tvms_c_type(c_emitter *e, tvms_dtype dtype, tvms_span span) {
+  char text[TVMS_DTYPE_TEXT];
+  const char *scalar = scalar_type(e, tvms_dtype_with_lanes(dtype, 1), span);
+  if (dtype.lanes == 1) return scalar;
+  bool power = dtype.lanes > 1 && !(dtype.lanes & (dtype.lanes - 1));
+  if (!power || dtype.code == TVMS_HANDLE)
+    tvms_c_refuse(e, span, tvms_dtype_text(dtype, text));
+  // One declaration for all kinds that are the same in registers.
+  tvms_dtype kind = dtype;
+  if (is_narrow(dtype)) kind = (tvms_dtype){TVMS_FLOAT, 32, dtype.lanes};
+  if (dtype.code == TVMS_BOOL) kind = (tvms_dtype){TVMS_UINT, 8, dtype.lanes};
+  const char *name = tvms_c_text(e, "%sx%d", scalar, dtype.lanes);
+  if (is_declared(e, kind)) return name;
+  tvms_vec_push(&e->context->memory, &e->vectors, kind);
+  int bytes = scalar_bytes(dtype);
+  tvms_strbuf_printf(&e->head,
+                     "typedef %s %s __attribute__((vector_size(%d)));\n"
+                     "typedef %s %sm __attribute__((vector_size(%d), aligned(%d), "
+                     "may_alias));\n",
+                     scalar, name, bytes * dtype.lanes, scalar, name,
+                     bytes * dtype.lanes, bytes);
+  return name;
+}
+
+const char *tvms_c_memory_type(c_emitter *e, tvms_dtype element, tvms_span span) {
+  if (is_narrow(element)) return "u16m";
+  tvms_dtype scalar = tvms_dtype_with_lanes(element, 1);
+  return tvms_c_text(e, "%sm", scalar_type(e, scalar, span));
+}
+
+// ---- Values ----
+
+const char *tvms_c_lane(c_emitter *e, const char *value, tvms_dtype dtype) {
+  return dtype.lanes > 1 ? tvms_c_text(e, "%s[k]", value) : value;
+}
+
+const char *tvms_c_whole(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                         const char *expr) {
+  const char *name = tvms_c_text(e, "v%u", e->next++);
+  tvms_c_line(e, "const %s %s = %s;", tvms_c_type(e, dtype, span), name, expr);
+  return name;
+}
+
+const char *tvms_c_value(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                         const char *expr) {
+  if (dtype.lanes == 1) return tvms_c_whole(e, dtype, span, expr);
+  const char *name = tvms_c_text(e, "v%u", e->next++);
+  tvms_c_line(e, "%s %s;", tvms_c_type(e, dtype, span), name);
+  tvms_c_line(e, "for (int k = 0; k < %d; k++) %s[k] = %s;", dtype.lanes, name, expr);
+  return name;
+}
+
+// ---- Conversions ----
+
+const char *tvms_c_to_memory(c_emitter *e, tvms_dtype dtype, const char *expr) {
+  if (!is_narrow(dtype)) return expr;
+  return tvms_c_text(e, dtype.code == TVMS_FLOAT ? "to_f16(%s)" : "to_bf16(%s)", expr);
+}
+
+const char *tvms_c_from_memory(c_emitter *e, tvms_dtype dtype, const char *expr) {
+  if (dtype.code == TVMS_BOOL) return tvms_c_text(e, "(%s != 0)", expr);
+  if (!is_narrow(dtype)) return expr;
+  return tvms_c_text(e, dtype.code == TVMS_FLOAT ? "from_f16(%s)" : "from_bf16(%s)",
+                     expr);
+}
+
+const char *tvms_c_round(c_emitter *e, tvms_dtype dtype, const char *expr) {
+  return is_narrow(dtype)
+             ? tvms_c_from_memory(e, dtype, tvms_c_to_memory(e, dtype, expr))
+             : expr;
+}
+
+const char *tvms_c_convert(c_emitter *e, tvms_dtype from, tvms_dtype to,
+                           const char *expr) {
+  from.lanes = to.lanes = 1;
+  const char *type = scalar_type(e, to, TVMS_NO_SPAN);
+  bool from_real = tvms_dtype_is_real(from), to_real = tvms_dtype_is_real(to);
+  if (to.code == TVMS_HANDLE || from.code == TVMS_HANDLE) {
+    if (to.code == from.code) return expr;
+    if (to.code == TVMS_HANDLE) return tvms_c_text(e, "(ptr)(u64)(%s)", expr);
+    return tvms_c_text(e, "(%s)(u64)(%s)", type, expr);
+  }
+  if (to.code == TVMS_BOOL) return tvms_c_text(e, "(%s != 0)", expr);
+  if (from_real && !to_real) return tvms_c_text(e, "(%s)to_%s(%s)", type, type, expr);
+  const char *cast = tvms_c_text(e, "(%s)(%s)", type, expr);
+  return to_real ? tvms_c_round(e, to, cast) : cast;
+}
+
+// ---- Failures and functions ----
+
+void tvms_c_check(c_emitter *e, const char *condition, const char *kind,
+                  const char *text) {
+  tvms_c_open(e, "if (!(%s))", condition);
+  tvms_c_free_from(e, 0);
+  tvms_c_line(e, "return fail(\"%s\", %s);", kind, tvms_c_literal(e, text));
+  tvms_c_close(e);
+}
+
+const char *tvms_c_function(c_emitter *e, const char *name, bool wide, uint32_t arity) {
+  const char *full = tvms_c_text(e, "%s%s", name, wide ? "" : "f");
+  for (uint32_t i = 0; i < e->functions.len; i++) {
+    const c_function *known = &e->functions.items[i];
+    if (!strcmp(known->name, name) && known->wide == wide) return full;
+  }
+  c_function row = {name, wide, arity};
+  tvms_vec_push(&e->context->memory, &e->functions, row);
+  const char *type = wide ? "f64" : "f32";
+  tvms_strbuf_printf(&e->head, "__attribute__((weak, const)) %s %s(%s", type, full,
+                     type);
+  for (uint32_t i = 1; i < arity; i++) {
+    tvms_strbuf_printf(&e->head, ", %s", type);
+  }
+  tvms_strbuf_puts(&e->head, ");\n");
+  return full;
+}

@@ -1,0 +1,117 @@
+// C text in the making, and the parts that it is made of.
+//
+// Every value of TIR becomes a variable of C, so that the order of what may fail is the
+// program's: `const f32 v7 = v5 + v6;`. Vectors are GCC's vector types; what is no operator
+// on them is a loop over their lanes `k`. A value is known by the text that stands for it.
+#ifndef TVMS_BACKEND_C_EMIT_H
+#define TVMS_BACKEND_C_EMIT_H
+
+#include "backend/backend.h"
+#include "backend/core/entry.h"
+#include "backend/core/params.h"
+#include "support/strbuf.h"
+#include "support/vec.h"
+
+// A buffer where it is used; texts of 64-bit integers, sizes count elements.
+typedef struct {
+  const char *data;
+  const char *offset;
+  uint32_t ndim;
+  const char **shape;
+  const char **strides;
+} c_view;
+
+// A function of C that the text declares.
+typedef struct {
+  const char *name;
+  bool wide;  // of double
+  uint32_t arity;
+} c_function;
+
+// Where break and continue go: what was allocated inside of the loop is freed on the way.
+typedef struct c_loop {
+  struct c_loop *outer;
+  uint32_t memory;
+} c_loop;
+
+// The text of a module, then of one function at a time. It is put together from two: what
+// functions need (types, constants, prototypes), and the functions.
+typedef struct {
+  tvms_context *context;
+  const tvms_module *program;
+  bool contract;
+  tvms_strbuf head;
+  tvms_strbuf body;
+  TVMS_VEC(tvms_dtype) vectors;    // types that are declared
+  TVMS_VEC(c_function) functions;  // that are declared
+  uint32_t constants;
+  // Of the function in progress:
+  uint32_t next;  // number of the next variable
+  uint32_t depth;
+  tvms_dtype result_dtype;
+  const char **vars;              // by id
+  const c_view **views;           // by id
+  TVMS_VEC(const char *) memory;  // live allocations, innermost last
+  c_loop *TVMS_NULLABLE loop;
+  bool in_index;  // integer arithmetic cannot overflow: it makes an index
+} c_emitter;
+
+// Leaves with TVMS_FOUND_ERRORS; something was reported.
+TVMS_NORETURN void tvms_c_give_up(c_emitter *e);
+
+// Reports that `what` cannot be compiled, and leaves.
+TVMS_NORETURN void tvms_c_refuse(c_emitter *e, tvms_span span, const char *what);
+
+// A text that lives as long as the function in progress.
+const char *tvms_c_text(c_emitter *e, const char *format, ...) TVMS_PRINTF(2, 3);
+
+// Writes a line.
+void tvms_c_line(c_emitter *e, const char *format, ...) TVMS_PRINTF(2, 3);
+
+// Writes a line that opens a block.
+void tvms_c_open(c_emitter *e, const char *format, ...) TVMS_PRINTF(2, 3);
+
+// Closes the innermost block.
+void tvms_c_close(c_emitter *e);
+
+// The name of a type in registers; declares it if it is a vector.
+const char *tvms_c_type(c_emitter *e, tvms_dtype dtype, tvms_span span);
+
+// The name of the type of an element in memory.
+const char *tvms_c_memory_type(c_emitter *e, tvms_dtype element, tvms_span span);
+
+// Lane `k` of a value, or the value itself if it is a scalar.
+const char *tvms_c_lane(c_emitter *e, const char *value, tvms_dtype dtype);
+
+// A new variable with this value; of a vector the value of lane `k`.
+const char *tvms_c_value(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                         const char *expr);
+
+// A new variable whose whole value this is.
+const char *tvms_c_whole(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                         const char *expr);
+
+// The text of a conversion of a scalar; the same for lanes.
+const char *tvms_c_convert(c_emitter *e, tvms_dtype from, tvms_dtype to,
+                           const char *expr);
+
+// The text of a real that is rounded to its kind.
+const char *tvms_c_round(c_emitter *e, tvms_dtype dtype, const char *expr);
+
+// The text of a scalar in its form in memory, and back.
+const char *tvms_c_to_memory(c_emitter *e, tvms_dtype dtype, const char *expr);
+
+// The text of a scalar in registers that was read from memory.
+const char *tvms_c_from_memory(c_emitter *e, tvms_dtype dtype, const char *expr);
+
+// A text as a literal of C.
+const char *tvms_c_literal(c_emitter *e, const char *text);
+
+// Writes code that fails unless the condition holds.
+void tvms_c_check(c_emitter *e, const char *condition, const char *kind,
+                  const char *text);
+
+// A function of C by its name for double, declared for the type that is wanted.
+const char *tvms_c_function(c_emitter *e, const char *name, bool wide, uint32_t arity);
+
+#endif

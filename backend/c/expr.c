@@ -1,0 +1,350 @@
+// Values of TIR as variables of C.
+//
+// Integers wrap: they are computed without sign and converted back, except where they make
+// an index. What could fault is computed only where it is wanted (Select, And, Or), as the
+// interpreter does.
+#include "backend/c/expr.h"
+
+#include "backend/c/calls.h"
+#include "backend/c/memory.h"
+#include "ir/build.h"
+#include "ir/op.h"
+
+#include <math.h>
+
+const char *tvms_c_index(c_emitter *e, const tvms_node *node) {
+  bool before = e->in_index;
+  e->in_index = true;
+  const char *value = tvms_c_expr(e, node);
+  e->in_index = before;
+  return value;
+}
+
+const char *tvms_c_condition(c_emitter *e, const tvms_node *node) {
+  const char *value = tvms_c_expr(e, node);
+  if (tvms_dtype_is_bool(node->dtype)) return value;
+  tvms_dtype truth = {TVMS_BOOL, 1, node->dtype.lanes};
+  const char *lane = tvms_c_lane(e, value, node->dtype);
+  return tvms_c_value(e, truth, node->span, tvms_c_text(e, "(%s != 0)", lane));
+}
+
+// ---- What is computed only where it is wanted ----
+
+// A variable that gets its value on two ways.
+static const char *open_choice(c_emitter *e, tvms_dtype dtype, tvms_span span) {
+  const char *name = tvms_c_text(e, "v%u", e->next++);
+  tvms_c_line(e, "%s %s;", tvms_c_type(e, dtype, span), name);
+  return name;
+}
+
+static bool is_simple(const tvms_node *node) {
+  return node->kind == TVMS_NODE_VAR || node->kind == TVMS_NODE_INT_IMM
+         || node->kind == TVMS_NODE_FLOAT_IMM;
+}
+
+static const char *select(c_emitter *e, const tvms_node *node,
+                          const tvms_node *condition, const tvms_node *yes,
+                          const tvms_node *no) {
+  const char *test = tvms_c_condition(e, condition);
+  if (condition->dtype.lanes > 1 || (is_simple(yes) && is_simple(no))) {
+    const char *a = tvms_c_expr(e, yes), *b = tvms_c_expr(e, no);
+    return tvms_c_value(
+        e, node->dtype, node->span,
+        tvms_c_text(e, "%s ? %s : %s", tvms_c_lane(e, test, condition->dtype),
+                    tvms_c_lane(e, a, yes->dtype), tvms_c_lane(e, b, no->dtype)));
+  }
+  const char *name = open_choice(e, node->dtype, node->span);
+  tvms_c_open(e, "if (%s)", test);
+  tvms_c_line(e, "%s = %s;", name, tvms_c_expr(e, yes));
+  e->depth--;
+  tvms_c_open(e, "} else");
+  tvms_c_line(e, "%s = %s;", name, tvms_c_expr(e, no));
+  tvms_c_close(e);
+  return name;
+}
+
+static const char *logic(c_emitter *e, const tvms_node *node) {
+  const tvms_binary *binary = tvms_as_binary(node);
+  bool is_and = node->kind == TVMS_NODE_AND;
+  const char *a = tvms_c_condition(e, binary->a);
+  if (node->dtype.lanes > 1) {
+    const char *b = tvms_c_condition(e, binary->b);
+    return tvms_c_value(e, node->dtype, node->span,
+                        tvms_c_text(e, "%s %s %s", tvms_c_lane(e, a, binary->a->dtype),
+                                    is_and ? "&" : "|",
+                                    tvms_c_lane(e, b, binary->b->dtype)));
+  }
+  const char *name = open_choice(e, node->dtype, node->span);
+  tvms_c_line(e, "%s = %s;", name, a);
+  tvms_c_open(e, is_and ? "if (%s)" : "if (!%s)", name);
+  tvms_c_line(e, "%s = %s;", name, tvms_c_condition(e, binary->b));
+  tvms_c_close(e);
+  return name;
+}
+
+// ---- Integers ----
+
+static bool is_constant(const tvms_node *node, int64_t *value) {
+  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
+  if (node->kind != TVMS_NODE_INT_IMM) return false;
+  *value = tvms_as_int_imm(node)->value;
+  return true;
+}
+
+static void check_divisor(c_emitter *e, const tvms_node *divisor, const char *b) {
+  int64_t value;
+  if (is_constant(divisor, &value) && value) return;
+  for (int k = 0; k < divisor->dtype.lanes; k++) {
+    const char *item = divisor->dtype.lanes > 1 ? tvms_c_text(e, "%s[%d]", b, k) : b;
+    tvms_c_check(e, tvms_c_text(e, "%s != 0", item), "ZeroDivisionError",
+                 "division by zero");
+  }
+}
+
+// By a positive constant the machine's own division does.
+static const char *divide(c_emitter *e, const tvms_node *node, const char *a,
+                          const char *b, const char *whole_b) {
+  static const char *const helpers[] = {"div_to_zero", "mod_to_zero", "div_floor",
+                                        "mod_floor"};
+  const tvms_node *divisor = tvms_as_binary(node)->b;
+  bool modulo = node->kind == TVMS_NODE_MOD || node->kind == TVMS_NODE_FLOOR_MOD;
+  bool floors = node->kind == TVMS_NODE_FLOOR_DIV || node->kind == TVMS_NODE_FLOOR_MOD;
+  int64_t value = 0;
+  check_divisor(e, divisor, whole_b);
+  bool positive = is_constant(divisor, &value) && value > 0;
+  if (node->dtype.code == TVMS_UINT || (positive && !floors))
+    return tvms_c_text(e, "%s %s %s", a, modulo ? "%" : "/", b);
+  if (positive && !modulo)
+    return tvms_c_text(e, "%s / %s - (%s %% %s < 0)", a, b, a, b);
+  if (positive)
+    return tvms_c_text(e, "%s %% %s + (%s %% %s < 0 ? %s : 0)", a, b, a, b, b);
+  return tvms_c_text(e, "%s(%s, %s)", helpers[2 * floors + modulo], a, b);
+}
+
+static const char *int_arithmetic(c_emitter *e, const tvms_node *node, const char *a,
+                                  const char *b, const char *whole_b) {
+  const char *sign = node->kind == TVMS_NODE_ADD   ? "+"
+                     : node->kind == TVMS_NODE_SUB ? "-"
+                                                   : "*";
+  tvms_dtype scalar = tvms_dtype_with_lanes(node->dtype, 1);
+  const char *type = tvms_c_type(e, scalar, node->span);
+  if (node->kind > TVMS_NODE_MUL)
+    return tvms_c_text(e, "(%s)(%s)", type, divide(e, node, a, b, whole_b));
+  if (e->in_index && node->dtype.code == TVMS_INT && node->dtype.bits >= 32)
+    return tvms_c_text(e, "%s %s %s", a, sign, b);
+  const char *wide = node->dtype.bits == 64 ? "u64" : "u32";
+  return tvms_c_text(e, "(%s)((%s)%s %s (%s)%s)", type, wide, a, sign, wide, b);
+}
+
+// ---- Reals ----
+
+static const char *real_arithmetic(c_emitter *e, const tvms_node *node, const char *a,
+                                   const char *b) {
+  bool wide = node->dtype.bits == 64;
+  switch ((int)node->kind) {
+  case TVMS_NODE_ADD: return tvms_c_text(e, "%s + %s", a, b);
+  case TVMS_NODE_SUB: return tvms_c_text(e, "%s - %s", a, b);
+  case TVMS_NODE_MUL: return tvms_c_text(e, "%s * %s", a, b);
+  case TVMS_NODE_DIV: return tvms_c_text(e, "%s / %s", a, b);
+  case TVMS_NODE_MOD:
+    return tvms_c_text(e, "%s(%s, %s)", tvms_c_function(e, "fmod", wide, 2), a, b);
+  case TVMS_NODE_FLOOR_DIV:
+    return tvms_c_text(e, "%s(%s / %s)", tvms_c_function(e, "floor", wide, 1), a, b);
+  default: {
+    const char *floor = tvms_c_function(e, "floor", wide, 1);
+    return tvms_c_text(e, "%s - %s(%s / %s) * %s", a, floor, a, b, b);
+  }
+  }
+}
+
+// ---- Both ----
+
+static const char *compare(c_emitter *e, const tvms_node *node, const char *a,
+                           const char *b) {
+  switch ((int)node->kind) {
+  case TVMS_NODE_MIN: return tvms_c_text(e, "(%s < %s ? %s : %s)", a, b, a, b);
+  case TVMS_NODE_MAX:
+    if (tvms_dtype_is_real(node->dtype))
+      return tvms_c_text(e, "(%s > %s ? %s : %s)", a, b, a, b);
+    return tvms_c_text(e, "(%s < %s ? %s : %s)", a, b, b, a);
+  case TVMS_NODE_EQ: return tvms_c_text(e, "(%s == %s)", a, b);
+  case TVMS_NODE_NE: return tvms_c_text(e, "(%s != %s)", a, b);
+  case TVMS_NODE_LT: return tvms_c_text(e, "(%s < %s)", a, b);
+  case TVMS_NODE_LE: return tvms_c_text(e, "(%s <= %s)", a, b);
+  case TVMS_NODE_GT: return tvms_c_text(e, "(%s > %s)", a, b);
+  default: return tvms_c_text(e, "(%s >= %s)", a, b);
+  }
+}
+
+// A product of floats that a sum takes: rounded once with it, if that is asked for.
+static const tvms_binary *TVMS_NULLABLE product(const c_emitter *e,
+                                                const tvms_node *node) {
+  bool wide = node->dtype.code == TVMS_FLOAT && node->dtype.bits >= 32;
+  return e->contract && wide && node->kind == TVMS_NODE_MUL ? tvms_as_binary(node)
+                                                            : NULL;
+}
+
+// fma(x, y, z) of lanes.
+static const char *contracted(c_emitter *e, const tvms_node *node) {
+  const tvms_binary *sum = tvms_as_binary(node);
+  const tvms_binary *times = product(e, sum->a);
+  const tvms_node *added = times ? sum->b : sum->a;
+  if (!times) times = product(e, sum->b);
+  const char *x = tvms_c_expr(e, times->a), *y = tvms_c_expr(e, times->b);
+  const char *z = tvms_c_expr(e, added);
+  const char *fma = node->dtype.bits == 64 ? "mul_add_f64" : "mul_add_f32";
+  return tvms_c_value(
+      e, node->dtype, node->span,
+      tvms_c_text(e, "%s(%s, %s, %s)", fma, tvms_c_lane(e, x, node->dtype),
+                  tvms_c_lane(e, y, node->dtype), tvms_c_lane(e, z, node->dtype)));
+}
+
+static const char *binary_expr(c_emitter *e, const tvms_node *node) {
+  if (node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR) return logic(e, node);
+  const tvms_binary *binary = tvms_as_binary(node);
+  if (node->kind == TVMS_NODE_ADD && (product(e, binary->a) || product(e, binary->b)))
+    return contracted(e, node);
+  const char *a = tvms_c_expr(e, binary->a), *b = tvms_c_expr(e, binary->b);
+  bool real = tvms_dtype_is_real(binary->a->dtype);
+  bool whole = real && node->kind <= TVMS_NODE_DIV && node->dtype.bits >= 32;
+  if (whole)
+    return tvms_c_whole(e, node->dtype, node->span, real_arithmetic(e, node, a, b));
+  const char *left = tvms_c_lane(e, a, binary->a->dtype);
+  const char *right = tvms_c_lane(e, b, binary->b->dtype), *value;
+  if (node->kind > TVMS_NODE_FLOOR_MOD)
+    value = compare(e, node, left, right);
+  else
+    value = real ? tvms_c_round(e, node->dtype, real_arithmetic(e, node, left, right))
+                 : int_arithmetic(e, node, left, right, b);
+  return tvms_c_value(e, node->dtype, node->span, value);
+}
+
+// ---- Vectors ----
+
+static const char *ramp(c_emitter *e, const tvms_node *node) {
+  const tvms_ramp *source = tvms_as_ramp(node);
+  if (source->base->dtype.lanes > 1) tvms_c_refuse(e, node->span, "a ramp of vectors");
+  const char *base = tvms_c_expr(e, source->base);
+  const char *stride = tvms_c_expr(e, source->stride);
+  tvms_dtype scalar = tvms_dtype_with_lanes(node->dtype, 1);
+  return tvms_c_value(e, node->dtype, node->span,
+                      tvms_c_text(e, "(%s)((u64)%s + (u64)%s * (u64)k)",
+                                  tvms_c_type(e, scalar, node->span), base, stride));
+}
+
+static const char *shuffle(c_emitter *e, const tvms_node *node) {
+  const tvms_shuffle *source = tvms_as_shuffle(node);
+  const char *name = open_choice(e, node->dtype, node->span);
+  tvms_c_line(e, "(void)%s;", name);
+  for (uint32_t i = 0; i < source->indices.len; i++) {
+    int64_t wanted;
+    if (!is_constant(source->indices.items[i], &wanted))
+      tvms_c_refuse(e, node->span, "a computed shuffle");
+    uint32_t from = 0;
+    for (; from < source->vectors.len; from++) {
+      int lanes = source->vectors.items[from]->dtype.lanes;
+      if (wanted < lanes) break;
+      wanted -= lanes;
+    }
+    if (from == source->vectors.len)
+      tvms_c_refuse(e, node->span, "a shuffle of lanes that are not there");
+    const tvms_node *vector = source->vectors.items[from];
+    const char *value = tvms_c_expr(e, vector);
+    const char *item =
+        vector->dtype.lanes > 1 ? tvms_c_text(e, "%s[%d]", value, (int)wanted) : value;
+    if (node->dtype.lanes > 1)
+      tvms_c_line(e, "%s[%u] = %s;", name, i, item);
+    else
+      tvms_c_line(e, "%s = %s;", name, item);
+  }
+  return name;
+}
+
+// ---- All kinds ----
+
+static const char *variable(c_emitter *e, const tvms_node *node) {
+  if (e->vars[node->id]) return e->vars[node->id];
+  tvms_diag_report(&e->context->diags, TVMS_D_no_value_yet, node->span,
+                   tvms_symbol_text(e->context, tvms_as_var(node)->name));
+  tvms_c_give_up(e);
+}
+
+static const char *int_constant(c_emitter *e, const tvms_node *node) {
+  int64_t value = tvms_as_int_imm(node)->value;
+  if (value == INT64_MIN) return "(-9223372036854775807ll - 1)";
+  bool is_signed = node->dtype.code == TVMS_INT;
+  if (node->dtype.bits <= 32 && is_signed && value > INT32_MIN)
+    return tvms_c_text(e, value < 0 ? "(%lld)" : "%lld", (long long)value);
+  if (is_signed) return tvms_c_text(e, "(%lldll)", (long long)value);
+  return tvms_c_text(
+      e, "(u%d)%lluull",
+      node->dtype.bits > 8 || node->dtype.code == TVMS_UINT ? node->dtype.bits : 8,
+      (unsigned long long)value);
+}
+
+static const char *real_constant(c_emitter *e, const tvms_node *node) {
+  tvms_scalar value = {.f = tvms_as_float_imm(node)->value};
+  value = tvms_scalar_fit(value, tvms_interp_dl_type_of(node->dtype));
+  const char *suffix = node->dtype.bits == 64 ? "" : "f";
+  if (isnan(value.f)) return tvms_c_text(e, "__builtin_nan%s(\"\")", suffix);
+  if (isinf(value.f))
+    return tvms_c_text(e, "(%s__builtin_inf%s())", value.f < 0 ? "-" : "", suffix);
+  return tvms_c_text(e, signbit(value.f) ? "(%a%s)" : "%a%s", value.f, suffix);
+}
+
+static const char *expr_kind(c_emitter *e, const tvms_node *node) {
+  switch ((int)node->kind) {
+  case TVMS_NODE_VAR: return variable(e, node);
+  case TVMS_NODE_INT_IMM: return int_constant(e, node);
+  case TVMS_NODE_FLOAT_IMM: return real_constant(e, node);
+  case TVMS_NODE_NOT: {
+    const tvms_node *a = tvms_as_not(node)->a;
+    const char *lane = tvms_c_lane(e, tvms_c_condition(e, a), a->dtype);
+    return tvms_c_value(e, node->dtype, node->span, tvms_c_text(e, "!%s", lane));
+  }
+  case TVMS_NODE_SELECT: {
+    const tvms_select *source = tvms_as_select(node);
+    return select(e, node, source->condition, source->true_value, source->false_value);
+  }
+  case TVMS_NODE_CAST: {
+    const tvms_node *from = tvms_as_cast(node)->value;
+    const char *lane = tvms_c_lane(e, tvms_c_expr(e, from), from->dtype);
+    return tvms_c_value(e, node->dtype, node->span,
+                        tvms_c_convert(e, from->dtype, node->dtype, lane));
+  }
+  case TVMS_NODE_LET: {
+    const tvms_let *source = tvms_as_let(node);
+    e->vars[source->var->id] = tvms_c_expr(e, source->value);
+    return tvms_c_expr(e, source->body);
+  }
+  case TVMS_NODE_RAMP: return ramp(e, node);
+  case TVMS_NODE_BROADCAST: {
+    const tvms_node *value = tvms_as_broadcast(node)->value;
+    if (value->dtype.lanes > 1) tvms_c_refuse(e, node->span, "a broadcast of vectors");
+    return tvms_c_value(e, node->dtype, node->span, tvms_c_expr(e, value));
+  }
+  case TVMS_NODE_SHUFFLE: return shuffle(e, node);
+  case TVMS_NODE_BUFFER_LOAD: return tvms_c_load(e, node);
+  case TVMS_NODE_CALL: {
+    const tvms_call *call = tvms_as_call(node);
+    if (tvms_call_opcode(node) == TVMS_TIR_if_then_else && call->args.len == 3)
+      return select(e, node, call->args.items[0], call->args.items[1],
+                    call->args.items[2]);
+    return tvms_c_call(e, call);
+  }
+  default:
+    tvms_c_refuse(e, node->span, tvms_node_schema_of((tvms_node_kind)node->kind)->name);
+  }
+}
+
+const char *tvms_c_expr(c_emitter *e, const tvms_node *node) {
+  if (!tvms_memory_enter(&e->context->memory)) {
+    tvms_diag_report(&e->context->diags, TVMS_D_too_deep, node->span,
+                     e->context->memory.depth_limit);
+    tvms_c_give_up(e);
+  }
+  const char *value =
+      tvms_node_is_binary(node) ? binary_expr(e, node) : expr_kind(e, node);
+  tvms_memory_leave(&e->context->memory);
+  return value;
+}

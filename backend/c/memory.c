@@ -1,0 +1,225 @@
+// Buffers of C text: memory, addresses, loads and stores.
+//
+// Vectors whose last index is a ramp of step one are one access; others go lane by lane.
+#include "backend/c/memory.h"
+
+#include "backend/c/expr.h"
+#include "ir/build.h"
+
+enum { LARGEST_ON_STACK = 1024 };
+
+// ---- Views ----
+
+static void fill_strides(c_emitter *e, c_view *v, const tvms_buffer *buffer) {
+  const char *compact = "1";
+  for (uint32_t i = v->ndim; i > 0; i--) {
+    v->shape[i - 1] = tvms_c_index(e, buffer->shape.items[i - 1]);
+    v->strides[i - 1] = compact;
+    if (i > 1) compact = tvms_c_text(e, "(%s * %s)", compact, v->shape[i - 1]);
+  }
+  for (uint32_t i = 0; i < buffer->strides.len && i < v->ndim; i++) {
+    v->strides[i] = tvms_c_index(e, buffer->strides.items[i]);
+  }
+}
+
+static c_view *view_of(c_emitter *e, const tvms_buffer *buffer, const char *data) {
+  c_view *v = tvms_arena_new(&e->context->scratch, c_view);
+  v->data = data;
+  v->ndim = buffer->shape.len;
+  v->shape = tvms_arena_array(&e->context->scratch, const char *, v->ndim);
+  v->strides = tvms_arena_array(&e->context->scratch, const char *, v->ndim);
+  fill_strides(e, v, buffer);
+  const tvms_node *offset = buffer->elem_offset;
+  bool unused = offset && offset->kind == TVMS_NODE_VAR && !e->vars[offset->id];
+  v->offset = offset && !unused ? tvms_c_index(e, offset) : "0";
+  return v;
+}
+
+void tvms_c_define_buffer(c_emitter *e, const tvms_node *node, const char *data) {
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  if (data) e->vars[buffer->data->id] = data;
+  e->views[node->id] = view_of(e, buffer, data ? data : tvms_c_expr(e, buffer->data));
+}
+
+static const c_view *use(c_emitter *e, const tvms_node *node, tvms_span span) {
+  if (e->views[node->id]) return e->views[node->id];
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  if (buffer->data->kind == TVMS_NODE_VAR && !e->vars[buffer->data->id]) {
+    tvms_diag_report(&e->context->diags, TVMS_D_buffer_without_memory, span,
+                     tvms_symbol_text(e->context, buffer->name));
+    tvms_c_give_up(e);
+  }
+  return view_of(e, buffer, tvms_c_expr(e, buffer->data));
+}
+
+// ---- Memory ----
+
+static const char *take_bytes(c_emitter *e, const char *bytes, uint64_t constant) {
+  const char *name = tvms_c_text(e, "m%u", e->next++);
+  if (constant && constant <= LARGEST_ON_STACK) {
+    tvms_c_line(e, "_Alignas(64) u8 %s[%llu];", name, (unsigned long long)constant);
+    return name;
+  }
+  tvms_c_line(e, "const ptr %s = (ptr)aligned_alloc(64, ((u64)(%s) + 64) & ~63ull);",
+              name, bytes);
+  tvms_c_check(e, tvms_c_text(e, "%s != 0", name), "MemoryError", "out of memory");
+  tvms_vec_push(&e->context->memory, &e->memory, name);
+  return name;
+}
+
+const char *tvms_c_allocate(c_emitter *e, tvms_dtype element, tvms_list extents,
+                            tvms_span span) {
+  tvms_dl_type type = tvms_interp_dl_type_of(element);
+  uint64_t constant = tvms_dl_element_size(type) * type.lanes;
+  (void)tvms_c_memory_type(e, element, span);
+  const char *bytes = tvms_c_text(e, "%llull", (unsigned long long)constant);
+  for (uint32_t i = 0; i < extents.len; i++) {
+    const tvms_node *extent = extents.items[i];
+    bytes = tvms_c_text(e, "%s * %s", bytes, tvms_c_index(e, extent));
+    bool known = tvms_node_is_int_imm(extent) && tvms_as_int_imm(extent)->value >= 0;
+    uint64_t count = known ? (uint64_t)tvms_as_int_imm(extent)->value : 0;
+    if (!known || __builtin_mul_overflow(constant, count, &constant)) constant = 0;
+  }
+  return take_bytes(e, bytes, constant);
+}
+
+void tvms_c_allocate_buffer(c_emitter *e, const tvms_node *node) {
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  if (buffer->strides.len) tvms_c_refuse(e, node->span, "memory with strides");
+  const char *data = tvms_c_allocate(e, buffer->element, buffer->shape, node->span);
+  tvms_c_define_buffer(e, node, data);
+}
+
+void tvms_c_free_from(c_emitter *e, uint32_t mark) {
+  for (uint32_t i = e->memory.len; i > mark; i--) {
+    tvms_c_line(e, "free(%s);", e->memory.items[i - 1]);
+  }
+}
+
+void tvms_c_end_memory(c_emitter *e, uint32_t mark, bool open) {
+  if (open) tvms_c_free_from(e, mark);
+  e->memory.len = mark;
+}
+
+// ---- Accesses ----
+
+// Where an access goes: `flat` names lane `k` if the indices have lanes.
+typedef struct {
+  const char *data;
+  const char *flat;
+  uint32_t lanes;
+  bool together;  // lane k lies k elements behind lane 0, whose place `flat` is
+} place;
+
+static bool is_step(const tvms_node *index, bool last) {
+  return last && index->kind == TVMS_NODE_RAMP
+         && tvms_node_is_int(tvms_as_ramp(index)->stride, 1);
+}
+
+static void check_count(c_emitter *e, const c_view *v, const tvms_node *node,
+                        uint32_t count, tvms_span span) {
+  if (count == v->ndim) return;
+  tvms_diag_report(&e->context->diags, TVMS_D_wrong_index_count, span,
+                   tvms_symbol_text(e->context, tvms_as_buffer(node)->name), v->ndim,
+                   tvms_diag_plural(v->ndim), count, count == 1 ? "index" : "indices");
+  tvms_c_give_up(e);
+}
+
+static place place_of(c_emitter *e, const tvms_node *node, tvms_list indices,
+                      tvms_span span) {
+  const c_view *v = use(e, node, span);
+  tvms_list strides = tvms_as_buffer(node)->strides;
+  bool compact = !strides.len || tvms_node_is_int(strides.items[strides.len - 1], 1);
+  place p = {v->data, v->offset, 1, true};
+  check_count(e, v, node, indices.len, span);
+  for (uint32_t i = 0; i < indices.len; i++) {
+    const tvms_node *index = indices.items[i];
+    if (index->dtype.lanes <= 1) continue;
+    p.lanes = (uint32_t)index->dtype.lanes;
+    p.together &= compact && is_step(index, i + 1 == indices.len);
+  }
+  for (uint32_t i = 0; i < indices.len; i++) {
+    const tvms_node *index = indices.items[i];
+    bool base = p.lanes > 1 && p.together && index->dtype.lanes > 1;
+    const char *at = base ? tvms_c_index(e, tvms_as_ramp(index)->base)
+                          : tvms_c_lane(e, tvms_c_index(e, index), index->dtype);
+    p.flat = !strcmp(p.flat, "0") ? at : p.flat;
+    if (strcmp(v->strides[i], "1"))
+      at = tvms_c_text(e, "(i64)%s * %s", at, v->strides[i]);
+    p.flat =
+        i == 0 && !strcmp(v->offset, "0") ? at : tvms_c_text(e, "%s + %s", p.flat, at);
+  }
+  return p;
+}
+
+// The element of lane `k`, or of a scalar.
+static const char *element_of(c_emitter *e, const place *p, tvms_dtype element,
+                              tvms_span span) {
+  bool adds = p->lanes > 1 && p->together;
+  return tvms_c_text(e, "((%s *)%s)[%s%s]", tvms_c_memory_type(e, element, span),
+                     p->data, p->flat, adds ? " + k" : "");
+}
+
+static bool is_whole(const place *p, tvms_dtype element, const void *predicate) {
+  bool same =
+      element.code != TVMS_BOOL && !(tvms_dtype_is_real(element) && element.bits < 32);
+  return p->lanes > 1 && p->together && same && !predicate;
+}
+
+// A vector that lies side by side.
+static const char *whole_of(c_emitter *e, const place *p, tvms_dtype element,
+                            tvms_span span) {
+  tvms_dtype vector = tvms_dtype_with_lanes(element, (int)p->lanes);
+  const char *memory = tvms_c_memory_type(e, element, span);
+  return tvms_c_text(e, "*(%sm *)((%s *)%s + (%s))", tvms_c_type(e, vector, span),
+                     memory, p->data, p->flat);
+}
+
+const char *tvms_c_load(c_emitter *e, const tvms_node *node) {
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  tvms_dtype element = tvms_as_buffer(load->buffer)->element;
+  const char *predicate = load->predicate ? tvms_c_expr(e, load->predicate) : NULL;
+  place p = place_of(e, load->buffer, load->indices, node->span);
+  if (element.lanes > 1) tvms_c_refuse(e, node->span, "a buffer of vectors");
+  if (is_whole(&p, element, predicate))
+    return tvms_c_whole(e, node->dtype, node->span,
+                        whole_of(e, &p, element, node->span));
+  const char *value =
+      tvms_c_from_memory(e, element, element_of(e, &p, element, node->span));
+  if (predicate) {
+    const char *lane = tvms_c_lane(e, predicate, load->predicate->dtype);
+    value = tvms_c_text(e, "%s ? %s : 0", lane, value);
+  }
+  return tvms_c_value(e, node->dtype, node->span, value);
+}
+
+void tvms_c_store(c_emitter *e, const tvms_node *node) {
+  const tvms_store *store = tvms_as_store(node);
+  tvms_dtype element = tvms_as_buffer(store->buffer)->element;
+  const char *value = tvms_c_expr(e, store->value);
+  const char *predicate = store->predicate ? tvms_c_expr(e, store->predicate) : NULL;
+  place p = place_of(e, store->buffer, store->indices, node->span);
+  if (element.lanes > 1) tvms_c_refuse(e, node->span, "a buffer of vectors");
+  if (is_whole(&p, element, predicate) && store->value->dtype.lanes > 1) {
+    tvms_c_line(e, "%s = %s;", whole_of(e, &p, element, node->span), value);
+    return;
+  }
+  const char *lane = tvms_c_lane(e, value, store->value->dtype);
+  const char *test = "";
+  if (predicate)
+    test =
+        tvms_c_text(e, "if (%s) ", tvms_c_lane(e, predicate, store->predicate->dtype));
+  const char *loop = "";
+  if (p.lanes > 1) loop = tvms_c_text(e, "for (int k = 0; k < %u; k++) ", p.lanes);
+  tvms_c_line(e, "%s%s%s = %s;", loop, test, element_of(e, &p, element, node->span),
+              tvms_c_to_memory(e, element, lane));
+}
+
+const char *tvms_c_address(c_emitter *e, const tvms_node *node) {
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  place p = place_of(e, load->buffer, load->indices, node->span);
+  if (p.lanes > 1) tvms_c_refuse(e, node->span, "the address of a vector");
+  return tvms_c_text(
+      e, "(ptr)&%s",
+      element_of(e, &p, tvms_as_buffer(load->buffer)->element, node->span));
+}

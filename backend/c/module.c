@@ -1,0 +1,122 @@
+// A module of PrimFuncs as one file of C11 that needs no other: what all need, types and
+// constants, then a body and an entry per function.
+#include "backend/c/module.h"
+
+#include "backend/c/emit.h"
+#include "backend/c/entry.h"
+#include "backend/c/memory.h"
+#include "backend/c/stmt.h"
+#include "interp/result.h"
+
+static const char *const preamble[] = {
+#include "backend/c/preamble.inc"
+};
+
+static bool is_compiled(const tvms_member *member) {
+  return member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
+}
+
+static bool has_relax(const tvms_module *program) {
+  for (uint32_t i = 0; i < program->member_count; i++) {
+    const tvms_node *function = program->members[i].function;
+    if (function && function->kind == TVMS_NODE_FUNCTION) return true;
+  }
+  return false;
+}
+
+static void open_function(c_emitter *e, const tvms_member *member) {
+  uint32_t ids = member->unit->next_id;
+  e->vars = tvms_arena_array(&e->context->scratch, const char *, ids);
+  e->views = tvms_arena_array(&e->context->scratch, const c_view *, ids);
+  e->result_dtype = tvms_interp_result_dtype(&e->context->memory, member->function);
+  e->memory.len = 0;
+  e->loop = NULL;
+  e->in_index = false;
+  e->next = 0;
+}
+
+// The head of a body; defines what it takes.
+static const char *head_of(c_emitter *e, const tvms_member *member) {
+  const tvms_prim_func *function = tvms_as_prim_func(member->function);
+  tvms_params_sizes sizes = {0};
+  tvms_params_collect(&e->context->memory, function, &sizes);
+  const char *qualifier = tvms_params_apart(function) ? "restrict " : "";
+  const char *head = tvms_c_text(e, "static int body_%s(void *result",
+                                 tvms_symbol_text(e->context, member->name));
+  for (uint32_t i = 0; i < function->params.len; i++) {
+    const tvms_node *param = function->params.items[i];
+    bool tensor = function->buffers.items[i] != NULL;
+    const char *type = tensor ? "ptr" : tvms_c_type(e, param->dtype, param->span);
+    head = tvms_c_text(e, "%s, %s %sp%u", head, type, tensor ? qualifier : "", i);
+    if (!tensor) e->vars[param->id] = tvms_c_text(e, "p%u", i);
+  }
+  for (uint32_t i = 0; i < sizes.len; i++) {
+    const tvms_node *size = sizes.items[i];
+    head =
+        tvms_c_text(e, "%s, %s n%u", head, tvms_c_type(e, size->dtype, size->span), i);
+    e->vars[size->id] = tvms_c_text(e, "n%u", i);
+  }
+  tvms_vec_fini(&e->context->memory, &sizes);
+  return tvms_c_text(e, "%s)", head);
+}
+
+static void write_body(c_emitter *e, const tvms_member *member) {
+  const tvms_prim_func *function = tvms_as_prim_func(member->function);
+  tvms_c_open(e, "%s", head_of(e, member));
+  tvms_c_line(e, "(void)result;");
+  for (uint32_t i = 0; i < function->params.len; i++) {
+    const tvms_node *buffer = function->buffers.items[i];
+    if (buffer) tvms_c_define_buffer(e, buffer, tvms_c_text(e, "p%u", i));
+  }
+  if (tvms_c_stmt(e, function->body)) tvms_c_line(e, "return 0;");
+  tvms_c_close(e);
+}
+
+static void write_functions(c_emitter *e) {
+  bool all = has_relax(e->program);
+  for (uint32_t i = 0; i < e->program->member_count; i++) {
+    const tvms_member *member = &e->program->members[i];
+    if (!is_compiled(member)) continue;
+    tvms_mark mark = tvms_arena_mark(&e->context->scratch);
+    open_function(e, member);
+    tvms_strbuf_printf(&e->head, "%s;\n", head_of(e, member));
+    tvms_strbuf_putc(&e->body, '\n');
+    write_body(e, member);
+    if (all || !(member->function->flags & TVMS_FLAG_PRIVATE)) {
+      tvms_strbuf_putc(&e->body, '\n');
+      tvms_c_entry(e, member);
+    }
+    tvms_arena_reset(&e->context->scratch, mark);
+  }
+}
+
+typedef struct {
+  c_emitter e;
+  tvms_strbuf *out;
+} job;
+
+static void write_module(void *what) {
+  job *j = what;
+  c_emitter *e = &j->e;
+  tvms_memory *memory = &e->context->memory;
+  tvms_strbuf_init(&e->head, memory);
+  tvms_strbuf_init(&e->body, memory);
+  write_functions(e);
+  for (size_t i = 0; i < sizeof preamble / sizeof preamble[0]; i++) {
+    tvms_strbuf_printf(j->out, "%s\n", preamble[i]);
+  }
+  tvms_strbuf_add(j->out, e->head.text, e->head.len);
+  tvms_strbuf_add(j->out, e->body.text, e->body.len);
+  tvms_strbuf_fini(&e->head);
+  tvms_strbuf_fini(&e->body);
+  tvms_vec_fini(memory, &e->vectors);
+  tvms_vec_fini(memory, &e->functions);
+  tvms_vec_fini(memory, &e->memory);
+}
+
+tvms_status tvms_c_module(tvms_context *context, const tvms_module *module,
+                          const tvms_native_options *options, tvms_strbuf *out) {
+  job j = {.e = {.context = context, .program = module, .contract = options->contract},
+           .out = out};
+  return tvms_memory_protect(&context->memory, write_module, &j);
+}

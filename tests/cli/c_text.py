@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""`build -o x.c`: the text compiles without a warning and computes the bits that the interpreter computes."""
+import ctypes, os, random, struct, subprocess, sys, tempfile, unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import npy
+from cases import main, source, tvms
+
+HEAD = "from tvm.script import tirx as T\n\n"
+FLAGS = ["-O2", "-std=c11", "-Wall", "-Werror", "-shared", "-fPIC"]
+CODES = {"<f4": (2, 32), "<f8": (2, 64), "<f2": (2, 16), "<i8": (0, 64), "<i4": (0, 32), "<i2": (0, 16), "|i1": (0, 8),
+         "|u1": (1, 8), "<u2": (1, 16), "<u4": (1, 32), "<u8": (1, 64), "|b1": (6, 8)}
+KINDS = {"float32": "<f4", "float64": "<f8", "float16": "<f2", "int64": "<i8", "int32": "<i4", "int16": "<i2",
+         "int8": "|i1", "uint8": "|u1", "uint16": "<u2", "uint32": "<u4", "uint64": "<u8", "bool": "|b1"}
+
+
+class Tensor(ctypes.Structure):
+    """DLTensor"""
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.c_void_p), ("offset", ctypes.c_uint64)]
+
+
+class Any(ctypes.Structure):
+    """TVMFFIAny"""
+    _fields_ = [("kind", ctypes.c_int32), ("padding", ctypes.c_uint32), ("value", ctypes.c_void_p)]
+
+
+def elementwise(expression, *dtypes, n=64):
+    """A function of tensors of `n` elements; the last one is written."""
+    names = "ABCDE"[:len(dtypes)]
+    params = ", ".join(f'{x}: T.Buffer(({n},), "{d}")' for x, d in zip(names, dtypes))
+    return HEAD + f"@T.prim_func\ndef f({params}):\n    for i in range({n}):\n        {names[-1]}[i] = {expression}\n"
+
+
+def vectors(expression, dtype, lanes=8):
+    return HEAD + (f'@T.prim_func\ndef f(A: T.Buffer((64,), "{dtype}"), B: T.Buffer((64,), "{dtype}"), C: T.Buffer((64,), "{dtype}")):\n'
+                   f"    for i in range({64 // lanes}):\n        for j in T.vectorized({lanes}):\n"
+                   f"            C[i * {lanes} + j] = {expression}\n")
+
+
+INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+MATMUL = HEAD + """@T.prim_func
+def f(A: T.Buffer((24, 40), "float32"), B: T.Buffer((40, 16), "float32"), C: T.Buffer((24, 16), "float32")):
+    Y = T.alloc_buffer((24, 16))
+    for i, j, k in T.grid(24, 16, 40):
+        if k == 0:
+            Y[i, j] = T.float32(0)
+        Y[i, j] = Y[i, j] + A[i, k] * B[k, j]
+    for i, j in T.grid(24, 16):
+        C[i, j] = T.max(Y[i, j], T.float32(0.5))
+"""
+LEAVING = HEAD + """@T.prim_func
+def f(A: T.Buffer((8, 64), "int32"), B: T.Buffer((8, 64), "int32")):
+    for i in range(8):
+        Y = T.alloc_buffer((1000,), "int32")
+        for j in range(64):
+            Y[j] = A[i, j] * 3
+            if j > i * 8:
+                T.evaluate(T.break_loop())
+            B[i, j] = Y[j]
+        for j in range(i * 8 + 1, 64):
+            B[i, j] = 0 - j
+"""
+
+
+class Text(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.addCleanup(self.place.cleanup)
+        self.random = random.Random(11)
+
+    def file(self, name):
+        return os.path.join(self.place.name, name)
+
+    def build(self, program, *more):
+        p = tvms("build", "-", "-o", self.file("x.c"), *more, stdin=program)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        c = subprocess.run(["cc", *FLAGS, self.file("x.c"), "-o", self.file("x.so"), "-Wl,-z,defs", "-lm"], capture_output=True)
+        self.assertEqual(c.returncode, 0, c.stderr.decode())
+        # The loader knows a file by its name: each has its own.
+        self.made = getattr(self, "made", 0) + 1
+        os.rename(self.file("x.so"), self.file(f"x{self.made}.so"))
+        return ctypes.CDLL(self.file(f"x{self.made}.so"))
+
+    def data(self, kind, count):
+        if kind == "|b1":
+            return [self.random.random() < 0.5 for _ in range(count)]
+        code, bits = CODES[kind]
+        if code == 2:
+            some = [0.0, -0.0, 1.0, -1.5, 300.5, -70000.0 if bits > 16 else -600.0]
+            return [self.random.choice(some) if self.random.random() < 0.2 else self.random.uniform(-4, 4) for _ in range(count)]
+        low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if code == 0 else (0, (1 << bits) - 1)
+        return [self.random.choice([low or 1, high, 1]) if self.random.random() < 0.2 else self.random.randint(max(low, -9), min(high, 9)) or 1
+                for _ in range(count)]
+
+    def call(self, library, tensors):
+        """Calls `f` of a library; tensors are (kind, shape, bytearray)."""
+        args, keep = (Any * len(tensors))(), []
+        for i, (kind, shape, memory) in enumerate(tensors):
+            sizes = (ctypes.c_int64 * max(1, len(shape)))(*shape)
+            memory = (ctypes.c_char * len(memory)).from_buffer(memory)
+            tensor = Tensor(ctypes.addressof(memory), 1, 0, len(shape), *CODES[kind], 1, sizes, None, 0)
+            keep += [sizes, memory, tensor]
+            args[i] = Any(7, 0, ctypes.addressof(tensor))
+        result = Any()
+        return getattr(library, "__tvm_ffi_f")(None, ctypes.byref(args), len(tensors), ctypes.byref(result))
+
+    def agree(self, program, *tensors):
+        """The last tensor is what the program writes: in C, with the same bits as in the interpreter."""
+        library, given, memory = self.build(program, "--fp", "strict"), [], []
+        for i, (kind, shape) in enumerate(tensors):
+            count = 1
+            for n in shape:
+                count *= n
+            path = self.file(f"{i}.npy")
+            npy.write(path, kind, shape, self.data(kind, count))
+            with open(path, "rb") as f:
+                memory.append((kind, shape, bytearray(f.read()[-count * CODES[kind][1] // 8:])))
+            given += ["--in", f"{'ABCDE'[i]}={path}"]
+        p = tvms("run", "-", "--out", self.place.name, *given, stdin=program)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        with open(self.file("result.npy"), "rb") as f:
+            wanted = f.read()[-len(memory[-1][2]):]
+        self.assertEqual(self.call(library, memory), 0)
+        self.assertEqual(bytes(memory[-1][2]), wanted)
+
+    def test_integers(self):
+        for dtype in INTEGERS:
+            for expression in ("A[i] * B[i] - A[i] + B[i]", "T.min(A[i], B[i]) + T.max(A[i], B[i])",
+                               "T.floordiv(A[i], B[i]) + T.floormod(A[i], B[i])", "T.truncdiv(A[i], B[i]) + T.truncmod(A[i], B[i])",
+                               f'T.floordiv(A[i], T.{dtype}(7)) - T.floormod(A[i], T.{dtype}(7))',
+                               f'T.Select(A[i] < B[i], A[i], T.{dtype}(3))', "A[i] & B[i] ^ (A[i] | ~B[i])"):
+                with self.subTest(dtype=dtype, expression=expression):
+                    kind = KINDS[dtype]
+                    self.agree(elementwise(expression, dtype, dtype, dtype), *[(kind, (64,))] * 3)
+
+    def test_reals(self):
+        for dtype in ("float16", "float32", "float64"):
+            for expression in ("A[i] * B[i] + A[i]", "A[i] / B[i] - A[i]", "T.min(A[i], B[i]) + T.max(B[i], A[i])",
+                               "T.floor(A[i]) - T.round(B[i]) + T.sqrt(T.abs(A[i]))",
+                               f'T.if_then_else(A[i] < B[i] and B[i] > T.{dtype}(0), A[i] / B[i], A[i])'):
+                with self.subTest(dtype=dtype, expression=expression):
+                    self.agree(elementwise(expression, dtype, dtype, dtype), *[(KINDS[dtype], (64,))] * 3)
+        # For float32 the interpreter rounds what libm gives for double, and compiled code asks libm for float32.
+        for expression in ("T.exp(A[i]) + T.tanh(B[i])", "T.sigmoid(B[i]) * T.log(T.abs(A[i]))", "T.rsqrt(T.abs(A[i]) + T.pow(B[i], A[i]))"):
+            with self.subTest(expression=expression):
+                self.agree(elementwise(expression, *["float64"] * 3), *[("<f8", (64,))] * 3)
+
+    def test_conversions(self):
+        kinds = list(KINDS)
+        for source_kind in kinds:
+            for to in kinds:
+                with self.subTest(source=source_kind, to=to):
+                    self.agree(elementwise(f'T.Cast("{to}", A[i])', source_kind, to), (KINDS[source_kind], (64,)), (KINDS[to], (64,)))
+
+    def test_vectors(self):
+        for dtype in ("float32", "float64", "float16", "int32", "uint8"):
+            for lanes in (8,):
+                for expression in (f"A[i * {lanes} + j] * B[i * {lanes} + j] + A[i * {lanes} + j]", f"A[63 - i * {lanes} - j] - B[i]",
+                                   f"T.Select(A[i * {lanes} + j] < B[j], B[j], A[i])"):
+                    with self.subTest(dtype=dtype, lanes=lanes, expression=expression):
+                        self.agree(vectors(expression, dtype, lanes), *[(KINDS[dtype], (64,))] * 3)
+
+    def test_programs(self):
+        self.agree(MATMUL, ("<f4", (24, 40)), ("<f4", (40, 16)), ("<f4", (24, 16)))
+        self.agree(LEAVING, ("<i4", (8, 64)), ("<i4", (8, 64)))
+
+    def test_errors(self):
+        """Raised through the variable that whoever loads the library fills in, in the words of the other forms."""
+        library = self.build(elementwise("A[i] // B[i]", "int32", "int32", "int32"))
+        said = []
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p)
+        listen = kind(lambda *texts: said.append(tuple(x.decode() for x in texts)))
+        slot = ctypes.c_void_p.in_dll(library, "__TVMFFIErrorSetRaisedFromCStr")
+        one, zero, short = (("<i4", (n,), bytearray(struct.pack("<i", v) * n)) for n, v in ((64, 1), (64, 0), (63, 1)))
+        self.assertEqual(self.call(library, [one, zero, one]), -1)
+        self.assertEqual(said, [])
+        slot.value = ctypes.cast(listen, ctypes.c_void_p).value
+        self.assertEqual(self.call(library, [one, zero, one]), -1)
+        self.assertEqual(said.pop(), ("ZeroDivisionError", "division by zero"))
+        self.assertEqual(self.call(library, [one, short, one]), -1)
+        self.assertEqual(said.pop(), ("ValueError", "Invalid B.shape[0] on argument #1 when calling:\n"
+                                      "  `f(A: Tensor([64], int32), B: Tensor([64], int32), C: Tensor([64], int32))`,\n  expected 64"))
+        self.assertEqual(self.call(library, [one, one]), -1)
+        self.assertEqual(said.pop()[0], "TypeError")
+        self.assertEqual(self.call(library, [one, one, one]), 0)
+        self.assertEqual(said, [])
+
+    def test_a_product_is_contracted_if_that_is_asked_for(self):
+        program = elementwise("A[i] * B[i] + A[i]", "float32", "float32", "float32")
+        for mode, there in (("contract", True), ("strict", False)):
+            self.build(program, "--fp", mode)
+            with open(self.file("x.c"), encoding="utf-8") as f:
+                self.assertEqual("= mul_add_f32(" in f.read(), there)
+
+    def test_what_is_refused(self):
+        p = tvms("build", "-", "-o", self.file("x.c"), "--target", "aarch64-linux-gnu", stdin=MATMUL)
+        self.assertEqual(p.returncode, 2, p.stderr.decode())
+        self.assertIn("C is for every machine", p.stderr.decode())
+
+    def test_the_same_text_each_time(self):
+        texts = []
+        for _ in range(2):
+            self.build(MATMUL)
+            with open(self.file("x.c"), encoding="utf-8") as f:
+                texts.append(f.read())
+        self.assertEqual(*texts)
+
+
+if __name__ == "__main__":
+    main()
