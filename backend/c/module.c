@@ -46,6 +46,8 @@ static const char *head_of(c_emitter *e, const tvms_member *member) {
   for (uint32_t i = 0; i < function->params.len; i++) {
     const tvms_node *param = function->params.items[i];
     bool tensor = function->buffers.items[i] != NULL;
+    if (!tensor && param->dtype.lanes > 1)
+      tvms_c_refuse(e, param->span, "a vector among the parameters");
     const char *type = tensor ? "ptr" : tvms_c_type(e, param->dtype, param->span);
     head = tvms_c_text(e, "%s, %s %sp%u", head, type, tensor ? qualifier : "", i);
     if (!tensor) e->vars[param->id] = tvms_c_text(e, "p%u", i);
