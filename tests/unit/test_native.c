@@ -405,10 +405,11 @@ Test(native, code_is_made_in_every_form) {
   static const char *const marks[] = {"\177ELF", "__tvm_ffi_matmul:", "define"};
   static const tvms_native_form forms[] = {TVMS_NATIVE_OBJECT, TVMS_NATIVE_ASSEMBLY,
                                            TVMS_NATIVE_IR};
+  const tvms_module *code = lowered();
   for (int i = 0; i < 3; i++) {
     tvms_strbuf out;
     tvms_strbuf_init(&out, &context.memory);
-    cr_assert_eq(native->emit(&context, lowered(), &plain, forms[i], &out), TVMS_OK);
+    cr_assert_eq(native->emit(&context, code, &plain, forms[i], &out), TVMS_OK);
     cr_assert_neq(strstr(tvms_strbuf_text(&out), marks[i]), NULL);
   }
 }
