@@ -52,7 +52,7 @@ void tvms_c_open(c_emitter *e, const char *format, ...) {
   va_start(arguments, format);
   tvms_strbuf_vprintf(&e->body, format, arguments);
   va_end(arguments);
-  tvms_strbuf_puts(&e->body, *format ? " {\n" : "{\n");
+  tvms_strbuf_puts(&e->body, " {\n");
   e->depth++;
 }
 
