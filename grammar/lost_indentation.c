@@ -366,7 +366,9 @@ static void give_statements_up(rebuilding *r) {
   uint32_t end = r->lines.lines.items[r->through - 1].end;
   for (tvms_ref ref = r->surface->body; ref; ref = r->surface->nodes[ref].next) {
     tvms_surf *node = &r->surface->nodes[ref];
-    if (node->begin >= begin && node->begin <= end) node->kind = TVMS_SURF_ERROR;
+    if (node->begin < begin || node->begin > end) continue;
+    node->kind = TVMS_SURF_ERROR;
+    node->a = node->b = node->c = 0;
   }
 }
 

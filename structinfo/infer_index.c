@@ -88,8 +88,11 @@ static tvms_node *TVMS_NULLABLE clamp_index(tvms_inference *in, tvms_node *index
   if (constant && tvms_sinfo_dim_int(extent, &e)) {
     return tvms_sinfo_dim_new(unit, clamp_int(i, e, s));
   }
-  // An index that is the extent itself is taken as it is.
-  if (index->kind == TVMS_NODE_VAR && extent->kind == TVMS_NODE_VAR
+  // An index that is the extent itself is taken as it is; from 0.27 on only forwards.
+  bool keeps =
+      s > 0
+      || tvms_release_has(unit->dialect, TVMS_FACT_backward_slices_keep_own_extent);
+  if (keeps && index->kind == TVMS_NODE_VAR && extent->kind == TVMS_NODE_VAR
       && tvms_as_var(index)->name == tvms_as_var(extent)->name) {
     return index;
   }

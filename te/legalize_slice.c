@@ -97,7 +97,11 @@ static tvms_node *clamp_place(tvms_te *te, tvms_node *place, tvms_node *extent,
     return INDEX(clamp(tvms_as_int_imm(place)->value, tvms_as_int_imm(extent)->value,
                        tvms_as_int_imm(stride)->value));
   }
-  if (same_name(place, extent)) return place;
+  bool forwards = tvms_node_is_int_imm(stride) && tvms_as_int_imm(stride)->value > 0;
+  bool keeps =
+      forwards
+      || tvms_release_has(te->unit->dialect, TVMS_FACT_backward_slices_keep_own_extent);
+  if (keeps && same_name(place, extent)) return place;
   tvms_node *backwards = LT(stride, INDEX(0));
   tvms_node *least = IF(backwards, INDEX(-1), INDEX(0));
   tvms_node *most = IF(backwards, SUB(extent, INDEX(1)), extent);

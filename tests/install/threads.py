@@ -12,7 +12,7 @@ from cases import files_under, main, source
 
 BUILD = os.environ.get("TVMS_BUILD", "build")
 # Targets that make libtvms.a.
-ROOMS = ("libtvms-backend-static.a.p", "libtvms-api.a.p")
+ROOMS = ("libtvms-backend-static.a.p", "libtvms-backend-core.a.p", "libtvms-backend-c.a.p", "libtvms-api.a.p")
 OTHERS = ("cli/", "tests/", "bench/", "tools/", "lib/", "backend/")
 
 
