@@ -73,6 +73,37 @@ static bool diverges(tvms_lint_path *path, uint32_t slot, uint32_t condition,
   return *passes && *fails;
 }
 
+typedef struct {
+  const tvms_lint_path *path;
+  uint32_t slot;
+} thread_axis;
+
+// A load whose element is another one for each thread.
+static tvms_walk_step find_own_element(void *self, tvms_node *node,
+                                       tvms_field_role role) {
+  (void)role;
+  const thread_axis *axis = self;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  const tvms_list indices = tvms_as_buffer_load(node)->indices;
+  for (uint32_t i = 0; i < indices.len; i++) {
+    if (tvms_lint_path_loops_of(axis->path, indices.items[i]) >> axis->slot & 1)
+      return TVMS_WALK_STOP;
+  }
+  return TVMS_WALK_SKIP;
+}
+
+// Does a branch ask for what each thread finds at a place of its own? Nothing says that it is
+// the same for all of them.
+static bool asks_own_element(tvms_lint_body *body, uint32_t slot, uint32_t index) {
+  tvms_lint_path *path = &body->path;
+  const tvms_node *stmt = path->conditions.items[index].stmt;
+  if (!stmt || stmt->kind != TVMS_NODE_IF_THEN_ELSE) return false;
+  thread_axis axis = {path, slot};
+  tvms_visitor visitor = {.self = &axis, .enter = find_own_element};
+  return is_reached_but(path, index)
+         && !tvms_walk(body->memory, tvms_as_if_then_else(stmt)->condition, &visitor);
+}
+
 static tvms_walk_step find_barrier(void *self, tvms_node *node, tvms_field_role role) {
   (void)self;
   (void)role;
@@ -102,13 +133,18 @@ static void check_condition(tvms_lint_body *body, const tvms_node *call,
     tvms_lint_path_restart(path);
     bool found = diverges(path, slot, index, &passes, &fails);
     tvms_lint_path_restart(path);
-    if (!found || has_counterpart(body, condition)) continue;
+    bool own = !found && asks_own_element(body, slot, index);
+    if ((!found && !own) || has_counterpart(body, condition)) continue;
     if (!tvms_lint_is_first(body, call->span)) return;
     tvms_diag *diag =
         tvms_diag_report(body->diags, TVMS_D_divergent_barrier, call->span);
-    tvms_diag_note(body->diags, diag, condition->expr->span,
-                   "the thread %s reaches the barrier, the thread %s does not", passes,
-                   fails);
+    if (found)
+      tvms_diag_note(body->diags, diag, condition->expr->span,
+                     "the thread %s reaches the barrier, the thread %s does not",
+                     passes, fails);
+    else
+      tvms_diag_note(body->diags, diag, condition->expr->span,
+                     "each thread asks for an element of its own");
     tvms_diag_remark(body->diags, diag, "move the barrier out of the condition");
     return;
   }

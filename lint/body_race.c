@@ -1,8 +1,9 @@
 // Two iterations of a loop that has no order, and one element between them.
 //
 // A store is a fault if its value reads an element that another iteration writes: the element
-// itself (a sum over the loop) or a neighbour's. Two iterations are looked for that are both
-// executed; all other loops stay where they are.
+// itself (a sum over the loop) or a neighbour's; and if two iterations write one element, each
+// with what it read elsewhere. Two iterations are looked for that are both executed; all other
+// loops stay where they are.
 #include "lint/body_race.h"
 
 #include "ir/build.h"
@@ -20,6 +21,8 @@ typedef struct {
   tvms_span read;  // where the value reads what another iteration writes
   bool found;
   bool first_reads;  // the earlier iteration, what the later one writes
+  bool both_write;   // the same element, with values read at `read`
+  bool last;         // the later iteration is the last one, else the second
 } race;
 
 typedef struct {
@@ -104,6 +107,48 @@ static tvms_walk_step see_load(void *self, tvms_node *node, tvms_field_role role
   return TVMS_WALK_ON;
 }
 
+// A load at another element in the later iteration, of memory that all iterations see: what
+// is read in one of them is not what is read in the other. Memory that an iteration has for
+// itself may hold the same in all of them.
+static tvms_walk_step see_source(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  race *r = self;
+  tvms_lint_path *path = &r->body->path;
+  if (tvms_call_opcode(node) == TVMS_TIR_if_then_else || node->kind == TVMS_NODE_SELECT)
+    return TVMS_WALK_SKIP;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  const tvms_lint_memory *memory = tvms_lint_memory_of(r->body, load->buffer);
+  if (!memory || load->indices.len > MOST_RANK) return TVMS_WALK_ON;
+  if (!is_shared(memory, r->slot, path->loops.items[r->slot].kind)) return TVMS_WALK_ON;
+  element first, later;
+  tvms_lint_path_choose(path, r->slot, false, 0);
+  if (!read_element(path, load->indices, &first)) return TVMS_WALK_ON;
+  tvms_lint_path_choose(path, r->slot, r->last, !r->last);
+  if (!read_element(path, load->indices, &later)) return TVMS_WALK_ON;
+  if (same_element(&first, &later, load->indices.len)) return TVMS_WALK_ON;
+  r->found = r->both_write = true;
+  r->read = node->span;
+  return TVMS_WALK_STOP;
+}
+
+// Do the first iteration and a later one write the same element?
+static void check_writes(race *r, bool last) {
+  tvms_lint_path *path = &r->body->path;
+  const tvms_store *store = r->store;
+  element first, later;
+  r->last = last;
+  tvms_lint_path_restart(path);
+  if (!tvms_lint_path_is_reached(path)) return;
+  if (!read_element(path, store->indices, &first)) return;
+  tvms_lint_path_choose(path, r->slot, last, !last);
+  if (!tvms_lint_path_is_reached(path)) return;
+  if (!read_element(path, store->indices, &later)) return;
+  if (!same_element(&first, &later, store->indices.len)) return;
+  tvms_visitor visitor = {.self = r, .enter = see_source};
+  (void)tvms_walk(r->body->memory, store->value, &visitor);
+}
+
 static const char *const kinds[] = {
     [TVMS_LINT_PARALLEL] = "T.parallel",
     [TVMS_LINT_VECTOR] = "T.vectorized",
@@ -120,15 +165,23 @@ static void report(const race *r) {
       body->diags, TVMS_D_race, r->store->head.span, tvms_lint_name_of(body, loop->var),
       tvms_lint_name_of(body, r->store->buffer), kinds[loop->kind]);
   uint64_t bit = (uint64_t)1 << r->slot;
-  tvms_lint_path_choose(path, r->slot, false, !r->first_reads);
+  bool reader_is_later = r->both_write || !r->first_reads;
+  tvms_lint_path_choose(path, r->slot, r->last && reader_is_later,
+                        !r->last && reader_is_later);
   const char *reader = tvms_lint_path_text(path, bit);
-  tvms_lint_path_choose(path, r->slot, false, r->first_reads);
-  const char *writer = tvms_lint_path_text(path, bit);
-  tvms_diag_note(body->diags, diag, r->read,
-                 "the iteration %s reads here what the iteration %s writes", reader,
-                 writer);
-  tvms_diag_remark(body->diags, diag,
-                   "iterations of this loop run at the same time; use a serial loop");
+  tvms_lint_path_choose(path, r->slot, false, !reader_is_later);
+  const char *other = tvms_lint_path_text(path, bit);
+  const char *format =
+      r->both_write
+          ? "the iteration %s writes what it reads here over what the iteration %s wrote"
+          : "the iteration %s reads here what the iteration %s writes";
+  tvms_diag_note(body->diags, diag, r->read, format, reader, other);
+  tvms_diag_remark(
+      body->diags, diag, "%s",
+      r->both_write
+          ? "iterations of this loop run at the same time; give each its own element, "
+            "or reduce them by an axis of its own"
+          : "iterations of this loop run at the same time; use a serial loop");
 }
 
 static void check_slot(race *r) {
@@ -137,7 +190,9 @@ static void check_slot(race *r) {
   tvms_lint_path_restart(path);
   if (!tvms_lint_path_is_reached(path)) return;
   tvms_visitor visitor = {.self = r, .enter = see_load};
-  (void)tvms_walk(r->body->memory, r->store->value, &visitor);
+  if (r->body->store_reads) (void)tvms_walk(r->body->memory, r->store->value, &visitor);
+  if (!r->found) check_writes(r, false);
+  if (!r->found) check_writes(r, true);
   if (r->found) report(r);
   tvms_lint_path_restart(path);
 }
@@ -145,7 +200,6 @@ static void check_slot(race *r) {
 void tvms_lint_body_race_store(tvms_lint_body *body, const tvms_store *store) {
   tvms_lint_path *path = &body->path;
   if (path->uncertain || path->loops.len > 62 || store->indices.len > MOST_RANK) return;
-  if (!body->store_reads) return;
   // A value that only moves changes nothing when it stays where it is.
   if (store->value->kind == TVMS_NODE_BUFFER_LOAD && tvms_lint_updates(body, store))
     return;
