@@ -27,6 +27,9 @@ typedef struct {
   // A product that is added to something is rounded once, with the sum, where the processor
   // has such an instruction. Nothing else of floating point is rearranged, ever.
   bool contract;
+  // Code has lines of this text (DWARF), whose name is relative to `folder`; NULL: none.
+  tvms_source *TVMS_NULLABLE lines_of;
+  const char *TVMS_NULLABLE folder;
 } tvms_native_options;
 
 // Native code in memory, which lives until the plug-in's `close`.
@@ -56,7 +59,7 @@ typedef struct {
   void (*close)(tvms_jit *jit);
 } tvms_backend;
 
-enum { TVMS_BACKEND_VERSION = 4 };
+enum { TVMS_BACKEND_VERSION = 5 };
 #define TVMS_BACKEND_ENTRY "tvms_backend_llvm"
 
 #endif

@@ -1,9 +1,12 @@
 // `tvms build FILE -o OUT`: native code in the form that OUT's suffix names.
+#define _POSIX_C_SOURCE 200809L
 #include "cli/files.h"
 #include "cli/link.h"
 #include "cli/native.h"
 #include "cli/program.h"
 #include "driver/build.h"
+
+#include <unistd.h>
 
 typedef struct {
   const char *suffix;
@@ -44,8 +47,18 @@ static tvms_status build_with(tvms_run *run, tvms_source *source,
   return tvms_files_create(run, run->options.output, code.text, code.len);
 }
 
-static tvms_status build_text(tvms_run *run, tvms_source *source) {
+// What the command line says of the code.
+static tvms_native_options code_options(tvms_run *run, tvms_source *source) {
   tvms_native_options options = {.contract = tvms_run_contracts(run, true)};
+  if (!run->options.debug) return options;
+  static char folder[4096];
+  options.lines_of = source;
+  options.folder = getcwd(folder, sizeof folder);
+  return options;
+}
+
+static tvms_status build_text(tvms_run *run, tvms_source *source) {
+  tvms_native_options options = code_options(run, source);
   return build_with(run, source, NULL, &options);
 }
 
@@ -57,7 +70,7 @@ static tvms_status build_source(tvms_run *run, tvms_source *source) {
   tvms_strbuf why;
   tvms_strbuf_init(&why, &run->context->memory);
   tvms_target target;
-  tvms_native_options options = {.contract = tvms_run_contracts(run, true)};
+  tvms_native_options options = code_options(run, source);
   tvms_status status = TVMS_FAILED_IO;
   if (tvms_build_find_target(backend, run->options.target, &unit, &target, &options,
                              &why))

@@ -37,7 +37,24 @@ static void indent(c_emitter *e) {
   }
 }
 
+void tvms_c_at(c_emitter *e, tvms_span span) {
+  if (!e->lines_of || !span.end) return;
+  e->line = tvms_source_place(&e->context->memory, e->lines_of, span.begin).line;
+}
+
+// A compiler counts on from the line that it was told: so each is told anew.
+static void say_line(c_emitter *e) {
+  if (!e->line) return;
+  tvms_strbuf_printf(&e->body, "#line %u \"", e->line);
+  for (const char *c = e->lines_of->name; *c; c++) {
+    if (*c == '"' || *c == '\\') tvms_strbuf_putc(&e->body, '\\');
+    tvms_strbuf_putc(&e->body, *c);
+  }
+  tvms_strbuf_puts(&e->body, "\"\n");
+}
+
 void tvms_c_line(c_emitter *e, const char *format, ...) {
+  say_line(e);
   indent(e);
   va_list arguments;
   va_start(arguments, format);
@@ -47,6 +64,7 @@ void tvms_c_line(c_emitter *e, const char *format, ...) {
 }
 
 void tvms_c_open(c_emitter *e, const char *format, ...) {
+  say_line(e);
   indent(e);
   va_list arguments;
   va_start(arguments, format);

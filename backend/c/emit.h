@@ -40,6 +40,8 @@ typedef struct {
   tvms_context *context;
   const tvms_module *program;
   bool contract;
+  tvms_source *TVMS_NULLABLE lines_of;  // whose lines its lines are
+  uint32_t line;  // of it; 0: what is written is not in the program
   tvms_strbuf head;
   tvms_strbuf body;
   TVMS_VEC(tvms_dtype) vectors;    // types that are declared
@@ -64,6 +66,9 @@ TVMS_NORETURN void tvms_c_refuse(c_emitter *e, tvms_span span, const char *what)
 
 // A text that lives as long as the function in progress.
 const char *tvms_c_text(c_emitter *e, const char *format, ...) TVMS_PRINTF(2, 3);
+
+// What is written from here on is made of what stands at `span`; if the text shall have lines.
+void tvms_c_at(c_emitter *e, tvms_span span);
 
 // Writes a line.
 void tvms_c_line(c_emitter *e, const char *format, ...) TVMS_PRINTF(2, 3);

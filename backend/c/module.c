@@ -64,6 +64,7 @@ static const char *head_of(c_emitter *e, const tvms_member *member) {
 
 static void write_body(c_emitter *e, const tvms_member *member) {
   const tvms_prim_func *function = tvms_as_prim_func(member->function);
+  tvms_c_at(e, function->head.span);
   tvms_c_open(e, "%s", head_of(e, member));
   tvms_c_line(e, "(void)result;");
   for (uint32_t i = 0; i < function->params.len; i++) {
@@ -72,6 +73,8 @@ static void write_body(c_emitter *e, const tvms_member *member) {
   }
   if (tvms_c_stmt(e, function->body)) tvms_c_line(e, "return 0;");
   tvms_c_close(e);
+  if (e->line) tvms_strbuf_puts(&e->body, "#line 1 \"entry\"\n");
+  e->line = 0;
 }
 
 static void write_functions(c_emitter *e) {
@@ -118,7 +121,10 @@ static void write_module(void *what) {
 
 tvms_status tvms_c_module(tvms_context *context, const tvms_module *module,
                           const tvms_native_options *options, tvms_strbuf *out) {
-  job j = {.e = {.context = context, .program = module, .contract = options->contract},
+  job j = {.e = {.context = context,
+                 .program = module,
+                 .contract = options->contract,
+                 .lines_of = options->lines_of},
            .out = out};
   return tvms_memory_protect(&context->memory, write_module, &j);
 }

@@ -218,7 +218,10 @@ bool tvms_c_stmt(c_emitter *e, const tvms_node *node) {
                      e->context->memory.depth_limit);
     tvms_c_give_up(e);
   }
+  uint32_t line = e->line;
+  if (node->kind != TVMS_NODE_SEQ) tvms_c_at(e, node->span);
   bool open = stmt_kind(e, node);
+  e->line = line;
   tvms_memory_leave(&e->context->memory);
   return open;
 }

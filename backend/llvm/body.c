@@ -7,6 +7,7 @@
 #include "backend/llvm/body.h"
 
 #include "backend/llvm/buffer.h"
+#include "backend/llvm/debug.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/symbols.h"
@@ -56,6 +57,8 @@ void tvms_emit_body(emitter *e, const tvms_member *member) {
   e->result = LLVMGetParam(e->function, 1);
   e->entry = LLVMAppendBasicBlockInContext(e->llvm, e->function, "entry");
   LLVMPositionBuilderAtEnd(e->builder, e->entry);
+  tvms_emit_debug_function(e, tvms_symbol_text(e->context, member->name),
+                           function->head.span);
   // Allocas go before this jump.
   LLVMBasicBlockRef start = tvms_emit_block(e, "start");
   LLVMBuildBr(e->builder, start);

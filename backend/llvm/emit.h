@@ -66,22 +66,26 @@ typedef struct {
   LLVMContextRef llvm;
   LLVMModuleRef module;
   LLVMBuilderRef builder;
+  LLVMDIBuilderRef TVMS_NULLABLE debug;  // NULL: code has no lines
+  LLVMMetadataRef file;                  // of them
   uint32_t steps_used;  // kinds of steps that its entries have, as bits
   LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, pointer;
-  bool has_vectors;       // a vector is stored
-  bool has_scalar_loops;  // a loop stores element by element: LLVM may make vectors of it
+  bool has_vectors;  // a vector is stored
+  bool
+      has_scalar_loops;  // a loop stores element by element: LLVM may make vectors of it
   // Of the function in progress:
   const tvms_member *member;
   const tvms_prim_func *source;
   LLVMValueRef function;
-  LLVMBasicBlockRef entry;        // for allocas
-  LLVMValueRef raised;            // its `self`: a tvms_raised if traced
-  LLVMValueRef result;            // where a returned scalar goes
-  tvms_dtype result_dtype;        // void: nothing is returned
-  LLVMValueRef *vars;             // by id
-  view **views;                   // by id
-  TVMS_VEC(LLVMValueRef) memory;  // live allocations, innermost last
-  uint64_t frame;                 // bytes of buffers in the frame
+  LLVMMetadataRef TVMS_NULLABLE scope;  // of its lines
+  LLVMBasicBlockRef entry;              // for allocas
+  LLVMValueRef raised;                  // its `self`: a tvms_raised if traced
+  LLVMValueRef result;                  // where a returned scalar goes
+  tvms_dtype result_dtype;              // void: nothing is returned
+  LLVMValueRef *vars;                   // by id
+  view **views;                         // by id
+  TVMS_VEC(LLVMValueRef) memory;        // live allocations, innermost last
+  uint64_t frame;                       // bytes of buffers in the frame
   loop_target *loop;
   bool in_index;  // integer arithmetic cannot overflow: it makes an index
 } emitter;

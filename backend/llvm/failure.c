@@ -69,8 +69,10 @@ static LLVMValueRef raise_function(emitter *e) {
   if (function) return function;
   LLVMTypeRef type = raise_type(e);
   function = LLVMAddFunction(e->module, TVMS_EMIT_RAISE_NAME, type);
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
   LLVMBuilderRef b = e->builder;
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(b);
+  LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(b);
+  LLVMSetCurrentDebugLocation2(b, NULL);
   LLVMValueRef null = LLVMConstNull(e->pointer);
   LLVMPositionBuilderAtEnd(b,
                            LLVMAppendBasicBlockInContext(e->llvm, function, "entry"));
@@ -88,6 +90,7 @@ static LLVMValueRef raise_function(emitter *e) {
   LLVMPositionBuilderAtEnd(b, end);
   LLVMBuildRetVoid(b);
   LLVMPositionBuilderAtEnd(b, here);
+  LLVMSetCurrentDebugLocation2(b, line);
   return function;
 }
 

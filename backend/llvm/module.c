@@ -8,6 +8,7 @@
 #include "backend/llvm/module.h"
 
 #include "backend/llvm/body.h"
+#include "backend/llvm/debug.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/entry.h"
 #include "backend/llvm/failure.h"
@@ -88,6 +89,7 @@ static void set_visible(emitter *e, bool visible) {
 void tvms_emit_module(emitter *e) {
   const tvms_module *program = e->program;
   make_types(e);
+  tvms_emit_debug_open(e);
   for (uint32_t i = 0; i < program->member_count; i++) {
     if (is_compiled(&program->members[i])) declare_body(e, &program->members[i]);
   }
@@ -99,6 +101,8 @@ void tvms_emit_module(emitter *e) {
     tvms_emit_body(e, member);
     tvms_arena_reset(&e->context->scratch, mark);
   }
+  tvms_emit_debug_none(e);
+  tvms_emit_debug_close(e);
   set_visible(e, true);
 }
 

@@ -3,6 +3,7 @@
 // Everything of LLVM that is open is held as a resource of the context's memory, so that
 // an error in the middle of code generation closes it. No unwinding ever crosses a frame
 // of LLVM: its functions return before anything of tvms can fail.
+#include "backend/llvm/debug.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/module.h"
 #include "backend/llvm/optimise.h"
@@ -33,6 +34,7 @@ static void close_job(void *what) {
   LLVMDisposeMessage(j->complaint);
   if (j->object) LLVMDisposeMemoryBuffer(j->object);
   if (j->machine) LLVMDisposeTargetMachine(j->machine);
+  tvms_emit_debug_dispose(&j->e);
   if (j->e.builder) LLVMDisposeBuilder(j->e.builder);
   if (j->e.module) LLVMDisposeModule(j->e.module);
   if (j->e.llvm) LLVMContextDispose(j->e.llvm);

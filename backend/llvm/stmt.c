@@ -5,6 +5,7 @@
 #include "backend/llvm/stmt.h"
 
 #include "backend/llvm/buffer.h"
+#include "backend/llvm/debug.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
@@ -294,6 +295,8 @@ void tvms_emit_stmt(emitter *e, const tvms_node *node) {
                      e->context->memory.depth_limit);
     tvms_emit_give_up(e);
   }
+  LLVMMetadataRef before = tvms_emit_debug_at(e, node->span);
   stmt_kind(e, node);
+  tvms_emit_debug_back(e, before);
   tvms_memory_leave(&e->context->memory);
 }

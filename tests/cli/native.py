@@ -117,6 +117,25 @@ class Native(unittest.TestCase):
         left = [name for name in os.listdir(self.place.name) if not name.startswith("scale.")]
         self.assertEqual(left, [])
 
+    def lines_of(self, library):
+        """Lines of the program that a library has code of, as binutils reads them."""
+        said = subprocess.run(["objdump", "--dwarf=decodedline", library], check=True, capture_output=True, text=True).stdout
+        return {int(line) for line in re.findall(r"^scale\.tvms +(\d+) +0x", said, re.M)}
+
+    def test_code_has_the_lines_of_the_program(self):
+        # Line 4 of PROGRAM begins the function, 9 is its loop, 10 the store.
+        library = self.file("scale.so")
+        self.assertEqual(tvms("build", "-g", "scale.tvms", "-o", library, cwd=self.place.name).returncode, 0)
+        self.assertLessEqual({4, 9, 10}, self.lines_of(library))
+        self.assertEqual(tvms("build", "scale.tvms", "-o", library, cwd=self.place.name).returncode, 0)
+        self.assertEqual(self.lines_of(library), set())
+        text = self.file("scale.c")
+        self.assertEqual(tvms("build", "-g", "scale.tvms", "-o", text, cwd=self.place.name).returncode, 0)
+        with open(text, encoding="utf-8") as f:
+            marked = re.findall(r'^#line (\d+) "([^"]*)"\n(.*)$', f.read(), re.M)
+        self.assertTrue(any(line == "9" and file == "scale.tvms" and "for (" in what for line, file, what in marked))
+        self.assertTrue(any(line == "10" and "* p2" in what for line, file, what in marked))
+
     def test_a_long_function_costs_no_other_its_optimisation(self):
         """Of a function with more than 20,000 instructions LLVM optimises next to nothing, or it would take hours."""
         lines = [f"    B[{i}] = A[{i * 7 % 4000}] * T.float32(0.5) + B[{i * 3 % 4000}]\n" for i in range(4000)]
