@@ -41,6 +41,7 @@ AREAS = {
         access
         builtin
         contraction
+        cpu
         cross
         dead
         functions

@@ -4,9 +4,7 @@
 #include "ir/fold.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
-#include "structinfo/regions.h"
-
-#include <string.h>
+#include "passes/tir/cpu/nodes.h"
 
 // A part of the rows or columns that tiles of one size cover.
 typedef struct {
@@ -56,81 +54,27 @@ static tvms_node *number(writer *w, const tvms_node *like, int64_t value) {
 }
 
 static tvms_node *variable(writer *w, const char *name, const tvms_node *like) {
-  tvms_sym symbol = tvms_symbol_intern(w->unit->context, name, strlen(name));
-  return tvms_var_new(w->unit, symbol, like->dtype, TVMS_NO_SPAN);
+  return tvms_cpu_variable(w->unit, name, like);
 }
 
 static tvms_node *loop(writer *w, tvms_node *var, tvms_node *extent, uint8_t kind,
                        tvms_node *body) {
-  tvms_for *made = tvms_node_make(w->unit, FOR, TVMS_NO_SPAN);
-  made->min = number(w, var, 0);
-  made->extent = extent;
-  made->var = var;
-  made->for_kind = kind;
-  made->body = body;
-  return &made->head;
+  return tvms_cpu_loop(w->unit, var, extent, kind, body);
 }
 
 static tvms_node *store(writer *w, tvms_node *buffer, tvms_list indices,
                         tvms_node *value) {
-  tvms_store *made = tvms_node_make(w->unit, STORE, TVMS_NO_SPAN);
-  made->buffer = buffer;
-  made->value = value;
-  made->indices = indices;
-  return &made->head;
+  return tvms_cpu_store(w->unit, buffer, indices, value);
 }
 
 static tvms_node *buffer(writer *w, const char *name, tvms_dtype element,
                          const char *scope, tvms_node *const *shape, uint32_t dims) {
-  tvms_buffer *made = tvms_node_make(w->unit, BUFFER, TVMS_NO_SPAN);
-  made->name = tvms_symbol_intern(w->unit->context, name, strlen(name));
-  made->element = element;
-  tvms_sym in = tvms_symbol_intern(w->unit->context, scope, strlen(scope));
-  made->data = tvms_pointer_var_new(w->unit, made->name, element, in, TVMS_NO_SPAN);
-  made->shape = tvms_list_copy(w->unit, shape, dims);
-  made->elem_offset = tvms_int_imm_new(w->unit, shape[0]->dtype, 0, TVMS_NO_SPAN);
-  made->align = 64;
-  made->offset_factor = 1;
-  return &made->head;
+  return tvms_cpu_buffer(w->unit, name, element, scope, shape, dims);
 }
 
-static tvms_walk_step note_buffer(void *self, tvms_node *node, tvms_field_role role) {
-  (void)role;
-  const tvms_node *used = NULL;
-  if (node->kind == TVMS_NODE_BUFFER_LOAD) used = tvms_as_buffer_load(node)->buffer;
-  if (node->kind == TVMS_NODE_STORE) used = tvms_as_store(node)->buffer;
-  if (used) {
-    tvms_node *found = (tvms_node *)(uintptr_t)used;
-    tvms_node_map_put(self, found, found);
-  }
-  return node->kind == TVMS_NODE_BUFFER ? TVMS_WALK_SKIP : TVMS_WALK_ON;
-}
-
-// A block around `body` that allocates a buffer and says what it reads and writes.
 static tvms_node *block_with(writer *w, const char *name, tvms_node *allocated,
                              tvms_node *body) {
-  tvms_block *block = tvms_node_make(w->unit, BLOCK, TVMS_NO_SPAN);
-  block->name = tvms_bytes_copy(w->unit, name, strlen(name));
-  block->alloc_buffers = tvms_list_copy(w->unit, &allocated, 1);
-  block->body = body;
-  tvms_memory *memory = &w->unit->context->memory;
-  tvms_node_map used, known;
-  tvms_node_map_init(&used, memory);
-  tvms_node_map_init(&known, memory);
-  tvms_visitor visitor = {.self = &used, .enter = note_buffer};
-  tvms_walk(memory, body, &visitor);
-  for (uint32_t i = 0; i < used.cap; i++) {
-    tvms_node *one = used.pairs[i].value;
-    if (used.pairs[i].key && one != allocated)
-      tvms_regions_put_buffer(&known, w->unit, one, one);
-  }
-  tvms_regions_infer_all(w->unit, &known, block);
-  tvms_node_map_fini(&known);
-  tvms_node_map_fini(&used);
-  tvms_block_realize *realize = tvms_node_make(w->unit, BLOCK_REALIZE, TVMS_NO_SPAN);
-  realize->block = &block->head;
-  realize->predicate = tvms_bool_imm_new(w->unit, true, TVMS_NO_SPAN);
-  return &realize->head;
+  return tvms_cpu_block(w->unit, name, (tvms_list){&allocated, 1}, body);
 }
 
 static tvms_node *as_now(writer *w, tvms_node *node) {

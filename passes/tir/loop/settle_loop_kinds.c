@@ -134,7 +134,8 @@ static tvms_walk_step look_inside(void *self, tvms_node *node, tvms_field_role r
   inside *in = self;
   (void)role;
   tvms_node_class class = tvms_node_class_of(node);
-  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  if (node->kind == TVMS_NODE_BUFFER || node->kind == TVMS_NODE_OPERATOR)
+    return TVMS_WALK_SKIP;
   bool fine = (class != TVMS_CLASS_EXPR || allows_expr(in, node))
               && (class != TVMS_CLASS_STMT || allows_stmt(in, node));
   return fine ? TVMS_WALK_ON : TVMS_WALK_STOP;

@@ -6,6 +6,7 @@
 
 #include "ir/fold_ops.h"
 #include "ir/walk.h"
+#include "passes/functions.h"
 
 // ---- Lanes ----
 
@@ -330,11 +331,28 @@ static const tvms_tir_opcode lanewise[] = {
     TVMS_TIR_trunc,
 };
 
-static bool is_vectorizable(tvms_tir_opcode opcode) {
-  for (size_t i = 0; i < sizeof lanewise / sizeof lanewise[0]; i++) {
-    if (lanewise[i] == opcode) return true;
+// What does so, too, though TVM takes it step by step.
+static const tvms_tir_opcode lanewise_natively[] = {
+    TVMS_TIR_acos,     TVMS_TIR_acosh, TVMS_TIR_asin,  TVMS_TIR_asinh,
+    TVMS_TIR_atan,     TVMS_TIR_atan2, TVMS_TIR_atanh, TVMS_TIR_clz,
+    TVMS_TIR_copysign, TVMS_TIR_erf,   TVMS_TIR_fmod,  TVMS_TIR_hypot,
+    TVMS_TIR_isnan,    TVMS_TIR_ldexp, TVMS_TIR_log1p, TVMS_TIR_nearbyint,
+    TVMS_TIR_rsqrt,
+};
+
+static bool is_one_of(tvms_tir_opcode opcode, const tvms_tir_opcode *all,
+                      size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (all[i] == opcode) return true;
   }
   return false;
+}
+
+static bool is_vectorizable(const tvms_vectorizer *v, tvms_tir_opcode opcode) {
+  if (is_one_of(opcode, lanewise, sizeof lanewise / sizeof lanewise[0])) return true;
+  return TVMS_OPTION(v->run, VectorizeLoop, native_functions).number
+         && is_one_of(opcode, lanewise_natively,
+                      sizeof lanewise_natively / sizeof lanewise_natively[0]);
 }
 
 static tvms_node *finish_if(tvms_vectorizer *v, tvms_call *call) {
@@ -397,7 +415,7 @@ static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
   if (opcode == TVMS_TIR_reinterpret) {
     return finish_reinterpret(call, tvms_as_call(r->old)->args.items[0]->dtype);
   }
-  if (is_vectorizable(opcode) && !is_scalable(node)) {
+  if (is_vectorizable(v, opcode) && !is_scalable(node)) {
     return finish_vector_call(v, call, opcode == TVMS_TIR_call_llvm_pure_intrin);
   }
   for (uint32_t i = 0; i < call->args.len; i++) {

@@ -1,0 +1,92 @@
+// Making loops, stores, buffers and blocks.
+#include "passes/tir/cpu/nodes.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+#include "structinfo/regions.h"
+
+#include <string.h>
+
+tvms_node *tvms_cpu_variable(tvms_unit *unit, const char *name, const tvms_node *like) {
+  tvms_sym symbol = tvms_symbol_intern(unit->context, name, strlen(name));
+  return tvms_var_new(unit, symbol, like->dtype, TVMS_NO_SPAN);
+}
+
+tvms_node *tvms_cpu_loop(tvms_unit *unit, tvms_node *var, tvms_node *extent,
+                         uint8_t kind, tvms_node *body) {
+  tvms_for *made = tvms_node_make(unit, FOR, TVMS_NO_SPAN);
+  made->min = tvms_int_imm_new(unit, var->dtype, 0, TVMS_NO_SPAN);
+  made->extent = extent;
+  made->var = var;
+  made->for_kind = kind;
+  made->body = body;
+  return &made->head;
+}
+
+tvms_node *tvms_cpu_store(tvms_unit *unit, tvms_node *buffer, tvms_list indices,
+                          tvms_node *value) {
+  tvms_store *made = tvms_node_make(unit, STORE, TVMS_NO_SPAN);
+  made->buffer = buffer;
+  made->value = value;
+  made->indices = indices;
+  return &made->head;
+}
+
+tvms_node *tvms_cpu_buffer(tvms_unit *unit, const char *name, tvms_dtype element,
+                           const char *scope, tvms_node *const *shape, uint32_t dims) {
+  tvms_buffer *made = tvms_node_make(unit, BUFFER, TVMS_NO_SPAN);
+  made->name = tvms_symbol_intern(unit->context, name, strlen(name));
+  made->element = element;
+  tvms_sym in = tvms_symbol_intern(unit->context, scope, strlen(scope));
+  made->data = tvms_pointer_var_new(unit, made->name, element, in, TVMS_NO_SPAN);
+  made->shape = tvms_list_copy(unit, shape, dims);
+  made->elem_offset = tvms_int_imm_new(unit, shape[0]->dtype, 0, TVMS_NO_SPAN);
+  made->align = 64;
+  made->offset_factor = 1;
+  return &made->head;
+}
+
+static tvms_walk_step note_buffer(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  const tvms_node *used = NULL;
+  if (node->kind == TVMS_NODE_BUFFER_LOAD) used = tvms_as_buffer_load(node)->buffer;
+  if (node->kind == TVMS_NODE_STORE) used = tvms_as_store(node)->buffer;
+  if (used) {
+    tvms_node *found = (tvms_node *)(uintptr_t)used;
+    tvms_node_map_put(self, found, found);
+  }
+  return node->kind == TVMS_NODE_BUFFER ? TVMS_WALK_SKIP : TVMS_WALK_ON;
+}
+
+static bool is_allocated(tvms_list allocated, const tvms_node *buffer) {
+  for (uint32_t i = 0; i < allocated.len; i++) {
+    if (allocated.items[i] == buffer) return true;
+  }
+  return false;
+}
+
+tvms_node *tvms_cpu_block(tvms_unit *unit, const char *name, tvms_list allocated,
+                          tvms_node *body) {
+  tvms_block *block = tvms_node_make(unit, BLOCK, TVMS_NO_SPAN);
+  block->name = tvms_bytes_copy(unit, name, strlen(name));
+  block->alloc_buffers = tvms_list_copy(unit, allocated.items, allocated.len);
+  block->body = body;
+  tvms_memory *memory = &unit->context->memory;
+  tvms_node_map used, known;
+  tvms_node_map_init(&used, memory);
+  tvms_node_map_init(&known, memory);
+  tvms_visitor visitor = {.self = &used, .enter = note_buffer};
+  tvms_walk(memory, body, &visitor);
+  for (uint32_t i = 0; i < used.cap; i++) {
+    tvms_node *one = used.pairs[i].value;
+    if (used.pairs[i].key && !is_allocated(allocated, one))
+      tvms_regions_put_buffer(&known, unit, one, one);
+  }
+  tvms_regions_infer_all(unit, &known, block);
+  tvms_node_map_fini(&known);
+  tvms_node_map_fini(&used);
+  tvms_block_realize *realize = tvms_node_make(unit, BLOCK_REALIZE, TVMS_NO_SPAN);
+  realize->block = &block->head;
+  realize->predicate = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
+  return &realize->head;
+}
