@@ -10,7 +10,8 @@
 // those behind go along where layout.def has a rule for them. What leaves the block has the
 // order of the source, and so has the argument of an operator without a rule. Layouts with
 // blocks (NCHW4c) are reached by R.layout_transform. Values are not moved twice to save a
-// conversion: the pass goes through a block once, forwards.
+// conversion: the pass goes through a block once, forwards. With beyond_tvm=true values keep their
+// order through operators for which TVM has no rule, too: clip, leakyrelu, softplus, log_softmax, pad.
 // TVM: relax.transform.ConvertLayout.
 #include "ir/object.h"
 #include "passes/relax/graph/layout_rules.h"
@@ -24,6 +25,7 @@ typedef struct {
   tvms_relax_mutator m;
   tvms_node_map orders;  // VAR of the source → order of its value
   const tvms_literal *desired;
+  bool beyond_tvm;
 } converter;
 
 static converter *converter_of(const tvms_rewriter *r) {
@@ -139,7 +141,8 @@ static const tvms_literal *TVMS_NULLABLE desired_of(const converter *c,
 // in the order of the source.
 static bool ask(converter *c, const tvms_call *call, tvms_relax_layout_query *query) {
   tvms_opcode opcode = tvms_op_called(&call->head);
-  if (opcode == TVMS_R_NONE || !tvms_relax_layout_has_rule(opcode)) return false;
+  if (opcode == TVMS_R_NONE || !tvms_relax_layout_has_rule(opcode, c->beyond_tvm))
+    return false;
   tvms_node **orders = tvms_arena_array(&c->m.unit->arena, tvms_node *, call->args.len);
   for (uint32_t i = 0; i < call->args.len; i++) {
     const tvms_node *arg = call->args.items[i];
@@ -290,7 +293,8 @@ static tvms_node *enter_match_cast(tvms_rewriter *r, tvms_node *binding) {
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  converter c = {.desired = TVMS_OPTION(run, ConvertLayout, desired_layouts).literal};
+  converter c = {.desired = TVMS_OPTION(run, ConvertLayout, desired_layouts).literal,
+                 .beyond_tvm = TVMS_OPTION(run, ConvertLayout, beyond_tvm).number != 0};
   tvms_relax_mutator_init(&c.m, run, unit, &c);
   tvms_node_map_init(&c.orders, &run->context->memory);
   c.m.rewriter.enter[TVMS_NODE_VAR_BINDING] = enter_binding;

@@ -209,6 +209,23 @@ bool tvms_relax_layout_axes_repeat(tvms_relax_layout_query *q) {
   return tvms_relax_layout_query_answer(q, &order, &order);
 }
 
+// Two widths per axis, which go where it goes.
+bool tvms_relax_layout_axes_pad(tvms_relax_layout_query *q) {
+  tvms_layout order;
+  tvms_list old = tvms_relax_layout_query_list(q, "pad_width");
+  int64_t widths[2 * TVMS_LAYOUT_AXES];
+  if (!tvms_relax_layout_query_plain_order(q, 0, &order)) return false;
+  uint32_t ndim = tvms_relax_layout_ndim(&order);
+  if (ndim > TVMS_LAYOUT_AXES || old.len != 2 * ndim) return false;
+  for (uint32_t i = 0; i < ndim; i++) {
+    int axis = tvms_relax_layout_letter(&order, i) - 'A';
+    widths[2 * i] = tvms_attr_item_int(old.items[2 * axis]);
+    widths[2 * i + 1] = tvms_attr_item_int(old.items[2 * axis + 1]);
+  }
+  tvms_relax_layout_query_set_ints(q, "pad_width", widths, 2 * ndim);
+  return tvms_relax_layout_query_answer(q, &order, &order);
+}
+
 bool tvms_relax_layout_axes_tile(tvms_relax_layout_query *q) {
   tvms_layout order, output;
   tvms_list old = tvms_relax_layout_query_list(q, "repeats");

@@ -10,7 +10,8 @@ tvms_relax_layout_rule tvms_relax_layout_axes_one_axis, tvms_relax_layout_axes_p
     tvms_relax_layout_axes_reduction, tvms_relax_layout_axes_squeeze,
     tvms_relax_layout_axes_expand_dims, tvms_relax_layout_axes_permute_dims,
     tvms_relax_layout_axes_repeat, tvms_relax_layout_axes_tile,
-    tvms_relax_layout_axes_strided_slice, tvms_relax_layout_axes_gather_elements,
-    tvms_relax_layout_axes_scatter_elements, tvms_relax_layout_axes_scatter_nd;
+    tvms_relax_layout_axes_pad, tvms_relax_layout_axes_strided_slice,
+    tvms_relax_layout_axes_gather_elements, tvms_relax_layout_axes_scatter_elements,
+    tvms_relax_layout_axes_scatter_nd;
 
 #endif

@@ -302,8 +302,14 @@ static tvms_relax_layout_rule *const rules[TVMS_OP_COUNT + 1] = {
 #include "passes/relax/graph/layout.def"
 };
 
-bool tvms_relax_layout_has_rule(tvms_opcode opcode) {
-  return rules[opcode] != NULL;
+static const bool is_beyond[TVMS_OP_COUNT + 1] = {
+#define LAYOUT(operator, rule)
+#define LAYOUT_BEYOND(operator, rule) [TVMS_R_##operator] = true,
+#include "passes/relax/graph/layout.def"
+};
+
+bool tvms_relax_layout_has_rule(tvms_opcode opcode, bool beyond_tvm) {
+  return rules[opcode] != NULL && (beyond_tvm || !is_beyond[opcode]);
 }
 
 // Only operators with layouts among their attributes can be asked for one.
