@@ -2,7 +2,8 @@
 // post-dominator) if everything on the way is simple enough.
 //
 // Two rounds: matrix products and element-wise operators first, then operators that only
-// move elements, so that products find their partners before those do.
+// move elements, so that products find their partners before those do. A third one, which TVM
+// does not have, is for what moves and decodes weights.
 #include "passes/relax/fuse/fuse_graph.h"
 
 #include <string.h>
@@ -36,9 +37,13 @@ void tvms_fuse_graph_fini(tvms_fuse_graph *graph) {
 
 uint32_t tvms_fuse_graph_add_node(tvms_fuse_graph *graph, tvms_op_pattern pattern,
                                   bool outer) {
-  tvms_fuse_node node = {pattern, outer, UINT32_MAX, UINT32_MAX};
+  tvms_fuse_node node = {pattern, outer, false, UINT32_MAX, UINT32_MAX};
   tvms_vec_push(graph->memory, &graph->nodes, node);
   return graph->nodes.len - 1;
+}
+
+void tvms_fuse_graph_fix(tvms_fuse_graph *graph, uint32_t node) {
+  graph->nodes.items[node].fixed = true;
 }
 
 void tvms_fuse_graph_add_edge(tvms_fuse_graph *graph, uint32_t node, uint32_t user,
@@ -118,6 +123,10 @@ static bool at_most_injective(tvms_op_pattern pattern, bool is_sink) {
   (void)is_sink;
   return pattern <= TVMS_PATTERN_INJECTIVE;
 }
+static bool takes_operand(tvms_op_pattern pattern, bool is_sink) {
+  return is_sink ? pattern == TVMS_PATTERN_OUT_FUSABLE
+                 : pattern <= TVMS_PATTERN_INJECTIVE;
+}
 static bool takes_elementwise(tvms_op_pattern pattern, bool is_sink) {
   return pattern <= TVMS_PATTERN_INJECTIVE
          || (is_sink && pattern <= TVMS_PATTERN_OUT_FUSABLE);
@@ -195,6 +204,7 @@ static void try_node(partition *p, uint32_t i, uint32_t max_depth, int round) {
     if (path <= TVMS_PATTERN_REDUCTION) fuse_if(p, i, takes_elementwise);
   } else if (own == TVMS_PATTERN_INJECTIVE) {
     if (round == 1) fuse_if(p, i, at_most_injective);
+    if (round == 2 && p->graph->nodes.items[i].fixed) fuse_if(p, i, takes_operand);
   }
 }
 
@@ -207,7 +217,7 @@ static tvms_fuse_reason reason_of(partition *p, uint32_t i, uint32_t max_depth) 
 }
 
 void tvms_fuse_graph_partition(tvms_fuse_graph *graph, uint32_t max_depth,
-                               uint32_t *groups,
+                               bool operands, uint32_t *groups,
                                tvms_fuse_reason *TVMS_NULLABLE reasons) {
   uint32_t n = graph->nodes.len;
   tvms_arena arena;
@@ -232,7 +242,7 @@ void tvms_fuse_graph_partition(tvms_fuse_graph *graph, uint32_t max_depth,
     p.pattern[i] = graph->nodes.items[i].pattern;
     p.anchored[i] = p.pattern[i] == TVMS_PATTERN_OUT_FUSABLE;
   }
-  for (int round = 0; round < 2; round++) {
+  for (int round = 0; round < (operands ? 3 : 2); round++) {
     for (uint32_t i = 0; i < n; i++)
       try_node(&p, i, max_depth, round);
   }

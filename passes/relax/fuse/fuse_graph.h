@@ -8,6 +8,7 @@
 typedef struct {
   tvms_op_pattern pattern;
   bool outer;           // used from outside the graph: nothing behind it may swallow it
+  bool fixed;           // computed of weights alone: it is the same in every run
   uint32_t first_edge;  // of those to the users, UINT32_MAX: none; see tvms_fuse_edge
   uint32_t last_edge;
 } tvms_fuse_node;
@@ -45,14 +46,18 @@ void tvms_fuse_graph_fini(tvms_fuse_graph *graph);
 uint32_t tvms_fuse_graph_add_node(tvms_fuse_graph *graph, tvms_op_pattern pattern,
                                   bool outer);
 
+// The value of `node` is the same in every run.
+void tvms_fuse_graph_fix(tvms_fuse_graph *graph, uint32_t node);
+
 // `user`, whose operator has `pattern`, uses the value of `node`.
 void tvms_fuse_graph_add_edge(tvms_fuse_graph *graph, uint32_t node, uint32_t user,
                               tvms_op_pattern pattern);
 
 // Fills in the group of each node: the index of the node that stands for it. Groups have
-// at most `max_depth` nodes. `reasons`, if not NULL, gets one for each node.
+// at most `max_depth` nodes. With `operands`, what moves or decodes weights joins the product
+// that alone uses it. `reasons`, if not NULL, gets one for each node.
 void tvms_fuse_graph_partition(tvms_fuse_graph *graph, uint32_t max_depth,
-                               uint32_t *groups,
+                               bool operands, uint32_t *groups,
                                tvms_fuse_reason *TVMS_NULLABLE reasons);
 
 #endif

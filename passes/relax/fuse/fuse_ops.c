@@ -5,7 +5,9 @@
 //         the attribute Primitive
 //
 // What belongs together decides passes/relax/fuse/fuse_graph.c by the attribute op_pattern of
-// the PrimFuncs; constants become parameters. Only inside dataflow blocks; the functions are
+// the PrimFuncs; constants become parameters. With operands=true what moves or decodes weights (constants, and
+// parameters behind those that num_input counts) joins the product that uses it, too, so that a product reads
+// weights as they are stored. Only inside dataflow blocks; the functions are
 // made by passes/relax/fuse/group_functions.c.
 // TVM: relax.transform.FuseOps.
 #include "ir/object.h"
@@ -77,6 +79,7 @@ typedef struct {
   fusion *f;
   uint32_t user;
   tvms_op_pattern pattern;
+  bool moves;  // something that it uses differs from run to run
 } leaf_visit;
 
 static tvms_walk_step add_leaf(void *self, tvms_node *node, tvms_field_role role) {
@@ -87,8 +90,9 @@ static tvms_walk_step add_leaf(void *self, tvms_node *node, tvms_field_role role
   if (!leaf) return TVMS_WALK_ON;
   if (role != TVMS_ROLE_USE) return TVMS_WALK_SKIP;
   if (!f->node_of[node->id]) return TVMS_WALK_SKIP;
-  tvms_fuse_graph_add_edge(&f->graph, f->node_of[node->id] - 1, visit->user,
-                           visit->pattern);
+  uint32_t used = f->node_of[node->id] - 1;
+  visit->moves |= !f->graph.nodes.items[used].fixed;
+  tvms_fuse_graph_add_edge(&f->graph, used, visit->user, visit->pattern);
   return TVMS_WALK_SKIP;
 }
 
@@ -98,6 +102,7 @@ static tvms_walk_step add_constant(void *self, tvms_node *node, tvms_field_role 
   fusion *f = self;
   if (node->kind != TVMS_NODE_CONSTANT || f->node_of[node->id]) return TVMS_WALK_ON;
   add_node(f, node, TVMS_PATTERN_OPAQUE, false);
+  tvms_fuse_graph_fix(&f->graph, f->node_of[node->id] - 1);
   return TVMS_WALK_SKIP;
 }
 
@@ -117,9 +122,11 @@ static tvms_walk_step add_definition(void *self, tvms_node *node,
   tvms_visitor constants = {.self = f, .enter = add_constant};
   if (!nested) tvms_walk(memory_of(f), binding->value, &constants);
   add_node(f, binding->var, pattern, outer);
-  leaf_visit visit = {f, f->node_of[binding->var->id] - 1, pattern};
+  leaf_visit visit = {f, f->node_of[binding->var->id] - 1, pattern, nested};
   tvms_visitor leaves = {.self = &visit, .enter = add_leaf};
   if (!nested) tvms_walk(memory_of(f), binding->value, &leaves);
+  if (!visit.moves && pattern != TVMS_PATTERN_OPAQUE)
+    tvms_fuse_graph_fix(&f->graph, visit.user);
   return nested ? TVMS_WALK_ON : TVMS_WALK_SKIP;
 }
 
@@ -133,6 +140,8 @@ static void build_graph(fusion *f, const tvms_function *function) {
   if (split && inputs >= 0 && inputs < function->params.len) {
     f->weights = function->params.items + inputs;
     f->weight_count = function->params.len - (uint32_t)inputs;
+    for (uint32_t i = 0; i < f->weight_count; i++)
+      tvms_fuse_graph_fix(&f->graph, f->node_of[f->weights[i]->id] - 1);
   }
   tvms_visitor visitor = {.self = f, .enter = add_definition};
   tvms_walk(memory_of(f), function->body, &visitor);
@@ -219,8 +228,9 @@ static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
   int64_t depth = TVMS_OPTION(run, FuseOps, max_depth).number;
   tvms_fuse_reason *reasons =
       tvms_arena_array(&arena, tvms_fuse_reason, f.graph.nodes.len);
-  tvms_fuse_graph_partition(&f.graph, depth > 0 ? (uint32_t)depth : UINT32_MAX, groups,
-                            reasons);
+  bool operands = TVMS_OPTION(run, FuseOps, operands).number != 0;
+  tvms_fuse_graph_partition(&f.graph, depth > 0 ? (uint32_t)depth : UINT32_MAX,
+                            operands, groups, reasons);
   uint32_t *sizes = count_nodes(&f, &arena, groups);
   tell(&f, tvms_as_function(function), groups, sizes, reasons);
   for (uint32_t i = 0; i < ids; i++) {
