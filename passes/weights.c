@@ -89,7 +89,8 @@ static const struct {
 };
 
 static bool find_dtype(const tvms_literal *TVMS_NULLABLE name, tvms_dtype *dtype) {
-  for (size_t i = 0; name && i < sizeof dtypes / sizeof dtypes[0]; i++) {
+  if (!name || !name->text) return false;
+  for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
     if (strcmp(name->text, dtypes[i].name) != 0) continue;
     *dtype = dtypes[i].dtype;
     return true;
@@ -142,6 +143,7 @@ static const char *TVMS_NULLABLE read_safetensors(tvms_relax_weights *w) {
   const tvms_literal *map = tvms_pass_literal_read(w->context, arena, text);
   if (!map || map->kind != TVMS_LITERAL_MAP) return "its head cannot be read";
   for (uint32_t i = 0; i + 1 < map->len; i += 2) {
+    if (!map->items[i].text) return "one of its tensors has no name";
     if (strcmp(map->items[i].text, "__metadata__") == 0) continue;
     bool added = add_tensor(w, &map->items[i], &map->items[i + 1], file + 8 + head,
                             size - 8 - head);
@@ -157,15 +159,19 @@ static bool ends_in(const char *text, const char *suffix) {
   return len >= tail && strcmp(text + len - tail, suffix) == 0;
 }
 
+const char *tvms_relax_weights_read(tvms_relax_weights *weights, tvms_context *context,
+                                    tvms_source *file) {
+  *weights = (tvms_relax_weights){.context = context, .file = file};
+  if (ends_in(file->name, ".npz")) return read_npz(weights);
+  if (ends_in(file->name, ".safetensors")) return read_safetensors(weights);
+  return "it is neither .npz nor .safetensors";
+}
+
 const char *tvms_relax_weights_init(tvms_relax_weights *weights, tvms_context *context,
                                     const char *path) {
   *weights = (tvms_relax_weights){.context = context};
-  bool npz = ends_in(path, ".npz");
-  if (!npz && !ends_in(path, ".safetensors"))
-    return "it is neither .npz nor .safetensors";
-  weights->file = tvms_source_read(&context->memory, path);
-  if (!weights->file) return strerror(errno);
-  return npz ? read_npz(weights) : read_safetensors(weights);
+  tvms_source *file = tvms_source_read(&context->memory, path);
+  return file ? tvms_relax_weights_read(weights, context, file) : strerror(errno);
 }
 
 void tvms_relax_weights_fini(tvms_relax_weights *weights) {

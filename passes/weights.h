@@ -28,6 +28,12 @@ const char *TVMS_NULLABLE tvms_relax_weights_init(tvms_relax_weights *weights,
                                                   tvms_context *context,
                                                   const char *path);
 
+// The same for a file that was read already, which is freed with the weights. Its name says
+// which of both it is.
+const char *TVMS_NULLABLE tvms_relax_weights_read(tvms_relax_weights *weights,
+                                                  tvms_context *context,
+                                                  tvms_source *file);
+
 // Frees the file and what is known of it.
 void tvms_relax_weights_fini(tvms_relax_weights *weights);
 

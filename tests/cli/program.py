@@ -231,6 +231,10 @@ def main(x: R.Tensor((2,), "float32"), w: R.Tensor(("n",), "float32"), b: R.Tens
 
     def test_files_that_are_none(self):
         self.refused("error[E0833]", "w.npz", b"PK")
+        for head in ({"w": {"dtype": [0], "shape": [2], "data_offsets": [0, 8]}}, {"w": 1}):
+            text = json.dumps(head).encode()
+            self.refused("cannot be read", "w.safetensors", struct.pack("<Q", len(text)) + text + bytes(8))
+        self.refused("no name", "w.safetensors", struct.pack("<Q", 8) + b"{[1]: 2}")
         self.refused("compressed", "w.npz", self.npz(zipfile.ZIP_DEFLATED))
         self.refused("cut off", "w.safetensors", self.safetensors()[:20])
         self.refused("one of its tensors", "w.safetensors", self.safetensors()[:-1])

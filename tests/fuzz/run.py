@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run one libFuzzer target on the programs of corpus/ and tests/golden/ as seeds.
+"""Run one libFuzzer target on the programs of corpus/ and tests/golden/ as seeds, or on what tests/fuzz/seeds.py has for it.
 
     run.py TARGET [SECONDS [SEED]]
 
@@ -9,6 +9,7 @@ What it finds is printed as the input that does it.
 import os, re, subprocess, sys, tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+import seeds as made
 from cases import files_under
 
 WORDS = """
@@ -16,6 +17,12 @@ WORDS = """
 "with R.dataflow():" "with T.block(" "with T.sblock(" "T.axis.remap(" "T.grid(" "for " " in range(" "lambda " "def " "class "
 "float32" "int64" "T.int64()" "R.output(" "return " "    " "\\x0a    " "[" "]" "(" ")" "{" "}" "\\"\\"\\"" "**" "//" ":="
 """
+
+
+def programs():
+    for path in files_under("corpus", "tests/golden"):
+        with open(path, "rb") as source:
+            yield source.read()[:8192]
 
 
 def main():
@@ -26,9 +33,9 @@ def main():
         seeds, found = os.path.join(folder, "seeds"), os.path.join(folder, "found")
         os.mkdir(seeds)
         os.mkdir(found)
-        for i, path in enumerate(files_under("corpus", "tests/golden")):
-            with open(path, "rb") as source, open(os.path.join(seeds, str(i)), "wb") as seed:
-                seed.write(source.read()[:8192])
+        for i, text in enumerate(made.of(os.path.basename(target)) or programs()):
+            with open(os.path.join(seeds, str(i)), "wb") as seed:
+                seed.write(text)
         with open(os.path.join(folder, "words"), "w") as f:
             f.write("\n".join(re.findall(r'"(?:\\.|[^"\\])*"', WORDS)) + "\n")
         command = [target, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-max_len=8192", "-verbosity=0", f"-seed={number}",

@@ -1,0 +1,30 @@
+// Files of weights, .npz and .safetensors: each tensor that is found in them is read whole.
+#include "fuzz.h"
+#include "ir/module.h"
+#include "passes/weights.h"
+
+#include <string.h>
+
+static void read_all(fuzz_input *input, const char *name) {
+  tvms_context *context = &input->context;
+  tvms_source *file =
+      tvms_source_create(&context->memory, name, input->text, input->size);
+  tvms_unit unit;
+  tvms_unit_init(&unit, context, TVMS_DIALECT_CURRENT);
+  tvms_relax_weights weights;
+  if (!tvms_relax_weights_read(&weights, context, file)) {
+    for (uint32_t i = 0; i < weights.items.len; i++) {
+      const tvms_relax_weight *weight = &weights.items.items[i];
+      const char *found =
+          tvms_arena_text(&context->arena, weight->name, weight->name_len);
+      (void)tvms_relax_weights_find(&weights, &unit, found);
+    }
+  }
+  tvms_relax_weights_fini(&weights);
+  tvms_unit_fini(&unit);
+}
+
+void fuzz_one(fuzz_input *input) {
+  read_all(input, "weights.npz");
+  read_all(input, "weights.safetensors");
+}

@@ -1,0 +1,44 @@
+"""Inputs that fuzz targets start from, where programs are not what they read."""
+import io, json, os, re, struct, sys, tempfile, zipfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+import npy
+from cases import files_under
+
+NUMBERS = [("a", "<f4", (2, 3)), ("b", "<i8", (4,)), ("c", "<f2", ()), ("d", "|b1", (1, 2))]
+
+
+def archive():
+    out = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(out, "w") as z:
+        for name, kind, shape in NUMBERS:
+            path, count = os.path.join(folder, name + ".npy"), 1
+            for n in shape:
+                count *= n
+            npy.write(path, kind, shape, [i % 2 for i in range(count)])
+            z.write(path, name + ".npy")
+    return out.getvalue()
+
+
+def safetensors():
+    head = {"__metadata__": {"format": "pt"}, "w": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]},
+            "b": {"dtype": "BF16", "shape": [3], "data_offsets": [16, 22]}}
+    text = json.dumps(head).encode()
+    return struct.pack("<Q", len(text)) + text + bytes(range(22))
+
+
+def schedules():
+    """The steps of golden files, and the traces beside them."""
+    for path in files_under(os.path.join("tests", "golden", "schedule")):
+        with open(path, encoding="utf-8") as f:
+            steps = re.search(r"^# SCHEDULE:\n((?:# .*\n)+)", f.read(), re.M)
+        if steps:
+            yield "".join(line[2:] + "\n" for line in steps.group(1).splitlines()).encode()
+
+
+def of(target):
+    if target == "fuzz_weights":
+        return [archive(), safetensors()]
+    if target == "fuzz_trace":
+        return list(schedules())
+    return []
