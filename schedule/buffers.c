@@ -1,6 +1,7 @@
 #include "schedule/buffers.h"
 
 #include "schedule/bindings.h"
+#include "schedule/storage_scope.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,29 @@ tvms_node *tvms_sched_buffer_like(tvms_sched *sched, const tvms_node *buffer,
       tvms_pointer_var_new(sched->unit, made->name, pointee, sym, TVMS_NO_SPAN);
   if (shape) made->shape = *shape;
   return &made->head;
+}
+
+tvms_node *tvms_sched_buffer_new(tvms_sched *sched, tvms_sym name, tvms_dtype dtype,
+                                 const char *scope, const tvms_list *shape) {
+  tvms_unit *unit = sched->unit;
+  bool global = strcmp(scope, "global") == 0 || !*scope;
+  tvms_sym sym = global ? 0 : tvms_symbol_intern(sched->context, scope, strlen(scope));
+  tvms_buffer *buffer = tvms_node_make(unit, BUFFER, TVMS_NO_SPAN);
+  buffer->name = name;
+  buffer->data = tvms_pointer_var_new(unit, name, dtype, sym, TVMS_NO_SPAN);
+  buffer->element = dtype;
+  buffer->shape = *shape;
+  tvms_dtype offset = shape->len ? shape->items[0]->dtype : TVMS_DTYPE(INT, 32);
+  buffer->elem_offset = tvms_int_imm_new(unit, offset, 0, TVMS_NO_SPAN);
+  buffer->align = 64;
+  buffer->offset_factor = 1;
+  return &buffer->head;
+}
+
+tvms_node *tvms_sched_buffer_renamed(tvms_sched *sched, const tvms_node *buffer,
+                                     const char *name) {
+  return tvms_sched_buffer_like(sched, buffer, name,
+                                tvms_storage_scope_of(sched->context, buffer), NULL);
 }
 
 // ---- One buffer for another ----

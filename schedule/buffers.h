@@ -9,6 +9,14 @@ tvms_node *tvms_sched_buffer_like(tvms_sched *sched, const tvms_node *buffer,
                                   const char *name, const char *scope,
                                   const tvms_list *TVMS_NULLABLE shape);
 
+// A copy of a buffer, scope and all, with a name and a pointer of its own, whose shape the caller may change.
+tvms_node *tvms_sched_buffer_renamed(tvms_sched *sched, const tvms_node *buffer,
+                                     const char *name);
+
+// A new compact buffer of elements of `dtype`.
+tvms_node *tvms_sched_buffer_new(tvms_sched *sched, tvms_sym name, tvms_dtype dtype,
+                                 const char *scope, const tvms_list *shape);
+
 // A name made of two: "A_local".
 const char *tvms_sched_joined(tvms_sched *sched, const char *a, const char *b);
 

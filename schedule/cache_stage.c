@@ -3,9 +3,9 @@
 #include "ir/walk.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
+#include "schedule/make.h"
 #include "schedule/region.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // ---- Arguments ----
@@ -24,6 +24,13 @@ bool tvms_cache_consumers(tvms_step *step, uint32_t argument, tvms_cache *cache)
   for (uint32_t i = 0; i < list->len; i++)
     add_block(cache, sites[i]);
   return true;
+}
+
+bool tvms_cache_is_consumer(const tvms_cache *cache, const tvms_node *block) {
+  for (uint32_t i = 0; i < cache->consumers.len; i++)
+    if (tvms_sched_at(cache->sched, cache->consumers.items[i])->node == block)
+      return true;
+  return false;
 }
 
 // What names of scopes begin with (TVM: StorageScope::Create).
@@ -78,6 +85,20 @@ bool tvms_cache_writer(tvms_sched *sched, int32_t scope, const tvms_node *buffer
   return count < 2
          || tvms_sched_refuse(sched, "%u blocks write '%s'", count,
                               tvms_sched_buffer_name(sched, buffer));
+}
+
+bool tvms_cache_check_cover(tvms_sched *sched, int32_t scope, const tvms_node *buffer) {
+  tvms_site_vec blocks = {0};
+  tvms_sched_children(sched, scope, &blocks);
+  bool fine = true;
+  for (uint32_t i = 0; fine && i < blocks.len; i++)
+    if (tvms_sched_touches(tvms_sched_block(sched, blocks.items[i])->reads, buffer)
+        && !tvms_sched_is_covered(sched, blocks.items[i]))
+      fine = tvms_sched_refuse(
+          sched, "block '%s' may read elements that no block of its scope has written",
+          tvms_sched_block_name(sched, blocks.items[i]));
+  tvms_vec_fini(&sched->context->memory, &blocks);
+  return fine;
 }
 
 // ---- Where ----
@@ -150,6 +171,25 @@ void tvms_cache_locate(tvms_cache *cache, int32_t block, const tvms_site_vec *re
   cache->index = s.index < 0 ? 0 : (uint32_t)s.index;
 }
 
+void tvms_cache_write_place(tvms_cache *cache, int32_t block) {
+  tvms_sched *s = cache->sched;
+  tvms_site_vec readers = {0}, related = {0};
+  tvms_sched_consumers(s, block, &readers);
+  tvms_list writes = tvms_sched_block(s, block)->writes;
+  for (uint32_t i = 0; i < readers.len; i++) {
+    const tvms_block *reader = tvms_sched_block(s, readers.items[i]);
+    bool reads = false;
+    for (uint32_t k = 0; k < writes.len; k++)
+      reads = reads
+              || tvms_sched_touches(reader->reads, tvms_sched_region_buffer(writes, k));
+    if (reads && !tvms_cache_is_consumer(cache, &reader->head))
+      tvms_vec_push(&s->context->memory, &related, readers.items[i]);
+  }
+  tvms_cache_locate(cache, block, &related);
+  tvms_vec_fini(&s->context->memory, &readers);
+  tvms_vec_fini(&s->context->memory, &related);
+}
+
 // ---- The new buffer ----
 
 // Are all blocks of the scope that read a buffer below a site?
@@ -180,14 +220,6 @@ void tvms_cache_make_buffer(tvms_cache *cache, const tvms_node *old) {
 
 // ---- The copying block ----
 
-static tvms_node *named_var(tvms_sched *s, const char *letters, uint32_t i,
-                            tvms_dtype dtype) {
-  char name[16];
-  int len = snprintf(name, sizeof name, "%s%u", letters, i);
-  return tvms_var_new(s->unit, tvms_symbol_intern(s->context, name, (size_t)len), dtype,
-                      TVMS_NO_SPAN);
-}
-
 typedef struct {
   tvms_node **loops, **axes, **values, **read_at, **write_at;
 } stage_parts;
@@ -198,53 +230,17 @@ static void make_parts(tvms_cache *c, stage_parts *p) {
   for (uint32_t i = 0; i < c->region.len; i++) {
     const tvms_range *range = tvms_as_range(c->region.items[i]);
     tvms_dtype dtype = range->extent->dtype;
-    p->loops[i] = named_var(s, "ax", i, dtype);
+    p->loops[i] = tvms_sched_numbered(s, "ax", i, dtype);
     p->values[i] = c->full ? tvms_sched_build(s, TVMS_NODE_ADD, range->min, p->loops[i])
                            : p->loops[i];
-    tvms_node *var = named_var(s, "v", i, dtype);
+    tvms_node *var = tvms_sched_numbered(s, "v", i, dtype);
     tvms_node *size = c->full ? tvms_as_buffer(old)->shape.items[i] : range->extent;
-    tvms_iter_var *axis = tvms_node_make(s->unit, ITER_VAR, TVMS_NO_SPAN);
-    axis->dom =
-        tvms_range_new(s->unit, tvms_sched_int(s, size->dtype, 0), size, TVMS_NO_SPAN);
-    axis->var = var;
-    axis->iter_type = TVMS_ITER_DATA_PAR;
-    p->axes[i] = &axis->head;
+    p->axes[i] = tvms_sched_axis(s, var, size);
     tvms_node *there =
         c->full ? var : tvms_sched_build(s, TVMS_NODE_ADD, range->min, var);
     p->read_at[i] = c->own == c->read ? var : there;
     p->write_at[i] = c->own == c->write ? var : there;
   }
-}
-
-static tvms_node *point(tvms_sched *s, tvms_node *buffer, tvms_node *const *indices,
-                        uint32_t rank) {
-  tvms_node **ranges = tvms_arena_array(&s->unit->arena, tvms_node *, rank + 1);
-  for (uint32_t i = 0; i < rank; i++)
-    ranges[i] = tvms_range_new(s->unit, indices[i],
-                               tvms_sched_int(s, indices[i]->dtype, 1), TVMS_NO_SPAN);
-  return tvms_buffer_region_new(s->unit, buffer, ranges, rank, TVMS_NO_SPAN);
-}
-
-static tvms_block *make_block(tvms_cache *c, const stage_parts *p) {
-  tvms_sched *s = c->sched;
-  uint32_t rank = c->region.len;
-  tvms_store *store = tvms_node_make(s->unit, STORE, TVMS_NO_SPAN);
-  store->buffer = c->write;
-  store->indices = tvms_list_copy(s->unit, p->write_at, rank);
-  store->value =
-      tvms_buffer_load_new(s->unit, c->read, p->read_at, rank, NULL, TVMS_NO_SPAN);
-  tvms_block *block = tvms_node_make(s->unit, BLOCK, TVMS_NO_SPAN);
-  tvms_node *reads = point(s, c->read, p->read_at, rank),
-            *writes = point(s, c->write, p->write_at, rank);
-  const tvms_node *old = c->own == c->read ? c->write : c->read;
-  const char *name =
-      tvms_sched_joined(s, tvms_sched_buffer_name(s, old), c->scope_name);
-  block->iter_vars = tvms_list_copy(s->unit, p->axes, rank);
-  block->reads = tvms_list_copy(s->unit, &reads, 1);
-  block->writes = tvms_list_copy(s->unit, &writes, 1);
-  block->name = tvms_bytes_copy(s->unit, name, strlen(name));
-  block->body = &store->head;
-  return block;
 }
 
 tvms_node *tvms_cache_stage(tvms_cache *cache, tvms_node **block) {
@@ -254,12 +250,19 @@ tvms_node *tvms_cache_stage(tvms_cache *cache, tvms_node **block) {
   stage_parts p = {room, room + rank, room + 2 * rank, room + 3 * rank,
                    room + 4 * rank};
   make_parts(cache, &p);
-  *block = &make_block(cache, &p)->head;
-  tvms_block_realize *realize = tvms_node_make(s->unit, BLOCK_REALIZE, TVMS_NO_SPAN);
-  realize->iter_values = tvms_list_copy(s->unit, p.values, rank);
-  realize->predicate = tvms_bool_imm_new(s->unit, true, TVMS_NO_SPAN);
-  realize->block = *block;
-  tvms_node *body = &realize->head;
+  const tvms_node *old = cache->own == cache->read ? cache->write : cache->read;
+  tvms_copy_block copy = {
+      .name = tvms_sched_joined(s, tvms_sched_buffer_name(s, old), cache->scope_name),
+      .from = cache->read,
+      .to = cache->write,
+      .axes = p.axes,
+      .values = p.values,
+      .count = rank,
+      .from_at = p.read_at,
+      .to_at = p.write_at,
+      .from_rank = rank,
+      .to_rank = rank};
+  tvms_node *body = tvms_sched_copy_block(s, &copy, block);
   for (uint32_t i = rank; i-- > 0;)
     body = tvms_sched_for(s, p.loops[i], tvms_as_range(cache->region.items[i])->extent,
                           body);
@@ -268,7 +271,8 @@ tvms_node *tvms_cache_stage(tvms_cache *cache, tvms_node **block) {
 
 // ---- Putting it in ----
 
-void tvms_cache_insert(tvms_cache *cache, tvms_node *scope_block, tvms_node *stage) {
+static void insert(tvms_cache *cache, tvms_node *scope_block, tvms_node *stage,
+                   tvms_node *TVMS_NULLABLE back) {
   tvms_sched *s = cache->sched;
   tvms_sched_ref place = tvms_sched_ref_of(s, cache->place);
   tvms_node *old = tvms_sched_at(s, cache->scope)->node;
@@ -280,5 +284,15 @@ void tvms_cache_insert(tvms_cache *cache, tvms_node *scope_block, tvms_node *sta
   tvms_node **body = made->kind == TVMS_NODE_FOR ? &tvms_as_for(made)->body
                                                  : &tvms_as_block(made)->body;
   *body = tvms_sched_inserted(s, *body, cache->index, stage);
+  if (back) *body = tvms_sched_inserted(s, *body, cache->index + 2, back);
   tvms_sched_replace_one(s, at, made);
+}
+
+void tvms_cache_insert(tvms_cache *cache, tvms_node *scope_block, tvms_node *stage) {
+  insert(cache, scope_block, stage, NULL);
+}
+
+void tvms_cache_insert_pair(tvms_cache *cache, tvms_node *scope_block,
+                            tvms_node *const *stages) {
+  insert(cache, scope_block, stages[0], stages[1]);
 }

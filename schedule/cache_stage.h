@@ -36,6 +36,12 @@ TVMS_NODISCARD bool tvms_cache_writer(tvms_sched *sched, int32_t scope,
 // Finds where the copy stands: between `block` and the first of the related blocks.
 void tvms_cache_locate(tvms_cache *cache, int32_t block, const tvms_site_vec *related);
 
+// The same for a copy of what `block` writes: in front of the first block that reads it and is not one of the consumers.
+void tvms_cache_write_place(tvms_cache *cache, int32_t block);
+
+// Is a BLOCK one of the consumers?
+bool tvms_cache_is_consumer(const tvms_cache *cache, const tvms_node *block);
+
 // Decides whether the whole buffer is copied, and makes the new one.
 void tvms_cache_make_buffer(tvms_cache *cache, const tvms_node *old);
 
@@ -44,5 +50,13 @@ tvms_node *tvms_cache_stage(tvms_cache *cache, tvms_node **block);
 
 // Puts `scope_block`, which came of the scope's block by rewriting, in its place, with the new buffer and the copying loops.
 void tvms_cache_insert(tvms_cache *cache, tvms_node *scope_block, tvms_node *stage);
+
+// The same with two nests: one in front of the statement at the place, one behind it.
+void tvms_cache_insert_pair(tvms_cache *cache, tvms_node *scope_block,
+                            tvms_node *const *stages);
+
+// Do the blocks of a scope that read a buffer read only what others have written before? Refuses otherwise.
+TVMS_NODISCARD bool tvms_cache_check_cover(tvms_sched *sched, int32_t scope,
+                                           const tvms_node *buffer);
 
 #endif

@@ -39,12 +39,18 @@ static const char *TVMS_NULLABLE wanted(tvms_param_type type,
   case TVMS_PARAM_BLOCKS: return are(value, A(BLOCK)) ? NULL : "a list of blocks";
   case TVMS_PARAM_INT: return is & (A(INT) | A(BOOL)) ? NULL : "a number";
   case TVMS_PARAM_BOOL: return is & (A(INT) | A(BOOL)) ? NULL : "True or False";
+  case TVMS_PARAM_INDEX:
+    return is & (A(INT) | A(BOOL) | A(TEXT)) ? NULL : "a number or a name";
   case TVMS_PARAM_TEXT: return is & A(TEXT) ? NULL : "a text";
   case TVMS_PARAM_INTS: return are(value, A(INT)) ? NULL : "a list of numbers";
   case TVMS_PARAM_FACTORS:
     return are(value, A(INT) | A(NONE)) ? NULL : "a list of numbers and None";
   case TVMS_PARAM_MAP:
     return is & (A(LAMBDA) | A(NONE)) ? NULL : "a function of indices";
+  case TVMS_PARAM_PADDING:
+    return is & (A(LAMBDA) | A(NONE) | A(INT) | A(BOOL) | A(FLOAT))
+               ? NULL
+               : "a number or a function of indices";
   case TVMS_PARAM_BUFFER:
     return is & (A(LIST) | A(TEXT)) ? NULL : "(\"read\", n), (\"write\", n) or a name";
   case TVMS_PARAM_VALUE:
@@ -61,32 +67,6 @@ static bool report_argument(tvms_schedule *schedule, tvms_span span,
   tvms_diag_report(diags, TVMS_D_schedule_argument, span, param->name, row->name, what);
   diags->source = source;
   return false;
-}
-
-// The values with initial ones filled in; NULL after a report.
-static tvms_sched_value *TVMS_NULLABLE complete(tvms_schedule *schedule,
-                                                const tvms_sched_row *row,
-                                                const tvms_sched_value *args,
-                                                tvms_span span) {
-  uint32_t count = tvms_schedule_param_count(row);
-  tvms_sched_value *full =
-      tvms_arena_array(&schedule->arena, tvms_sched_value, count + 1);
-  for (uint32_t i = 0; i < count; i++) {
-    const tvms_sched_param *param = tvms_schedule_param(row, i);
-    full[i] = args[i];
-    bool none = args[i].kind == TVMS_VALUE_NONE;
-    if (none && param->initial[0]) {
-      full[i] = initial_value(param->initial);
-      full[i].span = span;
-    }
-    if (full[i].kind == TVMS_VALUE_NONE && strcmp(param->initial, "None") == 0)
-      continue;
-    const char *what = wanted(param->type, &full[i]);
-    if (!what) continue;
-    report_argument(schedule, none ? span : full[i].span, row, param, what);
-    return NULL;
-  }
-  return full;
 }
 
 // The function of the first reference among the values.
@@ -108,6 +88,46 @@ static void name_results(tvms_schedule *schedule, tvms_sched_value *value) {
     value->name = ++schedule->names;
   for (uint32_t i = 0; value->kind == TVMS_VALUE_LIST && i < value->len; i++)
     name_results(schedule, &value->items[i]);
+}
+
+// A text in the place of a block is the name of one, which get_sblock finds.
+static bool find_named(tvms_schedule *schedule, tvms_param_type type,
+                       tvms_sched_value *value, tvms_span span) {
+  if (type == TVMS_PARAM_BLOCKS && value->kind == TVMS_VALUE_LIST) {
+    for (uint32_t i = 0; i < value->len; i++)
+      if (!find_named(schedule, TVMS_PARAM_BLOCK, &value->items[i], span)) return false;
+  }
+  if (type != TVMS_PARAM_BLOCK || value->kind != TVMS_VALUE_TEXT) return true;
+  const tvms_sched_value args[] = {*value, {.kind = TVMS_VALUE_NONE}};
+  return tvms_schedule_perform(schedule, tvms_schedule_find_row("get_sblock"), args,
+                               span, value);
+}
+
+// The values with initial ones filled in; NULL after a report.
+static tvms_sched_value *TVMS_NULLABLE complete(tvms_schedule *schedule,
+                                                const tvms_sched_row *row,
+                                                const tvms_sched_value *args,
+                                                tvms_span span) {
+  uint32_t count = tvms_schedule_param_count(row);
+  tvms_sched_value *full =
+      tvms_arena_array(&schedule->arena, tvms_sched_value, count + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    const tvms_sched_param *param = tvms_schedule_param(row, i);
+    full[i] = args[i];
+    bool none = args[i].kind == TVMS_VALUE_NONE;
+    if (none && param->initial[0]) {
+      full[i] = initial_value(param->initial);
+      full[i].span = span;
+    }
+    if (full[i].kind == TVMS_VALUE_NONE && strcmp(param->initial, "None") == 0)
+      continue;
+    if (!find_named(schedule, param->type, &full[i], span)) return NULL;
+    const char *what = wanted(param->type, &full[i]);
+    if (!what) continue;
+    report_argument(schedule, none ? span : full[i].span, row, param, what);
+    return NULL;
+  }
+  return full;
 }
 
 bool tvms_schedule_perform(tvms_schedule *schedule, const tvms_sched_row *row,

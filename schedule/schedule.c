@@ -84,8 +84,8 @@ int32_t tvms_step_site(tvms_step *step, uint32_t index) {
   int32_t site = tvms_sched_find(step->sched, step->args[index].ref);
   const char *what = step->args[index].kind == TVMS_VALUE_BLOCK ? "block" : "loop";
   if (site == TVMS_NO_SITE
-      && !tvms_sched_refuse(step->sched, "the %s is gone: an earlier step has replaced it",
-                            what))
+      && !tvms_sched_refuse(step->sched,
+                            "the %s is gone: an earlier step has replaced it", what))
     return TVMS_NO_SITE;
   return site;
 }

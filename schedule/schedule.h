@@ -18,9 +18,11 @@ typedef enum {
   TVMS_PARAM_INT,
   TVMS_PARAM_BOOL,
   TVMS_PARAM_TEXT,
+  TVMS_PARAM_INDEX,    // of a buffer that a block reads or writes, or its name
   TVMS_PARAM_INTS,     // a list of numbers
   TVMS_PARAM_FACTORS,  // a list of numbers, or None for one of them
   TVMS_PARAM_MAP,      // a function of indices
+  TVMS_PARAM_PADDING,  // a function of indices, or a number
   TVMS_PARAM_BUFFER,   // ("write", 0), or a name
   TVMS_PARAM_VALUE,    // anything
 } tvms_param_type;
@@ -37,8 +39,8 @@ typedef struct tvms_schedule tvms_schedule;
 // A step at work: its values in the order of the parameters.
 typedef struct {
   tvms_schedule *schedule;
-  tvms_sched *sched;  // function of the first reference; NULL: there is none
-  const tvms_sched_value *args;
+  tvms_sched *sched;       // function of the first reference; NULL: there is none
+  tvms_sched_value *args;  // a step may complete them for the trace
   uint32_t count;
   tvms_sched_value result;  // NONE at first
 } tvms_step;

@@ -3,6 +3,7 @@
 #include "ir/object.h"
 #include "schedule/bindings.h"
 #include "schedule/cache_stage.h"
+#include "schedule/make.h"
 #include "schedule/steps.h"
 
 #include <string.h>
@@ -13,21 +14,13 @@ static bool is_write(const tvms_sched_value *value) {
                                         : value->number == 1;
 }
 
-// The map's values for the axes of the block, simplified.
-static tvms_list values_of(tvms_sched *s, const tvms_block *block,
-                           const tvms_index_map *map) {
-  tvms_node_map vars;
-  tvms_node_map_init(&vars, &s->context->memory);
-  for (uint32_t i = 0; i < block->iter_vars.len; i++)
-    tvms_node_map_put(&vars, map->initial_indices.items[i],
-                      tvms_as_iter_var(block->iter_vars.items[i])->var);
-  tvms_list made =
-      tvms_list_copy(s->unit, map->final_indices.items, map->final_indices.len);
-  for (uint32_t i = 0; i < made.len; i++)
-    made.items[i] =
-        tvms_arith_simplify(s->unit, tvms_substitute(s->unit, made.items[i], &vars));
-  tvms_node_map_fini(&vars);
-  return made;
+// The axes of a block as variables.
+static tvms_list axes_of(tvms_sched *s, const tvms_block *block) {
+  tvms_list vars =
+      tvms_list_copy(s->unit, block->iter_vars.items, block->iter_vars.len);
+  for (uint32_t i = 0; i < vars.len; i++)
+    vars.items[i] = tvms_as_iter_var(vars.items[i])->var;
+  return vars;
 }
 
 // From each first value to the second one of a pair.
@@ -85,7 +78,7 @@ bool tvms_step_annotate_buffer_access(tvms_step *step) {
   tvms_block *block = tvms_as_block(tvms_node_copy(s->unit, old));
   tvms_node *map = map_of(step, block);
   if (!map) return false;
-  tvms_list ends = values_of(s, block, tvms_as_index_map(map));
+  tvms_list ends = tvms_sched_mapped(s, tvms_as_index_map(map), axes_of(s, block));
   if (ends.len != 2 * tvms_as_buffer(buffer)->shape.len)
     return tvms_sched_refuse(
         s, "the function does not give a begin and an end for each dimension");

@@ -1,16 +1,11 @@
 // cache_read, cache_write: blocks use a copy of a buffer, in memory of another kind perhaps.
 // TVM: src/s_tir/schedule/primitive/cache_read_write.cc.
 #include "schedule/bindings.h"
+#include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
 #include "schedule/cache_stage.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"
-
-static bool is_listed(const tvms_cache *c, const tvms_node *block) {
-  for (uint32_t i = 0; i < c->consumers.len; i++)
-    if (tvms_sched_at(c->sched, c->consumers.items[i])->node == block) return true;
-  return false;
-}
 
 // What a rewriting of the scope knows.
 typedef struct {
@@ -23,14 +18,14 @@ static tvms_node *rewrite_reader(tvms_rewriter *r, tvms_node *node) {
   const rewriting *w = r->self;
   const tvms_block *block = tvms_as_block(node);
   if (tvms_sched_touches(block->writes, w->swap->from)) return node;
-  bool consumes = !w->cache->consumers.len || is_listed(w->cache, node);
+  bool consumes = !w->cache->consumers.len || tvms_cache_is_consumer(w->cache, node);
   return consumes ? tvms_sched_swapped(w->cache->sched, node, w->swap)
                   : TVMS_REWRITE_BELOW;
 }
 
 static tvms_node *rewrite_writer(tvms_rewriter *r, tvms_node *node) {
   const rewriting *w = r->self;
-  bool uses = node == w->writer || is_listed(w->cache, node);
+  bool uses = node == w->writer || tvms_cache_is_consumer(w->cache, node);
   return uses ? tvms_sched_swapped(w->cache->sched, node, w->swap) : node;
 }
 
@@ -76,20 +71,6 @@ static tvms_list region_of_input(tvms_cache *c, int32_t block,
                 : tvms_sched_full_ranges(s, buffer);
 }
 
-static bool check_cover(tvms_sched *s, int32_t scope, const tvms_node *buffer) {
-  tvms_site_vec blocks = {0};
-  tvms_sched_children(s, scope, &blocks);
-  bool fine = true;
-  for (uint32_t i = 0; fine && i < blocks.len; i++)
-    if (tvms_sched_touches(tvms_sched_block(s, blocks.items[i])->reads, buffer)
-        && !tvms_sched_is_covered(s, blocks.items[i]))
-      fine = tvms_sched_refuse(
-          s, "block '%s' may read elements that no block of its scope has written",
-          tvms_sched_block_name(s, blocks.items[i]));
-  tvms_vec_fini(&s->context->memory, &blocks);
-  return fine;
-}
-
 static bool read_region(tvms_cache *c, int32_t block) {
   tvms_sched *s = c->sched;
   int32_t writer;
@@ -133,12 +114,12 @@ bool tvms_step_cache_read(tvms_step *step) {
   tvms_cache c = {0};
   int32_t block = tvms_step_site(step, TVMS_ARG(CacheRead, block));
   if (block == TVMS_NO_SITE) return false;
-  c.read = tvms_cache_buffer(
-      s, block, step->args[TVMS_ARG(CacheRead, read_buffer_index)].number, false);
+  c.read = tvms_step_numbered_buffer(step, TVMS_ARG(CacheRead, read_buffer_index),
+                                     block, false);
   bool fine = c.read
               && open_cache(step, TVMS_ARG(CacheRead, storage_scope),
                             TVMS_ARG(CacheRead, consumer_blocks), block, &c)
-              && check_cover(s, c.scope, c.read) && read_region(&c, block);
+              && tvms_cache_check_cover(s, c.scope, c.read) && read_region(&c, block);
   if (!fine) return false;
   tvms_cache_make_buffer(&c, c.read);
   c.write = c.own;
@@ -152,38 +133,19 @@ bool tvms_step_cache_read(tvms_step *step) {
 
 // ---- cache_write ----
 
-static void write_place(tvms_cache *c, int32_t block) {
-  tvms_sched *s = c->sched;
-  tvms_site_vec readers = {0}, related = {0};
-  tvms_sched_consumers(s, block, &readers);
-  tvms_list writes = tvms_sched_block(s, block)->writes;
-  for (uint32_t i = 0; i < readers.len; i++) {
-    const tvms_block *reader = tvms_sched_block(s, readers.items[i]);
-    bool reads = false;
-    for (uint32_t k = 0; k < writes.len; k++)
-      reads = reads
-              || tvms_sched_touches(reader->reads, tvms_sched_region_buffer(writes, k));
-    if (reads && !is_listed(c, &reader->head))
-      tvms_vec_push(&s->context->memory, &related, readers.items[i]);
-  }
-  tvms_cache_locate(c, block, &related);
-  tvms_vec_fini(&s->context->memory, &readers);
-  tvms_vec_fini(&s->context->memory, &related);
-}
-
 bool tvms_step_cache_write(tvms_step *step) {
   tvms_sched *s = step->sched;
   tvms_cache c = {0};
   int32_t block = tvms_step_site(step, TVMS_ARG(CacheWrite, block)), writer;
   if (block == TVMS_NO_SITE) return false;
-  c.write = tvms_cache_buffer(
-      s, block, step->args[TVMS_ARG(CacheWrite, write_buffer_index)].number, true);
+  c.write = tvms_step_numbered_buffer(step, TVMS_ARG(CacheWrite, write_buffer_index),
+                                      block, true);
   bool fine = c.write
               && open_cache(step, TVMS_ARG(CacheWrite, storage_scope),
                             TVMS_ARG(CacheWrite, consumer_blocks), block, &c)
               && tvms_cache_writer(s, c.scope, c.write, &writer);
   if (!fine) return false;
-  write_place(&c, block);
+  tvms_cache_write_place(&c, block);
   tvms_node *region = tvms_sched_region_of(tvms_sched_block(s, block)->writes, c.write);
   tvms_node *condition = nested_condition(s, block, c.write, true);
   c.region = tvms_sched_relax(s, block, region, c.place, condition);

@@ -1,10 +1,13 @@
-// transform_layout: a buffer is laid out in another order or in tiles. Padding, of which TVM fills in the values, is refused.
+// transform_layout: a buffer is laid out in another order or in tiles; places without an element are filled (schedule/layout_padding.h).
 // TVM: src/s_tir/schedule/primitive/layout_transformation.cc.
 #include "arith/index_map.h"
-#include "ir/walk.h"
+#include "ir/fold.h"
 #include "schedule/bindings.h"
+#include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
-#include "schedule/cache_stage.h"
+#include "schedule/iter_scope.h"
+#include "schedule/layout_padding.h"
+#include "schedule/make.h"
 #include "schedule/steps.h"
 #include "structinfo/regions.h"
 
@@ -15,37 +18,12 @@ typedef struct {
   tvms_node *old, *made;  // buffers
   const tvms_index_map *map;
   tvms_analyzer *analyzer;
-  tvms_domain_vec domains;  // of loops and axes around
-  tvms_node_map buffers;    // the new one, for regions
+  tvms_sched_iter scope;
+  tvms_node_map buffers;  // the new one, for regions
+  tvms_sched_padding padding;
 } transforming;
 
 // ---- Accesses ----
-
-// The indices in the new layout, as sums of the iterators around where they are such.
-static tvms_list mapped(transforming *t, tvms_list indices) {
-  tvms_sched *s = t->sched;
-  tvms_node_map vars;
-  tvms_node_map_init(&vars, &s->context->memory);
-  for (uint32_t i = 0; i < indices.len; i++)
-    tvms_node_map_put(
-        &vars, t->map->initial_indices.items[i],
-        tvms_sched_cast(s, t->map->initial_indices.items[i]->dtype, indices.items[i]));
-  uint32_t count = t->map->final_indices.len;
-  tvms_list made = tvms_list_copy(s->unit, t->map->final_indices.items, count);
-  for (uint32_t i = 0; i < count; i++)
-    made.items[i] =
-        tvms_arith_simplify(s->unit, tvms_substitute(s->unit, made.items[i], &vars));
-  tvms_node_map_fini(&vars);
-  tvms_node **simple = tvms_arena_array(&s->unit->arena, tvms_node *, count + 1);
-  tvms_node *yes = tvms_bool_imm_new(s->unit, true, TVMS_NO_SPAN);
-  bool found =
-      tvms_iter_map_simplify(s->unit, t->analyzer, t->domains.items, t->domains.len,
-                             made.items, count, yes, false, simple);
-  for (uint32_t i = 0; found && i < count; i++)
-    if (simple[i]->kind != TVMS_NODE_INT_IMM || made.items[i]->kind != TVMS_NODE_VAR)
-      made.items[i] = simple[i];
-  return made;
-}
 
 static tvms_node *map_access(tvms_rewriter *r, tvms_node *node) {
   transforming *t = r->self;
@@ -53,7 +31,8 @@ static tvms_node *map_access(tvms_rewriter *r, tvms_node *node) {
   tvms_node *copy = tvms_node_copy(r->unit, node);
   tvms_element element = tvms_node_element(copy);
   *element.buffer = t->made;
-  *element.indices = mapped(t, *element.indices);
+  *element.indices = tvms_sched_iter_simplify(
+      &t->scope, tvms_sched_mapped(t->sched, t->map, *element.indices));
   return copy;
 }
 
@@ -63,19 +42,21 @@ static tvms_node *keep_buffer(tvms_rewriter *r, tvms_node *node) {
 
 // ---- Scopes ----
 
-static void push(transforming *t, tvms_node *var, tvms_node *min, tvms_node *extent) {
-  tvms_iter_domain domain = {var, min, extent};
-  tvms_vec_push(&t->sched->context->memory, &t->domains, domain);
-  tvms_analyzer_bind_range(t->analyzer, var, min, extent);
+// What fills places without an element stands behind this statement.
+static tvms_node *add_epilogue(tvms_rewriter *r, tvms_node *node) {
+  const transforming *t = r->self;
+  return r->old == t->padding.behind
+             ? tvms_stmt_pair(r->unit, node, t->padding.epilogue)
+             : node;
 }
 
 static tvms_node *enter_loop(tvms_rewriter *r, tvms_node *node) {
   transforming *t = r->self;
-  const tvms_for *loop = tvms_as_for(node);
-  push(t, loop->var, loop->min, loop->extent);
-  tvms_node *made = tvms_rewrite_below(r, node);
-  t->domains.len--;
-  return made;
+  tvms_node *other = tvms_node_map_get(&t->padding.loops, node);
+  if (other) return tvms_rewrite(r, other);
+  tvms_node *made = tvms_sched_iter_loop(&t->scope, r, node);
+  return node == t->padding.behind ? tvms_stmt_pair(r->unit, made, t->padding.epilogue)
+                                   : made;
 }
 
 static tvms_list with_regions(transforming *t, tvms_list old, tvms_list found) {
@@ -105,20 +86,26 @@ static void renew_lists(transforming *t, tvms_block *block) {
   for (uint32_t i = 0; i < allocs.len; i++)
     if (allocs.items[i] == t->old) allocs.items[i] = t->made;
   block->alloc_buffers = allocs;
+  tvms_list matches =
+      tvms_list_copy(unit, block->match_buffers.items, block->match_buffers.len);
+  for (uint32_t i = 0; i < matches.len; i++) {
+    tvms_match_buffer_region *match =
+        tvms_as_match_buffer_region(tvms_node_copy(unit, matches.items[i]));
+    const tvms_buffer_region *source = tvms_as_buffer_region(match->source);
+    if (source->buffer != t->old) continue;
+    match->source = tvms_buffer_region_new(unit, t->made, source->region.items,
+                                           source->region.len, TVMS_NO_SPAN);
+    matches.items[i] = &match->head;
+  }
+  block->match_buffers = matches;
 }
 
 static tvms_node *enter_block(tvms_rewriter *r, tvms_node *node) {
   transforming *t = r->self;
-  const tvms_block *block = tvms_as_block(node);
-  uint32_t depth = t->domains.len;
-  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
-    const tvms_iter_var *axis = tvms_as_iter_var(block->iter_vars.items[i]);
-    const tvms_range *dom = tvms_as_range(axis->dom);
-    push(t, axis->var, dom->min, dom->extent);
-  }
+  uint32_t mark = tvms_sched_iter_axes(&t->scope, tvms_as_block(node));
   tvms_block *copy =
       tvms_as_block(tvms_node_copy(r->unit, tvms_rewrite_below(r, node)));
-  t->domains.len = depth;
+  tvms_sched_iter_leave(&t->scope, mark);
   renew_regions(t, copy);
   renew_lists(t, copy);
   return &copy->head;
@@ -127,53 +114,41 @@ static tvms_node *enter_block(tvms_rewriter *r, tvms_node *node) {
 static tvms_node *transformed(transforming *t, tvms_node *scope) {
   tvms_rewriter r;
   tvms_rewriter_init(&r, t->sched->unit, t);
+  tvms_sched_iter_init(&t->scope, t->sched, &r);
   r.roles = TVMS_IN(BODY) | TVMS_IN(USE);
   r.enter[TVMS_NODE_FOR] = enter_loop;
   r.enter[TVMS_NODE_BLOCK] = enter_block;
   r.enter[TVMS_NODE_BUFFER] = keep_buffer;
   r.leave[TVMS_NODE_BUFFER_LOAD] = map_access;
   r.leave[TVMS_NODE_STORE] = map_access;
+  r.leave[TVMS_NODE_BLOCK_REALIZE] = add_epilogue;
   tvms_node *made = tvms_rewrite(&r, scope);
   tvms_rewriter_fini(&r);
-  return made;
+  tvms_sched_iter_fini(&t->scope);
+  if (!t->padding.prologue) return made;
+  tvms_block *block = tvms_as_block(tvms_node_copy(t->sched->unit, made));
+  block->body = tvms_stmt_pair(t->sched->unit, t->padding.prologue, block->body);
+  return &block->head;
 }
 
-// ---- The buffer ----
+// ---- The map ----
 
-// ("read", n), ("write", n) or a name.
-static tvms_node *TVMS_NULLABLE find_buffer(tvms_step *step, uint32_t argument,
-                                            int32_t block) {
-  const tvms_sched_value *value = &step->args[argument];
-  tvms_sched *s = step->sched;
-  const tvms_block *b = tvms_sched_block(s, block);
-  bool pair = value->kind == TVMS_VALUE_LIST && value->len == 2
-              && value->items[0].kind == TVMS_VALUE_TEXT;
-  if (pair)
-    return tvms_cache_buffer(s, block, value->items[1].number,
-                             strcmp(value->items[0].text, "write") == 0);
-  for (uint32_t i = 0; value->kind == TVMS_VALUE_TEXT && i < b->writes.len; i++)
-    if (strcmp(tvms_sched_buffer_name(s, tvms_sched_region_buffer(b->writes, i)),
-               value->text)
-        == 0)
-      return tvms_sched_region_buffer(b->writes, i);
-  for (uint32_t i = 0; value->kind == TVMS_VALUE_TEXT && i < b->reads.len; i++)
-    if (strcmp(tvms_sched_buffer_name(s, tvms_sched_region_buffer(b->reads, i)),
-               value->text)
-        == 0)
-      return tvms_sched_region_buffer(b->reads, i);
-  (void)!tvms_sched_refuse(s, "the block has no such buffer");
-  return NULL;
-}
-
-// Does the map tell all places apart and leave none empty? Finds the new shape.
+// Is there a place for each element? Finds the inverse and where there are places without one, unless `injective`.
 static bool check_map(transforming *t, bool injective, tvms_list *shape) {
   tvms_sched *s = t->sched;
   tvms_list old = tvms_as_buffer(t->old)->shape;
   tvms_index_inverse inverse;
-  if (!injective
-      && !tvms_arith_map_inverse(s->unit, t->analyzer, &t->map->head, old, &inverse))
-    return tvms_sched_refuse(s, "the map cannot be undone");
-  if (!injective && !tvms_node_is_int(inverse.padding, 0))
+  t->padding.padding = tvms_bool_imm_new(s->unit, false, TVMS_NO_SPAN);
+  if (!injective) {
+    if (!tvms_arith_map_inverse(s->unit, t->analyzer, &t->map->head, old, &inverse))
+      return tvms_sched_refuse(s, "the map cannot be undone");
+    t->padding.inverse = tvms_as_index_map(inverse.map);
+    t->padding.padding = inverse.padding;
+  } else if (t->padding.value) {
+    return tvms_sched_refuse(
+        s, "places are filled only where the map may not be assumed to have none");
+  }
+  if (!tvms_node_is_int(t->padding.padding, 0) && !t->padding.value)
     return tvms_sched_refuse(
         s, "the map leaves places without an element, which must be filled");
   uint32_t count = t->map->final_indices.len;
@@ -185,6 +160,57 @@ static bool check_map(transforming *t, bool injective, tvms_list *shape) {
   *shape = tvms_list_copy(s->unit, extents, count);
   return true;
 }
+
+// ---- The value of places without an element ----
+
+// A number as a function of indices. It has the buffer's type if it is of that kind.
+static tvms_node *constant_map(transforming *t, const tvms_sched_value *value) {
+  tvms_unit *unit = t->sched->unit;
+  tvms_dtype element = tvms_as_buffer(t->old)->element;
+  bool whole = element.code == TVMS_INT || element.code == TVMS_UINT;
+  bool real = value->kind == TVMS_VALUE_FLOAT;
+  tvms_node *number =
+      real ? tvms_build_float(
+          unit, whole || element.code == TVMS_BOOL ? TVMS_DTYPE(FLOAT, 32) : element,
+          value->real, TVMS_NO_SPAN)
+           : tvms_build_int(unit, whole ? element : TVMS_DTYPE(INT, 32), value->number,
+                            TVMS_NO_SPAN);
+  if (!number) return NULL;
+  tvms_index_map *map = tvms_node_make(unit, INDEX_MAP, TVMS_NO_SPAN);
+  map->initial_indices =
+      tvms_list_copy(unit, t->map->final_indices.items, t->map->final_indices.len);
+  for (uint32_t i = 0; i < map->initial_indices.len; i++)
+    map->initial_indices.items[i] =
+        tvms_sched_numbered(t->sched, "i", i, t->map->final_indices.items[i]->dtype);
+  map->final_indices = tvms_list_copy(unit, &number, 1);
+  return &map->head;
+}
+
+static bool find_value(tvms_step *step, transforming *t) {
+  tvms_sched *s = t->sched;
+  uint32_t index = TVMS_ARG(TransformLayout, pad_value);
+  const tvms_sched_value *value = &step->args[index];
+  tvms_list places = t->map->final_indices;
+  if (value->kind == TVMS_VALUE_NONE) return true;
+  tvms_dtype *types = tvms_arena_array(&s->unit->arena, tvms_dtype, places.len + 1);
+  for (uint32_t i = 0; i < places.len; i++)
+    types[i] = places.items[i]->dtype;
+  tvms_node *map = value->kind == TVMS_VALUE_LAMBDA
+                       ? tvms_step_map(step, index, types, places.len)
+                       : constant_map(t, value);
+  if (!map) return false;
+  t->padding.value = tvms_as_index_map(map);
+  tvms_list finals = t->padding.value->final_indices;
+  if (finals.len != 1)
+    return tvms_sched_refuse(s, "the function that fills places gives %u values",
+                             finals.len);
+  return tvms_dtype_same(finals.items[0]->dtype, tvms_as_buffer(t->old)->element)
+         || tvms_sched_refuse(
+             s, "what fills places is not of the type of the elements of '%s'",
+             tvms_sched_buffer_name(s, t->old));
+}
+
+// ---- The buffer ----
 
 static void replace_parameter(transforming *t) {
   tvms_sched *s = t->sched;
@@ -214,6 +240,10 @@ static bool run(transforming *t, int32_t block, bool injective) {
   t->made = &made->head;
   tvms_regions_put_buffer(&t->buffers, s->unit, t->made, t->made);
   tvms_node *old = tvms_sched_at(s, scope)->node;
+  t->padding.old = t->old;
+  t->padding.made = t->made;
+  if (t->padding.value && !tvms_node_is_int(t->padding.padding, 0))
+    tvms_sched_padding_plan(&t->padding, old);
   tvms_node *stmt = transformed(t, old);
   if (site == TVMS_NO_SITE) replace_parameter(t);
   tvms_sched_replace_one(s, old, stmt);
@@ -224,8 +254,9 @@ bool tvms_step_transform_layout(tvms_step *step) {
   tvms_sched *s = step->sched;
   int32_t block = tvms_step_site(step, TVMS_ARG(TransformLayout, block));
   if (block == TVMS_NO_SITE) return false;
-  transforming t = {.sched = s};
-  t.old = find_buffer(step, TVMS_ARG(TransformLayout, buffer), block);
+  transforming t = {.sched = s, .padding = {.sched = s}};
+  bool write;
+  t.old = tvms_step_buffer(step, TVMS_ARG(TransformLayout, buffer), block, &write);
   if (!t.old) return false;
   tvms_list shape = tvms_as_buffer(t.old)->shape;
   tvms_dtype *types = tvms_arena_array(&s->unit->arena, tvms_dtype, shape.len + 1);
@@ -239,9 +270,10 @@ bool tvms_step_transform_layout(tvms_step *step) {
   tvms_node_map_init(&t.buffers, &s->context->memory);
   bool injective =
       step->args[TVMS_ARG(TransformLayout, assume_injective_transform)].number != 0;
-  bool fine = run(&t, block, injective);
+  tvms_node_map_init(&t.padding.loops, &s->context->memory);
+  bool fine = find_value(step, &t) && run(&t, block, injective);
   tvms_analyzer_free(t.analyzer);
   tvms_node_map_fini(&t.buffers);
-  tvms_vec_fini(&s->context->memory, &t.domains);
+  tvms_node_map_fini(&t.padding.loops);
   return fine;
 }
