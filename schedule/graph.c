@@ -19,6 +19,8 @@ typedef struct {
   const tvms_sched_value *nodes;  // LIST
   tvms_node **made;               // by index; NULL: not yet
   const tvms_dtype *like;
+  const tvms_sched_reader *reader;
+  bool parameters;  // the variables of the map are being made; others may be results
   uint32_t depth;
 } decoder;
 
@@ -96,6 +98,10 @@ static tvms_node *TVMS_NULLABLE decode_data(decoder *d, const char *type,
     text = text ? field(text, "data") : NULL;
     const char *hint = text && text->kind == TVMS_VALUE_TEXT ? text->text : "i";
     tvms_sym sym = tvms_symbol_intern(d->unit->context, hint, strlen(hint));
+    const tvms_sched_value *result =
+        d->parameters ? NULL : tvms_sched_reader_find(d->reader, sym);
+    if (result && result->kind == TVMS_VALUE_INT)
+      return tvms_int_imm_new(d->unit, dtype, result->number, TVMS_NO_SPAN);
     return tvms_var_new(d->unit, sym, dtype, TVMS_NO_SPAN);
   }
   for (size_t i = 0; i < sizeof binaries / sizeof binaries[0]; i++) {
@@ -139,8 +145,10 @@ static tvms_node *TVMS_NULLABLE decode_map(decoder *d, const tvms_sched_value *t
   const tvms_sched_value *data = root ? field(root, "data") : NULL;
   if (!data || !strstr(type_of(root), "IndexMap")) return NULL;
   tvms_index_map *map = tvms_node_make(d->unit, INDEX_MAP, TVMS_NO_SPAN);
-  return decode_list(d, field(data, "initial_indices"), &map->initial_indices)
-                 && decode_list(d, field(data, "final_indices"), &map->final_indices)
+  d->parameters = true;
+  bool fine = decode_list(d, field(data, "initial_indices"), &map->initial_indices);
+  d->parameters = false;
+  return fine && decode_list(d, field(data, "final_indices"), &map->final_indices)
              ? &map->head
              : NULL;
 }
@@ -170,7 +178,7 @@ static tvms_node *TVMS_NULLABLE make_map(void *self, tvms_unit *unit,
   tvms_node *map = NULL;
   if (read_text(g->reader, g->text, &text)) {
     const tvms_sched_value *nodes = field(&text, "nodes");
-    decoder d = {.unit = unit, .nodes = nodes, .like = like};
+    decoder d = {.unit = unit, .nodes = nodes, .like = like, .reader = g->reader};
     uint32_t len = nodes && nodes->kind == TVMS_VALUE_LIST ? nodes->len : 0;
     d.made = tvms_arena_array(&unit->arena, tvms_node *, len + 1);
     memset(d.made, 0, (len + 1) * sizeof *d.made);

@@ -117,7 +117,21 @@ static bool bind_outputs(tvms_sched_reader *r, const tvms_sched_value *names,
   return true;
 }
 
-static bool run_step(tvms_sched_reader *r, tvms_sched_value *step) {
+// The decision that belongs to a step; NONE: there is none.
+static tvms_sched_value decision_of(const tvms_sched_value *trace, uint32_t number) {
+  const tvms_sched_value *list = trace->len > 1 ? &trace->items[1] : NULL;
+  for (uint32_t i = 0; list && list->kind == TVMS_VALUE_LIST && i < list->len; i++) {
+    const tvms_sched_value *pair = &list->items[i];
+    if (is_list(pair, 2) && pair->items[0].kind == TVMS_VALUE_INT
+        && pair->items[0].number == number)
+      return pair->items[1];
+  }
+  return (tvms_sched_value){.kind = TVMS_VALUE_NONE};
+}
+
+static bool run_step(tvms_sched_reader *r, const tvms_sched_value *trace,
+                     uint32_t number) {
+  tvms_sched_value *step = &trace->items[0].items[number];
   tvms_diags *diags = &r->context->diags;
   bool fits = is_list(step, 4) && step->items[0].kind == TVMS_VALUE_TEXT
               && is_list(&step->items[1], 0) && is_list(&step->items[2], 0)
@@ -140,7 +154,10 @@ static bool run_step(tvms_sched_reader *r, tvms_sched_value *step) {
       tvms_arena_array(&r->schedule->arena, tvms_sched_value, count + 1);
   for (uint32_t i = 0; i < count; i++) {
     const tvms_sched_param *param = tvms_schedule_param(row, i);
-    args[i] = take_param(r, param, param->attr ? &attrs : &inputs);
+    args[i] =
+        param->place == TVMS_PLACE_DECISION
+            ? decision_of(trace, number)
+            : take_param(r, param, param->place == TVMS_PLACE_ATTR ? &attrs : &inputs);
   }
   tvms_sched_value result;
   return tvms_schedule_perform(r->schedule, row, args, step->span, &result)
@@ -155,6 +172,6 @@ bool tvms_sched_json_run(tvms_sched_reader *r, tvms_ref list) {
     return tvms_sched_reader_expected(r, list,
                                       "a list of steps and a list of decisions");
   for (uint32_t i = 0; i < trace.items[0].len; i++)
-    if (!run_step(r, &trace.items[0].items[i])) return false;
+    if (!run_step(r, &trace, i)) return false;
   return true;
 }

@@ -35,6 +35,8 @@ static const char *TVMS_NULLABLE wanted(tvms_param_type type,
   case TVMS_PARAM_LOOP: return is & A(LOOP) ? NULL : "a loop";
   case TVMS_PARAM_ANY_REF:
     return is & (A(BLOCK) | A(LOOP)) ? NULL : "a block or a loop";
+  case TVMS_PARAM_TARGET:
+    return is & A(LOOP) || are(value, A(BLOCK)) ? NULL : "a loop or a list of blocks";
   case TVMS_PARAM_LOOPS: return are(value, A(LOOP)) ? NULL : "loops";
   case TVMS_PARAM_BLOCKS: return are(value, A(BLOCK)) ? NULL : "a list of blocks";
   case TVMS_PARAM_INT: return is & (A(INT) | A(BOOL)) ? NULL : "a number";
@@ -84,8 +86,7 @@ static tvms_sched *TVMS_NULLABLE function_of(const tvms_sched_value *values,
 }
 
 static void name_results(tvms_schedule *schedule, tvms_sched_value *value) {
-  if (value->kind == TVMS_VALUE_BLOCK || value->kind == TVMS_VALUE_LOOP)
-    value->name = ++schedule->names;
+  if (value->kind != TVMS_VALUE_LIST) value->name = ++schedule->names;
   for (uint32_t i = 0; value->kind == TVMS_VALUE_LIST && i < value->len; i++)
     name_results(schedule, &value->items[i]);
 }
@@ -93,7 +94,8 @@ static void name_results(tvms_schedule *schedule, tvms_sched_value *value) {
 // A text in the place of a block is the name of one, which get_sblock finds.
 static bool find_named(tvms_schedule *schedule, tvms_param_type type,
                        tvms_sched_value *value, tvms_span span) {
-  if (type == TVMS_PARAM_BLOCKS && value->kind == TVMS_VALUE_LIST) {
+  bool many = type == TVMS_PARAM_BLOCKS || type == TVMS_PARAM_TARGET;
+  if (many && value->kind == TVMS_VALUE_LIST) {
     for (uint32_t i = 0; i < value->len; i++)
       if (!find_named(schedule, TVMS_PARAM_BLOCK, &value->items[i], span)) return false;
   }
@@ -147,7 +149,7 @@ bool tvms_schedule_perform(tvms_schedule *schedule, const tvms_sched_row *row,
     step.sched->script = schedule->script;
   }
   if (!row->run(&step)) return false;
-  name_results(schedule, &step.result);
+  if (step.result.kind != TVMS_VALUE_NONE) name_results(schedule, &step.result);
   for (uint32_t i = 0; i < count; i++)
     if (full[i].kind == TVMS_VALUE_NONE
         && strcmp(tvms_schedule_param(row, i)->name, "func_name") == 0)

@@ -13,6 +13,7 @@ typedef enum {
   TVMS_PARAM_BLOCK,
   TVMS_PARAM_LOOP,
   TVMS_PARAM_ANY_REF,  // a block or a loop
+  TVMS_PARAM_TARGET,   // a loop, or a list of blocks
   TVMS_PARAM_LOOPS,    // the rest of the arguments
   TVMS_PARAM_BLOCKS,   // a list
   TVMS_PARAM_INT,
@@ -27,10 +28,17 @@ typedef enum {
   TVMS_PARAM_VALUE,    // anything
 } tvms_param_type;
 
+// The list of a trace in JSON in which a parameter stands.
+typedef enum {
+  TVMS_PLACE_INPUT,
+  TVMS_PLACE_ATTR,
+  TVMS_PLACE_DECISION
+} tvms_param_place;
+
 typedef struct {
   const char *name;
   tvms_param_type type;
-  bool attr;  // in a trace in JSON: among the attributes, not among the inputs
+  tvms_param_place place;
   const char *initial;  // None, a number, a text; "" if it must be given
 } tvms_sched_param;
 

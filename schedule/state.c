@@ -124,7 +124,7 @@ tvms_sched_ref tvms_sched_ref_of(tvms_sched *sched, int32_t site) {
   tvms_node *node = tvms_sched_at(sched, site)->node;
   bool loop = node->kind == TVMS_NODE_FOR;
   return (tvms_sched_ref){sched, loop ? 0 : node->spare,
-                          loop ? tvms_as_for(node)->var : NULL};
+                          loop ? tvms_as_for(node)->var : NULL, TVMS_MARK_NONE};
 }
 
 int32_t tvms_sched_scope(const tvms_sched *sched, int32_t site) {

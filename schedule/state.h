@@ -41,11 +41,15 @@ typedef struct tvms_sched {
   const char *TVMS_NULLABLE reason;  // of the last refusal, in the context's arena
 } tvms_sched;
 
+// Where a block is computed that a search leaves where it is, or puts into those that read of it.
+typedef enum { TVMS_MARK_NONE, TVMS_MARK_ROOT, TVMS_MARK_INLINE } tvms_sched_mark;
+
 // A block or a loop, whatever becomes of the function around it.
 typedef struct {
   tvms_sched *sched;
   uint16_t block;                 // number of a block; 0: a loop
   tvms_node *TVMS_NULLABLE loop;  // the variable of a loop
+  tvms_sched_mark mark;           // no loop, but what a block is to do
 } tvms_sched_ref;
 
 // Prepares `sched`, in the caller's storage, for a PRIM_FUNC whose nodes lie in `unit` and that nobody else

@@ -5,12 +5,10 @@
 
 #include <string.h>
 
-enum { INPUT, ATTR };
-
 static const tvms_sched_param params[] = {
 #define STEP(Kind, name, former, FormerKind, function)
 #define PARAM(Kind, name, type, place, initial)                                        \
-  {#name, TVMS_PARAM_##type, (place) == ATTR, initial},
+  {#name, TVMS_PARAM_##type, TVMS_PLACE_##place, initial},
 #include "schedule/instructions.def"
 };
 

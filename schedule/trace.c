@@ -5,8 +5,10 @@
 // ---- Values ----
 
 static void write_name(const tvms_sched_value *value, tvms_strbuf *out) {
-  tvms_strbuf_printf(out, "%c%u", value->kind == TVMS_VALUE_BLOCK ? 'b' : 'l',
-                     value->name - 1);
+  char letter = value->kind == TVMS_VALUE_BLOCK  ? 'b'
+                : value->kind == TVMS_VALUE_LOOP ? 'l'
+                                                 : 'v';
+  tvms_strbuf_printf(out, "%c%u", letter, value->name - 1);
 }
 
 static void write_quoted(const char *text, tvms_strbuf *out) {
@@ -43,10 +45,12 @@ static void write_dict(const tvms_sched_value *dict, value_writer *write,
 // ---- Python ----
 
 static void write_python(const tvms_sched_value *value, tvms_strbuf *out) {
+  if (value->name) {
+    write_name(value, out);
+    return;
+  }
   switch (value->kind) {
   case TVMS_VALUE_NONE: tvms_strbuf_puts(out, "None"); break;
-  case TVMS_VALUE_BLOCK:
-  case TVMS_VALUE_LOOP: write_name(value, out); break;
   case TVMS_VALUE_INT: tvms_strbuf_int(out, value->number); break;
   case TVMS_VALUE_BOOL: tvms_strbuf_puts(out, value->number ? "True" : "False"); break;
   case TVMS_VALUE_FLOAT: tvms_strbuf_printf(out, "%.17g", value->real); break;
@@ -57,8 +61,10 @@ static void write_python(const tvms_sched_value *value, tvms_strbuf *out) {
     tvms_strbuf_putc(out, ']');
     break;
   case TVMS_VALUE_DICT: write_dict(value, write_python, out); break;
-  case TVMS_VALUE_LAMBDA:
-  default: tvms_strbuf_puts(out, value->text); break;
+  case TVMS_VALUE_LAMBDA: tvms_strbuf_puts(out, value->text); break;
+  case TVMS_VALUE_BLOCK:
+  case TVMS_VALUE_LOOP:
+  default: break;
   }
 }
 
@@ -117,14 +123,14 @@ void tvms_trace_write_python(const tvms_schedule *schedule, uint32_t index,
 // ---- JSON ----
 
 static void write_json(const tvms_sched_value *value, tvms_strbuf *out) {
-  switch (value->kind) {
-  case TVMS_VALUE_NONE: tvms_strbuf_puts(out, "null"); break;
-  case TVMS_VALUE_BLOCK:
-  case TVMS_VALUE_LOOP:
+  if (value->name) {
     tvms_strbuf_putc(out, '"');
     write_name(value, out);
     tvms_strbuf_putc(out, '"');
-    break;
+    return;
+  }
+  switch (value->kind) {
+  case TVMS_VALUE_NONE: tvms_strbuf_puts(out, "null"); break;
   case TVMS_VALUE_INT: tvms_strbuf_int(out, value->number); break;
   case TVMS_VALUE_BOOL: tvms_strbuf_puts(out, value->number ? "true" : "false"); break;
   case TVMS_VALUE_FLOAT: tvms_strbuf_printf(out, "%.17g", value->real); break;
@@ -135,14 +141,16 @@ static void write_json(const tvms_sched_value *value, tvms_strbuf *out) {
     break;
   case TVMS_VALUE_DICT: write_dict(value, write_json, out); break;
   case TVMS_VALUE_TEXT:
-  case TVMS_VALUE_LAMBDA:
-  default: write_quoted(value->text, out); break;
+  case TVMS_VALUE_LAMBDA: write_quoted(value->text, out); break;
+  case TVMS_VALUE_BLOCK:
+  case TVMS_VALUE_LOOP:
+  default: break;
   }
 }
 
 // A text among the inputs has quotes of its own, since names are texts there, None too.
 static void write_input(const tvms_sched_value *value, tvms_strbuf *out) {
-  if (value->kind == TVMS_VALUE_NONE)
+  if (value->kind == TVMS_VALUE_NONE && !value->name)
     tvms_strbuf_puts(out, "\"None\"");
   else if (value->kind == TVMS_VALUE_TEXT)
     tvms_strbuf_printf(out, "\"\\\"%s\\\"\"", value->text);
@@ -150,13 +158,14 @@ static void write_input(const tvms_sched_value *value, tvms_strbuf *out) {
     write_json(value, out);
 }
 
-static void write_list(const tvms_done_step *step, bool attrs, tvms_strbuf *out) {
-  bool first = true;
+static void write_list(const tvms_done_step *step, tvms_param_place place,
+                       tvms_strbuf *out) {
+  bool first = true, attrs = place == TVMS_PLACE_ATTR;
   tvms_strbuf_putc(out, '[');
   for (uint32_t k = 0; k < step->count; k++) {
     const tvms_sched_param *param = tvms_schedule_param(step->row, k);
     const tvms_sched_value *value = &step->args[k];
-    if (param->attr != attrs) continue;
+    if (param->place != place) continue;
     if (!first) tvms_strbuf_puts(out, ", ");
     first = false;
     bool flat = param->type == TVMS_PARAM_LOOPS || param->type == TVMS_PARAM_FACTORS;
@@ -172,14 +181,29 @@ static void write_list(const tvms_done_step *step, bool attrs, tvms_strbuf *out)
   tvms_strbuf_putc(out, ']');
 }
 
+// [number of the step, decision] of each step that has one.
+static void write_decisions(const tvms_schedule *schedule, tvms_strbuf *out) {
+  bool first = true;
+  for (uint32_t i = 0; i < schedule->done.len; i++) {
+    const tvms_done_step *step = &schedule->done.items[i];
+    for (uint32_t k = 0; k < step->count; k++) {
+      if (tvms_schedule_param(step->row, k)->place != TVMS_PLACE_DECISION) continue;
+      tvms_strbuf_printf(out, "%s[%u, ", first ? "" : ", ", i);
+      write_json(&step->args[k], out);
+      tvms_strbuf_putc(out, ']');
+      first = false;
+    }
+  }
+}
+
 void tvms_trace_write_json(const tvms_schedule *schedule, tvms_strbuf *out) {
   tvms_strbuf_puts(out, "[[");
   for (uint32_t i = 0; i < schedule->done.len; i++) {
     const tvms_done_step *step = &schedule->done.items[i];
     tvms_strbuf_printf(out, "%s[\"%s\", ", i ? ", " : "", step->row->kind);
-    write_list(step, false, out);
+    write_list(step, TVMS_PLACE_INPUT, out);
     tvms_strbuf_puts(out, ", ");
-    write_list(step, true, out);
+    write_list(step, TVMS_PLACE_ATTR, out);
     tvms_strbuf_puts(out, ", ");
     bool list = step->result.kind == TVMS_VALUE_LIST;
     bool none = step->result.kind == TVMS_VALUE_NONE;
@@ -187,5 +211,7 @@ void tvms_trace_write_json(const tvms_schedule *schedule, tvms_strbuf *out) {
     if (!none) write_json(&step->result, out);
     tvms_strbuf_puts(out, list ? "]" : "]]");
   }
-  tvms_strbuf_puts(out, "], []]");
+  tvms_strbuf_puts(out, "], [");
+  write_decisions(schedule, out);
+  tvms_strbuf_puts(out, "]]");
 }

@@ -171,7 +171,13 @@ static bool move(moving *m, int64_t index) {
   return fine;
 }
 
+// A search may have left the block where it is, or put it into the others.
 static bool run(tvms_step *step, bool reverse) {
+  tvms_sched_mark mark = step->args[TVMS_ARG(ComputeAt, loop)].ref.mark;
+  if (mark == TVMS_MARK_ROOT) return true;
+  if (mark == TVMS_MARK_INLINE)
+    return reverse ? tvms_step_reverse_compute_inline(step)
+                   : tvms_step_compute_inline(step);
   moving m = {.step = step, .sched = step->sched, .reverse = reverse};
   m.block = tvms_step_site(step, TVMS_ARG(ComputeAt, block));
   if (m.block == TVMS_NO_SITE) return false;

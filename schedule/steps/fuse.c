@@ -95,6 +95,7 @@ bool tvms_step_fuse(tvms_step *step) {
   bool keep_units = step->args[TVMS_ARG(Fuse, preserve_unit_iters)].number != 0;
   tvms_node *made = make_loop(s, sites, list->len, fused, keep_units);
   tvms_sched_replace_one(s, tvms_sched_at(s, sites[0])->node, made);
-  tvms_step_give(step, tvms_sched_find(s, (tvms_sched_ref){s, 0, fused}));
+  tvms_step_give(step,
+                 tvms_sched_find(s, (tvms_sched_ref){s, 0, fused, TVMS_MARK_NONE}));
   return true;
 }

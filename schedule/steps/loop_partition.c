@@ -251,7 +251,7 @@ bool tvms_step_loop_partition(tvms_step *step) {
   tvms_sched_replace_one(s, &loop->head, wrapped(s, common, body, NULL));
   int32_t sites[MOST_PARTS + 1];
   for (uint32_t i = 0; i < count; i++)
-    sites[i] = tvms_sched_find(s, (tvms_sched_ref){s, 0, vars[i]});
+    sites[i] = tvms_sched_find(s, (tvms_sched_ref){s, 0, vars[i], TVMS_MARK_NONE});
   tvms_step_give_list(step, sites, count);
   return true;
 }

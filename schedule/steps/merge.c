@@ -99,6 +99,8 @@ bool tvms_step_merge(tvms_step *step) {
   bool fine = merge(s, &m, &nest, edits);
   tvms_vec_fini(&s->context->memory, &nest);
   tvms_vec_fini(&s->context->memory, &m.first);
-  if (fine) tvms_step_give(step, tvms_sched_find(s, (tvms_sched_ref){s, 0, m.vars[0]}));
+  if (fine)
+    tvms_step_give(
+        step, tvms_sched_find(s, (tvms_sched_ref){s, 0, m.vars[0], TVMS_MARK_NONE}));
   return fine;
 }

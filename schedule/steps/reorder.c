@@ -107,6 +107,6 @@ bool tvms_step_add_unit_loop(tvms_step *step) {
                                 TVMS_DTYPE(INT, 32), TVMS_NO_SPAN);
   tvms_node *one = tvms_sched_int(s, var->dtype, 1);
   tvms_sched_replace_one(s, old, tvms_sched_for(s, var, one, old));
-  tvms_step_give(step, tvms_sched_find(s, (tvms_sched_ref){s, 0, var}));
+  tvms_step_give(step, tvms_sched_find(s, (tvms_sched_ref){s, 0, var, TVMS_MARK_NONE}));
   return true;
 }

@@ -443,7 +443,8 @@ static bool run(tvms_step *step, factoring *f) {
   tvms_node *first = make_first(f);
   uint16_t number = (uint16_t)(s->numbers + 1);
   replace(f, first, make_second(f));
-  tvms_step_give(step, tvms_sched_find(s, (tvms_sched_ref){s, number, NULL}));
+  tvms_step_give(step,
+                 tvms_sched_find(s, (tvms_sched_ref){s, number, NULL, TVMS_MARK_NONE}));
   return true;
 }
 

@@ -117,7 +117,7 @@ bool tvms_step_split(tvms_step *step) {
   tvms_sched_replace_one(s, &loop->head, made);
   int32_t sites[MOST_FACTORS];
   for (uint32_t i = 0; i < parts.count; i++)
-    sites[i] = tvms_sched_find(s, (tvms_sched_ref){s, 0, vars[i]});
+    sites[i] = tvms_sched_find(s, (tvms_sched_ref){s, 0, vars[i], TVMS_MARK_NONE});
   tvms_step_give_list(step, sites, parts.count);
   return true;
 }

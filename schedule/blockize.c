@@ -1,0 +1,291 @@
+#include "schedule/blockize.h"
+
+#include "arith/int_set.h"
+#include "schedule/bindings.h"
+#include "schedule/buffers.h"
+
+#include <string.h>
+
+void tvms_sched_blockize_open(tvms_sched_blockizing *b, tvms_sched *sched,
+                              int32_t block, int32_t above, bool keep_units) {
+  *b = (tvms_sched_blockizing){
+      .sched = sched, .block = block, .above = above, .keep_units = keep_units};
+  b->analyzer = tvms_analyzer_new(sched->unit);
+  tvms_node_map_init(&b->vars, &sched->context->memory);
+  tvms_sched_domains(sched, above, TVMS_NO_SITE, &b->outside);
+  tvms_sched_domains(sched, tvms_sched_parent(sched, block), above, &b->inside);
+}
+
+void tvms_sched_blockize_close(tvms_sched_blockizing *b) {
+  tvms_memory *memory = &b->sched->context->memory;
+  tvms_analyzer_free(b->analyzer);
+  tvms_node_map_fini(&b->vars);
+  tvms_vec_fini(memory, &b->outside);
+  tvms_vec_fini(memory, &b->inside);
+  tvms_vec_fini(memory, &b->outer_axes);
+  tvms_vec_fini(memory, &b->outer_values);
+  tvms_vec_fini(memory, &b->inner_axes);
+  tvms_vec_fini(memory, &b->inner_values);
+}
+
+// ---- Dividing ----
+
+static bool uses_any(const tvms_sched_blockizing *b, tvms_node *node,
+                     const tvms_domain_vec *loops) {
+  for (uint32_t i = 0; i < loops->len; i++)
+    if (tvms_sched_uses(b->sched, node, loops->items[i].var)) return true;
+  return false;
+}
+
+static bool image_of(const tvms_sched_blockizing *b, const tvms_domain_vec *loops,
+                     tvms_node *predicate, tvms_node *value, tvms_iter_image *image) {
+  return tvms_iter_map_detect(b->sched->unit, b->analyzer, loops->items, loops->len,
+                              &value, 1, predicate, b->keep_units, image);
+}
+
+// The value where the inner loops stand at their first step.
+static tvms_node *outer_part(const tvms_sched_blockizing *b, tvms_node *value) {
+  tvms_node_map map;
+  tvms_node_map_init(&map, &b->sched->context->memory);
+  for (uint32_t i = 0; i < b->inside.len; i++)
+    tvms_node_map_put(&map, b->inside.items[i].var, b->inside.items[i].min);
+  tvms_node *made = tvms_substitute(b->sched->unit, value, &map);
+  tvms_node_map_fini(&map);
+  return tvms_arith_simplify(b->sched->unit, made);
+}
+
+static bool divide_inner(const tvms_sched_blockizing *b, tvms_sched_division *d,
+                         tvms_node *extent) {
+  tvms_iter_image image;
+  if (!uses_any(b, d->inner, &b->inside)) return true;
+  if (image_of(b, &b->inside, b->inner_predicate, d->inner, &image)) {
+    bool plain = tvms_node_is_int(image.base, 0)
+                 && (!image.scale || tvms_node_is_int(image.scale, 1));
+    if (!plain) return false;
+    if (image.extent) d->inner_extent = image.extent;
+    return true;
+  }
+  if (uses_any(b, d->outer, &b->outside)) return false;
+  d->inner_extent = extent;
+  return true;
+}
+
+static bool divide_outer(const tvms_sched_blockizing *b, tvms_sched_division *d,
+                         tvms_node *extent) {
+  tvms_sched *s = b->sched;
+  tvms_iter_image image;
+  if (!uses_any(b, d->outer, &b->outside)) return true;
+  if (!image_of(b, &b->outside, b->outer_predicate, d->outer, &image)) {
+    bool alone = tvms_node_is_int(d->inner_extent, 1);
+    if (alone) d->outer_extent = extent;
+    return alone;
+  }
+  if (!image.extent) return true;
+  if (!tvms_analyzer_can_prove_equal(b->analyzer, image.scale, d->inner_extent))
+    return false;
+  d->outer_extent = image.extent;
+  tvms_node *quotient =
+      tvms_sched_build(s, TVMS_NODE_FLOOR_DIV, d->outer, d->inner_extent);
+  if (!tvms_node_is_int(d->inner_extent, 1))
+    d->outer = tvms_arith_simplify(s->unit, quotient);
+  return true;
+}
+
+static bool divide_axis(tvms_sched_blockizing *b, uint32_t i) {
+  tvms_sched *s = b->sched;
+  const tvms_block *block = tvms_sched_block(s, b->block);
+  tvms_node *value = tvms_sched_realize(s, b->block)->iter_values.items[i];
+  const tvms_range *dom =
+      tvms_as_range(tvms_as_iter_var(block->iter_vars.items[i])->dom);
+  tvms_node *one = tvms_sched_int(s, value->dtype, 1);
+  tvms_sched_division *d = &b->axes[i];
+  bool mixed = uses_any(b, value, &b->inside);
+  d->outer = mixed ? outer_part(b, value) : value;
+  tvms_node *rest = tvms_sched_build(s, TVMS_NODE_SUB, value, d->outer);
+  d->inner =
+      mixed ? tvms_arith_simplify(s->unit, rest) : tvms_sched_int(s, value->dtype, 0);
+  d->outer_extent = d->inner_extent = one;
+  bool plain = mixed && tvms_node_is_int(d->outer, 0);
+  if (plain) d->inner = value;
+  return !uses_any(b, d->inner, &b->outside) && divide_inner(b, d, dom->extent)
+         && divide_outer(b, d, dom->extent);
+}
+
+// ---- Axes ----
+
+static tvms_node *axis_like(tvms_sched_blockizing *b, const tvms_iter_var *old,
+                            const char *suffix, tvms_node *extent) {
+  tvms_sched *s = b->sched;
+  tvms_iter_var *axis = tvms_node_make(s->unit, ITER_VAR, TVMS_NO_SPAN);
+  axis->var = tvms_sched_var(s, old->var, suffix, old->var->dtype);
+  axis->iter_type = old->iter_type;
+  axis->dom = tvms_range_new(s->unit, tvms_sched_int(s, extent->dtype, 0), extent,
+                             TVMS_NO_SPAN);
+  return &axis->head;
+}
+
+static void make_axis(tvms_sched_blockizing *b, const tvms_iter_var *old,
+                      const tvms_sched_division *d, tvms_node *TVMS_NULLABLE known) {
+  tvms_sched *s = b->sched;
+  tvms_memory *memory = &s->context->memory;
+  tvms_node *outer = known ? known : axis_like(b, old, "_o", d->outer_extent);
+  tvms_node *outer_var = tvms_as_iter_var(outer)->var, *value = outer_var;
+  tvms_vec_push(memory, &b->outer_axes, outer);
+  tvms_vec_push(memory, &b->outer_values, d->outer);
+  bool unit = tvms_node_is_int(d->outer_extent, 1);
+  if (tvms_node_is_int(d->inner_extent, 1)) {
+    if (unit && !b->keep_units) value = tvms_sched_int(s, d->outer_extent->dtype, 0);
+  } else {
+    tvms_node *inner = axis_like(b, old, "_i", d->inner_extent);
+    tvms_node *inner_var = tvms_as_iter_var(inner)->var;
+    tvms_vec_push(memory, &b->inner_axes, inner);
+    tvms_vec_push(memory, &b->inner_values, d->inner);
+    tvms_node *scaled = tvms_sched_build(s, TVMS_NODE_MUL, outer_var, d->inner_extent);
+    value = unit ? inner_var : tvms_sched_build(s, TVMS_NODE_ADD, scaled, inner_var);
+  }
+  tvms_node_map_put(&b->vars, old->var, value);
+}
+
+static void make_axes(tvms_sched_blockizing *b,
+                      const tvms_sched_blockizing *TVMS_NULLABLE first) {
+  const tvms_block *old = tvms_sched_block(b->sched, b->block);
+  for (uint32_t i = 0; i < old->iter_vars.len; i++)
+    make_axis(b, tvms_as_iter_var(old->iter_vars.items[i]), &b->axes[i],
+              first ? first->outer_axes.items[i] : NULL);
+  for (uint32_t i = 0; i < b->inner_axes.len; i++) {
+    const tvms_iter_var *axis = tvms_as_iter_var(b->inner_axes.items[i]);
+    const tvms_range *dom = tvms_as_range(axis->dom);
+    tvms_analyzer_bind_range(b->analyzer, axis->var, dom->min, dom->extent);
+  }
+}
+
+bool tvms_sched_blockize_divide(tvms_sched_blockizing *b,
+                                const tvms_sched_blockizing *TVMS_NULLABLE first) {
+  tvms_sched *s = b->sched;
+  tvms_node *predicate = tvms_sched_realize(s, b->block)->predicate;
+  b->outer_predicate = b->inner_predicate =
+      tvms_bool_imm_new(s->unit, true, TVMS_NO_SPAN);
+  bool outer = uses_any(b, predicate, &b->outside),
+       inner = uses_any(b, predicate, &b->inside);
+  bool fine = !outer || !inner;
+  if (outer) b->outer_predicate = predicate;
+  if (inner) b->inner_predicate = predicate;
+  uint32_t count = tvms_sched_block(s, b->block)->iter_vars.len;
+  b->axes = tvms_arena_array(&s->unit->arena, tvms_sched_division, count + 1);
+  for (uint32_t i = 0; fine && i < count; i++)
+    fine = divide_axis(b, i);
+  if (fine) make_axes(b, first);
+  return fine
+         || tvms_sched_refuse(
+             s,
+             "the axes of block '%s' cannot be divided between the loop and those around it",
+             tvms_sched_block_name(s, b->block));
+}
+
+// ---- Blocks ----
+
+static tvms_node *simplify_changed(tvms_rewriter *r, tvms_node *node) {
+  const tvms_sched_blockizing *b = r->self;
+  return node == r->old ? node : tvms_analyzer_simplify(b->analyzer, node);
+}
+
+// The block in terms of the new axes, simplified where it changed.
+tvms_block *tvms_sched_blockize_renamed(tvms_sched_blockizing *b) {
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, b->sched->unit, b);
+  for (int kind = 1; kind < TVMS_NODE_COUNT; kind++)
+    if (tvms_node_schema_of((tvms_node_kind)kind)->class == TVMS_CLASS_EXPR
+        && kind != TVMS_NODE_VAR)
+      r.leave[kind] = simplify_changed;
+  const tvms_block *old = tvms_sched_block(b->sched, b->block);
+  tvms_block *copy = tvms_as_block(tvms_node_copy(b->sched->unit, &old->head));
+  copy->iter_vars = (tvms_list){0};
+  for (uint32_t i = 0; i < old->iter_vars.len; i++) {
+    const tvms_node *var = tvms_as_iter_var(old->iter_vars.items[i])->var;
+    tvms_node_map_put(&r.known, var, tvms_node_map_get(&b->vars, var));
+  }
+  tvms_node *made = tvms_rewrite(&r, &copy->head);
+  tvms_rewriter_fini(&r);
+  return tvms_as_block(tvms_node_copy(b->sched->unit, made));
+}
+
+tvms_node *tvms_sched_blockize_realize(tvms_sched_blockizing *b, tvms_block *block,
+                                       const tvms_node_vec *values,
+                                       tvms_node *predicate) {
+  tvms_unit *unit = b->sched->unit;
+  tvms_block_realize *realize = tvms_node_make(unit, BLOCK_REALIZE, TVMS_NO_SPAN);
+  realize->iter_values = tvms_list_copy(unit, values->items, values->len);
+  realize->predicate = predicate;
+  realize->block = &block->head;
+  return &realize->head;
+}
+
+// Regions while the inner axes run.
+tvms_list tvms_sched_blockize_widened(tvms_sched_blockizing *b, tvms_list regions) {
+  tvms_sched *s = b->sched;
+  tvms_domains sets;
+  tvms_domains_init(&sets, s->unit);
+  for (uint32_t i = 0; i < b->inner_axes.len; i++) {
+    const tvms_iter_var *axis = tvms_as_iter_var(b->inner_axes.items[i]);
+    const tvms_range *dom = tvms_as_range(axis->dom);
+    tvms_domains_set(&sets, axis->var,
+                     tvms_int_set_of_range(s->unit, dom->min, dom->extent));
+  }
+  tvms_list made = tvms_list_copy(s->unit, regions.items, regions.len);
+  for (uint32_t i = 0; i < regions.len; i++) {
+    const tvms_buffer_region *region = tvms_as_buffer_region(regions.items[i]);
+    tvms_list shape = tvms_as_buffer(region->buffer)->shape;
+    tvms_list ranges =
+        tvms_list_copy(s->unit, region->region.items, region->region.len);
+    for (uint32_t d = 0; d < ranges.len; d++) {
+      const tvms_range *range = tvms_as_range(ranges.items[d]);
+      tvms_node *min, *extent;
+      tvms_int_set set = tvms_int_set_of_ranges(&sets, range->min, range->extent);
+      if (!tvms_int_set_cover(s->unit, set, &min, &extent)) {
+        min = tvms_sched_int(s, shape.items[d]->dtype, 0);
+        extent = shape.items[d];
+      }
+      ranges.items[d] = tvms_range_new(s->unit, min, extent, TVMS_NO_SPAN);
+    }
+    made.items[i] = tvms_buffer_region_new(s->unit, region->buffer, ranges.items,
+                                           ranges.len, TVMS_NO_SPAN);
+  }
+  tvms_domains_fini(&sets);
+  return made;
+}
+
+// The loops from the block up to the one that becomes a block, around `stmt`.
+tvms_node *tvms_sched_blockize_loops(tvms_sched_blockizing *b, tvms_node *stmt) {
+  tvms_sched *s = b->sched;
+  for (int32_t at = tvms_sched_parent(s, b->block); at != b->above;
+       at = tvms_sched_parent(s, at)) {
+    tvms_for *loop = tvms_as_for(tvms_node_copy(s->unit, tvms_sched_at(s, at)->node));
+    loop->body = stmt;
+    stmt = &loop->head;
+  }
+  return stmt;
+}
+
+static bool is_reduced_outside(const tvms_sched_blockizing *b) {
+  for (uint32_t i = 0; i < b->outer_axes.len; i++)
+    if (tvms_as_iter_var(b->outer_axes.items[i])->iter_type == TVMS_ITER_COMM_REDUCE)
+      return true;
+  return false;
+}
+
+tvms_block *tvms_sched_blockize_inner(tvms_sched_blockizing *b,
+                                      const tvms_block *whole) {
+  tvms_sched *s = b->sched;
+  tvms_block *inner = tvms_as_block(tvms_node_copy(s->unit, &whole->head));
+  inner->iter_vars = tvms_list_copy(s->unit, b->inner_axes.items, b->inner_axes.len);
+  inner->init = NULL;
+  if (!whole->init || !is_reduced_outside(b)) return inner;
+  tvms_node_vec reads = {0};
+  for (uint32_t i = 0; i < whole->writes.len; i++)
+    tvms_vec_push(&s->context->memory, &reads, whole->writes.items[i]);
+  for (uint32_t i = 0; i < whole->reads.len; i++)
+    tvms_vec_push(&s->context->memory, &reads, whole->reads.items[i]);
+  inner->reads = tvms_list_copy(s->unit, reads.items, reads.len);
+  tvms_vec_fini(&s->context->memory, &reads);
+  return inner;
+}
