@@ -17,22 +17,26 @@ static bool run_pipeline(tvms_module *module, const char *passes) {
 }
 
 // ScheduleCPU for the target of the options.
-static bool tile(tvms_module *module, const tvms_target *TVMS_NULLABLE target) {
-  if (!target || target->host) return run_pipeline(module, "ScheduleCPU{target=host}");
+static bool tile(tvms_module *module, const tvms_target *TVMS_NULLABLE target,
+                 bool reorder) {
+  if (!target || target->host)
+    return run_pipeline(module, reorder ? "ScheduleCPU{target=host,reorder=true}"
+                                        : "ScheduleCPU{target=host}");
   const char *const parts[] = {target->triple, target->cpu, target->features};
   tvms_strbuf text;
   tvms_strbuf_init(&text, &module->context->memory);
   tvms_strbuf_puts(&text, "ScheduleCPU{target='");
   for (uint32_t i = 0; i < 3 && parts[i]; i++)
     tvms_strbuf_printf(&text, "%s%s", i > 0 ? "," : "", parts[i]);
-  tvms_strbuf_puts(&text, "'}");
+  tvms_strbuf_puts(&text, reorder ? "',reorder=true}" : "'}");
   bool done = run_pipeline(module, tvms_strbuf_text(&text));
   tvms_strbuf_fini(&text);
   return done;
 }
 
 bool tvms_native_lower(tvms_module *module, const tvms_native_options *options) {
-  if (!options->checked && !tile(module, options->target)) return false;
+  if (!options->checked && !tile(module, options->target, options->contract))
+    return false;
   if (!run_pipeline(module, options->checked ? "native-checked" : "native"))
     return false;
   bool fused = options->contract && tvms_target_has_fma(options->target);

@@ -40,6 +40,7 @@ AREAS = {
     "passes": """
         access
         builtin
+        chain
         contraction
         cpu
         cross
@@ -50,6 +51,7 @@ AREAS = {
         index
         inplace
         intrinsic
+        line
         linear
         merge
         op

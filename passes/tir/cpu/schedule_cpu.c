@@ -1,12 +1,15 @@
-// ScheduleCPU: contractions in register tiles, with what follows them.
+// ScheduleCPU: contractions in register tiles, everything else row by row in vectors.
 //
 // Before: for i, j, k: C[i, j] += A[i, k] * B[k, j]   After: tiles of C in registers, unrolled and vectorised
+// Before: for i, k: S[i] += X[i, k]; for i, j: Y[i, j] = X[i, j] / S[i]   After: one loop over i, passes in vectors
 //
 // It looks at one PrimFunc at a time and at access maps, not at names: an axis is a
 // row, a column, a batch or a sum by what moves along it. Stages behind a contraction that go
 // through its result once, element by element, are computed while a tile is in registers. The tile
 // follows from the lanes, registers and caches of the machine; nothing is searched or timed.
-// Every element is added up in the order of the text, so strict results have the same bits.
+// Reductions along rows and element-wise stages share loops over their rows.
+// Every element is added up in the order of the text, so strict results have the same bits; with
+// `reorder` floats along a row are added up in lanes.
 // TVM has no such pass; there a search finds schedules.
 #include "arith/analyzer.h"
 #include "ir/build.h"
@@ -17,6 +20,7 @@
 #include "passes/functions.h"
 #include "passes/remarks.h"
 #include "passes/tir/cpu/contraction_nest.h"
+#include "passes/tir/cpu/rows_nest.h"
 
 #include <string.h>
 
@@ -28,6 +32,8 @@ typedef struct {
   const tvms_prim_func *function;
   tvms_target target;
   tvms_node_map gone;  // buffers that nothing uses any more
+  bool reorders;       // sums of floats may be taken in lanes
+  bool noalias;        // buffers of parameters are apart
 } scheduler;
 
 // ---- Epilogues ----
@@ -179,6 +185,14 @@ static bool has_sums(const tvms_stage *stage) {
   return false;
 }
 
+static const char *TVMS_NULLABLE find_contraction(scheduler *s, const tvms_stage *stage,
+                                                  tvms_contraction *c) {
+  const char *why = tvms_contraction_find(s->unit, stage, c);
+  if (!why && tvms_tile_size_of(c->stage.axes[c->column].extent) < 0)
+    why = "the size of its innermost axis is not known";
+  return why;
+}
+
 // The statement in the place of number `at` and of `*used` behind it; NULL: it stays.
 static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
                                             tvms_list stmts, uint32_t at,
@@ -187,13 +201,7 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
   tvms_contraction c;
   if (tvms_stage_read(s->unit, stmts.items[at], &stage) || !has_sums(&stage))
     return NULL;
-  const char *why = tvms_contraction_find(s->unit, &stage, &c);
-  if (!why && tvms_tile_size_of(c.stage.axes[c.column].extent) < 0)
-    why = "the size of its innermost axis is not known";
-  if (why) {
-    tell(s, &stage, why, NULL, 0);
-    return NULL;
-  }
+  if (find_contraction(s, &stage, &c)) return NULL;
   tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c);
   tvms_epilogue *epilogues =
       tvms_arena_array(&s->unit->arena, tvms_epilogue, MOST_EPILOGUES);
@@ -210,15 +218,96 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
   return tvms_contraction_nest(s->unit, &c, &tile, epilogues, count);
 }
 
+// ---- Everything else ----
+
+static void tell_left(scheduler *s, tvms_node *stmt, const char *why) {
+  tvms_stage stage;
+  tvms_contraction c;
+  tvms_stage_read(s->unit, stmt, &stage);
+  const char *not_tiled = has_sums(&stage) ? find_contraction(s, &stage, &c) : NULL;
+  if (not_tiled) tell(s, &stage, not_tiled, NULL, 0);
+  tvms_pass_remark(s->run, TVMS_REMARK_MISSED, TVMS_D_no_rows, stmt->span, stage.name,
+                   why);
+}
+
+static void tell_rows(scheduler *s, const tvms_stage *stage,
+                      const tvms_line_group *group, const tvms_line_plan *plan) {
+  const tvms_line_pass_plan *last = &plan->passes[group->pass_count - 1];
+  tvms_pass_count(s->run, "groups of rows", 1);
+  tvms_pass_remark(s->run, TVMS_REMARK_PASSED, TVMS_D_rows, stage->nest->span,
+                   group->count, tvms_diag_plural(group->count), stage->name,
+                   group->row_count, tvms_diag_plural(group->row_count),
+                   group->pass_count, group->pass_count == 1 ? "" : "es",
+                   (long long)last->vectors, tvms_diag_plural((uint64_t)last->vectors),
+                   (long long)last->lanes);
+}
+
+// Schedules a chain of stages that can be in groups.
+static void schedule_chain(scheduler *s, tvms_chain *chain, tvms_node_vec *made) {
+  if (chain->count == 0) return;
+  tvms_chain_join_initial(chain);
+  tvms_chain_inline(chain);
+  tvms_line_options options = {&s->target, s->reorders, s->noalias};
+  tvms_line_group *group = tvms_arena_new(&s->unit->arena, tvms_line_group);
+  for (uint32_t i = 0; i < chain->count; i += group->count) {
+    tvms_line_find(chain, i, group);
+    tvms_line_plan plan = tvms_line_plan_for(chain, group, &options);
+    tell_rows(s, &chain->stages[i], group, &plan);
+    tvms_stmt_push(s->unit, made, tvms_line_nest(s->unit, group, &plan, &s->gone));
+  }
+}
+
+// Schedules the statements from `from` up to `to`, which are stages and no contractions.
+static bool schedule_rows(scheduler *s, tvms_list allocated, tvms_list stmts,
+                          uint32_t from, uint32_t to, tvms_node_vec *made) {
+  bool changed = false;
+  for (uint32_t i = from; i < to; i++) {
+    tvms_chain chain = {.unit = s->unit, .allocated = allocated, .gone = &s->gone};
+    chain.before = (tvms_list){stmts.items, i};
+    chain.stages = tvms_arena_array(&s->unit->arena, tvms_stage, to - i);
+    const char *why = NULL;
+    for (; i < to; i++) {
+      tvms_stage *stage = &chain.stages[chain.count];
+      tvms_stage_read(s->unit, stmts.items[i], stage);
+      tvms_chain_settle(s->unit, stage);
+      why = tvms_line_refuse(s->unit, stage);
+      if (why) break;
+      chain.count++;
+    }
+    chain.behind = (tvms_list){stmts.items + i, stmts.len - i};
+    changed |= chain.count > 0;
+    schedule_chain(s, &chain, made);
+    if (!why) break;
+    tell_left(s, stmts.items[i], why);
+    tvms_stmt_push(s->unit, made, stmts.items[i]);
+  }
+  return changed;
+}
+
+static bool is_stage(scheduler *s, tvms_node *stmt) {
+  tvms_stage stage;
+  return !tvms_stage_read(s->unit, stmt, &stage);
+}
+
 static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
                                               tvms_node *body) {
   tvms_list stmts =
       body->kind == TVMS_NODE_SEQ ? tvms_as_seq(body)->stmts : (tvms_list){&body, 1};
   tvms_node_vec made = {0};
   bool changed = false;
-  for (uint32_t i = 0; i < stmts.len; i++) {
+  uint32_t rows =
+      0;  // statements in front of the one at hand that wait for schedule_rows
+  for (uint32_t i = 0; i <= stmts.len; i++) {
     uint32_t used = 0;
-    tvms_node *tiled = schedule_at(s, allocated, stmts, i, &used);
+    tvms_node *tiled =
+        i < stmts.len ? schedule_at(s, allocated, stmts, i, &used) : NULL;
+    if (i < stmts.len && !tiled && is_stage(s, stmts.items[i])) {
+      rows++;
+      continue;
+    }
+    if (rows) changed |= schedule_rows(s, allocated, stmts, i - rows, i, &made);
+    rows = 0;
+    if (i == stmts.len) break;
     changed |= tiled != NULL;
     tvms_stmt_push(s->unit, &made, tiled ? tiled : stmts.items[i]);
     i += used;
@@ -237,19 +326,48 @@ static tvms_list without_gone(scheduler *s, tvms_list allocated) {
   return kept;
 }
 
+static tvms_walk_step find_block(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self;
+  (void)role;
+  if (tvms_node_class_of(node) != TVMS_CLASS_STMT) return TVMS_WALK_SKIP;
+  return node->kind == TVMS_NODE_BLOCK_REALIZE ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+static bool holds_block(scheduler *s, tvms_node *body) {
+  tvms_visitor visitor = {.enter = find_block};
+  return !tvms_walk(&s->unit->context->memory, body, &visitor);
+}
+
+// Blocks stand in a root block.
+static tvms_node *with_root(scheduler *s, tvms_node *body) {
+  tvms_block *block = tvms_node_make(s->unit, BLOCK, TVMS_NO_SPAN);
+  block->name = tvms_bytes_copy(s->unit, "root", 4);
+  block->body = body;
+  tvms_block_realize *realize = tvms_node_make(s->unit, BLOCK_REALIZE, TVMS_NO_SPAN);
+  realize->block = &block->head;
+  realize->predicate = tvms_bool_imm_new(s->unit, true, TVMS_NO_SPAN);
+  return &realize->head;
+}
+
 // The body is a root block around the stages, or the stages themselves.
 static tvms_node *TVMS_NULLABLE schedule(scheduler *s) {
   tvms_node *body = s->function->body;
   bool rooted = body->kind == TVMS_NODE_BLOCK_REALIZE
                 && tvms_as_block_realize(body)->iter_values.len == 0;
-  if (!rooted) return schedule_body(s, (tvms_list){0}, body);
+  if (!rooted) {
+    tvms_node *loops = schedule_body(s, (tvms_list){0}, body);
+    return loops && holds_block(s, loops) ? with_root(s, loops) : loops;
+  }
   const tvms_block_realize *realize = tvms_as_block_realize(body);
   const tvms_block *root = tvms_as_block(realize->block);
   tvms_node *made = schedule_body(s, root->alloc_buffers, root->body);
   if (!made) return NULL;
+  tvms_list kept = without_gone(s, root->alloc_buffers);
+  bool plain = kept.len == 0 && !root->annotations && !root->match_buffers.len;
+  if (plain && !holds_block(s, made)) return made;
   tvms_node *block = tvms_node_copy(s->unit, realize->block);
   tvms_as_block(block)->body = made;
-  tvms_as_block(block)->alloc_buffers = without_gone(s, root->alloc_buffers);
+  tvms_as_block(block)->alloc_buffers = kept;
   tvms_node *copy = tvms_node_copy(s->unit, body);
   tvms_as_block_realize(copy)->block = block;
   return copy;
@@ -273,15 +391,31 @@ static bool find_target(scheduler *s) {
   return known;
 }
 
+static bool is_noalias(const tvms_prim_func *function) {
+  static const char *const keys[] = {"tirx.noalias", "tir.noalias"};
+  for (uint32_t i = 0; i < 2; i++) {
+    const tvms_node *value = tvms_object_map_get(function->attrs, keys[i]);
+    if (value && value->kind == TVMS_NODE_OBJECT_BOOL)
+      return tvms_as_object_bool(value)->value;
+    if (value && value->kind == TVMS_NODE_OBJECT_INT)
+      return tvms_as_object_int(value)->value != 0;
+    if (value && tvms_node_is_true(value)) return true;
+  }
+  return false;
+}
+
 static tvms_node *tile_function(tvms_pass_run *run, tvms_unit *unit,
                                 tvms_node *function) {
   scheduler s = {.run = run, .unit = unit, .function = tvms_as_prim_func(function)};
+  s.reorders = TVMS_OPTION(run, ScheduleCPU, reorder).number != 0;
+  s.noalias = is_noalias(s.function);
   tvms_node_map_init(&s.gone, &unit->context->memory);
   tvms_node *body = find_target(&s) ? schedule(&s) : NULL;
   tvms_node_map_fini(&s.gone);
   if (!body) return function;
   tvms_node *copy = tvms_node_copy(unit, function);
   tvms_as_prim_func(copy)->body = body;
+  if (holds_block(&s, body)) copy->flags |= TVMS_FLAG_S_TIR;
   return copy;
 }
 

@@ -56,11 +56,27 @@ static bool bind(tvms_unit *unit, const tvms_iter_var *iter, tvms_node *value,
   return true;
 }
 
+// Annotations that say what a block is and not how it runs.
+static bool only_describes(const tvms_node *TVMS_NULLABLE annotations) {
+  static const char *const known[] = {"axis", "layout_free_placeholders",
+                                      "schedule_rule", "op_attrs"};
+  if (!annotations) return true;
+  tvms_list keys = tvms_as_object_map(annotations)->keys;
+  for (uint32_t i = 0; i < keys.len; i++) {
+    bool found = false;
+    for (uint32_t k = 0; k < sizeof known / sizeof known[0]; k++)
+      found |= keys.items[i]->kind == TVMS_NODE_OBJECT_STR
+               && tvms_bytes_is(tvms_as_object_str(keys.items[i])->value, known[k]);
+    if (!found) return false;
+  }
+  return true;
+}
+
 static bool read_block(tvms_unit *unit, const tvms_block_realize *realize,
                        tvms_stage *stage, tvms_node **body, tvms_node **init) {
   const tvms_block *block = tvms_as_block(realize->block);
   bool plain = tvms_node_is_true(realize->predicate) && !block->alloc_buffers.len
-               && !block->match_buffers.len && !block->annotations;
+               && !block->match_buffers.len && only_describes(block->annotations);
   if (!plain) return false;
   uint32_t loops = stage->count;
   tvms_node *loop_vars[TVMS_MOST_STAGE_AXES];

@@ -159,13 +159,45 @@ static bool is_distinct(const inside *in, tvms_list indices) {
   return false;
 }
 
-static bool same_place(const inside *in, const touch *a, const touch *b) {
-  if (a->buffer != b->buffer || a->indices.len != b->indices.len) return false;
-  for (uint32_t i = 0; i < a->indices.len; i++) {
+static bool same_indices(const inside *in, const touch *a, const touch *b,
+                         uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
     if (!tvms_node_equal(in->unit->context, a->indices.items[i], b->indices.items[i]))
       return false;
   }
   return true;
+}
+
+static bool same_place(const inside *in, const touch *a, const touch *b) {
+  return a->buffer == b->buffer && a->indices.len == b->indices.len
+         && same_indices(in, a, b, a->indices.len);
+}
+
+// How much more `a` is than `b`, if that is one number.
+static bool difference(tvms_unit *unit, tvms_node *a, tvms_node *b, int64_t *value) {
+  tvms_node *minus = tvms_build_binary(unit, TVMS_NODE_SUB, a, b, TVMS_NO_SPAN);
+  minus = minus ? tvms_arith_simplify(unit, minus) : NULL;
+  if (!minus || !tvms_node_is_int_imm(minus)) return false;
+  *value = tvms_as_int_imm(minus)->value;
+  return true;
+}
+
+// Are two places of a buffer so far apart that no step of one reaches any of the other's?
+static bool never_meet(const inside *in, const touch *a, const touch *b) {
+  uint32_t count = a->indices.len;
+  if (a->buffer != b->buffer || count != b->indices.len || count == 0) return false;
+  if (!tvms_node_is_int_imm(in->loop->extent)) return false;
+  tvms_unit *unit = in->unit;
+  tvms_node *var = in->loop->var, *last = a->indices.items[count - 1];
+  tvms_node *one = tvms_int_imm_new(unit, var->dtype, 1, TVMS_NO_SPAN);
+  tvms_node *next = tvms_build_binary(unit, TVMS_NODE_ADD, var, one, TVMS_NO_SPAN);
+  int64_t apart, step, reach;
+  if (!same_indices(in, a, b, count - 1)
+      || !difference(unit, b->indices.items[count - 1], last, &apart)
+      || !difference(unit, tvms_substitute_one(unit, last, var, next), last, &step)
+      || __builtin_mul_overflow(tvms_as_int_imm(in->loop->extent)->value, step, &reach))
+    return false;
+  return step > 0 && (apart >= reach || apart <= -reach);
 }
 
 // Nothing that one step writes is touched by another one.
@@ -177,7 +209,8 @@ static bool is_independent(const inside *in) {
       bool meet =
           i != j
           && tvms_as_buffer(other->buffer)->data == tvms_as_buffer(store->buffer)->data;
-      if (meet && (!same_place(in, store, other) || !is_distinct(in, store->indices)))
+      if (meet && !never_meet(in, store, other)
+          && (!same_place(in, store, other) || !is_distinct(in, store->indices)))
         return false;
     }
   }

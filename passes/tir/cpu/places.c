@@ -1,0 +1,107 @@
+// Steps of accesses: linear forms of indices times sizes of dimensions.
+#include "passes/tir/cpu/places.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+
+int64_t tvms_cpu_number(const tvms_node *extent) {
+  return tvms_node_is_int_imm(extent) ? tvms_as_int_imm(extent)->value : -1;
+}
+
+bool tvms_cpu_depends(tvms_unit *unit, tvms_list indices, const tvms_node *var) {
+  for (uint32_t i = 0; i < indices.len; i++) {
+    if (tvms_walk_contains(&unit->context->memory, indices.items[i], var)) return true;
+  }
+  return false;
+}
+
+static bool index_step(tvms_unit *unit, tvms_node *index, const tvms_node *var,
+                       int64_t *step) {
+  *step = index == var;
+  if (index == var) return true;
+  if (!tvms_walk_contains(&unit->context->memory, index, var)) return true;
+  if (index->kind < TVMS_NODE_ADD || index->kind > TVMS_NODE_MUL) return false;
+  const tvms_binary *binary = tvms_as_binary(index);
+  int64_t a, b;
+  if (!index_step(unit, binary->a, var, &a) || !index_step(unit, binary->b, var, &b))
+    return false;
+  if (index->kind == TVMS_NODE_MUL) {
+    if (b)
+      return !a && tvms_node_is_int_imm(binary->a)
+             && !__builtin_mul_overflow(b, tvms_cpu_number(binary->a), step);
+    return tvms_node_is_int_imm(binary->b)
+           && !__builtin_mul_overflow(a, tvms_cpu_number(binary->b), step);
+  }
+  bool minus = index->kind == TVMS_NODE_SUB;
+  return minus ? !__builtin_sub_overflow(a, b, step)
+               : !__builtin_add_overflow(a, b, step);
+}
+
+bool tvms_cpu_step_of(tvms_unit *unit, const tvms_node *buffer, tvms_list indices,
+                      const tvms_node *var, int64_t *step) {
+  const tvms_buffer *b = tvms_as_buffer(buffer);
+  *step = 0;
+  if (!tvms_cpu_depends(unit, indices, var)) return true;
+  if (b->strides.len || b->layout || indices.len != b->shape.len) return false;
+  int64_t size = 1;  // elements of the dimensions behind; -1: not known
+  for (uint32_t i = indices.len; i-- > 0;) {
+    int64_t here, moved;
+    if (!index_step(unit, indices.items[i], var, &here)) return false;
+    if (here && size < 0) return false;
+    if (here
+        && (__builtin_mul_overflow(here, size, &moved)
+            || __builtin_add_overflow(*step, moved, step)))
+      return false;
+    int64_t extent = tvms_cpu_number(b->shape.items[i]);
+    if (size >= 0 && (extent < 0 || __builtin_mul_overflow(size, extent, &size)))
+      size = -1;
+  }
+  return true;
+}
+
+// Do the axes have plain indices of their own?
+static bool has_own_indices(const tvms_stage *stage) {
+  for (uint32_t i = 0; i < stage->count; i++) {
+    const tvms_stage_axis *axis = &stage->axes[i];
+    if (axis->sums || tvms_stage_axis_is_single(axis)) continue;
+    uint32_t at = 0;
+    while (at < stage->store->indices.len
+           && stage->store->indices.items[at] != axis->var)
+      at++;
+    if (at == stage->store->indices.len) return false;
+  }
+  return true;
+}
+
+bool tvms_cpu_is_injective(tvms_unit *unit, const tvms_stage *stage) {
+  if (has_own_indices(stage)) return true;
+  int64_t steps[TVMS_MOST_STAGE_AXES], extents[TVMS_MOST_STAGE_AXES];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < stage->count; i++) {
+    const tvms_stage_axis *axis = &stage->axes[i];
+    if (axis->sums || tvms_stage_axis_is_single(axis)) continue;
+    int64_t step, extent = tvms_cpu_number(axis->extent);
+    if (!tvms_cpu_step_of(unit, stage->store->buffer, stage->store->indices, axis->var,
+                          &step)
+        || step <= 0)
+      return false;
+    uint32_t at = count++;
+    for (; at > 0 && steps[at - 1] > step; at--) {
+      steps[at] = steps[at - 1];
+      extents[at] = extents[at - 1];
+    }
+    steps[at] = step;
+    extents[at] = extent;
+  }
+  int64_t span = 0;  // farthest place that the axes so far reach
+  for (uint32_t i = 0; i < count; i++) {
+    if (steps[i] <= span) return false;
+    int64_t more;
+    bool last = i + 1 == count;
+    if (last) break;
+    if (extents[i] < 0 || __builtin_mul_overflow(steps[i], extents[i] - 1, &more)
+        || __builtin_add_overflow(span, more, &span))
+      return false;
+  }
+  return true;
+}

@@ -1,0 +1,21 @@
+// Where the accesses of a stage move to when one of its axes takes a step.
+#ifndef TVMS_PASSES_TIR_CPU_PLACES_H
+#define TVMS_PASSES_TIR_CPU_PLACES_H
+
+#include "passes/tir/cpu/stage.h"
+
+// How many elements further an access of a compact buffer is with each step of `var`, 0 if it
+// stays. False: that is not one constant.
+bool tvms_cpu_step_of(tvms_unit *unit, const tvms_node *buffer, tvms_list indices,
+                      const tvms_node *var, int64_t *step);
+
+// Does each step of the axes that the stage does not sum over store at a place of its own?
+bool tvms_cpu_is_injective(tvms_unit *unit, const tvms_stage *stage);
+
+// Does any of the indices depend on `var`?
+bool tvms_cpu_depends(tvms_unit *unit, tvms_list indices, const tvms_node *var);
+
+// The number that an expression is, or -1.
+int64_t tvms_cpu_number(const tvms_node *extent);
+
+#endif

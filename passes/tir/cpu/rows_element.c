@@ -1,0 +1,324 @@
+// Elements of rows: what stands for an axis, where a result lies, what is done in a chunk.
+#include "passes/tir/cpu/rows_element.h"
+
+#include "ir/rewrite.h"
+#include "passes/tir/cpu/places.h"
+
+#define number tvms_line_number
+#define build  tvms_line_build
+
+enum { NONE = TVMS_MOST_STAGE_AXES };
+
+// ---- Axes ----
+
+static const tvms_line_member *first_of_pass(const tvms_line_writer *w) {
+  const tvms_line_member *m = w->g->members;
+  while (m->pass != w->pass)
+    m++;
+  return m;
+}
+
+static uint32_t own_count(const tvms_line_writer *w) {
+  return first_of_pass(w)->own_count;
+}
+
+static const tvms_line_pass_plan *pass_plan(const tvms_line_writer *w) {
+  return &w->plan->passes[w->pass];
+}
+
+static bool has_loops_of(const tvms_line_member *m, const tvms_line_member *first) {
+  if (m->own_count != first->own_count) return false;
+  for (uint32_t i = 0; i < m->own_count; i++) {
+    int64_t a = tvms_cpu_number(m->stage.axes[m->own[i]].extent);
+    int64_t b = tvms_cpu_number(first->stage.axes[first->own[i]].extent);
+    if (a != b) return false;
+  }
+  return true;
+}
+
+void tvms_line_set_axes(tvms_line_writer *w) {
+  const tvms_line_member *first = first_of_pass(w);
+  for (uint32_t i = 0; i < w->g->count; i++) {
+    const tvms_line_member *m = &w->g->members[i];
+    for (uint32_t r = 0; r < w->g->row_count; r++)
+      tvms_node_map_put(&w->now, m->stage.axes[m->rows[r]].var, w->row_now[r]);
+    if (!has_loops_of(m, first)) continue;
+    for (uint32_t k = 0; k < m->own_count; k++)
+      tvms_node_map_put(&w->now, m->stage.axes[m->own[k]].var, w->own_now[k]);
+  }
+}
+
+// The axes that make up the line, from the place in it.
+static void split_line(tvms_line_writer *w, tvms_node *at) {
+  const tvms_line_member *m = first_of_pass(w);
+  uint32_t count = m->own_count, fused = pass_plan(w)->fused;
+  int64_t inner = 1;
+  for (uint32_t i = 0; i < fused; i++) {
+    uint32_t axis = count - 1 - i;
+    int64_t extent = tvms_cpu_number(m->stage.axes[m->own[axis]].extent);
+    tvms_node *index = at;
+    if (inner > 1) index = build(w, TVMS_NODE_FLOOR_DIV, index, number(w, inner));
+    if (i + 1 < fused) index = build(w, TVMS_NODE_FLOOR_MOD, index, number(w, extent));
+    w->own_now[axis] = index;
+    inner *= extent;
+  }
+}
+
+tvms_line_element tvms_line_open(tvms_line_writer *w) {
+  const tvms_line_chunk *c = &w->chunk;
+  tvms_line_element e = {0};
+  tvms_node *in_line = number(w, 0);
+  w->place = number(w, 0);
+  if (c->tile > 1) {
+    e.step = tvms_cpu_variable(w->unit, "t", w->like);
+    w->place = build(w, TVMS_NODE_MUL, e.step, number(w, c->vectors * c->lanes));
+  }
+  if (c->vectors > 1) {
+    e.vector = tvms_cpu_variable(w->unit, "u", w->like);
+    in_line = build(w, TVMS_NODE_MUL, e.vector, number(w, c->lanes));
+  }
+  if (c->lanes > 1) {
+    e.lane = tvms_cpu_variable(w->unit, "lane", w->like);
+    in_line = build(w, TVMS_NODE_ADD, in_line, e.lane);
+  }
+  w->lane = e.lane;
+  w->place = build(w, TVMS_NODE_ADD, w->place, in_line);
+  split_line(w, build(w, TVMS_NODE_ADD, c->begin, in_line));
+  if (c->tile_begin) {
+    tvms_node *at = c->tile_begin;
+    if (e.step) at = build(w, TVMS_NODE_ADD, at, e.step);
+    w->own_now[own_count(w) - pass_plan(w)->fused - 1] = at;
+  }
+  tvms_line_set_axes(w);
+  return e;
+}
+
+tvms_node *tvms_line_close(tvms_line_writer *w, const tvms_line_element *element,
+                           bool serial, tvms_node *body) {
+  const tvms_line_chunk *c = &w->chunk;
+  uint8_t lanes = serial ? TVMS_FOR_SERIAL : TVMS_FOR_VECTORIZED;
+  uint8_t steps = serial ? TVMS_FOR_SERIAL : TVMS_FOR_UNROLLED;
+  if (element->lane)
+    body = tvms_cpu_loop(w->unit, element->lane, number(w, c->lanes), lanes, body);
+  if (element->vector)
+    body = tvms_cpu_loop(w->unit, element->vector, number(w, c->vectors), steps, body);
+  if (element->step)
+    body = tvms_cpu_loop(w->unit, element->step, number(w, c->tile), steps, body);
+  return body;
+}
+
+// ---- Results ----
+
+// The indices of a result in the buffer for one row: those that are no rows.
+static uint32_t row_indices(const tvms_line_writer *w, const tvms_line_member *m,
+                            tvms_list indices, tvms_node **kept) {
+  tvms_list stored = m->stage.store->indices;
+  uint32_t count = 0;
+  for (uint32_t d = 0; d < stored.len; d++) {
+    uint32_t axis = tvms_stage_axis_of(&m->stage, stored.items[d]);
+    bool row = axis == NONE;
+    for (uint32_t r = 0; r < w->g->row_count; r++)
+      row |= m->rows[r] == axis;
+    if (!row) kept[count++] = indices.items[d];
+  }
+  if (count == 0) kept[count++] = number(w, 0);
+  return count;
+}
+
+static tvms_list substituted(tvms_line_writer *w, tvms_list indices) {
+  tvms_list made = tvms_list_copy(w->unit, indices.items, indices.len);
+  for (uint32_t i = 0; i < made.len; i++)
+    made.items[i] = tvms_line_as_now(w, made.items[i]);
+  return made;
+}
+
+// Where the element of member `at` lies that the text accesses by `indices`, which are as now.
+static tvms_list placed(tvms_line_writer *w, uint32_t at, tvms_list indices,
+                        tvms_node **buffer) {
+  const tvms_line_member *m = &w->g->members[at];
+  const tvms_line_place *place = &w->plan->places[at];
+  *buffer = m->stage.store->buffer;
+  switch (place->how) {
+  case TVMS_LINE_OF_CHUNK: {
+    *buffer = w->locals[at];
+    return tvms_list_copy(w->unit, &w->place, 1);
+  }
+  case TVMS_LINE_OF_ROW: {
+    tvms_node *kept[TVMS_MOST_STAGE_AXES];
+    uint32_t count = row_indices(w, m, indices, kept);
+    *buffer = w->locals[at];
+    return tvms_list_copy(w->unit, kept, count);
+  }
+  case TVMS_LINE_IN_RESULT:
+    *buffer = place->result->stage.store->buffer;
+    return substituted(w, place->result->stage.store->indices);
+  case TVMS_LINE_KEPT:
+  default: return indices;
+  }
+}
+
+static tvms_node *place_load(tvms_rewriter *r, tvms_node *node) {
+  tvms_line_writer *w = r->self;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  for (uint32_t i = 0; i < w->g->count; i++) {
+    if (w->g->members[i].stage.store->buffer != load->buffer) continue;
+    if (w->plan->places[i].how == TVMS_LINE_KEPT) return node;
+    tvms_node *buffer;
+    tvms_list indices = placed(w, i, load->indices, &buffer);
+    return tvms_buffer_load_new(w->unit, buffer, indices.items, indices.len, NULL,
+                                TVMS_NO_SPAN);
+  }
+  return node;
+}
+
+tvms_node *tvms_line_as_now(tvms_line_writer *w, tvms_node *expr) {
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, w->unit, w);
+  for (uint32_t i = 0; i < w->now.cap; i++) {
+    if (w->now.pairs[i].key)
+      tvms_node_map_put(&r.known, w->now.pairs[i].key, w->now.pairs[i].value);
+  }
+  r.leave[TVMS_NODE_BUFFER_LOAD] = place_load;
+  tvms_node *made = tvms_rewrite(&r, expr);
+  tvms_rewriter_fini(&r);
+  return made;
+}
+
+static tvms_list own_place(tvms_line_writer *w, uint32_t at, tvms_node **buffer) {
+  tvms_list indices = substituted(w, w->g->members[at].stage.store->indices);
+  return placed(w, at, indices, buffer);
+}
+
+tvms_node *tvms_line_store(tvms_line_writer *w, uint32_t at, tvms_node *value) {
+  tvms_node *buffer;
+  tvms_list indices = own_place(w, at, &buffer);
+  return tvms_cpu_store(w->unit, buffer, indices, value);
+}
+
+tvms_node *tvms_line_load(tvms_line_writer *w, uint32_t at) {
+  tvms_node *buffer;
+  tvms_list indices = own_place(w, at, &buffer);
+  return tvms_buffer_load_new(w->unit, buffer, indices.items, indices.len, NULL,
+                              TVMS_NO_SPAN);
+}
+
+// ---- Members in a chunk ----
+
+static tvms_node *combined(tvms_line_writer *w, const tvms_line_member *m, tvms_node *a,
+                           tvms_node *term) {
+  return m->term_first ? build(w, m->combine, term, a) : build(w, m->combine, a, term);
+}
+
+static tvms_node *map_chunk(tvms_line_writer *w, uint32_t at) {
+  tvms_line_element e = tvms_line_open(w);
+  tvms_node *value = tvms_line_as_now(w, w->g->members[at].stage.store->value);
+  return tvms_line_close(w, &e, false, tvms_line_store(w, at, value));
+}
+
+// Lanes that were combined before count for nothing; of the least or greatest they may come again.
+static tvms_node *fresh_term(tvms_line_writer *w, const tvms_line_member *m,
+                             tvms_node *term) {
+  bool again = m->combine == TVMS_NODE_MIN || m->combine == TVMS_NODE_MAX;
+  if (!w->chunk.fresh || again) return term;
+  double neutral = m->combine == TVMS_NODE_MUL;
+  tvms_node *none = tvms_build_float(w->unit, term->dtype, neutral, TVMS_NO_SPAN);
+  tvms_node *is_fresh =
+      tvms_binary_new(w->unit, TVMS_NODE_GE, w->lane, w->chunk.fresh, TVMS_NO_SPAN);
+  return tvms_select_new(w->unit, is_fresh, term, none, TVMS_NO_SPAN);
+}
+
+static tvms_node *fold_chunk(tvms_line_writer *w, uint32_t at) {
+  const tvms_line_member *m = &w->g->members[at];
+  bool one_by_one = w->plan->places[at].one_by_one;
+  tvms_line_element e = tvms_line_open(w);
+  tvms_node *place = one_by_one ? number(w, 0) : w->place;
+  tvms_node *before =
+      tvms_buffer_load_new(w->unit, w->lanes[at], &place, 1, NULL, TVMS_NO_SPAN);
+  tvms_node *term = fresh_term(w, m, tvms_line_as_now(w, m->term));
+  tvms_node *stored =
+      tvms_cpu_store(w->unit, w->lanes[at], tvms_list_copy(w->unit, &place, 1),
+                     combined(w, m, before, term));
+  return tvms_line_close(w, &e, one_by_one, stored);
+}
+
+static tvms_node *around_sums(tvms_line_writer *w, const tvms_line_member *m,
+                              tvms_node *const *vars, tvms_node *body) {
+  bool few = tvms_line_taps(m) >= 0 && w->chunk.lanes > 1;
+  for (uint32_t i = m->stage.count; i-- > 0;) {
+    if (m->stage.axes[i].sums)
+      body = tvms_cpu_loop(w->unit, vars[i], m->stage.axes[i].extent,
+                           few ? TVMS_FOR_UNROLLED : TVMS_FOR_SERIAL, body);
+  }
+  return body;
+}
+
+// Sums of all elements of the chunk in registers, step by step in the order of the text.
+static tvms_node *column_chunk(tvms_line_writer *w, uint32_t at) {
+  static const char *const names[] = {"k", "k1", "k2", "k3"};
+  const tvms_line_member *m = &w->g->members[at];
+  tvms_node *sums = w->lanes[at], *vars[TVMS_MOST_STAGE_AXES];
+  tvms_node_vec stmts = {0};
+  tvms_line_element e = tvms_line_open(w);
+  tvms_node *begin =
+      m->stage.init ? tvms_line_as_now(w, m->stage.init) : tvms_line_load(w, at);
+  tvms_node *stored =
+      tvms_cpu_store(w->unit, sums, tvms_list_copy(w->unit, &w->place, 1), begin);
+  tvms_stmt_push(w->unit, &stmts, tvms_line_close(w, &e, false, stored));
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < m->stage.count; i++) {
+    if (!m->stage.axes[i].sums) continue;
+    vars[i] = tvms_cpu_variable(w->unit, names[count < 3 ? count : 3], w->like);
+    count++;
+    tvms_node_map_put(&w->now, m->stage.axes[i].var, vars[i]);
+  }
+  e = tvms_line_open(w);
+  tvms_node *before =
+      tvms_buffer_load_new(w->unit, sums, &w->place, 1, NULL, TVMS_NO_SPAN);
+  tvms_node *value = combined(w, m, before, tvms_line_as_now(w, m->term));
+  stored = tvms_cpu_store(w->unit, sums, tvms_list_copy(w->unit, &w->place, 1), value);
+  stored = tvms_line_close(w, &e, false, stored);
+  tvms_stmt_push(w->unit, &stmts, around_sums(w, m, vars, stored));
+  if (w->plan->places[at].how != TVMS_LINE_OF_CHUNK) {
+    e = tvms_line_open(w);
+    value = tvms_buffer_load_new(w->unit, sums, &w->place, 1, NULL, TVMS_NO_SPAN);
+    tvms_stmt_push(w->unit, &stmts,
+                   tvms_line_close(w, &e, false, tvms_line_store(w, at, value)));
+  }
+  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+}
+
+// A buffer for as many elements as the chunk has.
+static tvms_node *chunk_buffer(tvms_line_writer *w, const char *name,
+                               const tvms_line_member *m) {
+  const tvms_line_chunk *c = &w->chunk;
+  tvms_node *size = number(w, c->tile * c->vectors * c->lanes);
+  return tvms_cpu_buffer(w->unit, name, m->stage.store->value->dtype, "local", &size,
+                         1);
+}
+
+tvms_node *tvms_line_write_chunk(tvms_line_writer *w) {
+  tvms_node_vec stmts = {0}, allocated = {0};
+  tvms_memory *memory = &w->unit->context->memory;
+  for (uint32_t i = 0; i < w->g->count; i++) {
+    const tvms_line_member *m = &w->g->members[i];
+    if (m->pass != w->pass) continue;
+    bool column = m->kind == TVMS_LINE_COLUMN;
+    bool inside = w->plan->places[i].how == TVMS_LINE_OF_CHUNK;
+    if (column || inside) {
+      tvms_node *made = chunk_buffer(w, column ? "sums" : "elements", m);
+      tvms_vec_push(memory, &allocated, made);
+      if (column) w->lanes[i] = made;
+      if (inside) w->locals[i] = made;
+    }
+    tvms_node *done = column                      ? column_chunk(w, i)
+                      : m->kind == TVMS_LINE_FOLD ? fold_chunk(w, i)
+                                                  : map_chunk(w, i);
+    tvms_stmt_push(w->unit, &stmts, done);
+  }
+  tvms_node *body = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+  if (allocated.len)
+    body = tvms_cpu_block(w->unit, "chunk", (tvms_list){allocated.items, allocated.len},
+                          body);
+  tvms_vec_fini(memory, &allocated);
+  return body;
+}

@@ -1,0 +1,390 @@
+// Writing groups of rows: rows, passes, lines, and lanes that are combined.
+#include "passes/tir/cpu/rows_nest.h"
+
+#include "passes/tir/cpu/places.h"
+#include "passes/tir/cpu/rows_element.h"
+
+#include <stdio.h>
+
+#define number tvms_line_number
+#define build  tvms_line_build
+
+enum {
+  NONE = TVMS_MOST_STAGE_AXES,
+  WORTH_THREADS = 1 << 17,  // weighted elements from which on threads pay
+};
+
+static const tvms_line_member *first_of_pass(const tvms_line_writer *w) {
+  const tvms_line_member *m = w->g->members;
+  while (m->pass != w->pass)
+    m++;
+  return m;
+}
+
+static const tvms_line_pass_plan *pass_plan(const tvms_line_writer *w) {
+  return &w->plan->passes[w->pass];
+}
+
+static bool is_large(const tvms_line_writer *w) {
+  return w->plan->work >= WORTH_THREADS;
+}
+
+// ---- Folds: lanes before and behind a pass ----
+
+typedef struct {
+  tvms_node_vec stmts, allocated;
+} written;
+
+static void push(tvms_line_writer *w, tvms_node_vec *stmts, tvms_node *stmt) {
+  tvms_stmt_push(w->unit, stmts, stmt);
+}
+
+static tvms_node *lane_load(tvms_line_writer *w, tvms_node *lanes, tvms_node *place) {
+  return tvms_buffer_load_new(w->unit, lanes, &place, 1, NULL, TVMS_NO_SPAN);
+}
+
+static tvms_node *lane_store(tvms_line_writer *w, tvms_node *lanes, tvms_node *place,
+                             tvms_node *value) {
+  return tvms_cpu_store(w->unit, lanes, tvms_list_copy(w->unit, &place, 1), value);
+}
+
+static bool is_extreme(const tvms_line_member *m) {
+  return m->combine == TVMS_NODE_MIN || m->combine == TVMS_NODE_MAX;
+}
+
+static bool is_neutral(const tvms_line_member *m, const tvms_node *value) {
+  double neutral = m->combine == TVMS_NODE_MUL;
+  if (value->kind == TVMS_NODE_FLOAT_IMM)
+    return tvms_as_float_imm(value)->value == neutral;
+  return tvms_node_is_int(value, (int64_t)neutral);
+}
+
+// What lanes begin with: the initial value where it may count often or there is one lane, else
+// what changes nothing.
+static tvms_node *first_value(tvms_line_writer *w, uint32_t at) {
+  const tvms_line_member *m = &w->g->members[at];
+  if (!is_extreme(m) && !w->plan->places[at].one_by_one) {
+    tvms_dtype dtype = m->stage.store->value->dtype;
+    return tvms_build_float(w->unit, dtype, m->combine == TVMS_NODE_MUL, TVMS_NO_SPAN);
+  }
+  return m->stage.init ? tvms_line_as_now(w, m->stage.init) : tvms_line_load(w, at);
+}
+
+static int64_t lane_count(const tvms_line_writer *w, uint32_t at) {
+  const tvms_line_pass_plan *p = pass_plan(w);
+  return w->plan->places[at].one_by_one ? 1 : p->lanes * p->vectors;
+}
+
+static void begin_fold(tvms_line_writer *w, uint32_t at, written *to) {
+  const tvms_line_member *m = &w->g->members[at];
+  tvms_node *size = number(w, lane_count(w, at));
+  tvms_dtype dtype = m->stage.store->value->dtype;
+  w->lanes[at] = tvms_cpu_buffer(w->unit, "lanes", dtype, "local", &size, 1);
+  tvms_vec_push(&w->unit->context->memory, &to->allocated, w->lanes[at]);
+  w->chunk =
+      (tvms_line_chunk){.begin = number(w, 0), .tile = 1, .vectors = 1, .lanes = 1};
+  if (!w->plan->places[at].one_by_one) {
+    w->chunk.vectors = pass_plan(w)->vectors;
+    w->chunk.lanes = pass_plan(w)->lanes;
+  }
+  tvms_line_element e = tvms_line_open(w);
+  tvms_node *stored = lane_store(w, w->lanes[at], w->place, first_value(w, at));
+  push(w, &to->stmts, tvms_line_close(w, &e, false, stored));
+}
+
+// lanes[0:n] = lanes[0:n] combined with lanes[from:from + n]
+static void combine_lanes(tvms_line_writer *w, uint32_t at, int64_t count, int64_t from,
+                          tvms_node_vec *stmts) {
+  const tvms_line_member *m = &w->g->members[at];
+  tvms_node *lane =
+      count > 1 ? tvms_cpu_variable(w->unit, "lane", w->like) : number(w, 0);
+  tvms_node *other = build(w, TVMS_NODE_ADD, lane, number(w, from));
+  tvms_node *a = lane_load(w, w->lanes[at], lane);
+  tvms_node *b = lane_load(w, w->lanes[at], other);
+  tvms_node *stored = lane_store(w, w->lanes[at], lane, build(w, m->combine, a, b));
+  if (count > 1)
+    stored =
+        tvms_cpu_loop(w->unit, lane, number(w, count), TVMS_FOR_VECTORIZED, stored);
+  push(w, stmts, stored);
+}
+
+// The result, from vectors, then halves of one, then the initial value.
+static void end_fold(tvms_line_writer *w, uint32_t at, tvms_node_vec *stmts) {
+  const tvms_line_member *m = &w->g->members[at];
+  int64_t lanes = pass_plan(w)->lanes, count = lane_count(w, at);
+  while (count > 1) {
+    int64_t half = count > lanes ? (count / lanes + 1) / 2 * lanes : (count + 1) / 2;
+    combine_lanes(w, at, count - half, half, stmts);
+    count = half;
+  }
+  tvms_node *value = lane_load(w, w->lanes[at], number(w, 0));
+  bool done = is_extreme(m) || w->plan->places[at].one_by_one
+              || (m->stage.init && is_neutral(m, m->stage.init));
+  if (!done) {
+    tvms_node *first =
+        m->stage.init ? tvms_line_as_now(w, m->stage.init) : tvms_line_load(w, at);
+    value = build(w, m->combine, first, value);
+  }
+  push(w, stmts, tvms_line_store(w, at, value));
+}
+
+// ---- Lines ----
+
+static tvms_node *begin_at(tvms_line_writer *w, int64_t first,
+                           tvms_node *TVMS_NULLABLE var, int64_t step) {
+  tvms_node *at = number(w, first);
+  if (!var) return at;
+  return build(w, TVMS_NODE_ADD, at, build(w, TVMS_NODE_MUL, var, number(w, step)));
+}
+
+static void set_chunk(tvms_line_writer *w, tvms_node *begin, int64_t vectors,
+                      int64_t lanes, tvms_node *TVMS_NULLABLE fresh) {
+  w->chunk.begin = begin;
+  w->chunk.vectors = vectors;
+  w->chunk.lanes = lanes;
+  w->chunk.fresh = fresh;
+}
+
+// `count` chunks one behind the other from `first` on.
+static void write_chunks(tvms_line_writer *w, tvms_node *first, tvms_node *count,
+                         int64_t vectors, int64_t lanes, const char *name, uint8_t kind,
+                         tvms_node_vec *stmts) {
+  if (tvms_node_is_int(count, 0)) return;
+  if (tvms_node_is_int(count, 1)) {
+    set_chunk(w, first, vectors, lanes, NULL);
+    push(w, stmts, tvms_line_write_chunk(w));
+    return;
+  }
+  tvms_node *var = tvms_cpu_variable(w->unit, name, w->like);
+  tvms_node *step = build(w, TVMS_NODE_MUL, var, number(w, vectors * lanes));
+  set_chunk(w, build(w, TVMS_NODE_ADD, first, step), vectors, lanes, NULL);
+  tvms_node *body = tvms_line_write_chunk(w);
+  push(w, stmts, tvms_cpu_loop(w->unit, var, count, kind, body));
+}
+
+// A line of known length.
+static void write_known_line(tvms_line_writer *w, int64_t length, uint8_t kind,
+                             tvms_node_vec *stmts) {
+  const tvms_line_pass_plan *p = pass_plan(w);
+  int64_t lanes = p->lanes, step = lanes * p->vectors;
+  int64_t full = length / step, done = full * step;
+  write_chunks(w, number(w, 0), number(w, full), p->vectors, lanes, "j", kind, stmts);
+  int64_t more = (length - done) / lanes, rest = (length - done) % lanes;
+  if (more)
+    write_chunks(w, number(w, done), number(w, 1), more, lanes, "j", kind, stmts);
+  if (!rest) return;
+  if (p->overlaps) {
+    set_chunk(w, number(w, length - lanes), 1, lanes, number(w, lanes - rest));
+    push(w, stmts, tvms_line_write_chunk(w));
+    return;
+  }
+  write_chunks(w, number(w, length - rest), number(w, 1), 1, rest, "j", kind, stmts);
+}
+
+// What is left over of a line whose length is not known: a vector that begins further left, if
+// the line has as many elements, else one element after the other.
+static tvms_node *write_unknown_rest(tvms_line_writer *w, tvms_node *length) {
+  const tvms_line_pass_plan *p = pass_plan(w);
+  tvms_node *lanes = number(w, p->lanes);
+  tvms_node *rest = build(w, TVMS_NODE_FLOOR_MOD, length, lanes);
+  tvms_node_vec single = {0};
+  write_chunks(w, build(w, TVMS_NODE_SUB, length, rest), rest, 1, 1, "j",
+               TVMS_FOR_SERIAL, &single);
+  tvms_node *one_by_one = tvms_stmt_seq(w->unit, &single, TVMS_NO_SPAN);
+  if (!p->overlaps) return one_by_one;
+  set_chunk(w, build(w, TVMS_NODE_SUB, length, lanes), 1, p->lanes,
+            build(w, TVMS_NODE_SUB, lanes, rest));
+  tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
+  choice->condition = build(w, TVMS_NODE_GE, length, lanes);
+  choice->then_case = tvms_line_write_chunk(w);
+  choice->else_case = one_by_one;
+  tvms_if_then_else *any = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
+  any->condition = build(w, TVMS_NODE_NE, rest, number(w, 0));
+  any->then_case = &choice->head;
+  return &any->head;
+}
+
+static void write_unknown_line(tvms_line_writer *w, tvms_node *length, uint8_t kind,
+                               tvms_node_vec *stmts) {
+  const tvms_line_pass_plan *p = pass_plan(w);
+  tvms_node *lanes = number(w, p->lanes), *step = number(w, p->lanes * p->vectors);
+  tvms_node *full = build(w, TVMS_NODE_FLOOR_DIV, length, step);
+  write_chunks(w, number(w, 0), full, p->vectors, p->lanes, "j", kind, stmts);
+  if (p->vectors > 1) {
+    tvms_node *left = build(w, TVMS_NODE_FLOOR_MOD, length, step);
+    tvms_node *more = build(w, TVMS_NODE_FLOOR_DIV, left, lanes);
+    tvms_node *done = build(w, TVMS_NODE_MUL, full, step);
+    write_chunks(w, done, more, 1, p->lanes, "j1", TVMS_FOR_SERIAL, stmts);
+  }
+  if (p->lanes > 1) push(w, stmts, write_unknown_rest(w, length));
+}
+
+static bool has_fold(const tvms_line_writer *w) {
+  for (uint32_t i = 0; i < w->g->count; i++) {
+    if (w->g->members[i].pass == w->pass && w->g->members[i].kind == TVMS_LINE_FOLD)
+      return true;
+  }
+  return false;
+}
+
+static tvms_node *write_line(tvms_line_writer *w, bool threads) {
+  const tvms_line_member *m = first_of_pass(w);
+  uint32_t fused = pass_plan(w)->fused;
+  tvms_node *length = number(w, 1);
+  for (uint32_t i = 0; i < fused; i++)
+    length = build(w, TVMS_NODE_MUL,
+                   m->stage.axes[m->own[m->own_count - fused + i]].extent, length);
+  uint8_t kind = threads && is_large(w) ? TVMS_FOR_PARALLEL : TVMS_FOR_SERIAL;
+  tvms_node_vec stmts = {0};
+  int64_t known = tvms_cpu_number(length);
+  if (known >= 0)
+    write_known_line(w, known, kind, &stmts);
+  else
+    write_unknown_line(w, length, kind, &stmts);
+  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+}
+
+// ---- Passes ----
+
+// Tiles of the axis around the line, and what is left over.
+static tvms_node *write_tiles(tvms_line_writer *w, tvms_node *extent, uint8_t kind) {
+  int64_t tile = pass_plan(w)->tile, steps = tvms_cpu_number(extent);
+  tvms_node_vec stmts = {0};
+  if (steps / tile) {
+    bool one = steps / tile == 1;
+    tvms_node *var = one ? NULL : tvms_cpu_variable(w->unit, "i", w->like);
+    w->chunk.tile = tile;
+    w->chunk.tile_begin = begin_at(w, 0, var, tile);
+    tvms_node *body = write_line(w, false);
+    if (var) body = tvms_cpu_loop(w->unit, var, number(w, steps / tile), kind, body);
+    push(w, &stmts, body);
+  }
+  if (steps % tile) {
+    w->chunk.tile = steps % tile;
+    w->chunk.tile_begin = number(w, steps - steps % tile);
+    push(w, &stmts, write_line(w, false));
+  }
+  w->chunk.tile = 1;
+  w->chunk.tile_begin = NULL;
+  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+}
+
+// The loops of a pass: axes around the line, from the outermost one.
+static tvms_node *write_loops(tvms_line_writer *w) {
+  const tvms_line_member *m = first_of_pass(w);
+  const tvms_line_pass_plan *p = pass_plan(w);
+  uint32_t around = m->own_count - p->fused;
+  bool threads = w->g->row_count == 0 && !has_fold(w);
+  w->chunk = (tvms_line_chunk){.tile = 1};
+  uint32_t tiled = p->tile > 1 ? around - 1 : around;
+  for (uint32_t i = 0; i < tiled; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "i%u", i);
+    w->own_now[i] = tvms_cpu_variable(w->unit, name, w->like);
+  }
+  uint8_t outer = threads && is_large(w) ? TVMS_FOR_PARALLEL : TVMS_FOR_SERIAL;
+  tvms_node *made;
+  if (tiled < around)
+    made = write_tiles(w, m->stage.axes[m->own[tiled]].extent,
+                       tiled ? TVMS_FOR_SERIAL : outer);
+  else
+    made = write_line(w, threads && around == 0);
+  for (uint32_t i = tiled; i-- > 0;)
+    made = tvms_cpu_loop(w->unit, w->own_now[i], m->stage.axes[m->own[i]].extent,
+                         i ? TVMS_FOR_SERIAL : outer, made);
+  return made;
+}
+
+static void write_pass(tvms_line_writer *w, tvms_node_vec *stmts) {
+  written own = {0};
+  if (first_of_pass(w)->own_count == 0) {
+    w->chunk = (tvms_line_chunk){.tile = 1, .vectors = 1, .lanes = 1};
+    for (uint32_t i = 0; i < w->g->count; i++) {
+      if (w->g->members[i].pass != w->pass) continue;
+      tvms_line_set_axes(w);
+      tvms_node *value = tvms_line_as_now(w, w->g->members[i].stage.store->value);
+      push(w, stmts, tvms_line_store(w, i, value));
+    }
+    return;
+  }
+  for (uint32_t i = 0; i < w->g->count; i++) {
+    if (w->g->members[i].pass == w->pass && w->g->members[i].kind == TVMS_LINE_FOLD)
+      begin_fold(w, i, &own);
+  }
+  push(w, &own.stmts, write_loops(w));
+  for (uint32_t i = 0; i < w->g->count; i++) {
+    if (w->g->members[i].pass == w->pass && w->g->members[i].kind == TVMS_LINE_FOLD)
+      end_fold(w, i, &own.stmts);
+  }
+  tvms_node *body = tvms_stmt_seq(w->unit, &own.stmts, TVMS_NO_SPAN);
+  if (own.allocated.len)
+    body = tvms_cpu_block(w->unit, "fold",
+                          (tvms_list){own.allocated.items, own.allocated.len}, body);
+  tvms_vec_fini(&w->unit->context->memory, &own.allocated);
+  push(w, stmts, body);
+}
+
+// ---- Rows ----
+
+// A buffer for the elements of one row in the place of a member's result.
+static tvms_node *row_buffer(tvms_line_writer *w, uint32_t at) {
+  const tvms_line_member *m = &w->g->members[at];
+  const tvms_buffer *old = tvms_as_buffer(m->stage.store->buffer);
+  tvms_node *shape[TVMS_MOST_STAGE_AXES];
+  uint32_t dims = 0;
+  for (uint32_t d = 0; d < m->stage.store->indices.len; d++) {
+    uint32_t axis = tvms_stage_axis_of(&m->stage, m->stage.store->indices.items[d]);
+    bool row = axis == NONE;
+    for (uint32_t r = 0; r < w->g->row_count; r++)
+      row |= m->rows[r] == axis;
+    if (!row && dims < TVMS_MOST_STAGE_AXES) shape[dims++] = old->shape.items[d];
+  }
+  if (dims == 0) shape[dims++] = number(w, 1);
+  const char *name = tvms_symbol_text(w->unit->context, old->name);
+  return tvms_cpu_buffer(w->unit, name, old->element, "local", shape, dims);
+}
+
+static void forget(tvms_line_writer *w, tvms_node_map *gone, uint32_t at) {
+  tvms_node *buffer = w->g->members[at].stage.store->buffer;
+  tvms_node_map_put(gone, buffer, buffer);
+}
+
+static tvms_node *write_rows(tvms_line_writer *w, tvms_node_map *gone) {
+  tvms_node_vec stmts = {0}, allocated = {0};
+  tvms_memory *memory = &w->unit->context->memory;
+  for (uint32_t i = 0; i < w->g->count; i++) {
+    if (w->plan->places[i].how != TVMS_LINE_KEPT) forget(w, gone, i);
+    if (w->plan->places[i].how != TVMS_LINE_OF_ROW) continue;
+    w->locals[i] = row_buffer(w, i);
+    tvms_vec_push(memory, &allocated, w->locals[i]);
+  }
+  for (w->pass = 0; w->pass < w->g->pass_count; w->pass++)
+    write_pass(w, &stmts);
+  tvms_node *body = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+  if (allocated.len)
+    body = tvms_cpu_block(w->unit, "row", (tvms_list){allocated.items, allocated.len},
+                          body);
+  tvms_vec_fini(memory, &allocated);
+  return body;
+}
+
+tvms_node *tvms_line_nest(tvms_unit *unit, const tvms_line_group *group,
+                          const tvms_line_plan *plan, tvms_node_map *gone) {
+  const tvms_stage *first = &group->members[0].stage;
+  tvms_line_writer w = {.unit = unit, .g = group, .plan = plan};
+  w.like =
+      first->count ? first->axes[0].var : tvms_build_literal_int(unit, 0, TVMS_NO_SPAN);
+  tvms_node_map_init(&w.now, &unit->context->memory);
+  for (uint32_t r = 0; r < group->row_count; r++) {
+    char name[16];
+    snprintf(name, sizeof name, "row%u", r);
+    w.row_now[r] = tvms_cpu_variable(unit, group->row_count > 1 ? name : "row", w.like);
+  }
+  tvms_node *made = write_rows(&w, gone);
+  for (uint32_t r = group->row_count; r-- > 0;) {
+    uint8_t kind = r == 0 && is_large(&w) ? TVMS_FOR_PARALLEL : TVMS_FOR_SERIAL;
+    made = tvms_cpu_loop(unit, w.row_now[r], group->rows[r], kind, made);
+  }
+  tvms_node_map_fini(&w.now);
+  return made;
+}

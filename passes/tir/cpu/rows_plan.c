@@ -1,0 +1,393 @@
+// Choosing vectors, tiles and storage for groups of rows; nothing is timed.
+#include "passes/tir/cpu/rows_plan.h"
+
+#include "ir/build.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+#include "passes/tir/cpu/places.h"
+
+enum {
+  NONE = TVMS_MOST_STAGE_AXES,
+  MOST_SUMS = 12,      // accumulators of a tile
+  MOST_VECTORS = 4,    // side by side
+  COSTLY_VECTORS = 2,  // where functions are computed
+  LINE = 512,          // elements from which on a line is long enough
+  MOST_TAPS = 32,      // steps of a sum that are written out
+};
+
+// ---- Storage ----
+
+typedef struct {
+  const tvms_line_member *from, *to;
+  bool same;
+} element_use;
+
+static bool check_use(void *self, const tvms_buffer_load *load) {
+  element_use *u = self;
+  uint32_t links[TVMS_MOST_STAGE_AXES];
+  tvms_line_link(&u->from->stage, &u->to->stage, load, links);
+  for (uint32_t i = 0; i < u->from->own_count; i++) {
+    if (u->from->own_count != u->to->own_count
+        || links[u->from->own[i]] != u->to->own[i])
+      u->same = false;
+  }
+  return true;
+}
+
+static bool count_use(void *self, const tvms_buffer_load *load) {
+  (void)load;
+  ++*(uint32_t *)self;
+  return true;
+}
+
+static uint32_t uses_of(tvms_unit *unit, const tvms_line_member *m,
+                        const tvms_node *buffer) {
+  uint32_t count = 0;
+  tvms_line_loads(unit, m, buffer, count_use, &count);
+  return count;
+}
+
+// Is the buffer used by members of the group alone?
+static bool is_of_group(const tvms_chain *chain, const tvms_line_group *g,
+                        const tvms_node *buffer) {
+  if (!tvms_chain_is_inner(chain, buffer)) return false;
+  for (uint32_t i = 0; i < chain->count; i++) {
+    const tvms_stage *stage = &chain->stages[i];
+    bool member = false;
+    for (uint32_t k = 0; k < g->count; k++)
+      member |= g->members[k].stage.nest == stage->nest;
+    if (member) continue;
+    if (stage->store->buffer == buffer
+        || tvms_walk_contains(&chain->unit->context->memory, stage->store->value,
+                              buffer)
+        || (stage->init
+            && tvms_walk_contains(&chain->unit->context->memory, stage->init, buffer)))
+      return false;
+  }
+  return true;
+}
+
+// Does every use of the result stand at the same element, and in the member's pass?
+static bool is_at_element(tvms_unit *unit, const tvms_line_group *g, uint32_t at,
+                          bool in_pass) {
+  const tvms_line_member *from = &g->members[at];
+  for (uint32_t i = 0; i < g->count; i++) {
+    const tvms_line_member *to = &g->members[i];
+    if (!uses_of(unit, to, from->stage.store->buffer)) continue;
+    element_use u = {from, to, true};
+    tvms_line_loads(unit, to, from->stage.store->buffer, check_use, &u);
+    if (!u.same || (in_pass && to->pass != from->pass)) return false;
+  }
+  return true;
+}
+
+// Every axis stands in an index of its own, as in the rows and loops of the group.
+static bool has_plain_indices(const tvms_line_group *g, const tvms_line_member *m) {
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < m->stage.store->indices.len; i++) {
+    tvms_node *index = m->stage.store->indices.items[i];
+    if (tvms_stage_axis_of(&m->stage, index) < NONE)
+      found++;
+    else if (!tvms_node_is_int_imm(index))
+      return false;
+  }
+  return found == g->row_count + (m->kind == TVMS_LINE_FOLD ? 0 : m->own_count);
+}
+
+static bool same_extents(const tvms_line_member *a, const tvms_line_member *b) {
+  if (a->own_count != b->own_count) return false;
+  for (uint32_t i = 0; i < a->own_count; i++) {
+    if (!tvms_node_same_expr(a->stage.axes[a->own[i]].extent,
+                             b->stage.axes[b->own[i]].extent))
+      return false;
+  }
+  return true;
+}
+
+// The member whose result can hold the elements until it stores its own: the last one that
+// uses them, and the only one that knows the result.
+static const tvms_line_member *TVMS_NULLABLE result_for(tvms_unit *unit,
+                                                        const tvms_line_group *g,
+                                                        uint32_t at) {
+  const tvms_line_member *from = &g->members[at], *last = NULL;
+  for (uint32_t i = at + 1; i < g->count; i++) {
+    if (!uses_of(unit, &g->members[i], from->stage.store->buffer)) continue;
+    if (last && g->members[i].pass < last->pass) return NULL;
+    last = &g->members[i];
+  }
+  if (!last || last->kind != TVMS_LINE_MAP || !same_extents(from, last)) return NULL;
+  const tvms_node *result = last->stage.store->buffer;
+  bool same = tvms_dtype_same(tvms_as_buffer(result)->element,
+                              tvms_as_buffer(from->stage.store->buffer)->element);
+  if (!same || !has_plain_indices(g, last)) return NULL;
+  for (uint32_t i = 0; i < g->count; i++) {
+    if (uses_of(unit, &g->members[i], result)) return NULL;
+  }
+  return last;
+}
+
+static bool is_taken(const tvms_line_plan *p, uint32_t count,
+                     const tvms_line_member *result) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (p->places[i].how == TVMS_LINE_IN_RESULT && p->places[i].result == result)
+      return true;
+  }
+  return false;
+}
+
+static void place_member(const tvms_chain *chain, const tvms_line_group *g, uint32_t at,
+                         const tvms_line_options *options, tvms_line_plan *p) {
+  const tvms_line_member *m = &g->members[at];
+  tvms_line_place *place = &p->places[at];
+  tvms_dtype dtype = m->stage.store->value->dtype;
+  bool exact = !tvms_dtype_is_real(dtype);
+  place->one_by_one = !exact && !options->reorders;
+  place->how = TVMS_LINE_KEPT;
+  if (!is_of_group(chain, g, m->stage.store->buffer) || !has_plain_indices(g, m))
+    return;
+  bool element = m->kind != TVMS_LINE_FOLD && m->own_count > 0;
+  if (element && is_at_element(chain->unit, g, at, true)) {
+    place->how = TVMS_LINE_OF_CHUNK;
+    return;
+  }
+  if (g->row_count == 0) return;
+  place->how = TVMS_LINE_OF_ROW;
+  if (!element || !options->noalias || !is_at_element(chain->unit, g, at, false))
+    return;
+  const tvms_line_member *result = result_for(chain->unit, g, at);
+  if (!result || is_taken(p, at, result)) return;
+  place->how = TVMS_LINE_IN_RESULT;
+  place->result = result;
+}
+
+// ---- Vectors ----
+
+static uint32_t bits_of(tvms_dtype d) {
+  if (tvms_dtype_is_real(d) && d.bits < 32) return 32;
+  return d.bits < 8 ? 8 : d.bits;
+}
+
+// Bits of the widest element that the pass computes; indices do not count.
+static uint32_t pass_bits(const tvms_line_group *g, uint32_t pass) {
+  uint32_t bits = 8;
+  for (uint32_t i = 0; i < g->count; i++) {
+    if (g->members[i].pass != pass) continue;
+    uint32_t own = bits_of(g->members[i].stage.store->value->dtype);
+    if (own > bits) bits = own;
+  }
+  return bits;
+}
+
+typedef struct {
+  tvms_unit *unit;
+  const tvms_line_member *member;
+  uint32_t most;  // axes that can be one line
+} fusing;
+
+// The steps of neighbouring axes must be those of one axis.
+static uint32_t fusable(tvms_unit *unit, const tvms_line_member *m,
+                        const tvms_node *buffer, tvms_list indices, uint32_t most) {
+  uint32_t fused = 1;
+  int64_t next;
+  const tvms_stage_axis *line = &m->stage.axes[m->own[m->own_count - 1]];
+  if (!tvms_cpu_step_of(unit, buffer, indices, line->var, &next)) return 1;
+  while (fused < most) {
+    const tvms_stage_axis *inner = &m->stage.axes[m->own[m->own_count - fused]];
+    const tvms_stage_axis *outer = &m->stage.axes[m->own[m->own_count - fused - 1]];
+    int64_t step, extent = tvms_cpu_number(inner->extent);
+    if (extent < 1 || !tvms_cpu_step_of(unit, buffer, indices, outer->var, &step)
+        || step != next * extent)
+      break;
+    next = step;
+    fused++;
+  }
+  return fused;
+}
+
+static tvms_walk_step limit_fused(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  fusing *f = self;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  const tvms_line_member *m = f->member;
+  if (node->kind == TVMS_NODE_BUFFER_LOAD) {
+    const tvms_buffer_load *load = tvms_as_buffer_load(node);
+    f->most = fusable(f->unit, m, load->buffer, load->indices, f->most);
+    return TVMS_WALK_SKIP;
+  }
+  // Elsewhere an axis is worth more than the place that it leads to.
+  for (uint32_t i = 0; i < m->own_count; i++) {
+    if (node == m->stage.axes[m->own[i]].var) f->most = 1;
+  }
+  return TVMS_WALK_ON;
+}
+
+static uint32_t fused_axes(tvms_unit *unit, const tvms_line_group *g,
+                           const tvms_line_plan *p, uint32_t pass) {
+  uint32_t most = TVMS_MOST_STAGE_AXES;
+  for (uint32_t i = 0; i < g->count; i++) {
+    const tvms_line_member *m = &g->members[i];
+    if (m->pass != pass) continue;
+    fusing f = {unit, m, most < m->own_count ? most : m->own_count};
+    tvms_visitor visitor = {.self = &f, .enter = limit_fused};
+    tvms_walk(&unit->context->memory, m->term ? m->term : m->stage.store->value,
+              &visitor);
+    if (m->kind != TVMS_LINE_FOLD && p->places[i].how != TVMS_LINE_OF_CHUNK)
+      f.most =
+          fusable(unit, m, m->stage.store->buffer, m->stage.store->indices, f.most);
+    if (f.most < most) most = f.most;
+  }
+  return most;
+}
+
+static const tvms_line_member *first_of(const tvms_line_group *g, uint32_t pass) {
+  const tvms_line_member *m = g->members;
+  while (m->pass != pass)
+    m++;
+  return m;
+}
+
+// As few axes as make a line that is long enough, of those that can be one.
+static uint32_t axes_of_line(tvms_unit *unit, const tvms_line_group *g,
+                             const tvms_line_plan *p, uint32_t pass) {
+  const tvms_line_member *m = first_of(g, pass);
+  uint32_t most = fused_axes(unit, g, p, pass), fused = 1;
+  int64_t length = tvms_cpu_number(m->stage.axes[m->own[m->own_count - 1]].extent);
+  while (fused < most && length >= 0 && length < LINE) {
+    int64_t extent =
+        tvms_cpu_number(m->stage.axes[m->own[m->own_count - fused - 1]].extent);
+    length = extent < 0 ? -1 : length * extent;
+    fused++;
+  }
+  return fused;
+}
+
+static int64_t line_length(const tvms_line_member *m, uint32_t fused) {
+  int64_t length = 1;
+  for (uint32_t i = 0; i < fused; i++) {
+    int64_t extent =
+        tvms_cpu_number(m->stage.axes[m->own[m->own_count - 1 - i]].extent);
+    if (extent < 0) return -1;
+    length *= extent;
+  }
+  return length;
+}
+
+static bool stores_side_by_side(tvms_unit *unit, const tvms_line_member *m) {
+  int64_t step;
+  const tvms_store *store = m->stage.store;
+  const tvms_node *var = m->stage.axes[m->own[m->own_count - 1]].var;
+  return tvms_cpu_step_of(unit, store->buffer, store->indices, var, &step) && step == 1;
+}
+
+int64_t tvms_line_taps(const tvms_line_member *m) {
+  int64_t taps = 1;
+  for (uint32_t i = 0; i < m->stage.count; i++) {
+    int64_t extent = tvms_cpu_number(m->stage.axes[i].extent);
+    if (!m->stage.axes[i].sums) continue;
+    if (extent < 0 || extent > MOST_TAPS) return -1;
+    taps *= extent;
+    if (taps > MOST_TAPS) return -1;
+  }
+  return taps;
+}
+
+// Steps of the axis around the line that share what they load.
+static int64_t tile_for(const tvms_line_group *g, uint32_t pass,
+                        const tvms_line_pass_plan *p) {
+  int64_t tile = 1;
+  for (uint32_t i = 0; i < g->count; i++) {
+    const tvms_line_member *m = &g->members[i];
+    if (m->pass != pass || m->kind != TVMS_LINE_COLUMN) continue;
+    if (tvms_line_taps(m) < 0 || m->own_count <= p->fused) return 1;
+    tile = MOST_SUMS / p->vectors;
+    int64_t extent =
+        tvms_cpu_number(m->stage.axes[m->own[m->own_count - p->fused - 1]].extent);
+    if (extent < 0) return 1;
+    if (tile > 4) tile = 4;
+    while (tile > 1 && extent % tile && tile > 2)
+      tile--;
+    if (tile > extent) tile = extent;
+  }
+  return tile;
+}
+
+static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
+                      const tvms_target *target, uint32_t pass,
+                      const tvms_line_plan *plan, tvms_line_pass_plan *p) {
+  const tvms_line_member *first = first_of(g, pass);
+  *p = (tvms_line_pass_plan){.lanes = 1, .vectors = 1, .tile = 1, .fused = 1};
+  if (first->own_count == 0) return;
+  p->fused = axes_of_line(unit, g, plan, pass);
+  uint32_t bits = target->vector_bits ? target->vector_bits : 128;
+  p->lanes = bits / pass_bits(g, pass);
+  p->vectors = MOST_VECTORS;
+  for (uint32_t i = 0; i < g->count; i++) {
+    const tvms_line_member *m = &g->members[i];
+    if (m->pass != pass) continue;
+    if (tvms_chain_cost_of(unit, m->stage.store->value, NULL).calls)
+      p->vectors = COSTLY_VECTORS;
+    if (m->kind != TVMS_LINE_FOLD && plan->places[i].how != TVMS_LINE_OF_CHUNK
+        && !stores_side_by_side(unit, m))
+      p->lanes = 1;
+  }
+  int64_t length = line_length(first, p->fused);
+  while (length >= 0 && p->lanes > length && p->lanes > 1)
+    p->lanes /= 2;
+  while (length >= 0 && p->vectors > 1 && p->vectors * p->lanes > length)
+    p->vectors--;
+  p->tile = tile_for(g, pass, p);
+}
+
+// What a pass stores and has loaded before may not be computed twice.
+static bool can_overlap(tvms_unit *unit, const tvms_line_group *g,
+                        const tvms_line_plan *plan, uint32_t pass) {
+  for (uint32_t i = 0; i < g->count; i++) {
+    const tvms_line_member *m = &g->members[i];
+    if (m->pass != pass) continue;
+    if (m->kind == TVMS_LINE_FOLD && plan->places[i].one_by_one) return false;
+    if (m->kind == TVMS_LINE_FOLD) continue;
+    // No initial value: the result goes on from what is there.
+    if (m->kind == TVMS_LINE_COLUMN && !m->stage.init) return false;
+    for (uint32_t k = 0; k <= i; k++) {
+      if (g->members[k].pass == pass
+          && uses_of(unit, &g->members[k], m->stage.store->buffer))
+        return false;
+      bool in_result =
+          plan->places[k].how == TVMS_LINE_IN_RESULT && plan->places[k].result == m;
+      if (in_result && uses_of(unit, m, g->members[k].stage.store->buffer))
+        return false;
+    }
+  }
+  return true;
+}
+
+// Elements of all passes, weighted; sizes that are not known count as 64.
+static int64_t work_of(tvms_unit *unit, const tvms_line_group *g) {
+  int64_t work = 0;
+  for (uint32_t i = 0; i < g->count; i++) {
+    const tvms_stage *stage = &g->members[i].stage;
+    int64_t steps = 1;
+    for (uint32_t a = 0; a < stage->count; a++) {
+      int64_t extent = tvms_cpu_number(stage->axes[a].extent);
+      if (__builtin_mul_overflow(steps, extent < 0 ? 64 : extent, &steps))
+        return INT64_MAX;
+    }
+    bool costly = tvms_chain_cost_of(unit, stage->store->value, NULL).calls > 0;
+    if (__builtin_mul_overflow(steps, costly ? 4 : 1, &steps)
+        || __builtin_add_overflow(work, steps, &work))
+      return INT64_MAX;
+  }
+  return work;
+}
+
+tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, const tvms_line_group *group,
+                                  const tvms_line_options *options) {
+  tvms_line_plan plan = {.work = work_of(chain->unit, group)};
+  for (uint32_t i = 0; i < group->count; i++)
+    place_member(chain, group, i, options, &plan);
+  for (uint32_t pass = 0; pass < group->pass_count; pass++) {
+    plan_pass(chain->unit, group, options->target, pass, &plan, &plan.passes[pass]);
+    plan.passes[pass].overlaps = can_overlap(chain->unit, group, &plan, pass);
+  }
+  return plan;
+}

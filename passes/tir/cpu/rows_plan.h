@@ -1,0 +1,48 @@
+// How a group of rows is computed on a machine: vectors, and where results between stages lie.
+#ifndef TVMS_PASSES_TIR_CPU_ROWS_PLAN_H
+#define TVMS_PASSES_TIR_CPU_ROWS_PLAN_H
+
+#include "ir/target.h"
+#include "passes/tir/cpu/rows.h"
+
+typedef enum {
+  TVMS_LINE_KEPT,      // in the buffer that the text has
+  TVMS_LINE_OF_ROW,    // in a buffer for one row
+  TVMS_LINE_OF_CHUNK,  // in registers: every use is in the same pass at the same element
+  TVMS_LINE_IN_RESULT  // in the buffer of the result that it becomes
+} tvms_line_storage;
+
+typedef struct {
+  tvms_line_storage how;
+  const tvms_line_member *TVMS_NULLABLE result;  // IN_RESULT: which stores the result
+  bool one_by_one;  // FOLD: elements are combined in the order of the text
+} tvms_line_place;
+
+typedef struct {
+  int64_t lanes;    // elements of a vector
+  int64_t vectors;  // side by side
+  int64_t tile;     // steps of the axis around the line that are computed together
+  uint32_t fused;   // axes that make up the line
+  bool overlaps;    // the last vector may compute elements again
+} tvms_line_pass_plan;
+
+typedef struct {
+  tvms_line_place places[TVMS_MOST_LINE_MEMBERS];
+  tvms_line_pass_plan passes[TVMS_MOST_LINE_MEMBERS];
+  int64_t work;  // elements of all passes, weighted
+} tvms_line_plan;
+
+typedef struct {
+  const tvms_target *target;
+  bool reorders;  // sums of floats may be taken in lanes
+  bool noalias;   // buffers of the function's parameters are apart
+} tvms_line_options;
+
+// Chooses for a group; what the target does not say is taken as of vectors of 16 bytes.
+tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, const tvms_line_group *group,
+                                  const tvms_line_options *options);
+
+// Steps of a member's sum, if they are few enough to be written out; else -1.
+int64_t tvms_line_taps(const tvms_line_member *member);
+
+#endif

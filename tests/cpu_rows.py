@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+"""Generated programs without contractions: ScheduleCPU changes no result.
+
+    cpu_rows.py [--count N] [--seed N]
+
+Reductions along rows with element-wise stages between them, sums along columns, windows, copies that transpose, pad, join, cut
+and gather, all of small and odd sizes, known and unknown, as blocks and as plain loops, for machines with vectors of 16, 32 and
+64 bytes. The interpreter runs each before and after the pass on the same inputs, whole numbers, and symbolic sizes of all kinds; what
+comes out must be well-formed, and check as a text again. Results must be the same to the last bit, but with `reorder` where sums
+of floats are not exact.
+"""
+import argparse, os, random, re, struct, subprocess, sys, tempfile
+
+TVMS = os.environ.get("TVMS_PROGRAM", "build/tvms")
+HEAD = "from tvm.script import ir as I, tirx as T\n\n@I.ir_module\nclass Module:\n    @T.prim_func(s_tir=True)\n"
+TARGETS = ["x86_64-linux-gnu,haswell", "x86_64-linux-gnu,znver4", "aarch64-linux-gnu,neoverse-n1"]
+SIZES = [1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 31, 33, 40, 67, 130]
+UNARY = {"float": ["T.exp({x} * T.{d}(0.125))", "T.tanh({x})", "{x} * {x}", "T.max({x}, T.{d}(0))", "T.rsqrt({x} * {x} + T.{d}(1))", "{x} * T.{d}(2) - T.{d}(1)", "T.erf({x})"],
+         "int": ["{x} * {x}", "{x} + 3", "T.max({x}, 2)", "T.min({x}, 5) - 1"]}
+FOLDS = {"sum": ("T.{d}(0)", "{r} + {t}"), "max": ('T.min_value("{d}")', "T.max({r}, {t})"), "min": ('T.max_value("{d}")', "T.min({r}, {t})")}
+
+
+class Program:
+    """A PrimFunc in the making: buffers, and stages as blocks or as plain loops."""
+
+    def __init__(self, r, noalias=True):
+        self.r, self.params, self.inner, self.body, self.symbols = r, [], [], [], []
+        self.noalias, self.blocks = noalias, r.random() < 0.7
+
+    def size(self, most=200):
+        n = self.r.choice([s for s in SIZES if s <= most])
+        if self.r.random() < 0.15:
+            self.symbols.append(f"n{len(self.symbols)}")
+            return self.symbols[-1]
+        return n
+
+    def param(self, name, shape, dtype):
+        self.params.append((name, shape, dtype))
+
+    def buffer(self, name, shape, dtype):
+        self.inner.append((name, shape, dtype))
+
+    def stage(self, name, axes, lines):
+        """`axes`: name, extent, S or R; lines use the names. The first line may be an initial store."""
+        grid = ", ".join(a for a, _, _ in axes), ", ".join(str(e) for _, e, _ in axes)
+        out = [f"        for {grid[0]} in T.grid({grid[1]}):" if len(axes) > 1 else f"        for {axes[0][0]} in range({axes[0][1]}):"] if axes else []
+        init, last = (lines[0], lines[1]) if len(lines) == 2 else (None, lines[0])
+        if not self.blocks:
+            if init:
+                spatial = [a for a in axes if a[2] == "S"]
+                keep = self.body
+                self.body = keep
+                self.stage(name + "_init", spatial, [init]) if spatial else self.body.append("        " + init)
+            self.body += out + [("            " if axes else "        ") + last]
+            return
+        out += [f'            with T.sblock("{name}"):']
+        if len(axes) > 1:
+            out.append(f'                {", ".join("v" + a for a, _, _ in axes)} = T.axis.remap("{"".join(k for _, _, k in axes)}", [{grid[0]}])')
+        else:
+            out.append(f'                v{axes[0][0]} = T.axis.{"spatial" if axes[0][2] == "S" else "reduce"}({axes[0][1]}, {axes[0][0]})')
+        rename = lambda line: " ".join(line.split(" "))
+        if init:
+            out += ["                with T.init():", "                    " + self.bound(init, axes)]
+        self.body += out + ["                " + self.bound(last, axes)]
+
+    def bound(self, line, axes):
+        for a, _, _ in axes:
+            line = re.sub(rf"\b{a}\b", "v" + a, line)
+        return line
+
+    def text(self):
+        show = lambda shape: "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+        heads = ", ".join(f"{n.lower()}_: T.handle" for n, _, _ in self.params)
+        lines = [f"    def main({heads}):"]
+        if self.noalias:
+            lines.append('        T.func_attr({"tirx.noalias": True})')
+        lines += [f"        {s} = T.int32()" for s in self.symbols]
+        lines += [f'        {n} = T.match_buffer({n.lower()}_, {show(s)}, "{d}")' for n, s, d in self.params]
+        lines += [f'        {n} = T.sblock_alloc_buffer({show(s)}, "{d}")' for n, s, d in self.inner]
+        return HEAD + "\n".join(lines + self.body) + "\n"
+
+
+def rows(r):
+    """Maps and folds that use one another's results along rows."""
+    p = Program(r)
+    p.blocks = True
+    d = r.choice(["float32", "float32", "float32", "float64", "int32", "float16"])
+    kind = "int" if d == "int32" else "float"
+    outer = [p.size(8) for _ in range(r.choice([0, 1, 1, 2]))]
+    line = [p.size() for _ in range(r.choice([1, 1, 2]))]
+    o, l = [f"a{i}" for i in range(len(outer))], [f"k{i}" for i in range(len(line))]
+    at = lambda names: ", ".join(names) if names else "0"
+    p.param("X", outer + line, d)
+    p.param("W", line, d)
+    elements, folds = [f"X[{at(o + l)}]", f"W[{at(l)}]"], []
+    axes = lambda names, extents, k: list(zip(names, extents, k * len(names)))
+    steps = r.randint(1, 5)
+    for i in range(steps):
+        last = i == steps - 1
+        use = r.choice(elements)
+        if folds and r.random() < 0.6:
+            use = f"({use} - {r.choice(folds)})"
+        value = r.choice(UNARY[kind]).format(x=use, d=d) if r.random() < 0.6 else f"{use} + {r.choice(elements)}"
+        choice = r.choice(["map", "fold", "fold", "scalar"] if folds else ["map", "fold"])
+        name = f"Y{i}" if last or r.random() < 0.2 else f"t{i}"
+        shape = {"map": outer + line, "fold": outer or [1], "scalar": outer or [1]}[choice]
+        (p.param if name[0] == "Y" else p.buffer)(name, shape, d)
+        if choice == "map":
+            p.stage(f"map{i}", axes(o, outer, "S") + axes(l, line, "S"), [f"{name}[{at(o + l)}] = {value}"])
+            elements.append(f"{name}[{at(o + l)}]")
+        elif choice == "fold":
+            init, step = FOLDS[r.choice(list(FOLDS))]
+            place = f"{name}[{at(o)}]"
+            p.stage(f"fold{i}", axes(o, outer, "S") + axes(l, line, "R"), [f"{place} = {init.format(d=d)}", f"{place} = {step.format(r=place, t=value, d=d)}"])
+            folds.append(place)
+        else:
+            place = f"{name}[{at(o)}]"
+            if o:
+                p.stage(f"scalar{i}", axes(o, outer, "S"), [f"{place} = {r.choice(UNARY[kind]).format(x=r.choice(folds), d=d)}"])
+            else:
+                p.stage(f"scalar{i}", [("z", 1, "S")], [f"{name}[z] = {r.choice(folds)} + {d and 'T.' + d + '(1)'}"])
+            folds.append(place)
+    return p
+
+
+def columns(r):
+    """Sums along an axis that is not the last one, with what follows them."""
+    p = Program(r)
+    d = r.choice(["float32", "int32", "float64"])
+    a, b, c = p.size(5), p.size(9), p.size(70)
+    p.param("X", [a, b, c], d)
+    p.param("Y", [a, c], d)
+    p.buffer("S", [a, c], d)
+    init, step = FOLDS[r.choice(list(FOLDS))]
+    p.stage("column", [("i", a, "S"), ("j", c, "S"), ("k", b, "R")],
+            [f"S[i, j] = {init.format(d=d)}", f"S[i, j] = {step.format(r='S[i, j]', t='X[i, k, j]', d=d)}"])
+    p.stage("after", [("i", a, "S"), ("j", c, "S")], ["Y[i, j] = S[i, j] + S[i, j]"])
+    return p
+
+
+def window(r):
+    """Pooling and depthwise convolutions, channels first or last, padded or not."""
+    p = Program(r)
+    p.blocks = True
+    first, stride, size, pad = r.random() < 0.5, r.choice([1, 1, 2]), r.choice([1, 2, 3]), r.choice([0, 0, 1])
+    c, h, w = p.size(20), r.choice([5, 8, 9]), r.choice([4, 7, 16, 23, 37])
+    depthwise = r.random() < 0.5
+    shape = lambda h, w: [1, c, h, w] if first else [1, h, w, c]
+    at = lambda y, x: f"n, f, {y}, {x}" if first else f"n, {y}, {x}, f"
+    p.param("X", shape(h, w), "float32")
+    if depthwise:
+        p.param("W", [c, size, size] if first else [size, size, c], "float32")
+    oh, ow = (h + 2 * pad - size) // stride + 1, (w + 2 * pad - size) // stride + 1
+    p.param("Y", shape(oh, ow), "float32")
+    source = "X"
+    order = lambda y, x: [("n", 1, "S"), ("f", c, "S"), ("y", y, "S"), ("x", x, "S")] if first else [("n", 1, "S"), ("y", y, "S"), ("x", x, "S"), ("f", c, "S")]
+    if pad:
+        source = "P"
+        p.buffer("P", shape(h + 2, w + 2), "float32")
+        inside = f"1 <= y and y < {h + 1} and 1 <= x and x < {w + 1}"
+        p.stage("pad", order(h + 2, w + 2), [f"P[{at('y', 'x')}] = T.if_then_else({inside}, X[{at('y - 1', 'x - 1')}], T.float32(0))"])
+    s = f" * {stride}" if stride > 1 else ""
+    x = f"{source}[{at(f'y{s} + p', f'x{s} + q')}]"
+    term = f"{x} * W[{'f, p, q' if first else 'p, q, f'}]" if depthwise else x
+    init, step = FOLDS["sum" if depthwise else r.choice(list(FOLDS))]
+    y = f"Y[{at('y', 'x')}]"
+    p.stage("window", order(oh, ow) + [("p", size, "R"), ("q", size, "R")], [f"{y} = {init.format(d='float32')}", f"{y} = {step.format(r=y, t=term, d='float32')}"])
+    return p
+
+
+def movement(r):
+    """Copies to other places."""
+    p = Program(r)
+    d = r.choice(["float32", "float32", "int8", "float64", "float16"])
+    n, m, k = p.size(40), p.size(70), p.size(20)
+    kind = r.choice(["transpose", "permute", "pad", "join", "cut", "gather", "flat", "cast", "inplace"])
+    axes = lambda *extents: [(x, e, "S") for x, e in zip("ijk", extents)]
+    if kind == "transpose":
+        p.param("X", [n, m], d)
+        p.param("Y", [m, n], d)
+        p.stage("turn", axes(m, n), ["Y[i, j] = X[j, i]"])
+    elif kind == "permute":
+        p.param("X", [n, k, m], d)
+        p.param("Y", [k, n, m] if r.random() < 0.5 else [m, k, n], d)
+        p.stage("turn", axes(*p.params[1][1]), ["Y[i, j, k] = X[j, i, k]" if p.params[1][1][0] == k else "Y[i, j, k] = X[k, j, i]"])
+    elif kind == "pad":
+        a, b = r.choice([0, 1, 3]), r.choice([0, 2, 5])
+        p.param("X", [n, m], d)
+        p.param("Y", [n, f"{m} + {a + b}"], d)
+        p.stage("pad", axes(n, f"{m} + {a + b}"), [f"Y[i, j] = T.if_then_else({a} <= j and j < {m} + {a}, X[i, j - {a}], T.{d}(0))"])
+    elif kind == "join":
+        p.param("X", [n, m], d)
+        p.param("Z", [n, k], d)
+        p.param("Y", [n, f"{m} + {k}"], d)
+        p.stage("join", axes(n, f"{m} + {k}"), [f"Y[i, j] = T.if_then_else(j >= {m}, Z[i, j - {m}], X[i, j])"])
+    elif kind == "cut":
+        a, s = r.choice([0, 1, 2]), r.choice([1, 1, 2, 3])
+        p.param("X", [n, f"{m} * {s} + {a}"], d)
+        p.param("Y", [n, m], d)
+        p.stage("cut", axes(n, m), [f"Y[i, j] = X[i, j * {s} + {a}]"])
+    elif kind == "gather":
+        p.param("X", [8, m], d)
+        p.param("P", [n], "int32")
+        p.param("Y", [n, m], d)
+        p.stage("gather", axes(n, m), ["Y[i, j] = X[P[i], j]"])
+    elif kind == "flat":
+        n, m = (x if isinstance(x, int) else 6 for x in (n, m))
+        p.param("X", [n * m], d)
+        p.param("Y", [m, n], d)
+        p.stage("flat", axes(m, n), [f"Y[i, j] = X[(i * {n} + j) % {n * m}]"])
+    elif kind == "cast":
+        p.param("X", [n, m], d)
+        p.param("Y", [n, m], "float32")
+        p.stage("cast", axes(n, m), ['Y[i, j] = T.Cast("float32", X[i, j])' if d != "float32" else "Y[i, j] = X[i, j]"])
+    else:
+        p.param("Y", [n, m], d)
+        p.stage("inplace", axes(n, m), [f"Y[i, j] = Y[i, j] * T.{d}(2)"])
+        p.stage("again", axes(n, m), [f"Y[i, j] = Y[i, j] + T.{d}(1)"])
+    return p
+
+
+def run(*arguments):
+    return subprocess.run([TVMS, *arguments], capture_output=True, text=True, timeout=300)
+
+
+FORMATS = {"float32": ("<f4", "f"), "float64": ("<f8", "d"), "float16": ("<f2", "e"), "int32": ("<i4", "i"), "int8": ("|i1", "b")}
+
+
+def write_array(path, shape, dtype, values):
+    kind, code = FORMATS[dtype]
+    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({', '.join(map(str, shape))},)}}"
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    with open(path, "wb") as f:
+        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(values)}{code}", *values))
+
+
+def read_array(path):
+    with open(path, "rb") as f:
+        data = f.read()
+    size = struct.unpack("<H", data[8:10])[0]
+    code = {kind: code for kind, code in FORMATS.values()}[eval(data[10:10 + size])["descr"]]
+    return struct.unpack(f"<{(len(data) - 10 - size) // struct.calcsize(code)}{code}", data[10 + size:])
+
+
+def inputs(r, program, folder):
+    """Arguments that give every parameter of a program whole numbers."""
+    sizes = {name: r.choice(SIZES) for name in program.symbols}
+    arguments = []
+    for name, shape, dtype in program.params:
+        shape = [eval(str(extent), dict(sizes)) for extent in shape]
+        count = 1
+        for extent in shape:
+            count *= extent
+        low = 0 if name == "P" else -4
+        write_array(os.path.join(folder, name + ".npy"), shape, dtype, [r.randint(low, 4) for _ in range(count)])
+        arguments += ["--in", f"{name}={folder}/{name}.npy"]
+    return arguments
+
+
+def results(folder, path, arguments, name):
+    out = os.path.join(folder, name)
+    os.makedirs(out, exist_ok=True)
+    for old in os.listdir(out):
+        os.unlink(os.path.join(out, old))
+    p = run("run", *arguments, "--out", out, path)
+    if p.returncode:
+        raise ValueError(p.stderr)
+    return {f: read_array(os.path.join(out, f)) for f in sorted(os.listdir(out))}
+
+
+def same(a, b, exact):
+    if a == b or len(a) != len(b):
+        return a == b
+    if exact:
+        return all(x == y or x != x and y != y for x, y in zip(a, b))
+    most = max((abs(x) for x in a if x == x and abs(x) != float("inf")), default=0)
+    return all(x == y or x != x and y != y or abs(x - y) <= 2e-2 * most for x, y in zip(a, b))
+
+
+def judge(r, folder, program, target, reorder):
+    """Returns what is wrong, and whether something was scheduled."""
+    before, after = os.path.join(folder, "before.tvms"), os.path.join(folder, "after.tvms")
+    with open(before, "w") as f:
+        f.write(program.text())
+    passes = f"ScheduleCPU{{target='{target}',reorder={'true' if reorder else 'false'}}}"
+    p = run("opt", "--passes", passes, "--verify-each", "--statistics", before)
+    if p.returncode:
+        return p.stderr.strip(), False
+    with open(after, "w") as f:
+        f.write(p.stdout)
+    q = run("check", after)
+    if q.returncode:
+        return q.stderr.strip(), True
+    arguments = inputs(r, program, folder)
+    try:
+        was, now = results(folder, before, arguments, "was"), results(folder, after, arguments, "now")
+    except ValueError as failure:
+        return str(failure), True
+    wrong = [name for name in was if not same(was[name], now[name], not reorder)]
+    return f"{wrong} differ" if wrong else "", "groups of rows" in p.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=160)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    r = random.Random(options.seed)
+    passed = failed = scheduled = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for i in range(options.count):
+            program = r.choice([rows, rows, rows, columns, window, movement, movement])(r)
+            target, reorder = r.choice(TARGETS), r.random() < 0.5
+            wrong, was_scheduled = judge(r, folder, program, target, reorder)
+            scheduled += was_scheduled
+            passed, failed = passed + (not wrong), failed + bool(wrong)
+            if wrong:
+                print(f"FAIL program {i} for {target}, reorder {reorder}: {wrong[:600]}\n{program.text()}")
+    # A pass that leaves everything alone changes no result, either.
+    enough = scheduled >= 0.8 * options.count
+    print(f"{scheduled} of {options.count} scheduled")
+    print(f"{passed + enough} passed, {failed + (not enough)} failed")
+    return 1 if failed or not enough else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
