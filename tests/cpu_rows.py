@@ -181,8 +181,9 @@ def movement(r):
         p.stage("turn", axes(m, n), ["Y[i, j] = X[j, i]"])
     elif kind == "permute":
         p.param("X", [n, k, m], d)
-        p.param("Y", [k, n, m] if r.random() < 0.5 else [m, k, n], d)
-        p.stage("turn", axes(*p.params[1][1]), ["Y[i, j, k] = X[j, i, k]" if p.params[1][1][0] == k else "Y[i, j, k] = X[k, j, i]"])
+        shape, source = r.choice([([k, n, m], "j, i, k"), ([m, k, n], "k, j, i"), ([m, n, k], "j, k, i")])
+        p.param("Y", shape, d)
+        p.stage("turn", axes(*shape), [f"Y[i, j, k] = X[{source}]"])
     elif kind == "pad":
         a, b = r.choice([0, 1, 3]), r.choice([0, 2, 5])
         p.param("X", [n, m], d)

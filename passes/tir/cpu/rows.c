@@ -210,7 +210,7 @@ static const char *TVMS_NULLABLE read_member(tvms_unit *unit, const tvms_stage *
   if (!tvms_chain_is_free(unit, stage)) return "the order of its steps may matter";
   if (!has_sums(stage)) return stage->init ? "it has an initial value" : NULL;
   if (!read_term(unit, m))
-    return "its result is no plain sum, product, minimum or maximum";
+    return "its result is not a plain sum, product, minimum or maximum";
   return NULL;
 }
 
