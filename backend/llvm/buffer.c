@@ -1,7 +1,8 @@
 // Buffers: memory, addresses, loads and stores.
 //
 // All address arithmetic is 64-bit and cannot overflow for indices inside their buffer.
-// Vectors whose last index is a ramp of step one are one access; others go lane by lane.
+// Vectors whose last index is a ramp of step one are one access. Loads with a step of two to four
+// take all that lies between and pick their lanes; others go lane by lane.
 #include "backend/llvm/buffer.h"
 
 #include "backend/llvm/emit.h"
@@ -13,6 +14,9 @@
 // Bytes of one buffer in the frame of a function, and of all of them: register tiles must be
 // there, or they never get into registers.
 enum { LARGEST_IN_FRAME = 16384, FRAME = 65536, ALIGNMENT = 64 };
+
+// Steps of a ramp whose lanes are picked from a load of all that lies between, and lanes of it.
+enum { LONGEST_STEP = 4, MOST_STEPS = 64 };
 
 LLVMValueRef tvms_emit_index(emitter *e, const tvms_node *node) {
   bool before = e->in_index;
@@ -331,6 +335,57 @@ static LLVMValueRef load_lane(emitter *e, access_path *path, tvms_dtype element,
   return tvms_emit_choose(e, condition, load_guarded, &load, load_zero, &load);
 }
 
+// The step of a ramp that a vector of neighbours can be picked from, else 0; the same number may be
+// added to every lane.
+static uint32_t short_step(const tvms_node *index) {
+  if (index->kind == TVMS_NODE_RAMP) {
+    const tvms_node *stride = tvms_as_ramp(index)->stride;
+    if (!tvms_node_is_int_imm(stride)) return 0;
+    int64_t step = tvms_as_int_imm(stride)->value;
+    return step > 1 && step <= LONGEST_STEP ? (uint32_t)step : 0;
+  }
+  if (index->kind != TVMS_NODE_ADD) return 0;
+  const tvms_binary *sum = tvms_as_binary(index);
+  if (sum->a->kind == TVMS_NODE_BROADCAST) return short_step(sum->b);
+  return sum->b->kind == TVMS_NODE_BROADCAST ? short_step(sum->a) : 0;
+}
+
+// The short step of the last index, if the other ones are the same in all lanes.
+static uint32_t last_step(const tvms_buffer_load *load, uint32_t lanes) {
+  tvms_list indices = load->indices;
+  if (lanes > MOST_STEPS || !is_compact(load->buffer)) return 0;
+  for (uint32_t i = 0; i + 1 < indices.len; i++) {
+    if (indices.items[i]->dtype.lanes > 1) return 0;
+  }
+  return short_step(indices.items[indices.len - 1]);
+}
+
+// Every `step`-th element from the place of the first lane on. Nothing behind the last lane is
+// read; with a step of two the second of two vectors ends with it.
+static LLVMValueRef load_steps(emitter *e, access_path *path, tvms_dtype element,
+                               uint32_t lanes, uint32_t step) {
+  bool halves = step == 2;
+  uint32_t all = (lanes - 1) * step + 1;
+  LLVMValueRef picked[MOST_STEPS];
+  for (uint32_t i = 0; i < lanes; i++) {
+    // In the second vector everything lies one further.
+    uint32_t at = i * step + (halves && i * step >= lanes ? 1 : 0);
+    picked[i] = LLVMConstInt(e->i32, at, false);
+  }
+  tvms_dtype wide = tvms_dtype_with_lanes(element, (int)(halves ? lanes : all));
+  LLVMValueRef place = place_of(e, path, 0);
+  LLVMValueRef first = tvms_emit_load(e, wide, place, path->span);
+  LLVMValueRef second = LLVMGetUndef(LLVMTypeOf(first));
+  if (halves) {
+    LLVMTypeRef type = tvms_emit_memory_type(e, element, path->span);
+    LLVMValueRef behind = tvms_emit_int(e, (int64_t)lanes - 1);
+    place = LLVMBuildInBoundsGEP2(e->builder, type, place, &behind, 1, "");
+    second = tvms_emit_load(e, wide, place, path->span);
+  }
+  return LLVMBuildShuffleVector(e->builder, first, second,
+                                LLVMConstVector(picked, lanes), "");
+}
+
 LLVMValueRef tvms_emit_buffer_load(emitter *e, const tvms_node *node) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
   tvms_dtype element = tvms_as_buffer(load->buffer)->element;
@@ -344,6 +399,9 @@ LLVMValueRef tvms_emit_buffer_load(emitter *e, const tvms_node *node) {
   if (whole && !e->options->checked) {
     return tvms_emit_load(e, node->dtype, place_of(e, &path, 0), node->span);
   }
+  uint32_t step = last_step(load, lanes);
+  if (step && !predicate && !e->options->checked)
+    return load_steps(e, &path, element, lanes, step);
   LLVMValueRef result = LLVMGetUndef(tvms_emit_type(e, node->dtype, node->span));
   for (uint32_t i = 0; i < lanes; i++) {
     LLVMValueRef value = load_lane(e, &path, element, predicate, i);

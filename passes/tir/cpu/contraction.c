@@ -1,8 +1,9 @@
 // Telling contractions from other reductions, by the variables in their accesses.
 #include "passes/tir/cpu/contraction.h"
 
-#include "ir/build.h"
+#include "arith/analyzer.h"
 #include "ir/equal.h"
+#include "ir/rewrite.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -24,6 +25,14 @@ static bool is_arithmetic(const tvms_node *node) {
   case TVMS_NODE_CAST:
   case TVMS_NODE_INT_IMM:
   case TVMS_NODE_FLOAT_IMM: return true;
+  case TVMS_NODE_CALL:
+    switch ((int)tvms_call_opcode(node)) {
+    case TVMS_TIR_bitwise_and:
+    case TVMS_TIR_bitwise_or:
+    case TVMS_TIR_shift_left:
+    case TVMS_TIR_shift_right: return true;
+    default: return false;
+    }
   default: return false;
   }
 }
@@ -37,8 +46,15 @@ static tvms_walk_step note_operand(void *self, tvms_node *node, tvms_field_role 
     o->arithmetic &= fits;
     return TVMS_WALK_SKIP;
   }
-  o->arithmetic &= is_arithmetic(node);
+  o->arithmetic &= is_arithmetic(node) || node->kind == TVMS_NODE_OPERATOR;
   return TVMS_WALK_ON;
+}
+
+bool tvms_contraction_is_arithmetic(tvms_memory *memory, tvms_node *expr) {
+  operands all = {.arithmetic = true};
+  tvms_visitor visitor = {.self = &all, .enter = note_operand};
+  tvms_walk(memory, expr, &visitor);
+  return all.arithmetic;
 }
 
 static bool same_indices(tvms_list a, tvms_list b) {
@@ -84,67 +100,128 @@ static bool moves(tvms_memory *memory, tvms_list indices, const tvms_node *var) 
   return false;
 }
 
-// Do the elements lie one after the other along the variable? Dimensions behind that are 1.
-static bool is_contiguous(tvms_memory *memory, const tvms_node *buffer,
-                          tvms_list indices, const tvms_node *var) {
-  const tvms_buffer *b = tvms_as_buffer(buffer);
-  if (b->strides.len || indices.len != b->shape.len) return false;
-  uint32_t last = indices.len;
-  while (last > 0 && tvms_node_is_int(b->shape.items[last - 1], 1))
-    last--;
-  if (last == 0 || !follows(memory, indices.items[last - 1], var)) return false;
-  for (uint32_t i = 0; i + 1 < last; i++) {
-    if (tvms_walk_contains(memory, indices.items[i], var)) return false;
-  }
-  return true;
-}
-
-// The axis along which the result is stored one element after the other.
-static uint32_t column_of(tvms_memory *memory, const tvms_stage *stage) {
-  uint32_t i = 0;
-  for (; i < stage->count; i++) {
-    const tvms_stage_axis *axis = &stage->axes[i];
-    if (axis->sums || tvms_stage_axis_is_single(axis)) continue;
-    if (is_contiguous(memory, stage->store->buffer, stage->store->indices, axis->var))
-      return i;
-  }
-  return TVMS_MOST_STAGE_AXES;
-}
-
 typedef struct {
   tvms_memory *memory;
   const operands *all;
   tvms_contraction *c;
 } finder;
 
+static const tvms_node *var_of(const finder *f, uint32_t axis) {
+  return f->c->stage.axes[axis].var;
+}
+
+static bool mentions_any(const finder *f, tvms_node *node, const uint32_t *axes,
+                         uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (tvms_walk_contains(f->memory, node, var_of(f, axes[i]))) return true;
+  }
+  return false;
+}
+
+// Do the elements lie one after the other along the axes, the last one innermost, counted as one?
+// Dimensions behind that are 1.
+static bool is_contiguous(const finder *f, const tvms_node *buffer, tvms_list indices,
+                          const uint32_t *axes, uint32_t count) {
+  const tvms_buffer *b = tvms_as_buffer(buffer);
+  if (b->strides.len || indices.len != b->shape.len) return false;
+  uint32_t at = indices.len;
+  for (uint32_t n = count; n-- > 0; at--) {
+    const tvms_node *var = var_of(f, axes[n]);
+    while (at > 0 && tvms_node_is_int(b->shape.items[at - 1], 1))
+      at--;
+    if (at == 0) return false;
+    tvms_node *index = indices.items[at - 1];
+    if (n == 0) {
+      if (!follows(f->memory, index, var)) return false;
+      if (mentions_any(f, index, axes + 1, count - 1)) return false;
+      continue;
+    }
+    bool whole = index == var
+                 && tvms_node_same_expr(b->shape.items[at - 1],
+                                        f->c->stage.axes[axes[n]].extent);
+    if (!whole) return false;
+  }
+  for (uint32_t i = 0; i < at; i++) {
+    if (mentions_any(f, indices.items[i], axes, count)) return false;
+  }
+  return true;
+}
+
+// The axis along which the result is stored one element after the other.
+static uint32_t column_of(const finder *f) {
+  const tvms_stage *stage = &f->c->stage;
+  uint32_t i = 0;
+  for (; i < stage->count; i++) {
+    const tvms_stage_axis *axis = &stage->axes[i];
+    if (axis->sums || tvms_stage_axis_is_single(axis)) continue;
+    if (is_contiguous(f, stage->store->buffer, stage->store->indices, &i, 1)) return i;
+  }
+  return TVMS_MOST_STAGE_AXES;
+}
+
 static tvms_list indices_of(const tvms_node *load) {
   return tvms_as_buffer_load(load)->indices;
 }
 
 static bool load_moves(const finder *f, const tvms_node *load, uint32_t axis) {
-  return moves(f->memory, indices_of(load), f->c->stage.axes[axis].var);
+  return moves(f->memory, indices_of(load), var_of(f, axis));
 }
 
-static void find_moving(finder *f) {
-  uint32_t count = 0;
-  f->c->contiguous = true;
-  for (uint32_t i = 0; i < f->all->count; i++) {
-    tvms_node *load = f->all->loads[i];
-    if (!load_moves(f, load, f->c->column)) continue;
-    f->c->moving = count++ == 0 ? load : NULL;
-    f->c->contiguous &=
-        is_contiguous(f->memory, tvms_as_buffer_load(load)->buffer, indices_of(load),
-                      f->c->stage.axes[f->c->column].var);
-  }
-}
-
-// Does a load that moves with the column depend on the axis, too?
-static bool with_column(const finder *f, uint32_t axis) {
+// Does a load that moves with the column, or does not, depend on the axis?
+static bool depends(const finder *f, bool with_column, uint32_t axis) {
   for (uint32_t i = 0; i < f->all->count; i++) {
     const tvms_node *load = f->all->loads[i];
-    if (load_moves(f, load, f->c->column) && load_moves(f, load, axis)) return true;
+    if (load_moves(f, load, f->c->column) == with_column && load_moves(f, load, axis))
+      return true;
   }
   return false;
+}
+
+// Axes around the columns that the result is stored along without a gap, and that go with the
+// columns in each operand, are columns, too.
+static void find_columns(finder *f) {
+  tvms_contraction *c = f->c;
+  const tvms_store *out = c->stage.store;
+  tvms_list shape = tvms_as_buffer(out->buffer)->shape;
+  uint32_t found[TVMS_MOST_STAGE_AXES] = {c->column}, count = 1, at = out->indices.len;
+  while (out->indices.items[at - 1] != var_of(f, c->column)) {
+    if (--at == 0) break;
+  }
+  while (at > 1) {
+    const tvms_stage_axis *inner = &c->stage.axes[found[count - 1]];
+    bool whole = tvms_node_is_int_imm(inner->extent)
+                 && tvms_node_same_expr(shape.items[at - 1], inner->extent);
+    if (!whole) break;
+    do
+      at--;
+    while (at > 0 && tvms_node_is_int(shape.items[at - 1], 1));
+    if (at == 0) break;
+    uint32_t axis = tvms_stage_axis_of(&c->stage, out->indices.items[at - 1]);
+    bool goes_along =
+        axis < TVMS_MOST_STAGE_AXES && !c->stage.axes[axis].sums
+        && tvms_node_is_int_imm(c->stage.axes[axis].extent)
+        && tvms_dtype_same(var_of(f, axis)->dtype, var_of(f, c->column)->dtype)
+        && depends(f, true, axis) && !depends(f, false, axis);
+    if (!goes_along) break;
+    found[count++] = axis;
+  }
+  c->column_count = count;
+  for (uint32_t i = 0; i < count; i++)
+    c->columns[i] = found[count - 1 - i];
+}
+
+static void find_contiguity(finder *f) {
+  tvms_contraction *c = f->c;
+  c->contiguous = true;
+  for (uint32_t i = 0; i < f->all->count; i++) {
+    tvms_node *load = f->all->loads[i];
+    bool along = false;
+    for (uint32_t n = 0; n < c->column_count; n++)
+      along |= load_moves(f, load, c->columns[n]);
+    if (!along) continue;
+    c->contiguous &= is_contiguous(f, tvms_as_buffer_load(load)->buffer,
+                                   indices_of(load), c->columns, c->column_count);
+  }
 }
 
 static void find_roles(finder *f) {
@@ -152,17 +229,79 @@ static void find_roles(finder *f) {
   c->row = TVMS_MOST_STAGE_AXES;
   for (uint32_t i = 0; i < c->stage.count; i++) {
     const tvms_stage_axis *axis = &c->stage.axes[i];
-    c->roles[i] = axis->sums          ? TVMS_AXIS_SUM
-                  : i == c->column    ? TVMS_AXIS_COLUMN
-                  : with_column(f, i) ? TVMS_AXIS_BATCH
-                                      : TVMS_AXIS_OUTER;
+    c->roles[i] = axis->sums            ? TVMS_AXIS_SUM
+                  : i == c->column      ? TVMS_AXIS_COLUMN
+                  : depends(f, true, i) ? TVMS_AXIS_BATCH
+                                        : TVMS_AXIS_OUTER;
     if (c->roles[i] == TVMS_AXIS_OUTER && !tvms_stage_axis_is_single(axis)) c->row = i;
   }
+  for (uint32_t n = 0; n < c->column_count; n++)
+    c->roles[c->columns[n]] = TVMS_AXIS_COLUMN;
   if (c->row == TVMS_MOST_STAGE_AXES) return;
   c->roles[c->row] = TVMS_AXIS_ROW;
   for (uint32_t i = f->all->count; i-- > 0;) {
     if (load_moves(f, f->all->loads[i], c->row)) c->resting = f->all->loads[i];
   }
+}
+
+static bool has_role(const finder *f, tvms_node *node, tvms_axis_role role) {
+  for (uint32_t i = 0; i < f->c->stage.count; i++) {
+    if (f->c->roles[i] == role && tvms_walk_contains(f->memory, node, var_of(f, i)))
+      return true;
+  }
+  return false;
+}
+
+// The largest factor of `node` that moves with the columns and with no row.
+static tvms_node *TVMS_NULLABLE moving_factor(const finder *f, tvms_node *node) {
+  while (node->kind == TVMS_NODE_MUL) {
+    const tvms_binary *product = tvms_as_binary(node);
+    bool left = has_role(f, product->a, TVMS_AXIS_COLUMN);
+    bool right = has_role(f, product->b, TVMS_AXIS_COLUMN);
+    if (left == right) break;
+    node = left ? product->a : product->b;
+  }
+  bool rests = has_role(f, node, TVMS_AXIS_ROW) || has_role(f, node, TVMS_AXIS_OUTER);
+  return rests ? NULL : node;
+}
+
+static void find_sums(finder *f) {
+  tvms_contraction *c = f->c;
+  uint32_t sums[TVMS_MOST_STAGE_AXES], count = 0;
+  for (uint32_t i = 0; i < c->stage.count; i++) {
+    if (c->roles[i] == TVMS_AXIS_SUM && !tvms_stage_axis_is_single(&c->stage.axes[i]))
+      sums[count++] = i;
+  }
+  c->outermost_sum = count ? sums[0] : TVMS_MOST_STAGE_AXES;
+  c->one_sum = count <= 1;
+  c->sums_in_order = tvms_contraction_steps(c) >= 0;
+  for (uint32_t i = 0; i < f->all->count && count; i++) {
+    tvms_node *load = f->all->loads[i];
+    if (has_role(f, load, TVMS_AXIS_COLUMN)) continue;
+    if (!has_role(f, load, TVMS_AXIS_SUM)) continue;
+    c->sums_in_order &= is_contiguous(f, tvms_as_buffer_load(load)->buffer,
+                                      indices_of(load), sums, count);
+  }
+}
+
+static int64_t steps_of(const tvms_contraction *c, tvms_axis_role role) {
+  int64_t steps = 1;
+  for (uint32_t i = 0; i < c->stage.count; i++) {
+    if (c->roles[i] != role) continue;
+    const tvms_node *extent = c->stage.axes[i].extent;
+    if (!tvms_node_is_int_imm(extent)) return -1;
+    if (__builtin_mul_overflow(steps, tvms_as_int_imm(extent)->value, &steps))
+      return -1;
+  }
+  return steps;
+}
+
+int64_t tvms_contraction_column_steps(const tvms_contraction *c) {
+  return steps_of(c, TVMS_AXIS_COLUMN);
+}
+
+int64_t tvms_contraction_steps(const tvms_contraction *c) {
+  return steps_of(c, TVMS_AXIS_SUM);
 }
 
 static bool dtype_fits(tvms_dtype d) {
@@ -176,18 +315,49 @@ static bool is_constant(const tvms_node *node) {
 
 static const char *TVMS_NULLABLE find(finder *f) {
   tvms_contraction *c = f->c;
-  c->column = column_of(f->memory, &c->stage);
+  c->column = column_of(f);
   if (c->column == TVMS_MOST_STAGE_AXES)
     return "its result is not stored one element after the other";
-  find_moving(f);
   bool resting = false;
   for (uint32_t i = 0; i < f->all->count; i++)
     resting |= !load_moves(f, f->all->loads[i], c->column);
   if (!resting) return "every operand moves along the innermost axis of the result";
+  find_columns(f);
+  find_contiguity(f);
+  find_roles(f);
+  c->moving = moving_factor(f, c->term);
   if (!c->contiguous && !c->moving)
     return "several operands move along the innermost axis of the result";
-  find_roles(f);
-  return NULL;
+  find_sums(f);
+  return tvms_contraction_column_steps(c) < 0
+             ? "the size of its innermost axis is not known"
+             : NULL;
+}
+
+static tvms_node *simplify_indices(tvms_rewriter *r, tvms_node *node) {
+  if (node == r->old) return node;
+  tvms_buffer_load *load = tvms_as_buffer_load(node);
+  load->indices = tvms_list_copy(r->unit, load->indices.items, load->indices.len);
+  for (uint32_t i = 0; i < load->indices.len; i++)
+    load->indices.items[i] = tvms_arith_simplify(r->unit, load->indices.items[i]);
+  return node;
+}
+
+// The term with 0 in the place of axes that have one step.
+static tvms_node *without_single_axes(tvms_unit *unit, const tvms_stage *stage,
+                                      tvms_node *term) {
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, unit, NULL);
+  r.leave[TVMS_NODE_BUFFER_LOAD] = simplify_indices;
+  for (uint32_t i = 0; i < stage->count; i++) {
+    tvms_node *var = stage->axes[i].var;
+    if (tvms_stage_axis_is_single(&stage->axes[i]))
+      tvms_node_map_put(&r.known, var,
+                        tvms_int_imm_new(unit, var->dtype, 0, TVMS_NO_SPAN));
+  }
+  term = tvms_rewrite(&r, term);
+  tvms_rewriter_fini(&r);
+  return term;
 }
 
 const char *TVMS_NULLABLE tvms_contraction_find(tvms_unit *unit,
@@ -205,10 +375,10 @@ const char *TVMS_NULLABLE tvms_contraction_find(tvms_unit *unit,
   tvms_node *term = term_of(stage);
   if (!term) return "it does not add up";
   found->init = stage->init;
-  found->term = term;
+  found->term = without_single_axes(unit, stage, term);
   operands all = {.arithmetic = true};
   tvms_visitor visitor = {.self = &all, .enter = note_operand};
-  tvms_walk(&unit->context->memory, term, &visitor);
+  tvms_walk(&unit->context->memory, found->term, &visitor);
   if (!all.arithmetic) return "what it adds up is more than products of elements";
   finder f = {&unit->context->memory, &all, found};
   return find(&f);

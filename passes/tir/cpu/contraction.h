@@ -22,21 +22,38 @@ typedef enum {
 typedef struct {
   tvms_stage stage;
   tvms_node *init;  // a constant
-  tvms_node *term;  // what each step adds
+  tvms_node *term;  // what each step adds; axes of one step are 0 in it
   tvms_axis_role roles[TVMS_MOST_STAGE_AXES];
-  uint32_t column;
-  uint32_t row;  // TVMS_MOST_STAGE_AXES: there is none
-  // The only load that moves with the column; NULL: there are several.
+  // The axes along which the result is stored one element after the other, the innermost one
+  // last: they are counted as one.
+  uint32_t columns[TVMS_MOST_STAGE_AXES];
+  uint32_t column_count;
+  uint32_t column;  // the innermost
+  uint32_t row;     // TVMS_MOST_STAGE_AXES: there is none
+  // The factor of the term that moves with the columns and not with the rows; NULL: there is none.
   tvms_node *TVMS_NULLABLE moving;
   tvms_node *TVMS_NULLABLE
       resting;  // the first load that moves with the row; NULL: none
   bool
-      contiguous;  // every load that moves with the column takes one element after the other
+      contiguous;  // every load that moves with the columns takes one element after the other
+  uint32_t outermost_sum;  // of more than one step; TVMS_MOST_STAGE_AXES: none
+  bool one_sum;            // no other axis of the sum has more than one step
+  bool
+      sums_in_order;  // the resting loads take one element after the other along the sum
 } tvms_contraction;
 
 // Is the stage a contraction? Returns NULL, or why not: a sentence's end.
 const char *TVMS_NULLABLE tvms_contraction_find(tvms_unit *unit,
                                                 const tvms_stage *stage,
                                                 tvms_contraction *found);
+
+// Does an expression consist of loads, constants, casts, and sums, products and bits of them?
+bool tvms_contraction_is_arithmetic(tvms_memory *memory, tvms_node *expr);
+
+// Columns of the result, or -1 if their number is not known.
+int64_t tvms_contraction_column_steps(const tvms_contraction *contraction);
+
+// Steps of the sum, or -1 if their number is not known.
+int64_t tvms_contraction_steps(const tvms_contraction *contraction);
 
 #endif

@@ -20,6 +20,7 @@
 #include "passes/functions.h"
 #include "passes/remarks.h"
 #include "passes/tir/cpu/contraction_nest.h"
+#include "passes/tir/cpu/producers.h"
 #include "passes/tir/cpu/rows_nest.h"
 
 #include <string.h>
@@ -34,6 +35,7 @@ typedef struct {
   tvms_node_map gone;  // buffers that nothing uses any more
   bool reorders;       // sums of floats may be taken in lanes
   bool noalias;        // buffers of parameters are apart
+  tvms_producers producers;
 } scheduler;
 
 // ---- Epilogues ----
@@ -185,32 +187,25 @@ static bool has_sums(const tvms_stage *stage) {
   return false;
 }
 
-static const char *TVMS_NULLABLE find_contraction(scheduler *s, const tvms_stage *stage,
-                                                  tvms_contraction *c) {
-  const char *why = tvms_contraction_find(s->unit, stage, c);
-  if (!why && tvms_tile_size_of(c->stage.axes[c->column].extent) < 0)
-    why = "the size of its innermost axis is not known";
-  return why;
-}
-
 // The statement in the place of number `at` and of `*used` behind it; NULL: it stays.
 static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
                                             tvms_list stmts, uint32_t at,
                                             uint32_t *used) {
   tvms_stage stage;
   tvms_contraction c;
-  if (tvms_stage_read(s->unit, stmts.items[at], &stage) || !has_sums(&stage))
+  const tvms_stage *inlined = s->producers.inlined[at];
+  if (inlined)
+    stage = *inlined;
+  else if (tvms_stage_read(s->unit, stmts.items[at], &stage) || !has_sums(&stage))
     return NULL;
-  if (find_contraction(s, &stage, &c)) return NULL;
+  if (tvms_contraction_find(s->unit, &stage, &c)) return NULL;
   tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c);
   tvms_epilogue *epilogues =
       tvms_arena_array(&s->unit->arena, tvms_epilogue, MOST_EPILOGUES);
-  // In blocks of the sum the result is not ready until the last one.
-  uint32_t count = 0;
-  if (!tile.sum_block)
-    count = read_epilogues(s, &c, allocated, stmts, at + 1, epilogues);
+  uint32_t count = read_epilogues(s, &c, allocated, stmts, at + 1, epilogues);
   *used = count;
-  for (uint32_t i = 0; i < count; i++) {
+  // Blocks of the sum leave what is not ready in the buffer of the contraction.
+  for (uint32_t i = tile.sum_block ? 1 : 0; i < count; i++) {
     tvms_node *gone = (tvms_node *)(uintptr_t)epilogues[i].from;
     tvms_node_map_put(&s->gone, gone, gone);
   }
@@ -224,7 +219,8 @@ static void tell_left(scheduler *s, tvms_node *stmt, const char *why) {
   tvms_stage stage;
   tvms_contraction c;
   tvms_stage_read(s->unit, stmt, &stage);
-  const char *not_tiled = has_sums(&stage) ? find_contraction(s, &stage, &c) : NULL;
+  const char *not_tiled =
+      has_sums(&stage) ? tvms_contraction_find(s->unit, &stage, &c) : NULL;
   if (not_tiled) tell(s, &stage, not_tiled, NULL, 0);
   tvms_pass_remark(s->run, TVMS_REMARK_MISSED, TVMS_D_no_rows, stmt->span, stage.name,
                    why);
@@ -294,6 +290,8 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
   tvms_list stmts =
       body->kind == TVMS_NODE_SEQ ? tvms_as_seq(body)->stmts : (tvms_list){&body, 1};
   tvms_node_vec made = {0};
+  s->producers = tvms_cpu_producers_find(s->unit, allocated, stmts, &s->gone);
+  stmts = s->producers.stmts;
   bool changed = false;
   uint32_t rows =
       0;  // statements in front of the one at hand that wait for schedule_rows

@@ -5,7 +5,7 @@
 #include "ir/walk.h"
 
 // Accumulators that keep two multiply-add units busy: four steps until a sum is ready.
-enum { FEWEST_SUMS = 8, MOST_VECTORS = 8 };
+enum { FEWEST_SUMS = 8 };
 
 int64_t tvms_tile_size_of(const tvms_node *extent) {
   return tvms_node_is_int_imm(extent) ? tvms_as_int_imm(extent)->value : -1;
@@ -53,7 +53,10 @@ static int64_t row_stride(tvms_unit *unit, const tvms_contraction *c) {
 }
 
 static int64_t most_rows(const machine *m, int64_t vectors) {
+  // More rows would save no time, but share the places of the first cache.
+  enum { MOST_ROWS = 14 };
   int64_t rows = (m->registers - vectors - 1) / vectors;
+  if (rows > MOST_ROWS) rows = MOST_ROWS;
   return rows < m->most_rows ? rows : m->most_rows;
 }
 
@@ -83,7 +86,7 @@ static int64_t rows_for(const machine *m, int64_t rows, int64_t vectors) {
 
 static int64_t vectors_for(const machine *m, int64_t rows, int64_t vectors_wanted) {
   int64_t vectors = 2;
-  while (rows >= 0 && rows * vectors < FEWEST_SUMS && vectors < MOST_VECTORS
+  while (rows >= 0 && rows * vectors < FEWEST_SUMS && vectors < TVMS_MOST_TILE_VECTORS
          && most_rows(m, vectors * 2) >= rows)
     vectors *= 2;
   while (vectors > 1 && vectors_wanted > 0 && vectors > vectors_wanted)
@@ -112,17 +115,6 @@ static int64_t uses_of(const tvms_contraction *c) {
   return uses;
 }
 
-uint32_t tvms_tile_split_axis(const tvms_contraction *c) {
-  uint32_t found = TVMS_MOST_STAGE_AXES;
-  for (uint32_t i = 0; i < c->stage.count; i++) {
-    if (c->roles[i] != TVMS_AXIS_SUM || tvms_stage_axis_is_single(&c->stage.axes[i]))
-      continue;
-    if (found < TVMS_MOST_STAGE_AXES) return TVMS_MOST_STAGE_AXES;
-    found = i;
-  }
-  return found;
-}
-
 static bool has_outer(const tvms_contraction *c) {
   for (uint32_t i = 0; i < c->stage.count; i++) {
     if (c->roles[i] == TVMS_AXIS_OUTER && !tvms_stage_axis_is_single(&c->stage.axes[i]))
@@ -137,20 +129,57 @@ static bool has_outer(const tvms_contraction *c) {
 static int64_t sum_block_for(const machine *m, const tvms_contraction *c,
                              const tvms_tile *tile, int64_t rows) {
   enum { FEW_ROWS = 32, PAGE = 4096 };
-  uint32_t axis = tvms_tile_split_axis(c);
-  if (rows < 0 || axis == TVMS_MOST_STAGE_AXES || has_outer(c)) return 0;
+  int64_t steps = tvms_contraction_steps(c);
+  if (rows < 0 || steps < 0 || !tile->flat_sum || has_outer(c)) return 0;
   int64_t bytes = c->term->dtype.bits / 8;
-  int64_t steps = tvms_tile_size_of(c->stage.axes[axis].extent);
   if (tile->packs) {
-    int64_t most = m->cache / 8 / (tile->lanes * tile->vectors * bytes);
+    int64_t most = m->cache / (tile->lines ? 2 : 8) / (tile->strip * bytes);
     int64_t blocks = (steps + most - 1) / most;
     return blocks > 1 ? (steps + blocks - 1) / blocks : 0;
   }
-  int64_t columns = tvms_tile_size_of(c->stage.axes[c->column].extent);
+  int64_t columns = tvms_contraction_column_steps(c);
   bool far = c->contiguous && rows <= FEW_ROWS && bytes_of_moving(c) > m->cache
              && columns * bytes >= PAGE;
   int64_t few = rows == 1 ? 4 : 8;
   return far && steps > 2 * few ? few : 0;
+}
+
+// Columns of a strip that consists of lines: those that waste the fewest vectors, and of these the
+// most whose panel stays near.
+static int64_t strip_of_lines(const machine *m, const tvms_tile *tile,
+                              const tvms_contraction *c, int64_t length) {
+  enum { MOST_COLUMNS = 128 };
+  int64_t lines = tvms_contraction_column_steps(c) / length;
+  int64_t bytes = c->term->dtype.bits / 8 * tvms_contraction_steps(c);
+  int64_t best = 1, least = 0;
+  for (int64_t r = 1; r <= lines && r * length <= MOST_COLUMNS; r++) {
+    int64_t cost = lines / r * ((r * length + tile->lanes - 1) / tile->lanes)
+                   + (lines % r * length + tile->lanes - 1) / tile->lanes;
+    bool near = bytes * r * length <= m->cache / 2 || best * length < 2 * tile->lanes;
+    if (least && (cost > least || (cost == least && !near))) continue;
+    best = r;
+    least = cost;
+  }
+  return best * length;
+}
+
+static int64_t columns_in_line(const tvms_contraction *c) {
+  return tvms_tile_size_of(c->stage.axes[c->columns[c->column_count - 1]].extent);
+}
+
+static void choose_strip(const machine *m, tvms_tile *tile, const tvms_contraction *c,
+                         int64_t rows) {
+  tile->lines = tile->packs && c->column_count > 1 && !c->contiguous;
+  tile->flat_sum = c->one_sum || (tile->packs && c->sums_in_order);
+  tile->strip = tile->lanes * tile->vectors;
+  if (tile->lines) {
+    int64_t length = columns_in_line(c);
+    tile->strip = strip_of_lines(m, tile, c, length);
+    tile->vectors = m->registers >= 32 ? 4 : 2;
+  }
+  for (int64_t v = 1; v <= TVMS_MOST_TILE_VECTORS; v++)
+    tile->rows_with[v] = most_rows(m, v) > 0 ? rows_for(m, rows, v) : 1;
+  tile->rows = tile->rows_with[tile->vectors];
 }
 
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
@@ -160,7 +189,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   // A third of the ways is left to the moving operand.
   bool crowded = stride && stride % m.period == 0;
   m.most_rows = crowded ? m.ways - m.ways / 3 : m.registers;
-  int64_t columns = tvms_tile_size_of(c->stage.axes[c->column].extent);
+  int64_t columns = tvms_contraction_column_steps(c);
   int64_t rows = 1;
   if (c->row < TVMS_MOST_STAGE_AXES)
     rows = tvms_tile_size_of(c->stage.axes[c->row].extent);
@@ -168,10 +197,10 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   if (columns > 0 && columns < tile.lanes) tile.lanes = columns;
   int64_t wanted = columns < 0 ? 0 : (columns + tile.lanes - 1) / tile.lanes;
   tile.vectors = vectors_for(&m, rows, wanted);
-  tile.rows = rows_for(&m, rows, tile.vectors);
   enum { WORTH_PACKING = 24 };
   bool far = bytes_of_moving(c) > m.cache / 2 && uses_of(c) >= WORTH_PACKING;
   tile.packs = c->moving && (!c->contiguous || far);
+  choose_strip(&m, &tile, c, rows);
   tile.sum_block = sum_block_for(&m, c, &tile, rows);
   return tile;
 }

@@ -10,12 +10,18 @@
 #include "ir/target.h"
 #include "passes/tir/cpu/contraction.h"
 
+enum { TVMS_MOST_TILE_VECTORS = 8 };
+
 typedef struct {
-  int64_t lanes;    // elements of a vector
-  int64_t rows;     // of a tile
-  int64_t vectors;  // of a tile, side by side
-  bool packs;       // the moving operand is copied, so that a tile reads it in one go
-  // Steps of the sum that go through all rows and columns together; 0: all.
+  int64_t lanes;                                  // elements of a vector
+  int64_t rows;                                   // of a tile
+  int64_t vectors;                                // of a tile, side by side
+  int64_t rows_with[TVMS_MOST_TILE_VECTORS + 1];  // of a tile with so many vectors
+  bool packs;     // the moving operand is copied, so that a tile reads it in one go
+  bool flat_sum;  // the axes of the sum are counted as one
+  int64_t strip;  // columns that one panel serves
+  bool lines;     // a strip is some steps of the outermost axis of the columns
+  // Steps of the sum that go through all rows and columns together (of a strip, if `lines`); 0: all.
   int64_t sum_block;
 } tvms_tile;
 
@@ -23,9 +29,6 @@ typedef struct {
 // a machine with vectors of 16 bytes, 16 registers and a second cache of 256 KiB.
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                            const tvms_contraction *contraction);
-
-// The only axis of the sum that has more than one step, or TVMS_MOST_STAGE_AXES.
-uint32_t tvms_tile_split_axis(const tvms_contraction *contraction);
 
 // The number that an expression is, or -1 if it is not known.
 int64_t tvms_tile_size_of(const tvms_node *extent);

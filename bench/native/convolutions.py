@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Convolutions of ResNet-50 and MobileNetV2 from the text that LegalizeOps, FuseOps and FuseTIR make of them, against oneDNN.
+
+    python3 bench/native/convolutions.py build-rel [--only PATTERN] [--out bench/native/results]
+
+Images and weights of the text are channels first (NCHW, OIHW) and packed by nobody; oneDNN (Debian's libdnnl-dev) has channels last and its own layout of the
+weights, and its reordering is not counted. Bias, residual and relu are in both. One thread, CPU time, the least of several turns; results are compared with
+oneDNN's.
+"""
+import argparse, ctypes, math, os, re, subprocess, sys, tempfile
+
+import schedules
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PIPELINE = "LegalizeOps,AnnotateTIROpPattern,FoldConstant,FuseOps,FuseTIR"
+
+
+class Layer:
+    """c -> f channels of an h x h image, window k, stride s; `after`: r relu, a residual; d: each channel alone. `count` times in the network."""
+
+    def __init__(self, network, h, c, f, k, s, after, count=1):
+        self.network, self.h, self.c, self.f, self.k, self.s, self.count = network, h, c, f, k, s, count
+        self.relu, self.add, self.groups = "r" in after, "a" in after, c if "d" in after else 1
+        self.pad, self.out = k // 2, (h + 2 * (k // 2) - k) // s + 1
+        kind = "depthwise " if self.groups > 1 else ""
+        self.name = f"{network} {kind}{k}x{k}/{s} {c}->{f} {h}" + " residual" * self.add
+
+    def flops(self):
+        return 2 * self.out**2 * self.f * (self.c // self.groups) * self.k**2
+
+    def text(self):
+        lines = [f"            v = R.nn.conv2d(x, w, strides=[{self.s}, {self.s}], padding=[{', '.join([str(self.pad)] * 4)}], groups={self.groups})", "            v = R.add(v, b)"]
+        if self.add:
+            lines.append("            v = R.add(v, r)")
+        if self.relu:
+            lines.append("            v = R.nn.relu(v)" if self.network == "ResNet-50" else "            v = R.clip(v, 0, 6)")
+        lines = [re.sub(r"\bv = ", f"v{i} = ", line).replace("(v,", f"(v{i - 1},").replace("(v)", f"(v{i - 1})") for i, line in enumerate(lines)]
+        tensor = lambda name, *shape: f'{name}: R.Tensor({shape}, "float32")'
+        given = [tensor("x", 1, self.c, self.h, self.h), tensor("w", self.f, self.c // self.groups, self.k, self.k), tensor("b", 1, self.f, 1, 1)]
+        if self.add:
+            given.append(tensor("r", 1, self.f, self.out, self.out))
+        return "\n".join(["from tvm.script import ir as I, relax as R", "@I.ir_module", "class Module:", "    @R.function", f"    def main({', '.join(given)}):",
+                          "        with R.dataflow():", *lines, f"            R.output(v{len(lines) - 1})", f"        return v{len(lines) - 1}", ""])
+
+
+def resnet50():
+    yield Layer("ResNet-50", 224, 3, 64, 7, 2, "r")
+    h, c = 56, 64
+    for stage, (width, blocks) in enumerate([(64, 3), (128, 4), (256, 6), (512, 3)]):
+        s = 1 if stage == 0 else 2
+        o = h // s
+        yield Layer("ResNet-50", h, c, width, 1, 1, "r")
+        yield Layer("ResNet-50", h, width, width, 3, s, "r", blocks if s == 1 else 1)
+        yield Layer("ResNet-50", h, c, 4 * width, 1, s, "")
+        yield Layer("ResNet-50", o, width, 4 * width, 1, 1, "ar", blocks)
+        yield Layer("ResNet-50", o, 4 * width, width, 1, 1, "r", blocks - 1)
+        if s == 2:
+            yield Layer("ResNet-50", o, width, width, 3, 1, "r", blocks - 1)
+        h, c = o, 4 * width
+
+
+def mobilenet_v2():
+    yield Layer("MobileNetV2", 224, 3, 32, 3, 2, "r")
+    yield Layer("MobileNetV2", 112, 32, 32, 3, 1, "rd")
+    yield Layer("MobileNetV2", 112, 32, 16, 1, 1, "")
+    h, c = 112, 16
+    for t, f, n, s in [(6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]:
+        yield Layer("MobileNetV2", h, c, c * t, 1, 1, "r")
+        yield Layer("MobileNetV2", h, c * t, c * t, 3, s, "rd")
+        h //= s
+        yield Layer("MobileNetV2", h, c * t, f, 1, 1, "")
+        if n > 1:
+            yield Layer("MobileNetV2", h, f, f * t, 1, 1, "r", n - 1)
+            yield Layer("MobileNetV2", h, f * t, f * t, 3, 1, "rd", n - 1)
+            yield Layer("MobileNetV2", h, f * t, f, 1, 1, "a", n - 1)
+        c = f
+    yield Layer("MobileNetV2", 7, 320, 1280, 1, 1, "r")
+
+
+def built(tvms, layer, folder, name):
+    p = subprocess.run([tvms, "opt", "--passes", PIPELINE, "-"], input=layer.text(), capture_output=True, text=True)
+    if p.returncode:
+        sys.exit(p.stderr)
+    text = p.stdout[:p.stdout.index("    @R.function")].replace("private=True, ", "")
+    entry = re.search(r"def (\w+)\(", text).group(1)
+    return schedules.built(tvms, text.replace(f"def {entry}(", "def main("), folder, name)
+
+
+def measure(tvms, peer, layer, folder, name):
+    import numpy, tvm_ffi
+    random = numpy.random.default_rng(1)
+    fresh = lambda *shape: schedules.aligned(random.random(shape, "f4") - 0.5)
+    x, w, b = fresh(1, layer.c, layer.h, layer.h), fresh(layer.f, layer.c // layer.groups, layer.k, layer.k), fresh(1, layer.f, 1, 1)
+    shape = (1, layer.f, layer.out, layer.out)
+    r = [fresh(*shape)] if layer.add else []
+    y = schedules.aligned(numpy.full(shape, numpy.nan, "f4"))
+    function, seconds = built(tvms, layer, folder, name)
+    tensors = [tvm_ffi.from_dlpack(t) for t in (x, w, b, *r, y)]
+    last = lambda t: schedules.aligned(t.transpose(0, 2, 3, 1))
+    their_x, theirs = last(x), last(r[0] if r else y)
+    pointer = lambda t: t.ctypes.data_as(ctypes.c_void_p)
+    number = ctypes.c_long
+    relu = layer.relu and layer.network == "ResNet-50"
+    work = peer.peer_convolution(*map(number, (layer.c, layer.f, layer.h, layer.h, layer.k, layer.s, layer.pad, layer.groups)), int(layer.add), int(relu),
+                                 *map(pointer, (their_x, w, b, theirs)))
+    function(*tensors)
+    peer.peer_run(ctypes.c_void_p(work))
+    expected = theirs.transpose(0, 3, 1, 2)
+    if layer.relu and not relu:
+        expected = expected.clip(0, 6)
+    error = float(numpy.abs(y - expected).max() / numpy.abs(expected).max())
+    assert error < 1e-5, f"{layer.name}: wrong by {error}"
+    # What is added to the result at each call stays finite: nothing is added any more.
+    return schedules.least_times({"tvms": lambda: function(*tensors), "oneDNN": lambda: peer.peer_run(ctypes.c_void_p(work))}), seconds
+
+
+def load_peer(folder):
+    library = os.path.join(folder, "peer.so")
+    p = subprocess.run(["g++", "-O2", "-shared", "-fPIC", os.path.join(HERE, "onednn_peer.cpp"), "-o", library, "-ldnnl"], capture_output=True, text=True)
+    if p.returncode:
+        sys.exit("oneDNN is missing: apt-get install libdnnl-dev\n" + p.stderr[:400])
+    peer = ctypes.CDLL(library)
+    peer.peer_convolution.restype = peer.peer_product.restype = ctypes.c_void_p
+    return peer
+
+
+def inside(tvms, pattern, out):
+    lines = ["| convolution | times | tvms, ms | GFLOP/s | oneDNN, ms | GFLOP/s | ratio |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    print("\n".join(lines))
+    sums = {}
+    with tempfile.TemporaryDirectory() as folder:
+        peer = load_peer(folder)
+        for i, layer in enumerate([*resnet50(), *mobilenet_v2()]):
+            if not re.search(pattern, layer.name):
+                continue
+            times, _ = measure(tvms, peer, layer, folder, f"layer{i}")
+            ours, theirs = times["tvms"], times["oneDNN"]
+            speed = lambda t: layer.flops() / t / 1e9
+            lines.append(f"| {layer.name} | {layer.count} | {ours * 1e3:.3f} | {speed(ours):.0f} | {theirs * 1e3:.3f} | {speed(theirs):.0f} | {theirs / ours:.2f} |")
+            print(lines[-1], flush=True)
+            kind = layer.network + (", depthwise" if layer.groups > 1 else "")
+            entry = sums.setdefault(kind, [0, 0, []])
+            entry[0] += ours * layer.count
+            entry[1] += theirs * layer.count
+            entry[2].append(theirs / ours)
+    for kind, (ours, theirs, ratios) in sums.items():
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        lines.append(f"| {kind}, all | | {ours * 1e3:.2f} | | {theirs * 1e3:.2f} | | {theirs / ours:.2f} in total, geometric mean {mean:.2f}, least {min(ratios):.2f} |")
+        print(lines[-1])
+    if out:
+        os.makedirs(out, exist_ok=True)
+        with open(os.path.join(out, "convolutions.md"), "w", encoding="utf-8") as f:
+            f.write("\n".join(lines) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", help="folder of a release build")
+    parser.add_argument("--only", default="", metavar="PATTERN", help="layers whose names it matches")
+    parser.add_argument("--out", help="folder for convolutions.md")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.inside:
+        inside(os.path.join(given.build, "tvms"), given.only, given.out)
+        return
+    environment = dict(os.environ) | {name: "1" for name in ("OMP_NUM_THREADS", "TVMS_NUM_THREADS")}
+    sys.exit(subprocess.run([schedules.stock_python(), os.path.abspath(__file__), "--inside", *sys.argv[1:]], env=environment).returncode)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+// Convolutions and products by oneDNN, for convolutions.py and products.py: one thread, weights in
+// the layout that it likes best, images with channels last.
+#include <dnnl.hpp>
+#include <unordered_map>
+#include <vector>
+
+using namespace dnnl;
+
+namespace {
+struct Work {
+  engine cpu{engine::kind::cpu, 0};
+  stream queue{cpu};
+  primitive step;
+  std::unordered_map<int, memory> arguments;
+  std::vector<memory> kept;
+};
+
+memory reordered(Work &w, const memory::desc &from, const memory::desc &to, void *data) {
+  memory given(from, w.cpu, data), made(to, w.cpu);
+  reorder(given, made).execute(w.queue, given, made);
+  w.queue.wait();
+  return made;
+}
+
+post_ops after(bool add, bool relu) {
+  post_ops ops;
+  if (add) ops.append_sum(1.0f);
+  if (relu) ops.append_eltwise(1.0f, algorithm::eltwise_relu, 0.0f, 0.0f);
+  return ops;
+}
+} // namespace
+
+// Memory is float, images n x h x w x c and weights o x i x h x w (g x o x i x h x w if groups > 1).
+// Returns NULL if oneDNN cannot do it. With `add` the result is added to what `y` holds.
+extern "C" void *peer_convolution(long channels, long filters, long high, long wide, long window, long stride, long pad, long groups, int add, int relu,
+                                  float *x, float *weights, float *bias, float *y) {
+  try {
+    Work *w = new Work;
+    long oh = (high + 2 * pad - window) / stride + 1, ow = (wide + 2 * pad - window) / stride + 1;
+    auto f32 = memory::data_type::f32;
+    using tag = memory::format_tag;
+    memory::dims source{1, channels, high, wide}, target{1, filters, oh, ow};
+    memory::dims plain{filters, channels, window, window}, grouped{groups, filters / groups, channels / groups, window, window};
+    memory::dims shape = groups > 1 ? grouped : plain;
+    memory::desc sd(source, f32, tag::nhwc), td(target, f32, tag::nhwc), bd({filters}, f32, tag::x), any(shape, f32, tag::any);
+    convolution_forward::desc d(prop_kind::forward_inference, algorithm::convolution_direct, sd, any, bd, td, {stride, stride}, {pad, pad}, {pad, pad});
+    primitive_attr attr;
+    attr.set_post_ops(after(add, relu));
+    convolution_forward::primitive_desc pd(d, attr, w->cpu);
+    memory packed = reordered(*w, memory::desc(shape, f32, groups > 1 ? tag::goihw : tag::oihw), pd.weights_desc(), weights);
+    w->step = convolution_forward(pd);
+    w->arguments = {{DNNL_ARG_SRC, memory(sd, w->cpu, x)}, {DNNL_ARG_WEIGHTS, packed}, {DNNL_ARG_BIAS, memory(bd, w->cpu, bias)}, {DNNL_ARG_DST, memory(td, w->cpu, y)}};
+    return w;
+  } catch (const error &) {
+    return nullptr;
+  }
+}
+
+// y = a x b, `batch` times; with `constant` b is packed beforehand, else it is read as it is.
+extern "C" void *peer_product(long batch, long m, long n, long k, int a_turned, int b_turned, int constant, float *a, float *b, float *y) {
+  try {
+    Work *w = new Work;
+    auto f32 = memory::data_type::f32;
+    auto strided = [&](long rows, long columns, bool turned) {
+      return memory::desc({batch, rows, columns}, f32, turned ? memory::dims{rows * columns, 1, rows} : memory::dims{rows * columns, columns, 1});
+    };
+    memory::desc ad = strided(m, k, a_turned), bd = strided(k, n, b_turned), yd = strided(m, n, false);
+    memory::desc wanted = constant ? memory::desc({batch, k, n}, f32, memory::format_tag::any) : bd;
+    matmul::primitive_desc pd(matmul::desc(ad, wanted, yd), w->cpu);
+    memory packed = constant ? reordered(*w, bd, pd.weights_desc(), b) : memory(bd, w->cpu, b);
+    w->step = matmul(pd);
+    w->arguments = {{DNNL_ARG_SRC, memory(ad, w->cpu, a)}, {DNNL_ARG_WEIGHTS, packed}, {DNNL_ARG_DST, memory(yd, w->cpu, y)}};
+    return w;
+  } catch (const error &) {
+    return nullptr;
+  }
+}
+
+extern "C" void peer_run(void *work) {
+  Work *w = static_cast<Work *>(work);
+  w->step.execute(w->queue, w->arguments);
+  w->queue.wait();
+}

@@ -1,0 +1,261 @@
+// One tile of a contraction: its sums in registers, and what is done with them there.
+#include "passes/tir/cpu/contraction_tile.h"
+
+#include "ir/fold.h"
+#include "ir/rewrite.h"
+#include "passes/tir/cpu/nodes.h"
+
+typedef tvms_contraction_writer writer;
+
+static tvms_node *build(writer *w, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
+  return tvms_build_binary(w->unit, kind, a, b, TVMS_NO_SPAN);
+}
+
+static tvms_node *number(writer *w, const tvms_node *like, int64_t value) {
+  return tvms_int_imm_new(w->unit, like->dtype, value, TVMS_NO_SPAN);
+}
+
+// ---- Elements ----
+
+// The elements of a tile at hand: rows and vectors are written out, lanes are one vector.
+typedef struct {
+  tvms_node *indices[2];  // in the buffer of sums
+  const void *data;
+} element;
+
+typedef tvms_node *element_writer(writer *w, const element *e);
+
+// Elements of `vectors` vectors from column `at` of the tile on.
+static tvms_node *write_vectors(writer *w, element *e, element_writer *write,
+                                int64_t at, int64_t slot, int64_t width,
+                                int64_t vectors) {
+  const tvms_node *like = tvms_contraction_column_var(w);
+  tvms_node *vector = NULL, *lane = NULL, *in_row = number(w, like, 0);
+  if (vectors > 1) {
+    vector = tvms_cpu_variable(w->unit, "j", like);
+    in_row = build(w, TVMS_NODE_MUL, vector, number(w, like, width));
+  }
+  if (width > 1) {
+    lane = tvms_cpu_variable(w->unit, "lane", like);
+    in_row = build(w, TVMS_NODE_ADD, in_row, lane);
+  }
+  e->indices[1] = build(w, TVMS_NODE_ADD, in_row, number(w, like, slot));
+  tvms_node *place =
+      build(w, TVMS_NODE_ADD, in_row, number(w, like, w->columns->first + at));
+  if (w->place) tvms_node_map_put(&w->now, w->place, place);
+  tvms_node *flat = build(w, TVMS_NODE_ADD, w->strip_begin, place);
+  tvms_contraction_set_column(w, flat);
+  tvms_node *body = write(w, e);
+  if (lane)
+    body =
+        tvms_cpu_loop(w->unit, lane, number(w, like, width), TVMS_FOR_VECTORIZED, body);
+  if (vector)
+    body = tvms_cpu_loop(w->unit, vector, number(w, like, vectors), TVMS_FOR_UNROLLED,
+                         body);
+  return body;
+}
+
+static tvms_node *each_element(writer *w, element_writer *write, const void *data) {
+  element e = {.data = data};
+  const tvms_node *like = tvms_contraction_column_var(w);
+  tvms_node *row = NULL;
+  e.indices[0] = number(w, like, 0);
+  if (w->row) {
+    const tvms_node *axis = w->c->stage.axes[w->c->row].var;
+    tvms_node *at = w->row;
+    if (w->rows > 1) {
+      row = e.indices[0] = tvms_cpu_variable(w->unit, "i", axis);
+      at = build(w, TVMS_NODE_ADD, at, row);
+    }
+    tvms_node_map_put(&w->now, axis, at);
+  }
+  const tvms_tile_columns *c = w->columns;
+  tvms_node_vec stmts = {0};
+  if (c->vectors)
+    tvms_stmt_push(w->unit, &stmts,
+                   write_vectors(w, &e, write, 0, 0, c->width, c->vectors));
+  if (c->tail)
+    tvms_stmt_push(
+        w->unit, &stmts,
+        write_vectors(w, &e, write, c->tail_at, c->width * c->vectors, c->tail, 1));
+  tvms_node *body = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+  if (!row) return body;
+  return tvms_cpu_loop(w->unit, row, number(w, row, w->rows), TVMS_FOR_UNROLLED, body);
+}
+
+static tvms_node *sum_of(writer *w, const element *e) {
+  return tvms_buffer_load_new(w->unit, w->sums, e->indices, 2, NULL, TVMS_NO_SPAN);
+}
+
+static tvms_node *set_sum(writer *w, const element *e, tvms_node *value) {
+  return tvms_cpu_store(w->unit, w->sums, tvms_list_copy(w->unit, e->indices, 2),
+                        value);
+}
+
+// ---- Sums ----
+
+static tvms_node *set_to_init(writer *w, const element *e) {
+  return set_sum(w, e, w->c->init);
+}
+
+static tvms_node *set_to_stored(writer *w, const element *e) {
+  const tvms_store *out = w->c->stage.store;
+  tvms_list at = tvms_contraction_all_as_now(w, out->indices);
+  return set_sum(
+      w, e,
+      tvms_buffer_load_new(w->unit, out->buffer, at.items, at.len, NULL, TVMS_NO_SPAN));
+}
+
+static tvms_node *choose(writer *w, tvms_node_kind kind, int64_t block,
+                         tvms_node *then_case, tvms_node *else_case) {
+  tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
+  choice->condition = build(w, kind, w->block, number(w, w->block, block));
+  choice->then_case = then_case;
+  choice->else_case = else_case;
+  return &choice->head;
+}
+
+// Blocks of the sum behind the first go on with what the one before stored.
+static tvms_node *begin_sums(writer *w) {
+  tvms_node *first = each_element(w, set_to_init, NULL);
+  if (!w->block) return first;
+  return choose(w, TVMS_NODE_EQ, 0, first, each_element(w, set_to_stored, NULL));
+}
+
+static tvms_node *add_term(writer *w, const element *e) {
+  tvms_node *term = tvms_contraction_as_now(w, w->term);
+  return set_sum(w, e, build(w, TVMS_NODE_ADD, sum_of(w, e), term));
+}
+
+static tvms_node *add_up(writer *w) {
+  tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
+  tvms_contraction_open_sums(w, vars);
+  return tvms_contraction_close_sums(w, each_element(w, add_term, NULL), vars);
+}
+
+static tvms_node *copy_moving(writer *w, const element *e) {
+  (void)e;
+  const tvms_buffer_load *panel = tvms_as_buffer_load(w->panel);
+  tvms_node *value = tvms_contraction_as_now(w, w->c->moving);
+  return tvms_cpu_store(w->unit, panel->buffer,
+                        tvms_contraction_all_as_now(w, panel->indices), value);
+}
+
+tvms_node *tvms_contraction_fill_tile(writer *w) {
+  tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
+  tvms_contraction_open_sums(w, vars);
+  tvms_node *row = w->row;
+  w->row = NULL;
+  tvms_node *filled = each_element(w, copy_moving, NULL);
+  w->row = row;
+  return tvms_contraction_close_sums(w, filled, vars);
+}
+
+// ---- What follows ----
+
+// Puts `value` in the place of what is loaded from a buffer.
+typedef struct {
+  const tvms_node *from;
+  tvms_node *value;
+} replacement;
+
+static tvms_node *replace_load(tvms_rewriter *r, tvms_node *node) {
+  const replacement *with = r->self;
+  return tvms_as_buffer_load(node)->buffer == with->from ? with->value : node;
+}
+
+static tvms_node *with_value(writer *w, tvms_node *expr, const tvms_node *from,
+                             tvms_node *value) {
+  replacement with = {from, value};
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, w->unit, &with);
+  r.leave[TVMS_NODE_BUFFER_LOAD] = replace_load;
+  tvms_node *made = tvms_rewrite(&r, expr);
+  tvms_rewriter_fini(&r);
+  return made;
+}
+
+static void enter_epilogue(writer *w, const tvms_epilogue *epilogue) {
+  for (uint32_t i = 0; i < epilogue->stage.count; i++) {
+    const tvms_node *axis = w->c->stage.axes[epilogue->axis_of[i]].var;
+    tvms_node_map_put(&w->now, epilogue->stage.axes[i].var,
+                      tvms_node_map_get(&w->now, axis));
+  }
+}
+
+// What an epilogue makes of the sums, which stay where they are.
+static tvms_node *keep(writer *w, const element *e) {
+  const tvms_epilogue *epilogue = e->data;
+  enter_epilogue(w, epilogue);
+  tvms_node *value = tvms_contraction_as_now(w, epilogue->stage.store->value);
+  return set_sum(w, e, with_value(w, value, epilogue->from, sum_of(w, e)));
+}
+
+static tvms_node *finish(writer *w, const element *e) {
+  const tvms_epilogue *epilogue = e->data;
+  const tvms_store *out = w->c->stage.store;
+  tvms_node *value = sum_of(w, e);
+  if (epilogue) {
+    enter_epilogue(w, epilogue);
+    out = epilogue->stage.store;
+    value =
+        with_value(w, tvms_contraction_as_now(w, out->value), epilogue->from, value);
+  }
+  return tvms_cpu_store(w->unit, out->buffer,
+                        tvms_contraction_all_as_now(w, out->indices), value);
+}
+
+static tvms_node *end_sums(writer *w) {
+  uint32_t count = w->epilogue_count;
+  tvms_node_vec stmts = {0};
+  for (uint32_t i = 0; i + 1 < count; i++)
+    tvms_stmt_push(w->unit, &stmts, each_element(w, keep, &w->epilogues[i]));
+  tvms_stmt_push(w->unit, &stmts,
+                 each_element(w, finish, count ? &w->epilogues[count - 1] : NULL));
+  tvms_node *last = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+  if (!w->block || !count) return last;
+  return choose(w, TVMS_NODE_EQ, w->blocks - 1, last, each_element(w, finish, NULL));
+}
+
+// Blocks of the sum are steps of a reduction, and a block of TIR says so with its axes: then what
+// they hand on to each other is known to live as long as their loop.
+static tvms_node *over_blocks(writer *w, tvms_node *body) {
+  tvms_node *iters[TVMS_MOST_LOOPS_AROUND], *values[TVMS_MOST_LOOPS_AROUND];
+  tvms_node_map axes;
+  tvms_node_map_init(&axes, &w->unit->context->memory);
+  for (uint32_t i = 0; i < w->around_count; i++) {
+    tvms_iter_var *iter = tvms_node_make(w->unit, ITER_VAR, TVMS_NO_SPAN);
+    values[i] = w->around[i].var;
+    iter->dom = tvms_range_new(w->unit, number(w, values[i], 0), w->around[i].extent,
+                               TVMS_NO_SPAN);
+    iter->var =
+        tvms_cpu_variable(w->unit, values[i] == w->block ? "vb" : "v", values[i]);
+    iter->iter_type =
+        values[i] == w->block ? TVMS_ITER_COMM_REDUCE : TVMS_ITER_DATA_PAR;
+    tvms_node_map_put(&axes, values[i], iter->var);
+    iters[i] = &iter->head;
+  }
+  body = tvms_substitute(w->unit, body, &axes);
+  tvms_node_map_fini(&axes);
+  tvms_node *made = tvms_cpu_block(w->unit, "tile", (tvms_list){&w->sums, 1}, body);
+  tvms_block_realize *realize = tvms_as_block_realize(made);
+  tvms_as_block(realize->block)->iter_vars =
+      tvms_list_copy(w->unit, iters, w->around_count);
+  realize->iter_values = tvms_list_copy(w->unit, values, w->around_count);
+  return made;
+}
+
+tvms_node *tvms_contraction_write_tile(writer *w) {
+  const tvms_node *like = tvms_contraction_column_var(w);
+  int64_t columns = w->columns->width * w->columns->vectors + w->columns->tail;
+  tvms_node *shape[] = {number(w, like, w->rows), number(w, like, columns)};
+  w->sums = tvms_cpu_buffer(w->unit, "sums", w->c->stage.store->value->dtype, "local",
+                            shape, 2);
+  tvms_node_vec stmts = {0};
+  tvms_stmt_push(w->unit, &stmts, begin_sums(w));
+  tvms_stmt_push(w->unit, &stmts, add_up(w));
+  tvms_stmt_push(w->unit, &stmts, end_sums(w));
+  tvms_node *body = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+  if (w->block) return over_blocks(w, body);
+  return tvms_cpu_block(w->unit, "tile", (tvms_list){&w->sums, 1}, body);
+}

@@ -1,0 +1,119 @@
+// Variables of a contraction as they are in the loops around: columns, and the steps of the sum.
+#include "passes/tir/cpu/contraction_writer.h"
+
+#include "ir/fold.h"
+#include "ir/rewrite.h"
+#include "passes/tir/cpu/nodes.h"
+
+typedef tvms_contraction_writer writer;
+
+static tvms_node *build(writer *w, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
+  return tvms_build_binary(w->unit, kind, a, b, TVMS_NO_SPAN);
+}
+
+static tvms_node *number(writer *w, const tvms_node *like, int64_t value) {
+  return tvms_int_imm_new(w->unit, like->dtype, value, TVMS_NO_SPAN);
+}
+
+const tvms_node *tvms_contraction_column_var(const writer *w) {
+  return w->c->stage.axes[w->c->column].var;
+}
+
+tvms_node *tvms_contraction_as_now(writer *w, tvms_node *node) {
+  return tvms_substitute(w->unit, node, &w->now);
+}
+
+tvms_list tvms_contraction_all_as_now(writer *w, tvms_list list) {
+  tvms_list made = tvms_list_copy(w->unit, list.items, list.len);
+  for (uint32_t i = 0; i < made.len; i++)
+    made.items[i] = tvms_contraction_as_now(w, made.items[i]);
+  return made;
+}
+
+void tvms_contraction_set_column(writer *w, tvms_node *flat) {
+  for (uint32_t n = w->c->column_count; n-- > 0;) {
+    const tvms_stage_axis *axis = &w->c->stage.axes[w->c->columns[n]];
+    tvms_node *at = flat;
+    if (n > 0) {
+      at = build(w, TVMS_NODE_FLOOR_MOD, flat, axis->extent);
+      flat = build(w, TVMS_NODE_FLOOR_DIV, flat, axis->extent);
+    }
+    tvms_node_map_put(&w->now, axis->var, at);
+  }
+}
+
+// ---- Sums ----
+
+const tvms_stage_axis *tvms_contraction_first_sum(const writer *w) {
+  uint32_t i = 0;
+  while (w->c->roles[i] != TVMS_AXIS_SUM)
+    i++;
+  return &w->c->stage.axes[i];
+}
+
+tvms_node *tvms_contraction_flat_extent(writer *w) {
+  int64_t steps = tvms_contraction_steps(w->c);
+  return steps < 0 ? w->c->stage.axes[w->c->outermost_sum].extent
+                   : number(w, tvms_contraction_first_sum(w)->var, steps);
+}
+
+// Steps of the sum as one loop: all, or those of the block at hand.
+static tvms_node *flat_steps(writer *w) {
+  tvms_node *extent = tvms_contraction_flat_extent(w);
+  if (!w->block) return extent;
+  tvms_node *most = number(w, w->block, w->tile->sum_block);
+  if (tvms_contraction_steps(w->c) % w->tile->sum_block == 0) return most;
+  tvms_node *done = build(w, TVMS_NODE_MUL, w->block, most);
+  return build(w, TVMS_NODE_MIN, most, build(w, TVMS_NODE_SUB, extent, done));
+}
+
+// What a variable of the sum counts from the beginning on, if it counts in the block at hand.
+static tvms_node *from_beginning(writer *w, tvms_node *var) {
+  tvms_node_map_put(&w->now, w->step, var);
+  if (!w->block) return var;
+  tvms_node *done =
+      build(w, TVMS_NODE_MUL, w->block, number(w, var, w->tile->sum_block));
+  return build(w, TVMS_NODE_ADD, done, var);
+}
+
+// One variable for all axes: each is a digit of it.
+static void open_flat_sum(writer *w, tvms_node **vars) {
+  vars[0] = tvms_cpu_variable(w->unit, "k", tvms_contraction_first_sum(w)->var);
+  tvms_node *flat = from_beginning(w, vars[0]);
+  for (uint32_t i = w->c->stage.count; i-- > 0;) {
+    const tvms_stage_axis *axis = &w->c->stage.axes[i];
+    if (w->c->roles[i] != TVMS_AXIS_SUM || tvms_stage_axis_is_single(axis)) continue;
+    bool last = i == w->c->outermost_sum;
+    tvms_node_map_put(&w->now, axis->var,
+                      last ? flat : build(w, TVMS_NODE_FLOOR_MOD, flat, axis->extent));
+    if (!last) flat = build(w, TVMS_NODE_FLOOR_DIV, flat, axis->extent);
+  }
+}
+
+void tvms_contraction_open_sums(writer *w, tvms_node **vars) {
+  static const char *const names[] = {"k", "k1", "k2", "k3"};
+  if (w->tile->flat_sum) {
+    open_flat_sum(w, vars);
+    return;
+  }
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < w->c->stage.count; i++) {
+    const tvms_stage_axis *axis = &w->c->stage.axes[i];
+    if (w->c->roles[i] != TVMS_AXIS_SUM || tvms_stage_axis_is_single(axis)) continue;
+    vars[i] = tvms_cpu_variable(w->unit, names[count < 3 ? count : 3], axis->var);
+    count++;
+    tvms_node_map_put(&w->now, axis->var, vars[i]);
+  }
+}
+
+tvms_node *tvms_contraction_close_sums(writer *w, tvms_node *body,
+                                       tvms_node *const *vars) {
+  if (w->tile->flat_sum)
+    return tvms_cpu_loop(w->unit, vars[0], flat_steps(w), TVMS_FOR_SERIAL, body);
+  for (uint32_t i = w->c->stage.count; i-- > 0;) {
+    if (vars[i])
+      body = tvms_cpu_loop(w->unit, vars[i], w->c->stage.axes[i].extent,
+                           TVMS_FOR_SERIAL, body);
+  }
+  return body;
+}

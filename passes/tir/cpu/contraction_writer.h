@@ -1,0 +1,87 @@
+// What the files that write a tiled contraction share: the state of the writer, and what variables
+// of the contraction are in the loops that it has opened.
+#ifndef TVMS_PASSES_TIR_CPU_CONTRACTION_WRITER_H
+#define TVMS_PASSES_TIR_CPU_CONTRACTION_WRITER_H
+
+#include "ir/node_map.h"
+#include "passes/tir/cpu/contraction_nest.h"
+
+// Columns of one tile: vectors side by side, and behind them one that is narrower and ends with
+// the last column; it may begin inside of the vector before.
+typedef struct {
+  int64_t first;  // column of the strip
+  int64_t width;  // lanes of a vector
+  int64_t vectors;
+  int64_t tail;     // lanes of the last vector; 0: there is none
+  int64_t tail_at;  // its first column, from `first` on
+} tvms_tile_columns;
+
+enum { TVMS_MOST_STRIP_PARTS = 16 };
+
+// Columns that one panel serves.
+typedef struct {
+  tvms_node *count;  // of strips like this one
+  int64_t first;     // column of the first one
+  int64_t columns;   // of one strip
+  tvms_tile_columns parts[TVMS_MOST_STRIP_PARTS];
+  uint32_t part_count;
+} tvms_strip;
+
+enum { TVMS_MOST_LOOPS_AROUND = TVMS_MOST_STAGE_AXES + 4 };
+
+typedef struct {
+  tvms_node *var, *extent;
+} tvms_loop_around;
+
+typedef struct {
+  tvms_unit *unit;
+  const tvms_contraction *c;
+  const tvms_tile *tile;
+  const tvms_epilogue *epilogues;
+  uint32_t epilogue_count;
+  tvms_node_map now;  // variable of the stage -> what it is in the loops around
+  tvms_node *term;    // with the panel in the place of the moving operand
+  tvms_node *TVMS_NULLABLE panel;
+  tvms_node *place;                // variable: column of the panel
+  tvms_node *TVMS_NULLABLE step;   // variable: row of the panel, if the sum is one axis
+  tvms_node *TVMS_NULLABLE block;  // variable: of the blocks
+  int64_t blocks;                  // how many
+  tvms_loop_around
+      around[TVMS_MOST_LOOPS_AROUND];  // of the tile at hand, but not inside of it
+  uint32_t around_count;
+  // Of the tile at hand:
+  tvms_node *sums;               // buffer
+  tvms_node *TVMS_NULLABLE row;  // where it begins; NULL: there are no rows
+  tvms_node *strip_begin;        // column
+  int64_t rows;
+  const tvms_strip *strip;
+  const tvms_tile_columns *columns;
+} tvms_contraction_writer;
+
+// A variable of the columns, for its dtype.
+const tvms_node *tvms_contraction_column_var(const tvms_contraction_writer *w);
+
+// Says what the axes of the columns are at column number `flat`.
+void tvms_contraction_set_column(tvms_contraction_writer *w, tvms_node *flat);
+
+// `node` with the variables of the stage as they are now.
+tvms_node *tvms_contraction_as_now(tvms_contraction_writer *w, tvms_node *node);
+
+// The same for each item of a list.
+tvms_list tvms_contraction_all_as_now(tvms_contraction_writer *w, tvms_list list);
+
+// The first axis that is summed over: there is one.
+const tvms_stage_axis *tvms_contraction_first_sum(const tvms_contraction_writer *w);
+
+// Steps of the sum, all of its axes counted as one.
+tvms_node *tvms_contraction_flat_extent(tvms_contraction_writer *w);
+
+// Makes the variables of the loops of the sum, at most TVMS_MOST_STAGE_AXES (zeroed before), and says
+// what the summed axes are in them.
+void tvms_contraction_open_sums(tvms_contraction_writer *w, tvms_node **vars);
+
+// The loops of these variables around `body`.
+tvms_node *tvms_contraction_close_sums(tvms_contraction_writer *w, tvms_node *body,
+                                       tvms_node *const *vars);
+
+#endif
