@@ -3,8 +3,24 @@
 // Native code is compiled once and runs without index checks, as a built library would.
 #include "cli/files.h"
 #include "cli/native.h"
+#include "cli/profile.h"
 #include "cli/program.h"
 #include "driver/bench.h"
+#include "interp/prim.h"
+
+// One more call, which is recorded.
+static void record(tvms_run *run, tvms_entry_call *call) {
+  tvms_profile profile;
+  tvms_value result;
+  tvms_profile_init(&profile, &call->interp);
+  tvms_status status =
+      tvms_interp_call(&call->interp, call->entry, call->values, call->count, &result);
+  if (status == TVMS_OK) {
+    tvms_value_drop(result);
+    tvms_run_worsen(run, tvms_run_show_profile(run, &profile, call->entry));
+  }
+  tvms_profile_fini(&profile);
+}
 
 static tvms_status bench_source(tvms_run *run, tvms_source *source) {
   tvms_entry_call call;
@@ -13,7 +29,9 @@ static tvms_status bench_source(tvms_run *run, tvms_source *source) {
   uint64_t repeat = run->options.repeat;
   tvms_bench_options options = {.repeat = repeat == UINT64_MAX ? 0 : repeat,
                                 .by_function = run->options.profile != NULL};
-  tvms_bench(&call.interp, call.entry, call.values, call.count, &options, &run->result);
+  bool done = tvms_bench(&call.interp, call.entry, call.values, call.count, &options,
+                         &run->result);
+  if (done && tvms_run_writes_profile(run)) record(run, &call);
   tvms_run_close_call(&call);
   return TVMS_OK;
 }
@@ -22,5 +40,6 @@ tvms_status tvms_verb_bench(tvms_run *run) {
   if (!tvms_run_check_dialects(run, false)) return TVMS_FAILED_IO;
   if (run->options.paths.len != 1)
     return tvms_run_misused(run, "exactly one file must be given");
+  if (!tvms_run_check_profile(run)) return run->status;
   return tvms_files_read_one(run, run->options.paths.items[0], bench_source);
 }

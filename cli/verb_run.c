@@ -1,6 +1,7 @@
 // `tvms run FILE`: run a function and show what it gives.
 #include "cli/files.h"
 #include "cli/native.h"
+#include "cli/profile.h"
 #include "cli/program.h"
 #include "driver/values.h"
 #include "interp/prim.h"
@@ -46,13 +47,20 @@ static void print_line(void *state, const char *format, const tvms_value *values
 static void call_and_show(tvms_run *run, tvms_entry_call *call) {
   call->interp.print = print_line;
   call->interp.print_state = run;
+  tvms_profile profile;
+  if (run->options.profile) tvms_profile_init(&profile, &call->interp);
   tvms_value result;
   tvms_status status =
       tvms_interp_call(&call->interp, call->entry, call->values, call->count, &result);
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&run->context->memory, status);
-  if (status != TVMS_OK) return;
-  showing s = {run, &call->heap};
-  tvms_values_each_result(run->context, call->entry, call->values, result, show, &s);
+  if (status == TVMS_OK) {
+    showing s = {run, &call->heap};
+    tvms_values_each_result(run->context, call->entry, call->values, result, show, &s);
+  }
+  if (!run->options.profile) return;
+  if (status == TVMS_OK)
+    tvms_run_worsen(run, tvms_run_show_profile(run, &profile, call->entry));
+  tvms_profile_fini(&profile);
 }
 
 static tvms_status run_source(tvms_run *run, tvms_source *source) {
@@ -71,5 +79,6 @@ tvms_status tvms_verb_run(tvms_run *run) {
   if (!tvms_run_check_dialects(run, false)) return TVMS_FAILED_IO;
   if (run->options.paths.len != 1)
     return tvms_run_misused(run, "exactly one file must be given");
+  if (!tvms_run_check_profile(run)) return run->status;
   return tvms_files_read_one(run, run->options.paths.items[0], run_source);
 }

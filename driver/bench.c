@@ -35,14 +35,14 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static void observe(void *state, const tvms_member *member, bool begins) {
+static void observe(void *state, const tvms_interp_event *event) {
   bench *b = state;
-  if (begins) {
+  if (event->begins) {
     if (b->depth < DEEPEST) b->begun[b->depth] = now();
     b->depth++;
     return;
   }
-  function_time *time = &b->functions[member - b->module->members];
+  function_time *time = &b->functions[event->member - b->module->members];
   time->calls++;
   if (--b->depth < DEEPEST) time->total += now() - b->begun[b->depth];
 }

@@ -36,6 +36,15 @@ typedef enum {
   TVMS_INTERP_COMPILES,  // register code, wherever there is some
 } tvms_interp_engine;
 
+// A call of a member that begins or has ended.
+typedef struct {
+  const tvms_member *member;
+  const tvms_value *args;
+  uint32_t count;
+  tvms_span span;  // of the call; {0, 0}: from outside
+  bool begins;
+} tvms_interp_event;
+
 // A program that can be called, again and again: tvms_interp_call. The caller fills it in
 // and owns what it points to; callbacks get their `_state`.
 typedef struct {
@@ -52,7 +61,7 @@ typedef struct {
                               uint32_t count);
   void *print_state;
   // Told before and after each call of a member; may be NULL.
-  void (*TVMS_NULLABLE observe)(void *state, const tvms_member *member, bool begins);
+  void (*TVMS_NULLABLE observe)(void *state, const tvms_interp_event *event);
   void *observe_state;
   uint8_t engine;  // tvms_interp_engine
   bool

@@ -290,11 +290,13 @@ tvms_value tvms_interp_call_member(tvms_interp *interp, const tvms_member *membe
                                    tvms_span span, const tvms_interp_frame *outer) {
   tvms_mark mark = tvms_arena_mark(&interp->context->scratch);
   bool is_prim = member->function->kind == TVMS_NODE_PRIM_FUNC;
-  if (interp->observe) interp->observe(interp->observe_state, member, true);
+  tvms_interp_event event = {member, args, count, span, true};
+  if (interp->observe) interp->observe(interp->observe_state, &event);
   tvms_value result =
       is_prim ? tvms_interp_call_prim_func(interp, member, args, count, span, outer)
               : tvms_interp_call_function(interp, member, args, count, span, outer);
-  if (interp->observe) interp->observe(interp->observe_state, member, false);
+  event.begins = false;
+  if (interp->observe) interp->observe(interp->observe_state, &event);
   tvms_arena_reset(&interp->context->scratch, mark);
   return result;
 }

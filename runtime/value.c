@@ -29,6 +29,7 @@ static void adopt(tvms_heap *heap, tvms_object *object, tvms_value_kind kind) {
 
 static void discard(tvms_object *object) {
   tvms_heap *heap = object->heap;
+  if (object->kind == TVMS_VALUE_TENSOR) heap->alive -= ((tvms_tensor *)object)->bytes;
   if (object->newer)
     object->newer->older = object->older;
   else
@@ -63,6 +64,7 @@ static tvms_tensor *make(tvms_heap *heap, tvms_value_kind kind, int32_t ndim,
   tvms_tensor *tensor = tvms_memory_alloc(heap->memory, head + room);
   adopt(heap, &tensor->head, kind);
   heap->made += bytes;
+  heap->alive += bytes;
   if (ndim) memcpy(tensor->shape, shape, (size_t)ndim * sizeof *shape);
   tensor->bytes = bytes;
   tensor->view = (tvms_dl_tensor){

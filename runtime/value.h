@@ -36,7 +36,8 @@ typedef struct {
   tvms_object *newest;
   // Most bytes of one tensor; beyond it tvms_tensor_new returns NULL.
   uint64_t largest;
-  uint64_t made;  // bytes of all tensors that were ever made
+  uint64_t made;   // bytes of all tensors that were ever made
+  uint64_t alive;  // of those that there are
 } tvms_heap;
 
 // Head of everything that is counted.
