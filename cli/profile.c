@@ -2,6 +2,7 @@
 #include "cli/profile.h"
 
 #include "cli/files.h"
+#include "driver/profile_write.h"
 
 #include <string.h>
 

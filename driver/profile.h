@@ -47,12 +47,4 @@ double tvms_profile_peak(tvms_context *context);
 // and its share of the peak.
 void tvms_profile_table(const tvms_profile *profile, tvms_strbuf *out);
 
-// Appends the calls as trace events in JSON, for chrome://tracing and Perfetto.
-void tvms_profile_trace(const tvms_profile *profile, tvms_strbuf *out);
-
-// Appends a page in HTML that needs nothing else: the table, a time line, memory over time, the
-// graph of `entry`'s bindings, and what static planning would make of its memory.
-void tvms_profile_page(const tvms_profile *profile, const tvms_member *entry,
-                       tvms_strbuf *out);
-
 #endif

@@ -1,4 +1,6 @@
 // The profile for machines: trace events for viewers, and the page with its data.
+#include "driver/profile_write.h"
+
 #include "driver/profile_plan.h"
 #include "driver/profile_sums.h"
 #include "ir/op.h"
@@ -7,10 +9,10 @@
 #include <stdio.h>
 
 static const unsigned char page_begin[] = {
-#include "profile_page_begin.inc"
+#include "driver/profile_page_begin.inc"
 };
 static const unsigned char page_end[] = {
-#include "profile_page_end.inc"
+#include "driver/profile_page_end.inc"
 };
 
 static const char *name_of(const tvms_profile *p, const tvms_member *member) {

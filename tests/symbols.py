@@ -74,7 +74,7 @@ AREAS = {
     "backend": "backend",
     "backend-core": "entry params words",
     "backend-c": "c",
-    "driver": "bench build compiled copy dialect diff explain format infer inputs migrate module native optimize program reduce render report runnable semantics timing values",
+    "driver": "bench build compiled copy dialect diff explain format infer inputs migrate module native optimize profile program reduce render report runnable semantics timing values",
     "api": "api context diag fix library note pass program release runner source status",
     "cli": "bisect command deliver files findings golden link options pass run settings verb workers",
 }
