@@ -6,6 +6,8 @@
 #include "backend/link.h"
 
 #include "backend/backend.h"
+#include "backend/core/parallel.h"
+#include "backend/load.h"
 
 #include <errno.h>
 #include <spawn.h>
@@ -13,12 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-bool tvms_backend_link_library(const char *object, const char *library,
-                               tvms_strbuf *why) {
-  // libm is needed even though its functions are weak; nothing else may be missing.
-  const char *arguments[] = {
-      "cc",  "-shared", "-o", library, object, "-Wl,-z,defs", "-Wl,--no-as-needed",
-      "-lm", NULL};
+// Does the object ask for the threads? It names the symbol if so, and nothing else has this name.
+static bool has_parallel_loops(const tvms_strbuf *code) {
+  return memmem(code->text, code->len, TVMS_PARALLEL_LAUNCH,
+                sizeof TVMS_PARALLEL_LAUNCH)
+         != NULL;
+}
+
+static bool run_driver(const char *const *arguments, tvms_strbuf *why) {
   pid_t child;
   int error = posix_spawnp(&child, arguments[0], NULL, NULL,
                            (char *const *)(uintptr_t)arguments, environ);
@@ -40,4 +44,29 @@ bool tvms_backend_link_library(const char *object, const char *library,
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
   tvms_strbuf_puts(why, "'cc' could not link the library");
   return false;
+}
+
+bool tvms_backend_link_library(const char *object, const tvms_strbuf *code,
+                               const char *library, tvms_strbuf *why) {
+  tvms_strbuf threads;
+  tvms_strbuf_init(&threads, why->memory);
+  bool parallel = has_parallel_loops(code);
+  bool linked = !parallel || tvms_backend_find_threads(&threads, why);
+  // libm is needed even though its functions are weak; nothing else may be missing. What is
+  // weak takes nothing out of an archive by itself.
+  const char *arguments[] = {"cc",
+                             "-shared",
+                             "-o",
+                             library,
+                             object,
+                             "-Wl,-z,defs",
+                             "-Wl,--no-as-needed",
+                             "-lm",
+                             parallel ? "-Wl,-u," TVMS_PARALLEL_LAUNCH : NULL,
+                             parallel ? tvms_strbuf_text(&threads) : NULL,
+                             "-pthread",
+                             NULL};
+  if (linked) linked = run_driver(arguments, why);
+  tvms_strbuf_fini(&threads);
+  return linked;
 }

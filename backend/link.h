@@ -4,9 +4,11 @@
 
 #include "backend/backend.h"
 
-// Links an object file into a shared library with the system's C compiler driver. Returns
-// false and a reason in `why`.
-TVMS_NODISCARD bool tvms_backend_link_library(const char *object, const char *library,
-                                              tvms_strbuf *why);
+// Links an object file into a shared library with the system's C compiler driver, and with the
+// threads of tvms if the object has parallel loops: `code` is what is in the file. Returns false
+// and a reason in `why`.
+TVMS_NODISCARD bool tvms_backend_link_library(const char *object,
+                                              const tvms_strbuf *code,
+                                              const char *library, tvms_strbuf *why);
 
 #endif

@@ -23,6 +23,7 @@ const tvms_backend *tvms_backend_load(tvms_strbuf *why) {
 #  include <unistd.h>
 
 static const char plugin[] = "libtvms-llvm.so";
+static const char threads[] = "libtvms_rt.a";
 
 const tvms_backend *tvms_backend_open(const char *path, tvms_strbuf *why) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -80,29 +81,39 @@ static bool make_path(tvms_strbuf *path, const tvms_strbuf *base, uint32_t index
   }
 }
 
-const tvms_backend *tvms_backend_load(tvms_strbuf *why) {
-  const tvms_backend *found = NULL;
-  tvms_strbuf base, path;
+// The path of a file that belongs to this one; false, and a reason in `why`, if there is none.
+static bool find_beside(const char *name, tvms_strbuf *path, tvms_strbuf *why) {
+  tvms_strbuf base;
   tvms_strbuf_init(&base, why->memory);
-  tvms_strbuf_init(&path, why->memory);
   bool library = add_own_path(&base);
   while (base.len && base.text[base.len - 1] != '/') {
     base.len--;
   }
   if (base.len) base.len--;
   bool seen = false;
-  for (uint32_t i = 0; !seen && make_path(&path, &base, i); i++) {
-    tvms_strbuf_printf(&path, "/%s", plugin);
-    seen = access(tvms_strbuf_text(&path), R_OK) == 0;
-    if (seen) found = tvms_backend_open(path.text, why);
+  for (uint32_t i = 0; !seen && make_path(path, &base, i); i++) {
+    tvms_strbuf_printf(path, "/%s", name);
+    seen = access(tvms_strbuf_text(path), R_OK) == 0;
   }
   if (!seen) {
-    tvms_strbuf_printf(why, "%s is not beside the %s", plugin,
+    tvms_strbuf_printf(why, "%s is not beside the %s", name,
                        library ? "library" : "program");
   }
-  tvms_strbuf_fini(&path);
   tvms_strbuf_fini(&base);
-  return found;
+  return seen;
+}
+
+const tvms_backend *tvms_backend_load(tvms_strbuf *why) {
+  tvms_strbuf path;
+  tvms_strbuf_init(&path, why->memory);
+  bool found = find_beside(plugin, &path, why);
+  const tvms_backend *backend = found ? tvms_backend_open(path.text, why) : NULL;
+  tvms_strbuf_fini(&path);
+  return backend;
+}
+
+bool tvms_backend_find_threads(tvms_strbuf *path, tvms_strbuf *why) {
+  return find_beside(threads, path, why);
 }
 
 #endif

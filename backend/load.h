@@ -8,6 +8,10 @@
 // loaded to the end of the process: LLVM does not support being unloaded.
 const tvms_backend *TVMS_NULLABLE tvms_backend_load(tvms_strbuf *why);
 
+// The archive with the threads of parallel loops (runtime/parallel.h), which is beside the
+// plug-in. False and a reason in `why` if it is not there.
+TVMS_NODISCARD bool tvms_backend_find_threads(tvms_strbuf *path, tvms_strbuf *why);
+
 // As tvms_backend_load, from a path.
 const tvms_backend *TVMS_NULLABLE tvms_backend_open(const char *path, tvms_strbuf *why);
 

@@ -25,7 +25,8 @@ tvms_status tvms_link_object(tvms_run *run, const tvms_strbuf *object) {
   bool written = tvms_run_write(run, file, path.text, object->text, object->len);
   close(file);
   bool linked =
-      written && tvms_backend_link_library(path.text, run->options.output, &why);
+      written
+      && tvms_backend_link_library(path.text, object, run->options.output, &why);
   if (written && !linked) tvms_run_complain(run, "%s", tvms_strbuf_text(&why));
   tvms_memory_release(memory, &resource);
   unlink(path.text);

@@ -72,7 +72,7 @@ AREAS = {
         vectorize
     """,
     "backend": "backend",
-    "backend-core": "entry params words",
+    "backend-core": "entry parallel params words",
     "backend-c": "c",
     "driver": "bench build compiled copy dialect diff explain format infer inputs migrate module native optimize profile program reduce render report runnable semantics timing values",
     "api": "api context diag fix library note pass program release runner source status",

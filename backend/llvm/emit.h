@@ -79,7 +79,7 @@ typedef struct {
   LLVMValueRef function;
   LLVMMetadataRef TVMS_NULLABLE scope;  // of its lines
   LLVMBasicBlockRef entry;              // for allocas
-  LLVMValueRef raised;                  // its `self`: a tvms_raised if traced
+  LLVMValueRef raised;                  // its `self`: where errors go (failure.c)
   LLVMValueRef result;                  // where a returned scalar goes
   tvms_dtype result_dtype;              // void: nothing is returned
   LLVMValueRef *vars;                   // by id
@@ -87,7 +87,8 @@ typedef struct {
   TVMS_VEC(LLVMValueRef) memory;        // live allocations, innermost last
   uint64_t frame;                       // bytes of buffers in the frame
   loop_target *loop;
-  bool in_index;  // integer arithmetic cannot overflow: it makes an index
+  bool in_parallel;  // its code is the steps of a parallel loop
+  bool in_index;     // integer arithmetic cannot overflow: it makes an index
 } emitter;
 
 // Emits the code of one of two alternatives, and gives its value (tvms_emit_choose).

@@ -97,7 +97,9 @@ void tvms_emit_entry(emitter *e, const tvms_member *member) {
   LLVMTypeRef types[] = {e->pointer, e->pointer, e->i32, e->pointer};
   e->function = LLVMAddFunction(e->module, tvms_emit_entry_name(e, member),
                                 LLVMFunctionType(e->i32, types, 4, false));
-  e->raised = LLVMGetParam(e->function, 0);
+  // What a library raises goes to its host.
+  e->raised =
+      e->options->traced ? LLVMGetParam(e->function, 0) : LLVMConstNull(e->pointer);
   e->entry = LLVMAppendBasicBlockInContext(e->llvm, e->function, "entry");
   LLVMBasicBlockRef refused = tvms_emit_block(e, "refused");
   LLVMValueRef *values =

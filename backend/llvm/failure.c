@@ -1,8 +1,9 @@
 // Errors of the compiled program: one block per check that frees, raises and returns.
 //
 // A library raises through TVM's context variable if the host has filled it, else through
-// the weak symbol that tvm-ffi defines, else it only returns -1. Traced code fills the
-// tvms_raised that its caller passed as `self`.
+// the weak symbol that tvm-ffi defines, else it only returns -1. Where `self` is not null, code
+// runs on some thread for a parallel loop, and kind and text are left there. Traced code fills
+// the tvms_raised that its caller passed as `self`.
 #include "backend/llvm/failure.h"
 
 #include "backend/llvm/buffer.h"
@@ -48,9 +49,10 @@ static void raise_traced(emitter *e, const found_failure *what) {
   store_field(e, offsetof(tvms_raised, compared), LLVMConstInt(e->i32, 1, false));
 }
 
-static LLVMTypeRef raise_type(emitter *e) {
-  LLVMTypeRef params[] = {e->pointer, e->pointer};
-  return LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), params, 2, false);
+// Of functions that raise: of the host's without the first parameter, which is `self`.
+static LLVMTypeRef raise_type(emitter *e, bool own) {
+  LLVMTypeRef params[] = {e->pointer, e->pointer, e->pointer};
+  return LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), params, own ? 3 : 2, false);
 }
 
 // The context variable: the loader of TVM's run time finds it by name and fills it.
@@ -63,32 +65,46 @@ static LLVMValueRef raise_slot(emitter *e) {
   return slot;
 }
 
-// One private function per module chooses who raises.
-static LLVMValueRef raise_function(emitter *e) {
-  LLVMValueRef function = LLVMGetNamedFunction(e->module, TVMS_EMIT_RAISE_NAME);
-  if (function) return function;
-  LLVMTypeRef type = raise_type(e);
-  function = LLVMAddFunction(e->module, TVMS_EMIT_RAISE_NAME, type);
+static void fill_raise(emitter *e, LLVMValueRef function) {
   LLVMBuilderRef b = e->builder;
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(b);
-  LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(b);
-  LLVMSetCurrentDebugLocation2(b, NULL);
-  LLVMValueRef null = LLVMConstNull(e->pointer);
-  LLVMPositionBuilderAtEnd(b,
-                           LLVMAppendBasicBlockInContext(e->llvm, function, "entry"));
+  LLVMTypeRef type = raise_type(e, false);
+  LLVMValueRef null = LLVMConstNull(e->pointer), self = LLVMGetParam(function, 0);
+  LLVMValueRef args[] = {LLVMGetParam(function, 1), LLVMGetParam(function, 2)};
+  LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(e->llvm, function, "entry");
+  LLVMBasicBlockRef keep = LLVMAppendBasicBlockInContext(e->llvm, function, "keep");
+  LLVMBasicBlockRef find = LLVMAppendBasicBlockInContext(e->llvm, function, "find");
   LLVMBasicBlockRef call = LLVMAppendBasicBlockInContext(e->llvm, function, "call");
   LLVMBasicBlockRef end = LLVMAppendBasicBlockInContext(e->llvm, function, "end");
+  LLVMPositionBuilderAtEnd(b, entry);
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, self, null, ""), keep, find);
+  LLVMPositionBuilderAtEnd(b, keep);
+  LLVMValueRef one = tvms_emit_int(e, 1);
+  LLVMBuildStore(b, args[0], self);
+  LLVMBuildStore(b, args[1], LLVMBuildGEP2(b, e->pointer, self, &one, 1, ""));
+  LLVMBuildBr(b, end);
+  LLVMPositionBuilderAtEnd(b, find);
   LLVMValueRef given = LLVMBuildLoad2(b, e->pointer, raise_slot(e), "");
   LLVMValueRef weak = tvms_emit_weak(e, "TVMFFIErrorSetRaisedFromCStr", type);
   LLVMValueRef filled = LLVMBuildICmp(b, LLVMIntNE, given, null, "");
   LLVMValueRef target = LLVMBuildSelect(b, filled, given, weak, "");
   LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, target, null, ""), call, end);
   LLVMPositionBuilderAtEnd(b, call);
-  LLVMValueRef args[] = {LLVMGetParam(function, 0), LLVMGetParam(function, 1)};
   LLVMBuildCall2(b, type, target, args, 2, "");
   LLVMBuildBr(b, end);
   LLVMPositionBuilderAtEnd(b, end);
   LLVMBuildRetVoid(b);
+}
+
+// One private function per module chooses who raises.
+static LLVMValueRef raise_function(emitter *e) {
+  LLVMValueRef function = LLVMGetNamedFunction(e->module, TVMS_EMIT_RAISE_NAME);
+  if (function) return function;
+  function = LLVMAddFunction(e->module, TVMS_EMIT_RAISE_NAME, raise_type(e, true));
+  LLVMBuilderRef b = e->builder;
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(b);
+  LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(b);
+  LLVMSetCurrentDebugLocation2(b, NULL);
+  fill_raise(e, function);
   LLVMPositionBuilderAtEnd(b, here);
   LLVMSetCurrentDebugLocation2(b, line);
   return function;
@@ -98,10 +114,39 @@ void tvms_emit_raise_found(emitter *e, const found_failure *what) {
   if (e->options->traced) {
     raise_traced(e, what);
   } else {
-    LLVMValueRef args[] = {what->kind, what->text};
-    LLVMBuildCall2(e->builder, raise_type(e), raise_function(e), args, 2, "");
+    LLVMValueRef args[] = {e->raised, what->kind, what->text};
+    LLVMBuildCall2(e->builder, raise_type(e, true), raise_function(e), args, 3, "");
   }
   LLVMBuildRet(e->builder, LLVMConstInt(e->i32, (unsigned long long)-1, true));
+}
+
+uint32_t tvms_emit_raised_words(const emitter *e) {
+  return e->options->traced ? offsetof(tvms_raised, call_packed) / 8 : 2;
+}
+
+void tvms_emit_copy_raised(emitter *e, LLVMValueRef to, LLVMValueRef from) {
+  LLVMBuilderRef b = e->builder;
+  for (uint32_t i = 0; i < tvms_emit_raised_words(e); i++) {
+    LLVMValueRef at = tvms_emit_int(e, i);
+    LLVMValueRef word =
+        LLVMBuildLoad2(b, e->i64, LLVMBuildGEP2(b, e->i64, from, &at, 1, ""), "");
+    LLVMBuildStore(b, word, LLVMBuildGEP2(b, e->i64, to, &at, 1, ""));
+  }
+}
+
+void tvms_emit_raise_again(emitter *e, LLVMValueRef from) {
+  LLVMBuilderRef b = e->builder;
+  if (e->options->traced) {
+    tvms_emit_copy_raised(e, e->raised, from);
+  } else {
+    LLVMValueRef one = tvms_emit_int(e, 1);
+    LLVMValueRef text = LLVMBuildGEP2(b, e->pointer, from, &one, 1, "");
+    LLVMValueRef args[] = {e->raised, LLVMBuildLoad2(b, e->pointer, from, ""),
+                           LLVMBuildLoad2(b, e->pointer, text, "")};
+    LLVMBuildCall2(b, raise_type(e, true), raise_function(e), args, 3, "");
+  }
+  failure passed_up = {0};
+  tvms_emit_raise(e, &passed_up);
 }
 
 void tvms_emit_raise(emitter *e, const failure *what) {

@@ -24,6 +24,16 @@ void tvms_emit_raise(emitter *e, const failure *what);
 // Raises what was found and returns -1; nothing is freed.
 void tvms_emit_raise_found(emitter *e, const found_failure *what);
 
+// Raises anew what was raised into the words at `from`: frees what is live and returns -1.
+void tvms_emit_raise_again(emitter *e, LLVMValueRef from);
+
+// Words of 64 bits that an error is raised into where `self` is not null: of a tvms_raised if
+// code is traced, else kind and text.
+uint32_t tvms_emit_raised_words(const emitter *e);
+
+// Copies so many words.
+void tvms_emit_copy_raised(emitter *e, LLVMValueRef to, LLVMValueRef from);
+
 // The address of a private constant with this text.
 LLVMValueRef tvms_emit_text(emitter *e, const char *text);
 

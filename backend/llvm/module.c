@@ -42,6 +42,7 @@ static void open_function(emitter *e, const tvms_member *member) {
   e->frame = 0;
   e->loop = NULL;
   e->in_index = false;
+  e->in_parallel = false;
 }
 
 static void declare_body(emitter *e, const tvms_member *member) {

@@ -3,11 +3,13 @@
 // Everything of LLVM that is open is held as a resource of the context's memory, so that
 // an error in the middle of code generation closes it. No unwinding ever crosses a frame
 // of LLVM: its functions return before anything of tvms can fail.
+#include "backend/core/parallel.h"
 #include "backend/llvm/debug.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/module.h"
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/target.h"
+#include "runtime/parallel.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/LLJIT.h>
@@ -182,6 +184,14 @@ static void close_jit(tvms_jit *jit) {
   jit->lljit = NULL;
 }
 
+// Code in memory has the threads of the plug-in.
+static void define_launch(job *j, LLVMOrcJITDylibRef library) {
+  LLVMOrcCSymbolMapPair pair = {
+      .Name = LLVMOrcLLJITMangleAndIntern(j->jit->lljit, TVMS_PARALLEL_LAUNCH),
+      .Sym = {(LLVMOrcExecutorAddress)(uintptr_t)tvms_parallel_launch, {0, 0}}};
+  check(j, LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(&pair, 1)));
+}
+
 static void run_compile(void *argument) {
   job *j = argument;
   tvms_memory *memory = &j->e.context->memory;
@@ -199,6 +209,7 @@ static void run_compile(void *argument) {
   check(j, LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
                &process, LLVMOrcLLJITGetGlobalPrefix(lljit), NULL, NULL));
   LLVMOrcJITDylibAddGenerator(library, process);
+  define_launch(j, library);
   LLVMMemoryBufferRef object = j->object;
   j->object = NULL;  // the JIT takes it
   check(j, LLVMOrcLLJITAddObjectFile(lljit, library, object));

@@ -1,7 +1,7 @@
 // Statements: loops as blocks and phis, scopes with what they define.
 //
-// Loops of all kinds run one after another: what a schedule wants of them was done before
-// (the pipelines native and native-checked). Blocks are gone.
+// Steps of loops run one after another, but for loops that are marked parallel; vectors and
+// unrolled loops were made before (the pipelines native and native-checked). Blocks are gone.
 #include "backend/llvm/stmt.h"
 
 #include "backend/llvm/buffer.h"
@@ -9,6 +9,7 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/parallel.h"
 #include "backend/llvm/types.h"
 #include "interp/meaning.h"
 LLVMBasicBlockRef tvms_emit_block(emitter *e, const char *name) {
@@ -88,6 +89,25 @@ static void close_loop(emitter *e, counted *loop) {
   LLVMBuildCondBr(b, more, loop->body, end);
   LLVMAddIncoming(loop->i, &following, &next, 1);
   tvms_emit_enter(e, end);
+}
+
+void tvms_emit_part(emitter *e, const tvms_for *source, LLVMValueRef first,
+                    LLVMValueRef count) {
+  LLVMBuilderRef b = e->builder;
+  tvms_dtype dtype = source->var->dtype;
+  LLVMTypeRef type = tvms_emit_type(e, dtype, source->head.span);
+  bool before = e->in_index;
+  e->in_index = true;
+  LLVMValueRef min = tvms_emit_expr(e, source->min);
+  e->in_index = before;
+  min = LLVMBuildIntCast2(b, min, type, true, "");
+  min = LLVMBuildAdd(b, min, LLVMBuildIntCast2(b, first, type, true, ""), "");
+  count = LLVMBuildIntCast2(b, count, type, true, "");
+  counted loop;
+  open_loop(e, &loop, dtype, count, LLVMConstInt(type, 1, false));
+  e->vars[source->var->id] = LLVMBuildNSWAdd(b, min, loop.i, "");
+  tvms_emit_stmt(e, source->body);
+  close_loop(e, &loop);
 }
 
 // for (i = 0; i < extent; i += step) with the variable at min + i.
@@ -244,7 +264,9 @@ static void emit_rest(emitter *e, tvms_list stmts, uint32_t from) {
 static void stmt_kind(emitter *e, const tvms_node *node) {
   switch ((int)node->kind) {
   case TVMS_NODE_SEQ: emit_rest(e, tvms_as_seq(node)->stmts, 0); return;
-  case TVMS_NODE_FOR: emit_for(e, node); return;
+  case TVMS_NODE_FOR:
+    if (!tvms_emit_parallel(e, node)) emit_for(e, node);
+    return;
   case TVMS_NODE_WHILE: emit_while(e, node); return;
   case TVMS_NODE_IF_THEN_ELSE: {
     const tvms_if_then_else *branch = tvms_as_if_then_else(node);

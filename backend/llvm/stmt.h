@@ -7,6 +7,11 @@
 // Emits a statement at the end of the current block, or nothing if that has left already.
 void tvms_emit_stmt(emitter *e, const tvms_node *node);
 
+// Emits `count` steps of a loop without a step of its own, from step `first` on (both i64), one
+// after another.
+void tvms_emit_part(emitter *e, const tvms_for *loop, LLVMValueRef first,
+                    LLVMValueRef count);
+
 // A new block at the end of the function; code goes on where it does.
 LLVMBasicBlockRef tvms_emit_block(emitter *e, const char *name);
 

@@ -5,25 +5,10 @@ import ctypes, os, random, struct, subprocess, sys, tempfile, unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
 from cases import main, source, tvms
+from library_calls import CODES, KINDS, call, listen
 
 HEAD = "from tvm.script import tirx as T\n\n"
 FLAGS = ["-O2", "-std=c11", "-Wall", "-Werror", "-shared", "-fPIC"]
-CODES = {"<f4": (2, 32), "<f8": (2, 64), "<f2": (2, 16), "<i8": (0, 64), "<i4": (0, 32), "<i2": (0, 16), "|i1": (0, 8),
-         "|u1": (1, 8), "<u2": (1, 16), "<u4": (1, 32), "<u8": (1, 64), "|b1": (6, 8)}
-KINDS = {"float32": "<f4", "float64": "<f8", "float16": "<f2", "int64": "<i8", "int32": "<i4", "int16": "<i2",
-         "int8": "|i1", "uint8": "|u1", "uint16": "<u2", "uint32": "<u4", "uint64": "<u8", "bool": "|b1"}
-
-
-class Tensor(ctypes.Structure):
-    """DLTensor"""
-    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
-                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
-                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.c_void_p), ("offset", ctypes.c_uint64)]
-
-
-class Any(ctypes.Structure):
-    """TVMFFIAny"""
-    _fields_ = [("kind", ctypes.c_int32), ("padding", ctypes.c_uint32), ("value", ctypes.c_void_p)]
 
 
 def elementwise(expression, *dtypes, n=64):
@@ -94,18 +79,6 @@ class Text(unittest.TestCase):
         return [self.random.choice([low or 1, high, 1]) if self.random.random() < 0.2 else self.random.randint(max(low, -9), min(high, 9)) or 1
                 for _ in range(count)]
 
-    def call(self, library, tensors):
-        """Calls `f` of a library; tensors are (kind, shape, bytearray)."""
-        args, keep = (Any * len(tensors))(), []
-        for i, (kind, shape, memory) in enumerate(tensors):
-            sizes = (ctypes.c_int64 * max(1, len(shape)))(*shape)
-            memory = (ctypes.c_char * len(memory)).from_buffer(memory)
-            tensor = Tensor(ctypes.addressof(memory), 1, 0, len(shape), *CODES[kind], 1, sizes, None, 0)
-            keep += [sizes, memory, tensor]
-            args[i] = Any(7, 0, ctypes.addressof(tensor))
-        result = Any()
-        return getattr(library, "__tvm_ffi_f")(None, ctypes.byref(args), len(tensors), ctypes.byref(result))
-
     def agree(self, program, *tensors):
         """The last tensor is what the program writes: in C, with the same bits as in the interpreter."""
         library, given, memory = self.build(program, "--fp", "strict"), [], []
@@ -122,7 +95,7 @@ class Text(unittest.TestCase):
         self.assertEqual(p.returncode, 0, p.stderr.decode())
         with open(self.file("result.npy"), "rb") as f:
             wanted = f.read()[-len(memory[-1][2]):]
-        self.assertEqual(self.call(library, memory), 0)
+        self.assertEqual(call(library, memory), 0)
         self.assertEqual(bytes(memory[-1][2]), wanted)
 
     def test_integers(self):
@@ -170,21 +143,18 @@ class Text(unittest.TestCase):
         """Raised through the variable that whoever loads the library fills in, in the words of the other forms."""
         library = self.build(elementwise("A[i] // B[i]", "int32", "int32", "int32"))
         said = []
-        kind = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p)
-        listen = kind(lambda *texts: said.append(tuple(x.decode() for x in texts)))
-        slot = ctypes.c_void_p.in_dll(library, "__TVMFFIErrorSetRaisedFromCStr")
         one, zero, short = (("<i4", (n,), bytearray(struct.pack("<i", v) * n)) for n, v in ((64, 1), (64, 0), (63, 1)))
-        self.assertEqual(self.call(library, [one, zero, one]), -1)
+        self.assertEqual(call(library, [one, zero, one]), -1)
         self.assertEqual(said, [])
-        slot.value = ctypes.cast(listen, ctypes.c_void_p).value
-        self.assertEqual(self.call(library, [one, zero, one]), -1)
+        listen(library, said)
+        self.assertEqual(call(library, [one, zero, one]), -1)
         self.assertEqual(said.pop(), ("ZeroDivisionError", "division by zero"))
-        self.assertEqual(self.call(library, [one, short, one]), -1)
+        self.assertEqual(call(library, [one, short, one]), -1)
         self.assertEqual(said.pop(), ("ValueError", "Invalid B.shape[0] on argument #1 when calling:\n"
                                       "  `f(A: Tensor([64], int32), B: Tensor([64], int32), C: Tensor([64], int32))`,\n  expected 64"))
-        self.assertEqual(self.call(library, [one, one]), -1)
+        self.assertEqual(call(library, [one, one]), -1)
         self.assertEqual(said.pop()[0], "TypeError")
-        self.assertEqual(self.call(library, [one, one, one]), 0)
+        self.assertEqual(call(library, [one, one, one]), 0)
         self.assertEqual(said, [])
 
     def test_a_product_is_contracted_if_that_is_asked_for(self):

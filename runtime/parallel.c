@@ -1,0 +1,207 @@
+// The pool of threads behind parallel loops.
+//
+// One word says what there is to do: the number of the call, and how many of its tasks nobody
+// has taken. Whoever wants a task reads the word, then what the call is, then takes one by
+// changing the word; if that succeeds, no task can have ended the call in between, so what was
+// read belongs to it. Nobody waits for a thread that has not taken anything: a call on a busy
+// machine costs no more than its tasks.
+//
+//   caller   task, data, tasks, pending = n;  word = {call + 1, n};  takes tasks;  pending == 0 ?
+//   worker   word;  task, data, tasks;  word = {call, left - 1};  runs it;  pending - 1
+//
+// The state is the process's, as threads are. This file includes nothing of tvms but its header.
+#define _GNU_SOURCE
+#include "runtime/parallel.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum {
+  MOST_THREADS = 256,
+  TASKS_PER_THREAD =
+      4,         // a thread that the system holds up costs a quarter of its share
+  SPINS = 4000,  // looks at the word before a thread sleeps: some 50 microseconds
+};
+
+static struct {
+  _Atomic(uint64_t) word;  // call << 32 | tasks left
+  _Atomic(tvms_parallel_task) task;
+  _Atomic(void *) data;
+  _Atomic(int32_t) tasks;
+  _Atomic(int32_t) pending;  // tasks that have not returned
+  atomic_bool busy;          // a call is in progress
+  atomic_bool stops;
+  atomic_bool caller_sleeps;
+  _Atomic(int32_t) sleeping;  // workers
+  bool started;               // guarded by `busy`, as what follows
+  int32_t worker_count;
+  pthread_t workers[MOST_THREADS];
+} pool;
+
+// For sleeping only; what threads tell each other is in the atomics above.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t called = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
+
+static void pause_briefly(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+// Wakes whoever sleeps on a condition, which has changed before.
+static void wake(pthread_cond_t *condition) {
+  pthread_mutex_lock(&lock);
+  pthread_cond_broadcast(condition);
+  pthread_mutex_unlock(&lock);
+}
+
+// Runs one task, if there is one.
+static bool take_one(void) {
+  uint64_t word = atomic_load_explicit(&pool.word, memory_order_acquire);
+  while ((uint32_t)word != 0) {
+    tvms_parallel_task task = atomic_load_explicit(&pool.task, memory_order_relaxed);
+    void *data = atomic_load_explicit(&pool.data, memory_order_relaxed);
+    int32_t tasks = atomic_load_explicit(&pool.tasks, memory_order_relaxed);
+    if (!atomic_compare_exchange_weak_explicit(
+            &pool.word, &word, word - 1, memory_order_acq_rel, memory_order_acquire))
+      continue;
+    tvms_parallel_env env = {NULL, tasks};
+    task(tasks - (int32_t)(uint32_t)word, &env, data);
+    if (atomic_fetch_sub(&pool.pending, 1) == 1 && atomic_load(&pool.caller_sleeps))
+      wake(&ended);
+    return true;
+  }
+  return false;
+}
+
+static bool has_work(void) {
+  return (uint32_t)atomic_load(&pool.word) != 0 || atomic_load(&pool.stops);
+}
+
+static void *work(void *unused) {
+  (void)unused;
+  while (!atomic_load(&pool.stops)) {
+    uint32_t spins = 0;
+    while (!has_work() && spins++ < SPINS) {
+      pause_briefly();
+    }
+    if (!has_work()) {
+      pthread_mutex_lock(&lock);
+      atomic_fetch_add(&pool.sleeping, 1);
+      while (!has_work()) {
+        pthread_cond_wait(&called, &lock);
+      }
+      atomic_fetch_sub(&pool.sleeping, 1);
+      pthread_mutex_unlock(&lock);
+    }
+    while (take_one()) {
+    }
+  }
+  return NULL;
+}
+
+// Threads that shall work, the caller's included.
+static int32_t wanted_threads(void) {
+  const char *given = getenv("TVMS_NUM_THREADS");
+  long count = given ? strtol(given, NULL, 10) : 0;
+  if (count < 1) {
+    cpu_set_t set;
+    count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  }
+  return count > MOST_THREADS ? MOST_THREADS : (int32_t)count;
+}
+
+// The child of a fork has none of the threads, and whoever held the lock is gone.
+static void forget(void) {
+  pthread_mutex_init(&lock, NULL);
+  pthread_cond_init(&called, NULL);
+  pthread_cond_init(&ended, NULL);
+  atomic_store(&pool.word, 0);
+  atomic_store(&pool.sleeping, 0);
+  atomic_store(&pool.caller_sleeps, false);
+  pool.started = false;
+  pool.worker_count = 0;
+  atomic_store(&pool.busy, false);
+}
+
+static void start(void) {
+  static bool forks_are_watched;
+  pool.started = true;
+  if (!forks_are_watched) pthread_atfork(NULL, NULL, forget);
+  forks_are_watched = true;
+  int32_t wanted = wanted_threads() - 1;
+  sigset_t all, before;
+  sigfillset(&all);
+  // Signals are the business of the program's own threads.
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  while (pool.worker_count < wanted
+         && !pthread_create(&pool.workers[pool.worker_count], NULL, work, NULL)) {
+    pool.worker_count++;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+// The code that threads run is about to be unmapped, or the process ends.
+__attribute__((destructor)) static void stop(void) {
+  atomic_store(&pool.stops, true);
+  wake(&called);
+  for (int32_t i = 0; i < pool.worker_count; i++) {
+    pthread_join(pool.workers[i], NULL);
+  }
+  pool.worker_count = 0;
+}
+
+static void run_alone(tvms_parallel_task task, void *data) {
+  tvms_parallel_env env = {NULL, 1};
+  task(0, &env, data);
+}
+
+static void wait_for_all(void) {
+  for (uint32_t spins = 0; spins < SPINS; spins++) {
+    if (atomic_load(&pool.pending) == 0) return;
+    pause_briefly();
+  }
+  pthread_mutex_lock(&lock);
+  atomic_store(&pool.caller_sleeps, true);
+  while (atomic_load(&pool.pending) != 0) {
+    pthread_cond_wait(&ended, &lock);
+  }
+  atomic_store(&pool.caller_sleeps, false);
+  pthread_mutex_unlock(&lock);
+}
+
+static void run_together(tvms_parallel_task task, void *data, int32_t most) {
+  int32_t tasks = (pool.worker_count + 1) * TASKS_PER_THREAD;
+  if (tasks > most) tasks = most;
+  atomic_store_explicit(&pool.task, task, memory_order_relaxed);
+  atomic_store_explicit(&pool.data, data, memory_order_relaxed);
+  atomic_store_explicit(&pool.tasks, tasks, memory_order_relaxed);
+  atomic_store(&pool.pending, tasks);
+  uint64_t call = (atomic_load(&pool.word) >> 32) + 1;
+  atomic_store(&pool.word, call << 32 | (uint32_t)tasks);
+  if (atomic_load(&pool.sleeping)) wake(&called);
+  while (take_one()) {
+  }
+  wait_for_all();
+}
+
+int tvms_parallel_launch(tvms_parallel_task task, void *data, int32_t most) {
+  if (most < 2 || atomic_exchange(&pool.busy, true)) {
+    run_alone(task, data);
+    return 0;
+  }
+  if (!pool.started) start();
+  if (pool.worker_count)
+    run_together(task, data, most);
+  else
+    run_alone(task, data);
+  atomic_store(&pool.busy, false);
+  return 0;
+}

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""T.parallel in native code: loops run on threads, give what they say, and fail as a serial loop does."""
+import ctypes, os, re, struct, subprocess, sys, tempfile, unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from cases import main, source, tvms
+from library_calls import call, listen
+
+HEAD = "from tvm.script import tirx as T\n\n"
+SUMS = HEAD + """@T.prim_func
+def f(a: T.handle, b: T.handle):
+    n = T.int64()
+    m = T.int32()
+    A = T.match_buffer(a, (n, m), "float32")
+    B = T.match_buffer(b, (n, m), "float32")
+    Y = T.alloc_buffer((n, m), "float32")
+    for i in T.parallel(n):
+        Z = T.alloc_buffer((m,), "float32")
+        for j in range(m):
+            Z[j] = A[i, j] * T.float32(2)
+        for j in range(m):
+            Y[i, j] = T.if_then_else(j > 0, Z[j] + Z[j - 1], Z[j])
+    for i in T.parallel(2, n):
+        for j in T.parallel(m):
+            B[i, j] = Y[i, j] - Y[i - 2, j]
+    for i, j in T.grid(2, m):
+        B[i, j] = T.float32(0)
+"""
+DIVISIONS = HEAD + """@T.prim_func
+def f(A: T.Buffer((64, 64), "int32"), B: T.Buffer((64, 64), "int32"), C: T.Buffer((64, 64), "int32")):
+    for i in T.parallel(64):
+        for j in range(64):
+            assert A[i, j] != 77, "it is 77"
+            C[i, j] = A[i, j] // B[i, j]
+"""
+# Each is what its steps give one after another, whatever is marked.
+SERIAL = {
+    "all steps write one element": """    for i in T.parallel(1000):
+        B[0] = B[0] + A[i]
+""", "all steps write the same row": """    for i in T.parallel(10):
+        for j in range(100):
+            B[j] = A[i * 100 + j]
+""", "a step leaves": """    for i in T.parallel(1000):
+        if A[i] > T.float32(2):
+            T.evaluate(T.break_loop())
+        B[i] = A[i]
+""", "steps share memory that is outside": """    Y = T.alloc_buffer((16,), "float32")
+    for i in T.parallel(62):
+        for j in range(16):
+            Y[j] = A[i * 16 + j]
+        for j in range(16):
+            B[i * 16 + j] = Y[15 - j]
+"""}
+
+
+def ints(value, count=64 * 64):
+    return bytearray(struct.pack("<i", value) * count)
+
+
+class Parallel(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.addCleanup(self.place.cleanup)
+
+    def file(self, name):
+        return os.path.join(self.place.name, name)
+
+    def text(self, program):
+        p = tvms("build", "-", "-o", self.file("x.ll"), stdin=program)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        with open(self.file("x.ll"), encoding="utf-8") as f:
+            return f.read()
+
+    def build(self, program, name="x.so"):
+        p = tvms("build", "-", "-o", self.file(name), stdin=program)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        return self.file(name)
+
+    def results(self, program, backend, threads, *more):
+        p = tvms("run", "-", "--backend", backend, "--out", self.place.name, *more, stdin=program, env=dict(os.environ, TVMS_NUM_THREADS=str(threads)))
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        with open(self.file("result.npy"), "rb") as f:
+            return p.stdout, f.read()
+
+    def test_results_are_those_of_the_interpreter(self):
+        self.assertEqual(len(re.findall(r"^define internal [^\n]*@f\.task", self.text(SUMS), re.M)), 2)
+        wanted = self.results(SUMS, "interp", 1)
+        for threads in (1, 2, 3, 7):
+            with self.subTest(threads=threads):
+                self.assertEqual(self.results(SUMS, "llvm", threads), wanted)
+
+    def test_what_must_be_serial_is(self):
+        for name, body in SERIAL.items():
+            program = HEAD + '@T.prim_func\ndef f(A: T.Buffer((1000,), "float32"), B: T.Buffer((1000,), "float32")):\n' + body
+            with self.subTest(name=name):
+                self.assertNotIn("f.task", self.text(program))
+                self.assertEqual(self.results(program, "llvm", 5), self.results(program, "interp", 1))
+
+    def test_an_error_is_raised_once_and_is_the_first(self):
+        library, said = ctypes.CDLL(self.build(DIVISIONS)), []
+        listen(library, said)
+        a, b, c = ints(5), ints(1), ints(0)
+        for _ in range(20):
+            self.assertEqual(call(library, [("<i4", (64, 64), x) for x in (a, b, c)]), 0)
+            self.assertEqual((said, c), ([], ints(5)))
+        for row in range(0, 64, 7):
+            for line in range(row, 64):
+                struct.pack_into("<i", b if line % 2 == row % 2 else a, 4 * (64 * line + line), 0 if line % 2 == row % 2 else 77)
+            self.assertEqual(call(library, [("<i4", (64, 64), x) for x in (a, b, c)]), -1)
+            self.assertEqual(said, [("ZeroDivisionError", "division by zero")])
+            said.clear()
+            a, b = ints(5), ints(1)
+
+    def test_an_error_of_run_has_its_place(self):
+        program = DIVISIONS.replace("A[i, j] // B[i, j]", "A[i, j] // (i - 40)")
+        said = [tvms("run", "-", "--backend", backend, stdin=program, env=dict(os.environ, TVMS_NUM_THREADS="4")) for backend in ("interp", "llvm")]
+        for p in said:
+            self.assertEqual(p.returncode, 1)
+            self.assertEqual(re.findall(r":(\d+):\d+: error", p.stderr.decode()), ["8"], p.stderr.decode())
+
+    def test_unloaded_and_forked(self):
+        """In a process of its own: a library is loaded, used, forked and unloaded again and again."""
+        code = """
+import ctypes, os, sys, _ctypes
+sys.path.insert(0, sys.argv[2])
+from library_calls import call
+def run(library):
+    a, b, c = (bytearray((i).to_bytes(4, "little") * 4096) for i in (6, 2, 0))
+    status = call(library, [("<i4", (64, 64), x) for x in (a, b, c)])
+    return status == 0 and c == bytearray((3).to_bytes(4, "little") * 4096)
+for turn in range(20):
+    library = ctypes.CDLL(sys.argv[1])
+    assert run(library)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if run(library) and run(library) else 1)
+    assert run(library)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    handle, library = library._handle, None
+    _ctypes.dlclose(handle)
+"""
+        p = subprocess.run([sys.executable, "-c", code, self.build(DIVISIONS), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))],
+                           env=dict(os.environ, TVMS_NUM_THREADS="4"), timeout=120, capture_output=True)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+
+    def test_who_loads_a_library_can_have_the_threads(self):
+        library = ctypes.CDLL(self.build(DIVISIONS))
+        asked = []
+        task = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+
+        class Environment(ctypes.Structure):
+            _fields_ = [("sync", ctypes.c_void_p), ("tasks", ctypes.c_int)]
+
+        @ctypes.CFUNCTYPE(ctypes.c_int, task, ctypes.c_void_p, ctypes.c_int)
+        def launch(function, data, most):
+            asked.append(most)
+            environment = Environment(None, 5)
+            for i in (3, 1, 4, 0, 2):
+                self.assertEqual(function(i, ctypes.addressof(environment), data), 0)
+            return 0
+
+        ctypes.c_void_p.in_dll(library, "__TVMBackendParallelLaunch").value = ctypes.cast(launch, ctypes.c_void_p).value
+        c = ints(0)
+        self.assertEqual(call(library, [("<i4", (64, 64), x) for x in (ints(9), ints(3), c)]), 0)
+        self.assertEqual((asked, c), ([0], ints(3)))
+
+    def test_an_object_without_threads_is_serial(self):
+        """Linked by somebody else, without libtvms_rt.a."""
+        self.build(DIVISIONS, "x.o")
+        subprocess.run(["cc", "-shared", self.file("x.o"), "-o", self.file("y.so"), "-Wl,-z,defs"], check=True)
+        c = ints(0)
+        self.assertEqual(call(ctypes.CDLL(self.file("y.so")), [("<i4", (64, 64), x) for x in (ints(9), ints(3), c)]), 0)
+        self.assertEqual(c, ints(3))
+
+    def test_the_pool_under_thread_sanitizer(self):
+        program = self.file("pool")
+        c = subprocess.run(["clang", "-std=c11", "-O1", "-g", "-fsanitize=thread", "-pthread", "-I" + source("."), source("tests", "cli", "parallel.c"),
+                            source("runtime", "parallel.c"), "-o", program], capture_output=True)
+        self.assertEqual(c.returncode, 0, c.stderr.decode())
+        for threads in ("1", "2", "8"):
+            p = subprocess.run([program], env=dict(os.environ, TVMS_NUM_THREADS=threads, TSAN_OPTIONS="exitcode=66 die_after_fork=0"), timeout=300, capture_output=True)
+            self.assertEqual((p.returncode, p.stderr.decode()), (0, ""), threads)
+
+
+if __name__ == "__main__":
+    main()
