@@ -52,6 +52,7 @@ enum {
   TVMS_FLAG_DATAFLOW = 1,   // VAR, BINDING_BLOCK
   TVMS_FLAG_SIZE_VAR = 2,   // VAR
   TVMS_FLAG_ASSUMED = 4,    // VAR: nothing binds it; a number of the Python around
+  TVMS_FLAG_EARLY = 8,      // VAR: the text names it in front of what defines it
   TVMS_FLAG_ANNOTATED = 1,  // VAR_BINDING
   TVMS_FLAG_LARGE = 1,      // INT_IMM
   TVMS_FLAG_TIR = 1,        // OPERATOR: opcode is a row of tir_ops.def

@@ -85,7 +85,8 @@ static bool may_hold(tvms_holds holds, const tvms_node *node) {
 static unsigned flags_of(const tvms_node *node) {
   switch ((int)node->kind) {
   case TVMS_NODE_VAR:
-    return TVMS_FLAG_DATAFLOW | TVMS_FLAG_SIZE_VAR | TVMS_FLAG_ASSUMED;
+    return TVMS_FLAG_DATAFLOW | TVMS_FLAG_SIZE_VAR | TVMS_FLAG_ASSUMED
+           | TVMS_FLAG_EARLY;
   case TVMS_NODE_BINDING_BLOCK: return TVMS_FLAG_DATAFLOW;
   case TVMS_NODE_VAR_BINDING: return TVMS_FLAG_ANNOTATED;
   case TVMS_NODE_INT_IMM: return TVMS_FLAG_LARGE;

@@ -81,8 +81,14 @@ static bool is_assumed(const tvms_node *node) {
   return node->kind == TVMS_NODE_VAR && node->flags & TVMS_FLAG_ASSUMED;
 }
 
+// As TVM writes it and does not read it: named in front of its definition.
+static bool is_early(const tvms_node *node) {
+  return node->kind == TVMS_NODE_VAR && node->flags & TVMS_FLAG_EARLY;
+}
+
 static void use(scoping *s, const tvms_node *node, bool may_be_free) {
   uint8_t *state = &s->state[node->id];
+  if (*state == NOT_SEEN && is_early(node)) return;
   if (*state == NOT_SEEN && may_be_free) *state = FREE;
   if (*state == NOT_SEEN && !is_assumed(node))
     fail(s, node, "it is used in front of its definition");

@@ -157,6 +157,7 @@ static tvms_span use_in_block(const checker *c, const char *name) {
 static void use_var(checker *c, const tvms_node *var) {
   fact *f = fact_of(c, var);
   if (var->flags & TVMS_FLAG_ASSUMED) return;
+  if (!f->seen && var->flags & TVMS_FLAG_EARLY) return;
   if (f->open == 0) {
     report_use(c, var, f, TVMS_D_undefined_in_tir);
     return;

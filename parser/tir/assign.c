@@ -103,6 +103,19 @@ static void assign_subscript(tvms_reader *reader, tvms_ref target,
   tvms_tir_store_into(reader, buffer, index, value, NULL, ref);
 }
 
+// `n = e` of TVM's text behind `n = T.int64()` is the let of n.
+static bool define_declared(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
+                            tvms_ref source) {
+  const tvms_surf *node = tvms_reader_at(reader, target);
+  bool let = node->kind == TVMS_SURF_NAME && is_storable(value) && source;
+  tvms_node *var = let ? tvms_tir_declared_early(reader, node->a) : NULL;
+  tvms_node *known = var ? tvms_eval_to_expr(reader, value, source) : NULL;
+  if (!known || !tvms_dtype_same(known->dtype, var->dtype)) return false;
+  tvms_tir_define_early(var);
+  tvms_tir_enter_let(reader, var, known, source);
+  return true;
+}
+
 static void assign_to(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
                       tvms_ref source, tvms_ref ref) {
   if (tvms_reader_at(reader, target)->kind == TVMS_SURF_SUBSCRIPT) {
@@ -114,6 +127,7 @@ static void assign_to(tvms_reader *reader, tvms_ref target, tvms_eval_value valu
     tvms_tir_store_into(reader, scalar, tvms_eval_value_int(0), value, NULL, ref);
     return;
   }
+  if (define_declared(reader, target, value, source)) return;
   tvms_tir_bind_targets(reader, target, value, bind_assigned, source);
 }
 

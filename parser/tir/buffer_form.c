@@ -24,7 +24,7 @@ static tvms_dtype index_dtype(const tvms_buffer_form *form) {
   return form->shape.len ? form->shape.items[0]->dtype : TVMS_DTYPE(INT, 64);
 }
 
-// What the pointer of a buffer points to; up to 0.23 booleans are stored as int8.
+// What the pointer of a buffer points to; up to 0.25 booleans are stored as int8.
 static tvms_dtype stored_dtype(const tvms_reader *reader, tvms_dtype dtype) {
   bool byte = tvms_dtype_is_bool(dtype)
               && tvms_release_has(reader->dialect, TVMS_FACT_bools_are_stored_as_int8);

@@ -63,10 +63,29 @@ static tvms_eval_value loop_vars(tvms_reader *reader, const tvms_frame *frame) {
   return tvms_eval_value_items(TVMS_EVAL_LIST, vars, count);
 }
 
+// Loops of TVM's text may define variables that stand above them.
+static void take_declared(tvms_reader *reader, tvms_ref target,
+                          const tvms_frame *frame) {
+  tvms_node **vars = frame->as.loop.vars;
+  uint32_t i = 0;
+  tvms_surface_each(reader->surface, item, target) {
+    const tvms_surf *node = tvms_reader_at(reader, item);
+    tvms_node *known =
+        node->kind == TVMS_SURF_NAME ? tvms_tir_declared_early(reader, node->a) : NULL;
+    if (i == frame->as.loop.count) return;
+    if (known && tvms_dtype_same(known->dtype, vars[i]->dtype)) {
+      tvms_tir_define_early(known);
+      vars[i] = known;
+    }
+    i++;
+  }
+}
+
 static void bind_loop_vars(tvms_reader *reader, tvms_ref target,
                            const tvms_frame *frame) {
   const tvms_surf *node = tvms_reader_at(reader, target);
   bool several = node->kind == TVMS_SURF_TUPLE || node->kind == TVMS_SURF_LIST;
+  take_declared(reader, several ? node->a : target, frame);
   tvms_eval_value vars = loop_vars(reader, frame);
   if (several && vars.kind == TVMS_EVAL_NODE) {
     uint32_t count = tvms_surface_count(reader->surface, node->a);

@@ -23,6 +23,7 @@
 #include "ir/equal.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/iterate.h"
+#include "parser/eval/origin.h"
 #include "parser/eval/python.h"
 #include "parser/eval/scope.h"
 #include "parser/tir/access.h"
@@ -72,6 +73,23 @@ static bool is_shared_parameter(tvms_reader *reader, tvms_node *first,
     return first_is_matched;
   }
   return false;
+}
+
+tvms_node *tvms_tir_declared_early(tvms_reader *reader, tvms_sym name) {
+  // A module that is not checked is read by TVM, too.
+  bool unchecked =
+      tvms_tir_of(reader)->unchecked || (reader->module && reader->module->unchecked);
+  if (!reader->as_written || unchecked || !tvms_reader_has_printed_header(reader))
+    return NULL;
+  const tvms_binding *binding = tvms_scope_lookup(reader, name);
+  tvms_node *var =
+      binding ? tvms_eval_value_node_of(binding->value, TVMS_NODE_VAR) : NULL;
+  return var && var->spare & TVMS_SPARE_DECLARED ? var : NULL;
+}
+
+void tvms_tir_define_early(tvms_node *var) {
+  var->spare &= (uint16_t)~TVMS_SPARE_DECLARED;
+  var->flags |= TVMS_FLAG_EARLY;
 }
 
 void tvms_tir_define(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
@@ -244,6 +262,7 @@ static tvms_eval_value bind_node(tvms_reader *reader, tvms_sym name,
   case TVMS_NODE_VAR:
     if (node->spare & TVMS_SPARE_BOUND) break;
     tvms_tir_name_node(reader, node, name);
+    node->spare |= TVMS_SPARE_DECLARED;
     return value;
   default: break;
   }

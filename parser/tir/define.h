@@ -8,6 +8,16 @@
 void tvms_tir_define(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
                      tvms_span span);
 
+// The variable that `name = T.int32()` has named in text of TVM's printer, if nothing has
+// defined it since; else NULL. The printer names a variable so where it is used in front of its
+// definition: the node of a pragma around a loop, a size of a buffer above the let. TVM takes
+// the definition that follows for one of another variable, so that it does not read its text;
+// a reader that reads what TVM writes asks here before it makes a variable.
+tvms_node *TVMS_NULLABLE tvms_tir_declared_early(tvms_reader *reader, tvms_sym name);
+
+// Notes that a variable that was declared early is defined here.
+void tvms_tir_define_early(tvms_node *var);
+
 // Binds the names of a target to a value or to its parts. `source` is the expression that
 // gave the value, or 0.
 void tvms_tir_bind_targets(tvms_reader *reader, tvms_ref target, tvms_eval_value value,

@@ -16,10 +16,10 @@
 #include "ir/fold_ops.h"
 #include "ir/object.h"
 #include "passes/functions.h"
-#include "schedule/storage_scope.h"
 #include "passes/tir/host/builtin_stack.h"
 #include "passes/tir/host/entry_point.h"
 #include "passes/tir/host/function_target.h"
+#include "schedule/storage_scope.h"
 
 #include <string.h>
 
@@ -264,11 +264,13 @@ static tvms_node *TVMS_NULLABLE workspace(const lowering *l, const tvms_node *no
                      tvms_symbol_text(l->unit->context, tvms_as_var(a->data)->name));
     return NULL;
   }
+  // A bool takes a byte; up to 0.24 it is an unsigned integer of one bit.
+  bool truth = tvms_dtype_is_bool(a->element);
+  bool uint1 = truth && tvms_release_has(l->unit->dialect, TVMS_FACT_bools_are_uint1);
   tvms_node *args[] = {as_int32(l, l->device_type), as_int32(l, l->device_id),
-                       total_bytes(l, a), int32(l, a->element.code),
-                       int32(l, a->element.bits)};
-  tvms_node *made =
-      call(l, a->data->dtype, TVMS_TIR_TVMBackendAllocWorkspace, args, 5);
+                       total_bytes(l, a), int32(l, uint1 ? TVMS_UINT : a->element.code),
+                       int32(l, truth && !uint1 ? 8 : a->element.bits)};
+  tvms_node *made = call(l, a->data->dtype, TVMS_TIR_TVMBackendAllocWorkspace, args, 5);
   made->sinfo = a->data->sinfo;
   return made;
 }

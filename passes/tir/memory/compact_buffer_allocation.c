@@ -20,7 +20,7 @@ typedef struct {
   tvms_unit *unit;
   tvms_node_map regions;  // BUFFER as written -> BUFFER_REGION that is touched
   tvms_node_map aligns;   // BUFFER as written -> OBJECT_ARRAY [_, dim, factor, offset]s
-  bool failed;
+  tvms_node_map noted;    // BUFFER that an annotation names -> itself
 } compaction;
 
 static tvms_node *build(compaction *c, tvms_node_kind kind, tvms_node *a,
@@ -33,8 +33,9 @@ static tvms_node *build(compaction *c, tvms_node_kind kind, tvms_node *a,
 
 // A block says of the buffers that it writes how their dimensions are aligned.
 static tvms_walk_step note_aligns(void *self, tvms_node *node, tvms_field_role role) {
-  (void)role;
   compaction *c = self;
+  if (node->kind == TVMS_NODE_BUFFER && role == TVMS_ROLE_NOTE)
+    tvms_node_map_put(&c->noted, node, node);
   const tvms_node *annotations = NULL;
   tvms_list writes = {0};
   if (node->kind == TVMS_NODE_BLOCK) {
@@ -133,7 +134,9 @@ static tvms_node *compact(compaction *c, tvms_node *node, const tvms_node *regio
   const tvms_node *aligns = tvms_node_map_get(&c->aligns, node);
   tvms_list strides = {0};
   if (aligns && shape.len) strides = strides_of(c, aligns, shape);
-  if (same_exprs(shape, old->shape) && same_exprs(strides, old->strides)) return node;
+  // TVM makes all buffers anew, which shows where an annotation keeps the old one.
+  bool same = same_exprs(shape, old->shape) && same_exprs(strides, old->strides);
+  if (same && !tvms_node_map_get(&c->noted, node)) return node;
   tvms_node *copy = tvms_node_copy(c->unit, node);
   tvms_as_buffer(copy)->shape = shape;
   tvms_as_buffer(copy)->strides = strides;
@@ -152,8 +155,9 @@ static const tvms_buffer_region *TVMS_NULLABLE region_of(const compaction *c,
 // An index from the beginning of the touched region on.
 static tvms_node *moved(compaction *c, tvms_node *index, const tvms_node *range) {
   tvms_node *min = tvms_as_range(range)->min;
-  // TVM writes the difference from zero out if the index is a vector.
-  bool same = tvms_node_is_int(min, 0) && tvms_dtype_is_scalar(index->dtype);
+  // TVM writes the difference from zero out if the index is a vector, and a zero of a wider
+  // type widens the index.
+  bool same = tvms_node_is_int(min, 0) && tvms_dtype_same(index->dtype, min->dtype);
   return same ? index : build(c, TVMS_NODE_SUB, index, min);
 }
 
@@ -206,6 +210,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_memory *memory = &run->context->memory;
   tvms_node_map_init(&c.regions, memory);
   tvms_node_map_init(&c.aligns, memory);
+  tvms_node_map_init(&c.noted, memory);
   tvms_node *body = tvms_as_prim_func(function)->body, *changed = function;
   bool inside = TVMS_OPTION(run, CompactBufferAllocation, is_strict).number != 0;
   if (tvms_touched_regions_collect(unit, body, inside, &c.regions)) {
@@ -213,6 +218,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
     tvms_walk(memory, body, &visitor);
     tvms_rewriter r;
     tvms_rewriter_init(&r, unit, &c);
+    r.roles &= ~TVMS_IN(NOTE);  // annotations go on naming the buffers as they were
     r.leave[TVMS_NODE_BUFFER_LOAD] = leave_element;
     r.leave[TVMS_NODE_STORE] = leave_element;
     r.leave[TVMS_NODE_BUFFER_REGION] = leave_region;
@@ -225,6 +231,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
     changed = tvms_rewrite(&r, function);
     tvms_rewriter_fini(&r);
   }
+  tvms_node_map_fini(&c.noted);
   tvms_node_map_fini(&c.aligns);
   tvms_node_map_fini(&c.regions);
   return changed;

@@ -92,11 +92,9 @@ static tvms_node *less(tvms_rewriter *r, tvms_node *a, tvms_node *b) {
   return build(r, TVMS_NODE_LT, a, b);
 }
 
+// TVM leaves `not` in front of a comparison of numbers, which is folded.
 static tvms_node *negation(tvms_rewriter *r, tvms_node *a) {
-  return tvms_rewrite(
-      r, a->kind == TVMS_NODE_INT_IMM
-             ? tvms_arith_truth(r->unit, a->dtype, tvms_as_int_imm(a)->value == 0)
-             : tvms_not_new(r->unit, a, TVMS_NO_SPAN));
+  return tvms_rewrite(r, tvms_not_new(r->unit, a, TVMS_NO_SPAN));
 }
 
 static tvms_node *enter_le(tvms_rewriter *r, tvms_node *node) {
