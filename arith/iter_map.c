@@ -3,8 +3,10 @@
 #include "arith/iter_map.h"
 
 #include "arith/internal.h"
+#include "arith/iter_divide.h"
 #include "arith/iter_inverse.h"
 #include "arith/iter_split.h"
+#include "arith/iter_usage.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 
@@ -235,31 +237,6 @@ static bool are_nested(const tvms_iter_mapper *m) {
 
 // ---- Independence ----
 
-// A source and the splits of it that stand in the indices.
-typedef struct {
-  tvms_iter_mark *mark;
-  TVMS_VEC(tvms_iter_split) splits;
-} usage;
-
-typedef struct {
-  tvms_iter_mapper *m;
-  TVMS_VEC(usage) usages;
-} usages;
-
-static void use(usages *u, const tvms_iter_split *split) {
-  uint32_t at = 0;
-  while (at < u->usages.len && u->usages.items[at].mark != split->source)
-    at++;
-  if (at == u->usages.len) {
-    usage made = {.mark = split->source};
-    tvms_vec_push(u->m->memory, &u->usages, made);
-    const tvms_iter_sum *sum = split->source->sum;
-    for (uint32_t i = 0; sum && i < sum->len; i++)
-      use(u, &sum->args[i]);
-  }
-  tvms_vec_push(u->m->memory, &u->usages.items[at].splits, *split);
-}
-
 static const tvms_iter_mark *TVMS_NULLABLE unpadded(const tvms_iter_mapper *m,
                                                     const tvms_iter_mark *mark) {
   for (uint32_t i = 0; i < m->paddings.len; i++) {
@@ -269,8 +246,8 @@ static const tvms_iter_mark *TVMS_NULLABLE unpadded(const tvms_iter_mapper *m,
 }
 
 // The next split: the one that continues at `factor`, else the smallest above it.
-static uint32_t next_split(tvms_iter_mapper *m, const usage *u, const bool *used,
-                           tvms_node *factor) {
+static uint32_t next_split(tvms_iter_mapper *m, const tvms_iter_usage *u,
+                           const bool *used, tvms_node *factor) {
   uint32_t count = u->splits.len, found = count;
   for (uint32_t i = 0; i < count; i++) {
     if (!used[i]
@@ -294,7 +271,7 @@ static bool proves_at_least(tvms_iter_mapper *m, tvms_node *a, tvms_node *b) {
 }
 
 // Are the splits of a source parts of it that do not overlap?
-static bool fits(tvms_iter_mapper *m, const usage *u) {
+static bool fits(tvms_iter_mapper *m, const tvms_iter_usage *u) {
   uint32_t count = u->splits.len;
   bool *used = tvms_arena_array(&m->unit->arena, bool, count);
   memset(used, 0, count);
@@ -319,17 +296,13 @@ static bool fits(tvms_iter_mapper *m, const usage *u) {
 
 static bool are_independent(tvms_iter_mapper *m, const tvms_iter_sum *const *sums,
                             uint32_t count) {
-  usages u = {.m = m};
-  for (uint32_t i = 0; i < count; i++) {
-    for (uint32_t k = 0; k < sums[i]->len; k++)
-      use(&u, &sums[i]->args[k]);
-  }
+  tvms_iter_usages usages = {0};
+  for (uint32_t i = 0; i < count; i++)
+    tvms_iter_usages_add(m->memory, &usages, sums[i]);
   bool fine = true;
-  for (uint32_t i = 0; i < u.usages.len; i++) {
-    fine = fine && fits(m, &u.usages.items[i]);
-    tvms_vec_fini(m->memory, &u.usages.items[i].splits);
-  }
-  tvms_vec_fini(m->memory, &u.usages);
+  for (uint32_t i = 0; fine && i < usages.len; i++)
+    fine = fits(m, &usages.items[i]);
+  tvms_iter_usages_fini(m->memory, &usages);
   return fine;
 }
 
@@ -442,6 +415,26 @@ bool tvms_iter_map_simplify(tvms_unit *unit, tvms_analyzer *analyzer,
   for (uint32_t i = 0; made.found && i < index_count; i++)
     simplified[i] = tvms_iter_sum_write(&made.m, made.sums[i]);
   bool found = made.found && !made.m.failed;
+  close_mapping(&made);
+  return found;
+}
+
+bool tvms_iter_map_divide(tvms_unit *unit, tvms_analyzer *analyzer,
+                          const tvms_iter_domain *domains, uint32_t domain_count,
+                          uint32_t outer_count, tvms_node *const *indices,
+                          uint32_t index_count, tvms_node *predicate, bool keep_units,
+                          tvms_iter_parts *parts) {
+  mapping made;
+  open_mapping(&made, unit, analyzer, domains, domain_count, indices, index_count,
+               predicate, false, keep_units);
+  tvms_node_map is_inner;
+  tvms_node_map_init(&is_inner, &unit->context->memory);
+  for (uint32_t i = outer_count; i < domain_count; i++)
+    tvms_node_map_put(&is_inner, domains[i].var, domains[i].var);
+  bool found = made.found
+               && tvms_iter_divide(&made.m, &is_inner, made.sums, index_count, parts)
+               && !made.m.failed;
+  tvms_node_map_fini(&is_inner);
   close_mapping(&made);
   return found;
 }

@@ -43,6 +43,26 @@ TVMS_NODISCARD bool tvms_iter_map_simplify(tvms_unit *unit, tvms_analyzer *analy
                                            uint32_t index_count, tvms_node *predicate,
                                            bool keep_units, tvms_node **simplified);
 
+// An index as outer * inner_extent + inner.
+typedef struct {
+  tvms_node *outer, *outer_extent, *inner, *inner_extent;
+} tvms_iter_part;
+
+// All indices so, and the conditions under which variables of either side run: the caller gives room for the parts.
+typedef struct {
+  tvms_iter_part *parts;
+  tvms_node *outer_condition, *inner_condition;
+} tvms_iter_parts;
+
+// Divides indices between the first `outer_count` variables and the others. False if they are no iterators, or cannot be divided. TVM:
+// SubspaceDivide.
+TVMS_NODISCARD bool tvms_iter_map_divide(tvms_unit *unit, tvms_analyzer *analyzer,
+                                         const tvms_iter_domain *domains,
+                                         uint32_t domain_count, uint32_t outer_count,
+                                         tvms_node *const *indices,
+                                         uint32_t index_count, tvms_node *predicate,
+                                         bool keep_units, tvms_iter_parts *parts);
+
 // Finds where every index begins and how many values it may have, padded places included. False if they are
 // no iterators. TVM: IndexMap::MapRanges.
 TVMS_NODISCARD bool tvms_iter_map_ranges(tvms_unit *unit, tvms_analyzer *analyzer,

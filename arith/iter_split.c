@@ -317,7 +317,10 @@ static tvms_iter_value operation(tvms_iter_mapper *m, tvms_node *node) {
   tvms_node_kind kind = (tvms_node_kind)node->kind;
   if (!a.sum && !b.sum) {
     bool same = a.expr == op->a && b.expr == op->b;
-    return expression(same ? node : build(m, kind, a.expr, b.expr));
+    tvms_node *made = build(m, kind, a.expr, b.expr);
+    bool folded = made->kind != kind || tvms_as_binary(made)->a != a.expr
+                  || tvms_as_binary(made)->b != b.expr;
+    return expression(same && !folded ? node : made);
   }
   switch ((int)kind) {
   case TVMS_NODE_ADD:

@@ -37,78 +37,67 @@ static bool uses_any(const tvms_sched_blockizing *b, tvms_node *node,
   return false;
 }
 
-static bool image_of(const tvms_sched_blockizing *b, const tvms_domain_vec *loops,
-                     tvms_node *predicate, tvms_node *value, tvms_iter_image *image) {
-  return tvms_iter_map_detect(b->sched->unit, b->analyzer, loops->items, loops->len,
-                              &value, 1, predicate, b->keep_units, image);
-}
-
-// The value where the inner loops stand at their first step.
-static tvms_node *outer_part(const tvms_sched_blockizing *b, tvms_node *value) {
-  tvms_node_map map;
-  tvms_node_map_init(&map, &b->sched->context->memory);
-  for (uint32_t i = 0; i < b->inside.len; i++)
-    tvms_node_map_put(&map, b->inside.items[i].var, b->inside.items[i].min);
-  tvms_node *made = tvms_substitute(b->sched->unit, value, &map);
-  tvms_node_map_fini(&map);
-  return tvms_arith_simplify(b->sched->unit, made);
-}
-
-static bool divide_inner(const tvms_sched_blockizing *b, tvms_sched_division *d,
-                         tvms_node *extent) {
-  tvms_iter_image image;
-  if (!uses_any(b, d->inner, &b->inside)) return true;
-  if (image_of(b, &b->inside, b->inner_predicate, d->inner, &image)) {
-    bool plain = tvms_node_is_int(image.base, 0)
-                 && (!image.scale || tvms_node_is_int(image.scale, 1));
-    if (!plain) return false;
-    if (image.extent) d->inner_extent = image.extent;
-    return true;
-  }
-  if (uses_any(b, d->outer, &b->outside)) return false;
-  d->inner_extent = extent;
-  return true;
-}
-
-static bool divide_outer(const tvms_sched_blockizing *b, tvms_sched_division *d,
-                         tvms_node *extent) {
+// The axes as sums of iterators, which are outside up to a point, and inside from there on.
+static bool divide_sums(tvms_sched_blockizing *b, const tvms_block_realize *realize) {
   tvms_sched *s = b->sched;
-  tvms_iter_image image;
-  if (!uses_any(b, d->outer, &b->outside)) return true;
-  if (!image_of(b, &b->outside, b->outer_predicate, d->outer, &image)) {
-    bool alone = tvms_node_is_int(d->inner_extent, 1);
-    if (alone) d->outer_extent = extent;
-    return alone;
-  }
-  if (!image.extent) return true;
-  if (!tvms_analyzer_can_prove_equal(b->analyzer, image.scale, d->inner_extent))
+  uint32_t count = realize->iter_values.len;
+  uint32_t outside = b->outside.len, all = outside + b->inside.len;
+  tvms_iter_domain *domains =
+      tvms_arena_array(&s->unit->arena, tvms_iter_domain, all + 1);
+  for (uint32_t i = 0; i < all; i++)
+    domains[i] = i < outside ? b->outside.items[i] : b->inside.items[i - outside];
+  tvms_iter_parts parts = {
+      .parts = tvms_arena_array(&s->unit->arena, tvms_iter_part, count + 1)};
+  if (!tvms_iter_map_divide(s->unit, b->analyzer, domains, all, outside,
+                            realize->iter_values.items, count, realize->predicate,
+                            b->keep_units, &parts))
     return false;
-  d->outer_extent = image.extent;
-  tvms_node *quotient =
-      tvms_sched_build(s, TVMS_NODE_FLOOR_DIV, d->outer, d->inner_extent);
-  if (!tvms_node_is_int(d->inner_extent, 1))
-    d->outer = tvms_arith_simplify(s->unit, quotient);
+  b->axes = parts.parts;
+  b->outer_predicate = parts.outer_condition;
+  b->inner_predicate = parts.inner_condition;
   return true;
 }
 
-static bool divide_axis(tvms_sched_blockizing *b, uint32_t i) {
+// Axes that are bound to loops of one side only need not be sums.
+static bool divide_plainly(tvms_sched_blockizing *b,
+                           const tvms_block_realize *realize) {
   tvms_sched *s = b->sched;
-  const tvms_block *block = tvms_sched_block(s, b->block);
-  tvms_node *value = tvms_sched_realize(s, b->block)->iter_values.items[i];
-  const tvms_range *dom =
-      tvms_as_range(tvms_as_iter_var(block->iter_vars.items[i])->dom);
-  tvms_node *one = tvms_sched_int(s, value->dtype, 1);
-  tvms_sched_division *d = &b->axes[i];
-  bool mixed = uses_any(b, value, &b->inside);
-  d->outer = mixed ? outer_part(b, value) : value;
-  tvms_node *rest = tvms_sched_build(s, TVMS_NODE_SUB, value, d->outer);
-  d->inner =
-      mixed ? tvms_arith_simplify(s->unit, rest) : tvms_sched_int(s, value->dtype, 0);
-  d->outer_extent = d->inner_extent = one;
-  bool plain = mixed && tvms_node_is_int(d->outer, 0);
-  if (plain) d->inner = value;
-  return !uses_any(b, d->inner, &b->outside) && divide_inner(b, d, dom->extent)
-         && divide_outer(b, d, dom->extent);
+  tvms_list axes = tvms_as_block(realize->block)->iter_vars;
+  tvms_node *yes = tvms_bool_imm_new(s->unit, true, TVMS_NO_SPAN);
+  tvms_node *zero = tvms_sched_int(s, TVMS_DTYPE(INT, 32), 0),
+            *one = tvms_sched_int(s, TVMS_DTYPE(INT, 32), 1);
+  if (!tvms_node_is_int(realize->predicate, 1)) return false;
+  b->axes = tvms_arena_array(&s->unit->arena, tvms_iter_part, axes.len + 1);
+  b->outer_predicate = b->inner_predicate = yes;
+  for (uint32_t i = 0; i < axes.len; i++) {
+    tvms_node *value = realize->iter_values.items[i];
+    tvms_node *extent = tvms_as_range(tvms_as_iter_var(axes.items[i])->dom)->extent;
+    bool outer = uses_any(b, value, &b->outside),
+         inner = uses_any(b, value, &b->inside);
+    if (outer && inner) return false;
+    b->axes[i] = (tvms_iter_part){outer ? value : zero, outer ? extent : one,
+                                  inner ? value : zero, inner ? extent : one};
+    if (!outer && !inner) b->axes[i].inner = value;
+  }
+  return true;
+}
+
+// TVM forgets where an axis begins that does not run inside.
+static bool begin_at_zero(const tvms_sched_blockizing *b, uint32_t count) {
+  tvms_sched *s = b->sched;
+  tvms_analyzer *analyzer = tvms_analyzer_new(s->unit);
+  for (uint32_t i = 0; i < b->inside.len; i++)
+    tvms_analyzer_bind_range(analyzer, b->inside.items[i].var, b->inside.items[i].min,
+                             b->inside.items[i].extent);
+  bool fine = true;
+  for (uint32_t i = 0; fine && i < count; i++) {
+    tvms_node *inner = b->axes[i].inner;
+    fine = !tvms_node_is_int(b->axes[i].inner_extent, 1)
+           || tvms_analyzer_can_prove_equal(analyzer, inner,
+                                            tvms_sched_int(s, inner->dtype, 0));
+  }
+  tvms_analyzer_free(analyzer);
+  return fine;
 }
 
 // ---- Axes ----
@@ -125,7 +114,7 @@ static tvms_node *axis_like(tvms_sched_blockizing *b, const tvms_iter_var *old,
 }
 
 static void make_axis(tvms_sched_blockizing *b, const tvms_iter_var *old,
-                      const tvms_sched_division *d, tvms_node *TVMS_NULLABLE known) {
+                      const tvms_iter_part *d, tvms_node *TVMS_NULLABLE known) {
   tvms_sched *s = b->sched;
   tvms_memory *memory = &s->context->memory;
   tvms_node *outer = known ? known : axis_like(b, old, "_o", d->outer_extent);
@@ -162,24 +151,18 @@ static void make_axes(tvms_sched_blockizing *b,
 bool tvms_sched_blockize_divide(tvms_sched_blockizing *b,
                                 const tvms_sched_blockizing *TVMS_NULLABLE first) {
   tvms_sched *s = b->sched;
-  tvms_node *predicate = tvms_sched_realize(s, b->block)->predicate;
-  b->outer_predicate = b->inner_predicate =
-      tvms_bool_imm_new(s->unit, true, TVMS_NO_SPAN);
-  bool outer = uses_any(b, predicate, &b->outside),
-       inner = uses_any(b, predicate, &b->inside);
-  bool fine = !outer || !inner;
-  if (outer) b->outer_predicate = predicate;
-  if (inner) b->inner_predicate = predicate;
-  uint32_t count = tvms_sched_block(s, b->block)->iter_vars.len;
-  b->axes = tvms_arena_array(&s->unit->arena, tvms_sched_division, count + 1);
-  for (uint32_t i = 0; fine && i < count; i++)
-    fine = divide_axis(b, i);
-  if (fine) make_axes(b, first);
-  return fine
-         || tvms_sched_refuse(
-             s,
-             "the axes of block '%s' cannot be divided between the loop and those around it",
-             tvms_sched_block_name(s, b->block));
+  const tvms_block_realize *realize = tvms_sched_realize(s, b->block);
+  if (!divide_sums(b, realize) && !divide_plainly(b, realize))
+    return tvms_sched_refuse(
+        s,
+        "the axes of block '%s' cannot be divided between the loop and those around it",
+        tvms_sched_block_name(s, b->block));
+  if (!begin_at_zero(b, realize->iter_values.len))
+    return tvms_sched_refuse(
+        s, "an axis of block '%s' does not begin at 0, and does not run in the loop",
+        tvms_sched_block_name(s, b->block));
+  make_axes(b, first);
+  return true;
 }
 
 // ---- Blocks ----

@@ -6,12 +6,6 @@
 #include "schedule/schedule.h"
 #include "schedule/scope.h"
 
-// An axis of the block as one of the outer block and one of the inner.
-typedef struct {
-  tvms_node *outer, *outer_extent;  // what it is bound to, and over how much it runs
-  tvms_node *inner, *inner_extent;
-} tvms_sched_division;
-
 typedef struct {
   tvms_sched *sched;
   int32_t block;
@@ -19,7 +13,7 @@ typedef struct {
   bool keep_units;
   tvms_domain_vec outside, inside;  // loops
   tvms_node *outer_predicate, *inner_predicate;
-  tvms_sched_division *axes;
+  tvms_iter_part *axes;
   tvms_node_vec outer_axes, outer_values, inner_axes, inner_values;
   tvms_node_map vars;  // axis -> what it is in terms of the new ones
   tvms_analyzer *analyzer;

@@ -3,6 +3,7 @@
 #include "ir/walk.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
+#include "schedule/flags.h"
 #include "schedule/make.h"
 #include "schedule/region.h"
 
@@ -93,7 +94,7 @@ bool tvms_cache_check_cover(tvms_sched *sched, int32_t scope, const tvms_node *b
   bool fine = true;
   for (uint32_t i = 0; fine && i < blocks.len; i++)
     if (tvms_sched_touches(tvms_sched_block(sched, blocks.items[i])->reads, buffer)
-        && !tvms_sched_is_covered(sched, blocks.items[i]))
+        && !tvms_sched_flags_cover(sched, blocks.items[i]))
       fine = tvms_sched_refuse(
           sched, "block '%s' may read elements that no block of its scope has written",
           tvms_sched_block_name(sched, blocks.items[i]));

@@ -4,6 +4,7 @@
 #include "grammar/literal.h"
 #include "ir/fold_ops.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -175,18 +176,24 @@ static tvms_node *TVMS_NULLABLE make_map(void *self, tvms_unit *unit,
   tvms_sched_reader *r = l->reader;
   const tvms_surf *node = tvms_surface_at(r->surface, l->ref);
   tvms_ref body = node->b, list = node->a;
-  if (tvms_surface_count(r->surface, list) != count) {
+  // lambda *indices: …, which has names for none of them
+  bool star = list && !tvms_surface_at(r->surface, list)->next
+              && tvms_surface_at(r->surface, list)->op == TVMS_OP_STAR;
+  if (!star && tvms_surface_count(r->surface, list) != count) {
     (void)!tvms_sched_reader_expected(
         r, l->ref, "a function of as many indices as there are axes");
     return NULL;
   }
   tvms_sym *names = tvms_arena_array(&unit->arena, tvms_sym, count + 1);
   tvms_node **vars = tvms_arena_array(&unit->arena, tvms_node *, count + 1);
-  uint32_t k = 0;
-  tvms_surface_each(r->surface, param, list) {
-    names[k] = tvms_surface_at(r->surface, param)->a;
-    vars[k] = tvms_var_new(unit, names[k], like[k], TVMS_NO_SPAN);
-    k++;
+  for (uint32_t k = 0; k < count; k++) {
+    names[k] = star ? 0 : tvms_surface_at(r->surface, list)->a;
+    char number[16];
+    int len = snprintf(number, sizeof number, "i%u", k);
+    tvms_sym sym =
+        star ? tvms_symbol_intern(r->context, number, (size_t)len) : names[k];
+    vars[k] = tvms_var_new(unit, sym, like[k], TVMS_NO_SPAN);
+    if (!star) list = tvms_surface_at(r->surface, list)->next;
   }
   scope s = {r, unit, names, vars, count};
   tvms_node_vec finals = {0};

@@ -348,7 +348,8 @@ static tvms_node *TVMS_NULLABLE over_all_places(const tvms_sched_padding *l,
   r.enter[TVMS_NODE_BLOCK_REALIZE] = replace_realize;
   tvms_node *body = tvms_rewrite(&r, tvms_as_for(site->loops[site->count - 1])->body);
   tvms_rewriter_fini(&r);
-  return body && x.all ? in_loops(l, body) : NULL;
+  // Several nests may run over the places, each with variables of its own.
+  return body && x.all ? tvms_stmt_copy(l->sched->unit, in_loops(l, body)) : NULL;
 }
 
 // ---- Deciding ----

@@ -1,6 +1,7 @@
 #include "schedule/schedule.h"
 
 #include "ir/clone.h"
+#include "schedule/flags.h"
 
 #include <string.h>
 
@@ -26,6 +27,7 @@ static void drop_function(tvms_schedule *schedule, tvms_sched *sched) {
   tvms_memory *memory = &schedule->context->memory;
   if (!sched) return;
   tvms_vec_fini(memory, &sched->sites);
+  tvms_vec_fini(memory, &sched->flags);
   tvms_unit_fini(sched->unit);
   tvms_memory_free(memory, sched->unit);
   tvms_memory_free(memory, sched);
@@ -64,6 +66,7 @@ tvms_sched *TVMS_NULLABLE tvms_schedule_function(tvms_schedule *schedule,
   unit->module = schedule->module;
   tvms_sched *sched = tvms_memory_alloc(memory, sizeof *sched);
   tvms_sched_init(sched, unit, name, tvms_clone(unit, member->function, NULL));
+  if (schedule->script) tvms_sched_flags_keep(sched);
   tvms_vec_push(memory, &schedule->functions, sched);
   return sched;
 }

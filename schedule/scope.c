@@ -1,6 +1,7 @@
 #include "schedule/scope.h"
 
 #include "ir/walk.h"
+#include "schedule/flags.h"
 
 // ---- Where things are ----
 
@@ -118,7 +119,11 @@ void tvms_sched_consumers(const tvms_sched *sched, int32_t block,
 }
 
 bool tvms_sched_is_output(const tvms_sched *sched, int32_t block) {
-  const tvms_block *scope = tvms_sched_block(sched, tvms_sched_scope(sched, block));
+  return tvms_sched_writes_out(sched, block, tvms_sched_scope(sched, block));
+}
+
+bool tvms_sched_writes_out(const tvms_sched *sched, int32_t block, int32_t above) {
+  const tvms_block *scope = tvms_sched_block(sched, above);
   tvms_list writes = tvms_sched_block(sched, block)->writes;
   for (uint32_t i = 0; i < writes.len; i++) {
     const tvms_node *buffer = tvms_sched_region_buffer(writes, i);
@@ -181,19 +186,14 @@ static bool is_dominant_in_loop(const tvms_sched *sched, int32_t block, int32_t 
   return alone;
 }
 
-// Is the block the only one right below `scope` that writes its outputs?
+// Does only one block right below `scope` write each of the outputs? It is the block, or one that has it.
 static bool is_dominant(const tvms_sched *sched, int32_t block, int32_t scope) {
   if (tvms_sched_is_loop(sched, scope)) return is_dominant_in_loop(sched, block, scope);
-  tvms_site_vec all = {0};
-  tvms_sched_children(sched, scope, &all);
   tvms_list writes = tvms_sched_block(sched, block)->writes;
   bool alone = true;
-  for (uint32_t i = 0; i < all.len; i++)
+  for (uint32_t i = 0; i < writes.len; i++)
     alone =
-        alone
-        && (all.items[i] == block
-            || !share_buffer(tvms_sched_block(sched, all.items[i])->writes, writes));
-  tvms_vec_fini(&sched->context->memory, &all);
+        alone && count_writers(sched, scope, tvms_sched_region_buffer(writes, i)) <= 1;
   return alone;
 }
 
@@ -228,7 +228,7 @@ const char *TVMS_NULLABLE tvms_sched_why_no_reduction(const tvms_sched *sched,
                                                       int32_t block, int32_t scope) {
   const tvms_block *b = tvms_sched_block(sched, block);
   if (!b->init) return "it has no T.init()";
-  if (!tvms_sched_is_affine(sched, block, TVMS_NO_SITE))
+  if (!tvms_sched_flags_affine(sched, block))
     return "its axes are not bound to sums of loops";
   for (uint32_t i = 0; i < b->iter_vars.len; i++) {
     uint32_t type = tvms_as_iter_var(b->iter_vars.items[i])->iter_type;
@@ -267,8 +267,7 @@ bool tvms_sched_check_compact(tvms_sched *sched, int32_t site) {
 
 // ---- Scopes ----
 
-// Does a block of the scope write what an earlier one reads?
-static bool has_write_after_read(const tvms_sched *sched, int32_t scope) {
+bool tvms_sched_has_write_after_read(const tvms_sched *sched, int32_t scope) {
   tvms_site_vec all = {0};
   tvms_sched_children(sched, scope, &all);
   bool found = false;
@@ -286,9 +285,11 @@ bool tvms_sched_check_scope(tvms_sched *sched, int32_t site, bool pipeline,
   *scope = tvms_sched_scope(sched, site);
   if (*scope == TVMS_NO_SITE)
     return tvms_sched_refuse(sched, "the root block cannot be scheduled");
-  if (!pipeline || !has_write_after_read(sched, *scope)) return true;
+  if (!pipeline || tvms_sched_flags_pipeline(sched, *scope)) return true;
   return tvms_sched_refuse(
-      sched,
-      "the scope of block '%s' is not a pipeline of stages: one writes what an earlier one reads",
-      tvms_sched_block_name(sched, *scope));
+      sched, "the scope of block '%s' is not a pipeline of stages: one %s",
+      tvms_sched_block_name(sched, *scope),
+      tvms_sched_has_write_after_read(sched, *scope)
+          ? "writes what an earlier one reads"
+          : "may read what no other has written before");
 }

@@ -54,6 +54,9 @@ void tvms_sched_consumers(const tvms_sched *sched, int32_t block, tvms_site_vec 
 // Does the block write a buffer that its scope does not allocate?
 bool tvms_sched_is_output(const tvms_sched *sched, int32_t block);
 
+// The same of a block `above` that is further up.
+bool tvms_sched_writes_out(const tvms_sched *sched, int32_t block, int32_t above);
+
 // Is every value of a block's axes a sum of loops, and do they not depend on each other? `above` as in
 // tvms_sched_domains.
 bool tvms_sched_is_affine(const tvms_sched *sched, int32_t block, int32_t above);
@@ -70,6 +73,9 @@ const char *TVMS_NULLABLE tvms_sched_why_no_reduction(const tvms_sched *sched,
 // Are all blocks right below a site complete or reduction blocks there? Refuses otherwise. TVM:
 // CheckSubtreeCompactDataflow.
 TVMS_NODISCARD bool tvms_sched_check_compact(tvms_sched *sched, int32_t site);
+
+// Does a block of the scope write what an earlier one reads?
+bool tvms_sched_has_write_after_read(const tvms_sched *sched, int32_t scope);
 
 // Finds the scope of a site, and refuses if there is none, or, with `pipeline`, if its blocks do more than read what
 // those before them wrote. TVM: GetScopeRoot.

@@ -82,6 +82,7 @@ void tvms_sched_init(tvms_sched *sched, tvms_unit *unit, tvms_sym name,
 void tvms_sched_fini(tvms_sched *sched) {
   take_numbers(&sched->context->memory, sched->function);
   tvms_vec_fini(&sched->context->memory, &sched->sites);
+  tvms_vec_fini(&sched->context->memory, &sched->flags);
 }
 
 bool tvms_sched_refuse(tvms_sched *sched, const char *format, ...) {

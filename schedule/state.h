@@ -25,6 +25,11 @@ typedef struct {
 
 enum { TVMS_NO_SITE = -1 };
 
+// What is known of a block (schedule/flags.h).
+typedef struct {
+  bool affine, cover, pipeline;
+} tvms_sched_flags;
+
 // One function under schedule.
 typedef struct tvms_sched {
   tvms_context *context;
@@ -33,6 +38,8 @@ typedef struct tvms_sched {
   tvms_sym name;        // of the GlobalVar
   TVMS_VEC(tvms_site) sites;
   uint16_t numbers;  // given to blocks so far
+  bool keeps_flags;  // of blocks, by their numbers
+  TVMS_VEC(tvms_sched_flags) flags;
   const char *step;  // what is being done, for messages
   tvms_span span;    // and where the schedule says so
   tvms_source *TVMS_NULLABLE

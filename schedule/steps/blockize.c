@@ -1,14 +1,20 @@
 // blockize: a loop with all that is in it becomes a block, whose axes are the loops around; or several blocks, one behind the other, become
 // one.
 // TVM: src/s_tir/schedule/primitive/blockize_tensorize.cc.
-#include "schedule/blockize_loop.h"
-
 #include "arith/int_set.h"
 #include "schedule/bindings.h"
+#include "schedule/blockize_loop.h"
 #include "schedule/buffers.h"
+#include "schedule/flags.h"
 #include "schedule/make.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"
+
+static void give(tvms_step *step, const tvms_node *block) {
+  int32_t site = tvms_sched_site_of(step->sched, block);
+  tvms_sched_flags_renew(step->sched, tvms_sched_scope(step->sched, site));
+  tvms_step_give(step, site);
+}
 
 static bool blockize_loop(tvms_step *step, bool keep_units) {
   tvms_sched *s = step->sched;
@@ -19,7 +25,7 @@ static bool blockize_loop(tvms_step *step, bool keep_units) {
   if (fine) {
     tvms_node *made = tvms_sched_blockize_loop(&b);
     tvms_sched_replace_one(s, tvms_sched_at(s, loop)->node, made);
-    tvms_step_give(step, tvms_sched_site_of(s, tvms_as_block_realize(made)->block));
+    give(step, tvms_as_block_realize(made)->block);
   }
   tvms_sched_blockize_close(&b);
   return fine;
@@ -205,7 +211,7 @@ static bool blockize_blocks(tvms_step *step, bool keep_units) {
   tvms_node *made = join(&j, keep_units);
   if (made) {
     replace(&j, stmts, made);
-    tvms_step_give(step, tvms_sched_site_of(s, tvms_as_block_realize(made)->block));
+    give(step, tvms_as_block_realize(made)->block);
   }
   tvms_vec_fini(&s->context->memory, &j.stmts);
   tvms_vec_fini(&s->context->memory, &j.reads);

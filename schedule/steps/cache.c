@@ -4,6 +4,7 @@
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
 #include "schedule/cache_stage.h"
+#include "schedule/flags.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"
 
@@ -97,7 +98,9 @@ static bool read_region(tvms_cache *c, int32_t block) {
 
 static void give_block(tvms_step *step, tvms_cache *c, tvms_node *block) {
   tvms_vec_fini(&c->sched->context->memory, &c->consumers);
-  tvms_step_give(step, tvms_sched_site_of(c->sched, block));
+  int32_t site = tvms_sched_site_of(c->sched, block);
+  tvms_sched_flags_give(c->sched, site);
+  tvms_step_give(step, site);
 }
 
 static bool open_cache(tvms_step *step, uint32_t scope_argument, uint32_t consumers,

@@ -6,6 +6,7 @@
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
 #include "schedule/cache_stage.h"
+#include "schedule/flags.h"
 #include "schedule/make.h"
 #include "schedule/steps.h"
 
@@ -419,6 +420,8 @@ static bool run(tvms_step *step, caching *c) {
   int32_t *sites = tvms_arena_array(&s->unit->arena, int32_t, count);
   for (uint32_t i = 0; i < count; i++)
     sites[i] = tvms_sched_site_of(s, tvms_sched_block_in(nests[i]));
+  for (uint32_t i = 0; i < count; i++)
+    tvms_sched_flags_give(s, sites[i]);
   tvms_step_give_list(step, sites, count);
   return true;
 }

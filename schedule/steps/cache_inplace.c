@@ -4,6 +4,7 @@
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
 #include "schedule/cache_stage.h"
+#include "schedule/flags.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"
 
@@ -85,6 +86,11 @@ bool tvms_step_cache_inplace(tvms_step *step) {
   c.index = index;
   tvms_cache_insert_pair(&c, tvms_sched_edited(s->unit, scope, &edit, 1), stage);
   int32_t sites[] = {tvms_sched_site_of(s, made[0]), tvms_sched_site_of(s, made[1])};
+  for (uint32_t i = 0; i < 2; i++) {
+    tvms_sched_flags_give(s, sites[i]);
+    tvms_sched_flags *flags = tvms_sched_flags_of(s, sites[i]);
+    if (flags) flags->pipeline = false;
+  }
   tvms_step_give_list(step, sites, 2);
   return true;
 }

@@ -2,6 +2,7 @@
 // TVM: src/s_tir/schedule/primitive/compute_at.cc.
 #include "schedule/axis_domains.h"
 #include "schedule/bindings.h"
+#include "schedule/flags.h"
 #include "schedule/inline.h"
 #include "schedule/steps.h"
 
@@ -166,7 +167,11 @@ static bool move(moving *m, int64_t index) {
   tvms_axis_domain *domains =
       tvms_arena_array(&s->unit->arena, tvms_axis_domain, count + 1);
   bool fine = tvms_axis_domains_find(s, &question, m->analyzer, domains);
-  if (fine) replace(m, leaf, make_nest(m, domains), place);
+  tvms_sched_ref block = tvms_sched_ref_of(s, m->block);
+  if (fine) {
+    replace(m, leaf, make_nest(m, domains), place);
+    tvms_sched_flags_axes(s, tvms_sched_find(s, block));
+  }
   tvms_analyzer_free(m->analyzer);
   return fine;
 }

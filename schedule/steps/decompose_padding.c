@@ -3,6 +3,7 @@
 // TVM: src/s_tir/schedule/primitive/decompose_padding.cc.
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
+#include "schedule/flags.h"
 #include "schedule/make.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"
@@ -269,14 +270,33 @@ static tvms_node *make_inner(decomposing *d) {
 
 // ---- The whole ----
 
+// Those that read what the block writes no longer read what was written below their common loop, if the filling block is above it.
+static void note_cover(decomposing *d, uint16_t number, int32_t fill) {
+  tvms_sched *s = d->sched;
+  tvms_site_vec readers = {0};
+  int32_t block = tvms_sched_find(s, (tvms_sched_ref){s, number, NULL, TVMS_MARK_NONE});
+  tvms_sched_consumers(s, block, &readers);
+  for (uint32_t i = 0; s->keeps_flags && i < readers.len; i++) {
+    int32_t common = tvms_sched_common(s, readers.items[i], block);
+    if (tvms_sched_is_in(s, fill, common)) continue;
+    tvms_sched_flags_of(s, readers.items[i])->cover = false;
+    tvms_sched_flags_of(s, tvms_sched_scope(s, block))->pipeline = false;
+  }
+  tvms_vec_fini(&s->context->memory, &readers);
+}
+
 static void replace(tvms_step *step, decomposing *d) {
   tvms_sched *s = d->sched;
+  uint16_t number = tvms_sched_at(s, d->block)->node->spare;
   tvms_node *made, *fill = make_fill(d, &made);
   tvms_node *outer = tvms_sched_at(s, d->fill_at)->node;
   tvms_sched_edit edit = {tvms_sched_at(s, d->inner_at)->node, make_inner(d)};
   tvms_node *rest = tvms_sched_edited(s->unit, outer, &edit, 1);
   tvms_sched_replace_one(s, outer, tvms_stmt_pair(s->unit, fill, rest));
-  tvms_step_give(step, tvms_sched_site_of(s, made));
+  int32_t site = tvms_sched_site_of(s, made);
+  tvms_sched_flags_give(s, site);
+  note_cover(d, number, site);
+  tvms_step_give(step, site);
 }
 
 bool tvms_step_decompose_padding(tvms_step *step) {

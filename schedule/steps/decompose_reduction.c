@@ -2,6 +2,7 @@
 // TVM: src/s_tir/schedule/primitive/reduction.cc.
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
+#include "schedule/flags.h"
 #include "schedule/steps.h"
 
 #include <string.h>
@@ -160,7 +161,8 @@ bool tvms_step_decompose_reduction(tvms_step *step) {
       tvms_sched_edited(s->unit, old, &(tvms_sched_edit){&in.block->head, update}, 1);
   uint16_t number = (uint16_t)(s->numbers + 1);
   tvms_sched_replace_one(s, old, tvms_stmt_pair(s->unit, first, second));
-  tvms_step_give(step,
-                 tvms_sched_find(s, (tvms_sched_ref){s, number, NULL, TVMS_MARK_NONE}));
+  int32_t site = tvms_sched_find(s, (tvms_sched_ref){s, number, NULL, TVMS_MARK_NONE});
+  tvms_sched_flags_renew(s, tvms_sched_scope(s, site));
+  tvms_step_give(step, site);
   return true;
 }

@@ -5,6 +5,7 @@
 #include "ir/walk.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
+#include "schedule/flags.h"
 #include "schedule/inline.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"
@@ -220,7 +221,9 @@ static bool run(fusion *f) {
   if (!check_blocks(f) || !check_epilogue(f) || !pair_axes(f)) return false;
   tvms_sched_edit edits[] = {{tvms_sched_at(s, f->reduction)->node, make_block(f)},
                              {tvms_sched_at(s, f->epilogue)->realize, NULL}};
+  tvms_sched_ref reduction = tvms_sched_ref_of(s, f->reduction);
   tvms_sched_replace(s, edits, 2);
+  tvms_sched_flags_renew(s, tvms_sched_scope(s, tvms_sched_find(s, reduction)));
   return true;
 }
 

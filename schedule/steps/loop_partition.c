@@ -4,6 +4,7 @@
 #include "ir/walk.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
+#include "schedule/flags.h"
 #include "schedule/make.h"
 #include "schedule/steps.h"
 
@@ -252,6 +253,9 @@ bool tvms_step_loop_partition(tvms_step *step) {
   int32_t sites[MOST_PARTS + 1];
   for (uint32_t i = 0; i < count; i++)
     sites[i] = tvms_sched_find(s, (tvms_sched_ref){s, 0, vars[i], TVMS_MARK_NONE});
+  // The scope is that of the block that has all parts.
+  int32_t inner = tvms_sched_scope(s, sites[0]);
+  tvms_sched_flags_renew(s, tvms_sched_scope(s, tvms_sched_scope(s, inner)));
   tvms_step_give_list(step, sites, count);
   return true;
 }

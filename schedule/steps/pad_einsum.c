@@ -4,6 +4,7 @@
 #include "ir/walk.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
+#include "schedule/flags.h"
 #include "schedule/make.h"
 #include "schedule/steps.h"
 #include "schedule/storage_scope.h"
@@ -243,6 +244,10 @@ static tvms_node *widened(padding *p, tvms_node *stmt) {
   return made;
 }
 
+static void give_flags(tvms_sched *s, const tvms_node *nest) {
+  tvms_sched_flags_give(s, tvms_sched_site_of(s, tvms_sched_block_in(nest)));
+}
+
 static void replace(padding *p) {
   tvms_sched *s = p->sched;
   tvms_node *old = tvms_sched_at(s, p->scope)->node;
@@ -265,6 +270,10 @@ static void replace(padding *p) {
   for (uint32_t i = 0; i < p->padded.len; i++)
     tvms_sched_add_alloc(s, scope, p->padded.items[i]);
   tvms_sched_replace_one(s, old, &scope->head);
+  for (uint32_t i = 0; i < p->before.len; i++)
+    give_flags(s, p->before.items[i]);
+  for (uint32_t i = 0; i < p->behind.len; i++)
+    give_flags(s, p->behind.items[i]);
 }
 
 bool tvms_step_pad_einsum(tvms_step *step) {

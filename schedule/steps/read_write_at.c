@@ -7,6 +7,7 @@
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
 #include "schedule/cache_stage.h"
+#include "schedule/flags.h"
 #include "schedule/make.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"
@@ -247,7 +248,11 @@ static bool run(tvms_step *step, copying *c, const char *scope_name) {
   if (!fine) return false;
   tvms_block *block = make_block(c, name);
   replace(c, tvms_sched_realize_new(s, block, c->values.items, c->values.len, NULL));
-  tvms_step_give(step, tvms_sched_site_of(s, &block->head));
+  int32_t site = tvms_sched_site_of(s, &block->head);
+  tvms_sched_flags_give(s, site);
+  tvms_sched_flags *flags = tvms_sched_flags_of(s, site);
+  if (flags) flags->affine = c->axes.len > 0;
+  tvms_step_give(step, site);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include "schedule/bindings.h"
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
+#include "schedule/flags.h"
 #include "schedule/make.h"
 #include "schedule/steps.h"
 
@@ -160,6 +161,7 @@ bool tvms_step_reindex(tvms_step *step) {
   make_buffer(&x);
   tvms_node *made, *stage = make_stage(&x, &made);
   replace(&x, stage);
+  tvms_sched_flags_give(s, tvms_sched_site_of(s, made));
   tvms_step_give(step, tvms_sched_site_of(s, made));
   return true;
 }

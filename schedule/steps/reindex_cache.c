@@ -6,6 +6,7 @@
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
 #include "schedule/cache_stage.h"
+#include "schedule/flags.h"
 #include "schedule/make.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"
@@ -172,6 +173,7 @@ static void finish(tvms_step *step, reindex_cache *x) {
                                          : block};
   tvms_node *scope = tvms_sched_at(s, x->cache.scope)->node;
   tvms_cache_insert(&x->cache, tvms_sched_edited(s->unit, scope, &edit, 1), stage);
+  tvms_sched_flags_give(s, tvms_sched_site_of(s, made));
   tvms_step_give(step, tvms_sched_site_of(s, made));
 }
 

@@ -1,6 +1,7 @@
 // reorder, add_unit_loop: loops change places, or a loop of one step comes around.
 // TVM: src/s_tir/schedule/primitive/loop_transformation.cc.
 #include "schedule/bindings.h"
+#include "schedule/flags.h"
 #include "schedule/steps.h"
 
 static int32_t place_of(const int32_t *sites, uint32_t count, int32_t site) {
@@ -47,7 +48,7 @@ static bool check_blocks(tvms_sched *s, int32_t top, int32_t bottom) {
     }
     if (!fine || !axes.len) continue;
     bool affine =
-        tvms_sched_is_affine(s, blocks.items[i], TVMS_NO_SITE)
+        tvms_sched_flags_affine(s, blocks.items[i])
         || tvms_sched_is_affine(s, blocks.items[i], tvms_sched_parent(s, top));
     if (!affine)
       fine =

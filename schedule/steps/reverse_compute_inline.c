@@ -4,6 +4,7 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 #include "schedule/bindings.h"
+#include "schedule/flags.h"
 #include "schedule/inline.h"
 #include "schedule/steps.h"
 
@@ -78,7 +79,7 @@ static bool check(reversal *v) {
   const char *why = tvms_sched_why_incomplete(s, v->consumer, v->scope);
   if (why) return tvms_sched_refuse(s, "the block is not complete: %s", why);
   if (!find_producer(v)) return false;
-  return !tvms_sched_is_output(s, v->producer)
+  return !tvms_sched_writes_out(s, v->producer, v->scope)
          || tvms_sched_refuse(
              s, "the producer writes a buffer that its scope does not allocate");
 }
@@ -305,6 +306,7 @@ static bool run(reversal *v) {
   tvms_node *bounds = translate(v, bounds_of(v));
   tvms_inline_rewrite(s, v->scope, leaf, v->buffer, TVMS_NODE_STORE, replace_store, v);
   add_predicate(v, producer, bounds);
+  tvms_sched_flags_axes(s, tvms_sched_find(s, producer));
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include "ir/walk.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
+#include "schedule/flags.h"
 #include "schedule/reducer.h"
 #include "schedule/steps.h"
 
@@ -433,6 +434,11 @@ static void replace(factoring *f, tvms_node *first, tvms_node *second) {
   tvms_sched_replace_one(s, scope, &block->head);
 }
 
+static void give_flags(tvms_sched *s, int32_t block) {
+  tvms_sched_flags *flags = tvms_sched_flags_of(s, block);
+  if (flags) *flags = (tvms_sched_flags){true, true, true};
+}
+
 static bool run(tvms_step *step, factoring *f) {
   tvms_sched *s = f->sched;
   if (!check(f, step->args[TVMS_ARG(RFactor, factor_axis)].number)) return false;
@@ -442,9 +448,12 @@ static bool run(tvms_step *step, factoring *f) {
       with_item(s, f->reduction.indices, f->axis, tvms_as_iter_var(f->extra)->var);
   tvms_node *first = make_first(f);
   uint16_t number = (uint16_t)(s->numbers + 1);
+  tvms_sched_ref second = tvms_sched_ref_of(s, f->block);
   replace(f, first, make_second(f));
-  tvms_step_give(step,
-                 tvms_sched_find(s, (tvms_sched_ref){s, number, NULL, TVMS_MARK_NONE}));
+  int32_t site = tvms_sched_find(s, (tvms_sched_ref){s, number, NULL, TVMS_MARK_NONE});
+  give_flags(s, site);
+  give_flags(s, tvms_sched_find(s, second));
+  tvms_step_give(step, site);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include "schedule/bindings.h"
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
+#include "schedule/flags.h"
 #include "schedule/make.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"
@@ -283,6 +284,7 @@ bool tvms_step_rolling_buffer(tvms_step *step) {
   tvms_node_map_init(&x.buffers, &s->context->memory);
   make_buffer(&x);
   replace(&x);
+  tvms_sched_flags_renew(s, x.scope);
   tvms_node_map_fini(&x.buffers);
   return true;
 }

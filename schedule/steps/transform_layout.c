@@ -5,6 +5,7 @@
 #include "schedule/bindings.h"
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
+#include "schedule/flags.h"
 #include "schedule/iter_scope.h"
 #include "schedule/layout_padding.h"
 #include "schedule/make.h"
@@ -232,6 +233,11 @@ static bool run(transforming *t, int32_t block, bool injective) {
                              tvms_sched_buffer_name(s, t->old));
   if (site == TVMS_NO_SITE && !tvms_sched_check_scope(s, block, false, &scope))
     return false;
+  if (site == TVMS_NO_SITE && tvms_sched_parent(s, scope) != TVMS_NO_SITE)
+    return tvms_sched_refuse(
+        s,
+        "'%s' is a parameter, and block '%s' around the block is not the outermost one",
+        tvms_sched_buffer_name(s, t->old), tvms_sched_block_name(s, scope));
   tvms_list shape;
   tvms_sched_mark_sizes(s, t->analyzer);
   if (!check_map(t, injective, &shape)) return false;
@@ -247,6 +253,9 @@ static bool run(transforming *t, int32_t block, bool injective) {
   tvms_node *stmt = transformed(t, old);
   if (site == TVMS_NO_SITE) replace_parameter(t);
   tvms_sched_replace_one(s, old, stmt);
+  // What is assumed is new to the scope, of which TVM knows nothing any more.
+  tvms_sched_flags *flags = tvms_sched_flags_of(s, scope);
+  if (flags && t->padding.prologue) *flags = (tvms_sched_flags){0};
   return true;
 }
 
