@@ -313,6 +313,27 @@ static bool is_constant(const tvms_node *node) {
   return node->kind == TVMS_NODE_FLOAT_IMM || node->kind == TVMS_NODE_INT_IMM;
 }
 
+// Is there one row, and what moves with the columns lies in memory along the sum instead?
+static bool lies_along_sum(const finder *f) {
+  const tvms_contraction *c = f->c;
+  if (c->row < TVMS_MOST_STAGE_AXES || c->contiguous) return false;
+  uint32_t sum = c->stage.count;
+  while (sum > 0
+         && (c->roles[sum - 1] != TVMS_AXIS_SUM
+             || tvms_stage_axis_is_single(&c->stage.axes[sum - 1])))
+    sum--;
+  if (sum-- == 0) return false;
+  for (uint32_t i = 0; i < f->all->count; i++) {
+    const tvms_node *load = f->all->loads[i];
+    if (!has_role(f, (tvms_node *)(uintptr_t)load, TVMS_AXIS_COLUMN)
+        || !load_moves(f, load, sum))
+      continue;
+    if (!is_contiguous(f, tvms_as_buffer_load(load)->buffer, indices_of(load), &sum, 1))
+      return false;
+  }
+  return true;
+}
+
 static const char *TVMS_NULLABLE find(finder *f) {
   tvms_contraction *c = f->c;
   c->column = column_of(f);
@@ -329,6 +350,7 @@ static const char *TVMS_NULLABLE find(finder *f) {
   if (!c->contiguous && !c->moving)
     return "several operands move along the innermost axis of the result";
   find_sums(f);
+  if (lies_along_sum(f)) return "its one row is summed along what lies in memory";
   return tvms_contraction_column_steps(c) < 0
              ? "the size of its innermost axis is not known"
              : NULL;
