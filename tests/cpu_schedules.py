@@ -115,7 +115,7 @@ def judge(folder, text, target):
     with open(after, "w") as f:
         f.write(p.stdout)
     q = run("check", after)
-    return q.stderr.strip() if q.returncode else "", "contractions tiled" in p.stderr
+    return q.stderr.strip() if q.returncode else "", "contractions tiled" in p.stderr or "groups of rows" in p.stderr
 
 
 def main():

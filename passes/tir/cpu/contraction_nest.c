@@ -47,14 +47,20 @@ static tvms_node *serial(writer *w, tvms_node *var, tvms_node *extent,
   return tvms_cpu_loop(w->unit, var, extent, TVMS_FOR_SERIAL, body);
 }
 
-// Opens a loop around tiles; what is written until it is closed is its body.
-static void enter_loop(writer *w, tvms_node *var, tvms_node *extent) {
-  w->around[w->around_count++] = (tvms_loop_around){var, extent};
+// Opens a loop around tiles; what is written until it is closed is its body. It runs on threads if
+// it is the first one of those that may.
+static void enter_loop(writer *w, tvms_node *var, tvms_node *extent,
+                       tvms_tile_threads loops) {
+  bool parallel = !w->threads && loops && w->tile->threads == loops;
+  uint8_t kind = parallel ? TVMS_FOR_PARALLEL : TVMS_FOR_SERIAL;
+  w->threads |= parallel;
+  w->around[w->around_count++] = (tvms_loop_around){var, extent, kind};
 }
 
 static tvms_node *leave_loop(writer *w, tvms_node *body) {
   tvms_loop_around *l = &w->around[--w->around_count];
-  return serial(w, l->var, l->extent, body);
+  if (l->kind == TVMS_FOR_PARALLEL) w->threads = false;
+  return tvms_cpu_loop(w->unit, l->var, l->extent, l->kind, body);
 }
 
 // ---- Rows ----
@@ -92,7 +98,7 @@ static tvms_node *over_piece(writer *w, const piece *p) {
     w->row = build(w, TVMS_NODE_ADD, w->row, at);
     if (p->last) w->row = build(w, TVMS_NODE_MIN, w->row, p->last);
   }
-  if (var) enter_loop(w, var, p->count);
+  if (var) enter_loop(w, var, p->count, TVMS_TILE_ROWS);
   tvms_node *made = tvms_contraction_write_tile(w);
   return var ? leave_loop(w, made) : made;
 }
@@ -142,7 +148,9 @@ static tvms_node *over_axes(writer *w, tvms_axis_role role, body_writer *body) {
     bool single = tvms_stage_axis_is_single(axis);
     if (!single) vars[i] = variable(w, role == TVMS_AXIS_BATCH ? "b" : "o", axis->var);
     tvms_node_map_put(&w->now, axis->var, single ? number(w, axis->var, 0) : vars[i]);
-    if (!single) enter_loop(w, vars[i], axis->extent);
+    if (single) continue;
+    enter_loop(w, vars[i], axis->extent,
+               role == TVMS_AXIS_BATCH ? TVMS_TILE_BATCHES : TVMS_TILE_ROWS);
   }
   tvms_node *made = body(w);
   for (uint32_t i = w->c->stage.count; i-- > 0;) {
@@ -293,35 +301,10 @@ static tvms_node *over_sum_blocks(writer *w, body_writer *body) {
   w->block = variable(w, "kb", tvms_contraction_first_sum(w)->var);
   int64_t most = w->tile->sum_block;
   w->blocks = (tvms_contraction_steps(w->c) + most - 1) / most;
-  enter_loop(w, w->block, number(w, w->block, w->blocks));
+  enter_loop(w, w->block, number(w, w->block, w->blocks), TVMS_TILE_SERIAL);
   tvms_node *made = leave_loop(w, body(w));
   w->block = NULL;
   return made;
-}
-
-static tvms_node *over_columns(writer *w) {
-  const tvms_node *like = tvms_contraction_column_var(w);
-  strips all = strips_of_columns(w);
-  tvms_node_vec stmts = {0};
-  for (uint32_t i = 0; i < all.count; i++) {
-    const tvms_strip *s = w->strip = &all.items[i];
-    tvms_node *var = tvms_node_is_int(s->count, 1) ? NULL : variable(w, "j0", like);
-    w->strip_begin = number(w, like, s->first);
-    if (var) {
-      tvms_node *at = build(w, TVMS_NODE_MUL, var, number(w, like, s->columns));
-      w->strip_begin = build(w, TVMS_NODE_ADD, w->strip_begin, at);
-    }
-    if (var) enter_loop(w, var, s->count);
-    tvms_node *made = w->tile->lines ? over_sum_blocks(w, over_parts) : over_parts(w);
-    if (var) made = leave_loop(w, made);
-    tvms_stmt_push(w->unit, &stmts, made);
-  }
-  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
-}
-
-// Blocks of the sum go through all columns, unless the panel of a strip serves for all rows at once.
-static tvms_node *over_all(writer *w) {
-  return w->tile->lines ? over_columns(w) : over_sum_blocks(w, over_columns);
 }
 
 static tvms_node *replace_moving(tvms_rewriter *r, tvms_node *node) {
@@ -330,6 +313,7 @@ static tvms_node *replace_moving(tvms_rewriter *r, tvms_node *node) {
 }
 
 static void put_panel_in_term(writer *w) {
+  w->term = w->c->term;
   if (w->term == w->c->moving) {
     w->term = w->panel;
     return;
@@ -360,17 +344,47 @@ static void make_panel(writer *w) {
   }
   w->place = variable(w, "place", like);
   int64_t lanes = w->tile->lanes;
-  strips all = strips_of_columns(w);
-  int64_t columns = all.items[0].columns;
-  for (uint32_t i = 1; i < all.count; i++) {
-    if (all.items[i].columns > columns) columns = all.items[i].columns;
-  }
+  int64_t columns = w->strip->columns;
   shape[dims] = number(w, like, (columns + lanes - 1) / lanes * lanes);
   indices[dims++] = w->place;
   tvms_dtype element = w->c->moving->dtype;
   tvms_node *panel = tvms_cpu_buffer(w->unit, "panel", element, "global", shape, dims);
   w->panel = tvms_buffer_load_new(w->unit, panel, indices, dims, NULL, TVMS_NO_SPAN);
   put_panel_in_term(w);
+}
+
+// A strip has a panel of its own, so strips can be on threads.
+static tvms_node *over_strip(writer *w) {
+  if (w->tile->packs) make_panel(w);
+  tvms_node *made = w->tile->lines ? over_sum_blocks(w, over_parts) : over_parts(w);
+  if (!w->tile->packs) return made;
+  tvms_node *panel = tvms_as_buffer_load(w->panel)->buffer;
+  return tvms_cpu_block(w->unit, "packed", (tvms_list){&panel, 1}, made);
+}
+
+static tvms_node *over_columns(writer *w) {
+  const tvms_node *like = tvms_contraction_column_var(w);
+  strips all = strips_of_columns(w);
+  tvms_node_vec stmts = {0};
+  for (uint32_t i = 0; i < all.count; i++) {
+    const tvms_strip *s = w->strip = &all.items[i];
+    tvms_node *var = tvms_node_is_int(s->count, 1) ? NULL : variable(w, "j0", like);
+    w->strip_begin = number(w, like, s->first);
+    if (var) {
+      tvms_node *at = build(w, TVMS_NODE_MUL, var, number(w, like, s->columns));
+      w->strip_begin = build(w, TVMS_NODE_ADD, w->strip_begin, at);
+    }
+    if (var) enter_loop(w, var, s->count, TVMS_TILE_STRIPS);
+    tvms_node *made = over_strip(w);
+    if (var) made = leave_loop(w, made);
+    tvms_stmt_push(w->unit, &stmts, made);
+  }
+  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+}
+
+// Blocks of the sum go through all columns, unless the panel of a strip serves for all rows at once.
+static tvms_node *over_all(writer *w) {
+  return w->tile->lines ? over_columns(w) : over_sum_blocks(w, over_columns);
 }
 
 tvms_node *tvms_contraction_nest(tvms_unit *unit, const tvms_contraction *contraction,
@@ -382,14 +396,10 @@ tvms_node *tvms_contraction_nest(tvms_unit *unit, const tvms_contraction *contra
               .epilogues = epilogues,
               .epilogue_count = epilogue_count,
               .term = contraction->term};
+
   tvms_node_map_init(&w.now, &unit->context->memory);
   w.step = variable(&w, "step", tvms_contraction_first_sum(&w)->var);
-  if (tile->packs) make_panel(&w);
   tvms_node *made = over_axes(&w, TVMS_AXIS_BATCH, over_all);
-  if (w.panel) {
-    tvms_node *panel = tvms_as_buffer_load(w.panel)->buffer;
-    made = tvms_cpu_block(unit, "packed", (tvms_list){&panel, 1}, made);
-  }
   tvms_node_map_fini(&w.now);
   return made;
 }

@@ -31,6 +31,7 @@ enum { TVMS_MOST_LOOPS_AROUND = TVMS_MOST_STAGE_AXES + 4 };
 
 typedef struct {
   tvms_node *var, *extent;
+  uint8_t kind;
 } tvms_loop_around;
 
 typedef struct {
@@ -46,6 +47,7 @@ typedef struct {
   tvms_node *TVMS_NULLABLE step;   // variable: row of the panel, if the sum is one axis
   tvms_node *TVMS_NULLABLE block;  // variable: of the blocks
   int64_t blocks;                  // how many
+  bool threads;                    // the loop whose steps run on threads is open
   tvms_loop_around
       around[TVMS_MOST_LOOPS_AROUND];  // of the tile at hand, but not inside of it
   uint32_t around_count;

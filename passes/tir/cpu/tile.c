@@ -182,6 +182,38 @@ static void choose_strip(const machine *m, tvms_tile *tile, const tvms_contracti
   tile->rows = tile->rows_with[tile->vectors];
 }
 
+static int64_t steps_of(const tvms_contraction *c, tvms_axis_role role) {
+  int64_t steps = 1;
+  for (uint32_t i = 0; i < c->stage.count; i++) {
+    if (c->roles[i] != role) continue;
+    int64_t size = tvms_tile_size_of(c->stage.axes[i].extent);
+    steps *= size < 0 ? 64 : size;
+  }
+  return steps;
+}
+
+// The outermost loop that has enough steps for each core to be busy until the end, if there is
+// enough to do at all.
+static tvms_tile_threads threads_for(const tvms_target *target, const tvms_tile *tile,
+                                     const tvms_contraction *c) {
+  enum { WORTH_THREADS = 1 << 20, STEPS = 4 };
+  int64_t cores = target->cores ? target->cores : 2, enough = cores * STEPS;
+  int64_t batches = steps_of(c, TVMS_AXIS_BATCH), rows = uses_of(c);
+  int64_t columns = tvms_contraction_column_steps(c), steps = tvms_contraction_steps(c);
+  double work = (double)batches * (double)rows * (double)columns
+                * (double)(steps < 0 ? 64 : steps);
+  // Where few rows go through a large operand once, a step is too short.
+  bool streams = tile->sum_block && !tile->packs;
+  if (cores == 1 || work < WORTH_THREADS || streams) return TVMS_TILE_SERIAL;
+  int64_t strips = columns / tile->strip, tiles = rows / tile->rows;
+  if (batches >= enough || (batches > 1 && batches % cores == 0))
+    return TVMS_TILE_BATCHES;
+  if (strips >= enough) return TVMS_TILE_STRIPS;
+  if (tiles >= enough || tiles > strips)
+    return tiles > 1 ? TVMS_TILE_ROWS : TVMS_TILE_SERIAL;
+  return strips > 1 ? TVMS_TILE_STRIPS : TVMS_TILE_SERIAL;
+}
+
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                            const tvms_contraction *c) {
   machine m = machine_of(target, c->stage.store->value->dtype);
@@ -202,5 +234,6 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   tile.packs = c->moving && (!c->contiguous || far);
   choose_strip(&m, &tile, c, rows);
   tile.sum_block = sum_block_for(&m, c, &tile, rows);
+  tile.threads = threads_for(target, &tile, c);
   return tile;
 }

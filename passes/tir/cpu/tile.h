@@ -12,6 +12,14 @@
 
 enum { TVMS_MOST_TILE_VECTORS = 8 };
 
+// The loop whose steps may run on threads.
+typedef enum {
+  TVMS_TILE_SERIAL,
+  TVMS_TILE_BATCHES,
+  TVMS_TILE_STRIPS,
+  TVMS_TILE_ROWS,  // the outermost loop over what only the resting operand depends on
+} tvms_tile_threads;
+
 typedef struct {
   int64_t lanes;                                  // elements of a vector
   int64_t rows;                                   // of a tile
@@ -23,6 +31,7 @@ typedef struct {
   bool lines;     // a strip is some steps of the outermost axis of the columns
   // Steps of the sum that go through all rows and columns together (of a strip, if `lines`); 0: all.
   int64_t sum_block;
+  tvms_tile_threads threads;
 } tvms_tile;
 
 // Chooses the tile of a contraction for a machine; what the target does not say is taken as of
