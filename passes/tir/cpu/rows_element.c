@@ -3,6 +3,7 @@
 
 #include "ir/rewrite.h"
 #include "passes/tir/cpu/places.h"
+#include "passes/tir/cpu/quotient.h"
 
 #define number tvms_line_number
 #define build  tvms_line_build
@@ -192,7 +193,9 @@ static tvms_list own_place(tvms_line_writer *w, uint32_t at, tvms_node **buffer)
 tvms_node *tvms_line_store(tvms_line_writer *w, uint32_t at, tvms_node *value) {
   tvms_node *buffer;
   tvms_list indices = own_place(w, at, &buffer);
-  return tvms_cpu_store(w->unit, buffer, indices, value);
+  tvms_node *made = tvms_cpu_store(w->unit, buffer, indices, value);
+  made->span = w->g->members[at].stage.store->head.span;
+  return made;
 }
 
 tvms_node *tvms_line_load(tvms_line_writer *w, uint32_t at) {
@@ -211,7 +214,10 @@ static tvms_node *combined(tvms_line_writer *w, const tvms_line_member *m, tvms_
 
 static tvms_node *map_chunk(tvms_line_writer *w, uint32_t at) {
   tvms_line_element e = tvms_line_open(w);
-  tvms_node *value = tvms_line_as_now(w, w->g->members[at].stage.store->value);
+  tvms_node *value = w->g->members[at].stage.store->value;
+  if (w->inverse && pass_plan(w)->divides == at)
+    value = tvms_line_multiplied(w->unit, value, pass_plan(w)->divisor, w->inverse);
+  value = tvms_line_as_now(w, value);
   return tvms_line_close(w, &e, false, tvms_line_store(w, at, value));
 }
 

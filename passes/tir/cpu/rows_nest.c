@@ -2,6 +2,7 @@
 #include "passes/tir/cpu/rows_nest.h"
 
 #include "passes/tir/cpu/places.h"
+#include "passes/tir/cpu/quotient.h"
 #include "passes/tir/cpu/rows_element.h"
 
 #include <stdio.h>
@@ -159,7 +160,9 @@ static void write_chunks(tvms_line_writer *w, tvms_node *first, tvms_node *count
   tvms_node *step = build(w, TVMS_NODE_MUL, var, number(w, vectors * lanes));
   set_chunk(w, build(w, TVMS_NODE_ADD, first, step), vectors, lanes, NULL);
   tvms_node *body = tvms_line_write_chunk(w);
-  push(w, stmts, tvms_cpu_loop(w->unit, var, count, kind, body));
+  tvms_node *made = tvms_cpu_loop(w->unit, var, count, kind, body);
+  made->span = first_of_pass(w)->stage.nest->span;
+  push(w, stmts, made);
 }
 
 // A line of known length.
@@ -292,7 +295,35 @@ static tvms_node *write_loops(tvms_line_writer *w) {
   for (uint32_t i = tiled; i-- > 0;)
     made = tvms_cpu_loop(w->unit, w->own_now[i], m->stage.axes[m->own[i]].extent,
                          i ? TVMS_FOR_SERIAL : outer, made);
+  made->span = m->stage.nest->span;
   return made;
+}
+
+// The loops with products by the inverse of what a member divides by, if that is a normal number, and
+// with quotients else.
+static tvms_node *write_divided_loops(tvms_line_writer *w) {
+  tvms_node *divisor = pass_plan(w)->divisor;
+  if (!divisor) return write_loops(w);
+  tvms_node *one = number(w, 1), *zero = number(w, 0);
+  tvms_node *buffer =
+      tvms_cpu_buffer(w->unit, "inverse", divisor->dtype, "local", &one, 1);
+  tvms_node *inverse = lane_load(w, buffer, zero);
+  tvms_line_set_axes(w);
+  tvms_node *by = tvms_line_as_now(w, divisor);
+  tvms_node *unity = tvms_build_float(w->unit, divisor->dtype, 1, TVMS_NO_SPAN);
+  tvms_node_vec stmts = {0};
+  push(w, &stmts,
+       lane_store(w, buffer, zero,
+                  tvms_binary_new(w->unit, TVMS_NODE_DIV, unity, by, TVMS_NO_SPAN)));
+  tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
+  choice->condition = tvms_line_is_normal(w->unit, inverse);
+  w->inverse = inverse;
+  choice->then_case = write_loops(w);
+  w->inverse = NULL;
+  choice->else_case = write_loops(w);
+  push(w, &stmts, &choice->head);
+  return tvms_cpu_block(w->unit, "divided", (tvms_list){&buffer, 1},
+                        tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN));
 }
 
 static void write_pass(tvms_line_writer *w, tvms_node_vec *stmts) {
@@ -311,7 +342,7 @@ static void write_pass(tvms_line_writer *w, tvms_node_vec *stmts) {
     if (w->g->members[i].pass == w->pass && w->g->members[i].kind == TVMS_LINE_FOLD)
       begin_fold(w, i, &own);
   }
-  push(w, &own.stmts, write_loops(w));
+  push(w, &own.stmts, write_divided_loops(w));
   for (uint32_t i = 0; i < w->g->count; i++) {
     if (w->g->members[i].pass == w->pass && w->g->members[i].kind == TVMS_LINE_FOLD)
       end_fold(w, i, &own.stmts);
@@ -384,6 +415,7 @@ tvms_node *tvms_line_nest(tvms_unit *unit, const tvms_line_group *group,
   for (uint32_t r = group->row_count; r-- > 0;) {
     uint8_t kind = r == 0 && is_large(&w) ? TVMS_FOR_PARALLEL : TVMS_FOR_SERIAL;
     made = tvms_cpu_loop(unit, w.row_now[r], group->rows[r], kind, made);
+    made->span = first->nest->span;
   }
   tvms_node_map_fini(&w.now);
   return made;

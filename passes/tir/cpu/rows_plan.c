@@ -5,6 +5,7 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/places.h"
+#include "passes/tir/cpu/quotient.h"
 
 enum {
   NONE = TVMS_MOST_STAGE_AXES,
@@ -321,15 +322,18 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
   uint32_t bits = target->vector_bits ? target->vector_bits : 128;
   p->lanes = bits / pass_bits(g, pass);
   p->vectors = MOST_VECTORS;
+  bool costly = false, folds = false;
   for (uint32_t i = 0; i < g->count; i++) {
     const tvms_line_member *m = &g->members[i];
     if (m->pass != pass) continue;
-    if (tvms_chain_cost_of(unit, m->stage.store->value, NULL).calls)
-      p->vectors = COSTLY_VECTORS;
+    costly |= tvms_chain_cost_of(unit, m->stage.store->value, NULL).calls > 0;
+    folds |= m->kind == TVMS_LINE_FOLD;
     if (m->kind != TVMS_LINE_FOLD && plan->places[i].how != TVMS_LINE_OF_CHUNK
         && !stores_side_by_side(unit, m))
       p->lanes = 1;
   }
+  // Functions keep all units busy with one vector; more of them only need more registers.
+  if (costly) p->vectors = folds ? 1 : COSTLY_VECTORS;
   int64_t length = line_length(first, p->fused);
   while (length >= 0 && p->lanes > length && p->lanes > 1)
     p->lanes /= 2;
@@ -361,6 +365,21 @@ static bool can_overlap(tvms_unit *unit, const tvms_line_group *g,
   return true;
 }
 
+// Products by an inverse are worth it along a line of some length.
+static void plan_quotient(tvms_unit *unit, const tvms_line_group *g, uint32_t pass,
+                          tvms_line_pass_plan *p) {
+  const tvms_line_member *first = first_of(g, pass);
+  int64_t length = first->own_count ? line_length(first, p->fused) : 0;
+  if (length >= 0 && length < 4 * p->lanes * p->vectors) return;
+  for (uint32_t i = 0; i < g->count && !p->divisor; i++) {
+    const tvms_line_member *m = &g->members[i];
+    if (m->pass != pass) continue;
+    if (m->kind != TVMS_LINE_MAP) return;
+    p->divisor = tvms_line_divisor(unit, m);
+    p->divides = i;
+  }
+}
+
 // Elements of all passes, weighted; sizes that are not known count as 64.
 static int64_t work_of(tvms_unit *unit, const tvms_line_group *g) {
   int64_t work = 0;
@@ -388,6 +407,8 @@ tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, const tvms_line_group
   for (uint32_t pass = 0; pass < group->pass_count; pass++) {
     plan_pass(chain->unit, group, options->target, pass, &plan, &plan.passes[pass]);
     plan.passes[pass].overlaps = can_overlap(chain->unit, group, &plan, pass);
+    if (options->reorders && group->row_count)
+      plan_quotient(chain->unit, group, pass, &plan.passes[pass]);
   }
   return plan;
 }

@@ -24,6 +24,9 @@ typedef struct {
   int64_t tile;     // steps of the axis around the line that are computed together
   uint32_t fused;   // axes that make up the line
   bool overlaps;    // the last vector may compute elements again
+  // What a member divides by all along the line: products with its inverse will do. NULL: nothing.
+  tvms_node *TVMS_NULLABLE divisor;
+  uint32_t divides;  // that member
 } tvms_line_pass_plan;
 
 typedef struct {
