@@ -1,9 +1,11 @@
 // Elements of rows: what stands for an axis, where a result lies, what is done in a chunk.
 #include "passes/tir/cpu/rows_element.h"
 
+#include "ir/equal.h"
 #include "ir/rewrite.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
+#include "passes/tir/cpu/turn.h"
 
 #define number tvms_line_number
 #define build  tvms_line_build
@@ -161,6 +163,8 @@ static tvms_list placed(tvms_line_writer *w, uint32_t at, tvms_list indices,
 static tvms_node *place_load(tvms_rewriter *r, tvms_node *node) {
   tvms_line_writer *w = r->self;
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  if (w->square && tvms_node_same_expr(r->old, pass_plan(w)->turned))
+    return tvms_buffer_load_new(w->unit, w->square, &w->place, 1, NULL, TVMS_NO_SPAN);
   for (uint32_t i = 0; i < w->g->count; i++) {
     if (w->g->members[i].stage.store->buffer != load->buffer) continue;
     if (w->plan->places[i].how == TVMS_LINE_KEPT) return node;
@@ -293,6 +297,35 @@ static tvms_node *column_chunk(tvms_line_writer *w, uint32_t at) {
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
+// Loads the rows of a square along the axis around the line, and turns them.
+static tvms_node *turn_chunk(tvms_line_writer *w, tvms_node **buffers) {
+  int64_t lanes = w->chunk.lanes;
+  tvms_node *row = tvms_cpu_variable(w->unit, "row", w->like);
+  tvms_node *lane = tvms_cpu_variable(w->unit, "lane", w->like);
+  uint32_t line = own_count(w) - 1;
+  w->own_now[line] = build(w, TVMS_NODE_ADD, w->chunk.begin, row);
+  w->own_now[line - 1] = build(w, TVMS_NODE_ADD, w->chunk.tile_begin, lane);
+  tvms_line_set_axes(w);
+  tvms_node *value = tvms_line_as_now(w, pass_plan(w)->turned);
+  tvms_node *size = number(w, lanes * lanes);
+  for (uint32_t i = 0; i < 2; i++)
+    buffers[i] = tvms_cpu_buffer(w->unit, "square", value->dtype, "local", &size, 1);
+  tvms_node *place =
+      build(w, TVMS_NODE_ADD, build(w, TVMS_NODE_MUL, row, number(w, lanes)), lane);
+  tvms_node *body =
+      tvms_cpu_store(w->unit, buffers[0], tvms_list_copy(w->unit, &place, 1), value);
+  body = tvms_cpu_loop(w->unit, lane, number(w, lanes), TVMS_FOR_VECTORIZED, body);
+  body = tvms_cpu_loop(w->unit, row, number(w, lanes), TVMS_FOR_UNROLLED, body);
+  tvms_node *turn = tvms_line_turn(w->unit, w->like, lanes, buffers, &w->square);
+  return tvms_stmt_pair(w->unit, body, turn);
+}
+
+// Is the chunk a whole square of elements that turn?
+static bool is_square(const tvms_line_writer *w) {
+  return pass_plan(w)->turned && w->chunk.lanes == pass_plan(w)->lanes
+         && w->chunk.tile == pass_plan(w)->tile;
+}
+
 // A buffer for as many elements as the chunk has.
 static tvms_node *chunk_buffer(tvms_line_writer *w, const char *name,
                                const tvms_line_member *m) {
@@ -305,6 +338,12 @@ static tvms_node *chunk_buffer(tvms_line_writer *w, const char *name,
 tvms_node *tvms_line_write_chunk(tvms_line_writer *w) {
   tvms_node_vec stmts = {0}, allocated = {0};
   tvms_memory *memory = &w->unit->context->memory;
+  if (is_square(w)) {
+    tvms_node *buffers[2];
+    tvms_stmt_push(w->unit, &stmts, turn_chunk(w, buffers));
+    tvms_vec_push(memory, &allocated, buffers[0]);
+    tvms_vec_push(memory, &allocated, buffers[1]);
+  }
   for (uint32_t i = 0; i < w->g->count; i++) {
     const tvms_line_member *m = &w->g->members[i];
     if (m->pass != w->pass) continue;
@@ -321,6 +360,7 @@ tvms_node *tvms_line_write_chunk(tvms_line_writer *w) {
                                                   : map_chunk(w, i);
     tvms_stmt_push(w->unit, &stmts, done);
   }
+  w->square = NULL;
   tvms_node *body = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
   if (allocated.len)
     body = tvms_cpu_block(w->unit, "chunk", (tvms_list){allocated.items, allocated.len},

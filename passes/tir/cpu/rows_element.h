@@ -27,6 +27,7 @@ typedef struct {
   tvms_node *lanes[TVMS_MOST_LINE_MEMBERS];  // of folds in the pass at hand
   tvms_node *like;                           // a node of the dtype of axes
   tvms_node *TVMS_NULLABLE inverse;          // of the pass's divisor, as a load
+  tvms_node *TVMS_NULLABLE square;  // buffer: what was loaded along the other axis
   uint32_t pass;
   tvms_line_chunk chunk;
   tvms_node *place;               // of the element at hand in the chunk

@@ -131,13 +131,6 @@ static void end_fold(tvms_line_writer *w, uint32_t at, tvms_node_vec *stmts) {
 
 // ---- Lines ----
 
-static tvms_node *begin_at(tvms_line_writer *w, int64_t first,
-                           tvms_node *TVMS_NULLABLE var, int64_t step) {
-  tvms_node *at = number(w, first);
-  if (!var) return at;
-  return build(w, TVMS_NODE_ADD, at, build(w, TVMS_NODE_MUL, var, number(w, step)));
-}
-
 static void set_chunk(tvms_line_writer *w, tvms_node *begin, int64_t vectors,
                       int64_t lanes, tvms_node *TVMS_NULLABLE fresh) {
   w->chunk.begin = begin;
@@ -249,24 +242,51 @@ static tvms_node *write_line(tvms_line_writer *w, bool threads) {
 
 // ---- Passes ----
 
+static tvms_node *write_tile(tvms_line_writer *w, int64_t tile, tvms_node *begin) {
+  w->chunk.tile = tile;
+  w->chunk.tile_begin = begin;
+  return write_line(w, false);
+}
+
+// What is left over of the axis around the line: a smaller tile, one that begins earlier, or, if
+// their number is not known, single steps.
+static void write_tile_rest(tvms_line_writer *w, tvms_node *extent,
+                            tvms_node_vec *stmts) {
+  const tvms_line_pass_plan *p = pass_plan(w);
+  int64_t steps = tvms_cpu_number(extent), rest = steps % p->tile;
+  if (rest && p->turned && p->overlaps)
+    push(w, stmts, write_tile(w, p->tile, number(w, steps - p->tile)));
+  else if (rest)
+    push(w, stmts, write_tile(w, rest, number(w, steps - rest)));
+}
+
+static void write_unknown_tile_rest(tvms_line_writer *w, tvms_node *extent,
+                                    tvms_node_vec *stmts) {
+  tvms_node *rest =
+      build(w, TVMS_NODE_FLOOR_MOD, extent, number(w, pass_plan(w)->tile));
+  tvms_node *var = tvms_cpu_variable(w->unit, "i", w->like);
+  tvms_node *begin = build(w, TVMS_NODE_SUB, extent, rest);
+  tvms_node *body = write_tile(w, 1, build(w, TVMS_NODE_ADD, begin, var));
+  push(w, stmts, tvms_cpu_loop(w->unit, var, rest, TVMS_FOR_SERIAL, body));
+}
+
 // Tiles of the axis around the line, and what is left over.
 static tvms_node *write_tiles(tvms_line_writer *w, tvms_node *extent, uint8_t kind) {
-  int64_t tile = pass_plan(w)->tile, steps = tvms_cpu_number(extent);
+  int64_t tile = pass_plan(w)->tile;
+  tvms_node *count = build(w, TVMS_NODE_FLOOR_DIV, extent, number(w, tile));
   tvms_node_vec stmts = {0};
-  if (steps / tile) {
-    bool one = steps / tile == 1;
-    tvms_node *var = one ? NULL : tvms_cpu_variable(w->unit, "i", w->like);
-    w->chunk.tile = tile;
-    w->chunk.tile_begin = begin_at(w, 0, var, tile);
-    tvms_node *body = write_line(w, false);
-    if (var) body = tvms_cpu_loop(w->unit, var, number(w, steps / tile), kind, body);
-    push(w, &stmts, body);
+  if (tvms_node_is_int(count, 1)) {
+    push(w, &stmts, write_tile(w, tile, number(w, 0)));
+  } else if (!tvms_node_is_int(count, 0)) {
+    tvms_node *var = tvms_cpu_variable(w->unit, "i", w->like);
+    tvms_node *body =
+        write_tile(w, tile, build(w, TVMS_NODE_MUL, var, number(w, tile)));
+    push(w, &stmts, tvms_cpu_loop(w->unit, var, count, kind, body));
   }
-  if (steps % tile) {
-    w->chunk.tile = steps % tile;
-    w->chunk.tile_begin = number(w, steps - steps % tile);
-    push(w, &stmts, write_line(w, false));
-  }
+  if (tvms_cpu_number(extent) < 0)
+    write_unknown_tile_rest(w, extent, &stmts);
+  else
+    write_tile_rest(w, extent, &stmts);
   w->chunk.tile = 1;
   w->chunk.tile_begin = NULL;
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);

@@ -6,6 +6,7 @@
 #include "ir/walk.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
+#include "passes/tir/cpu/turn.h"
 
 enum {
   NONE = TVMS_MOST_STAGE_AXES,
@@ -365,6 +366,21 @@ static bool can_overlap(tvms_unit *unit, const tvms_line_group *g,
   return true;
 }
 
+// Squares of elements, as large as the axes allow.
+static void plan_turn(const tvms_line_member *m, tvms_node *load,
+                      tvms_line_pass_plan *p) {
+  enum { MOST_LANES = 16, FEWEST = 4 };
+  int64_t line = tvms_cpu_number(m->stage.axes[m->own[m->own_count - 1]].extent);
+  int64_t around = tvms_cpu_number(m->stage.axes[m->own[m->own_count - 2]].extent);
+  int64_t lanes = p->lanes < MOST_LANES ? p->lanes : MOST_LANES;
+  while (lanes > 1 && ((line >= 0 && lanes > line) || (around >= 0 && lanes > around)))
+    lanes /= 2;
+  if (lanes < FEWEST || !p->overlaps) return;
+  *p = (tvms_line_pass_plan){.lanes = lanes, .vectors = 1, .tile = lanes, .fused = 1};
+  p->overlaps = true;
+  p->turned = load;
+}
+
 // Products by an inverse are worth it along a line of some length.
 static void plan_quotient(tvms_unit *unit, const tvms_line_group *g, uint32_t pass,
                           tvms_line_pass_plan *p) {
@@ -399,14 +415,16 @@ static int64_t work_of(tvms_unit *unit, const tvms_line_group *g) {
   return work;
 }
 
-tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, const tvms_line_group *group,
+tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *group,
                                   const tvms_line_options *options) {
   tvms_line_plan plan = {.work = work_of(chain->unit, group)};
+  tvms_node *turned = tvms_line_turned_load(chain->unit, group);
   for (uint32_t i = 0; i < group->count; i++)
     place_member(chain, group, i, options, &plan);
   for (uint32_t pass = 0; pass < group->pass_count; pass++) {
     plan_pass(chain->unit, group, options->target, pass, &plan, &plan.passes[pass]);
     plan.passes[pass].overlaps = can_overlap(chain->unit, group, &plan, pass);
+    if (turned) plan_turn(&group->members[0], turned, &plan.passes[pass]);
     if (options->reorders && group->row_count)
       plan_quotient(chain->unit, group, pass, &plan.passes[pass]);
   }

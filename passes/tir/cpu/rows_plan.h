@@ -27,6 +27,8 @@ typedef struct {
   // What a member divides by all along the line: products with its inverse will do. NULL: nothing.
   tvms_node *TVMS_NULLABLE divisor;
   uint32_t divides;  // that member
+  // What the only member loads along the axis around the line; NULL: nothing.
+  tvms_node *TVMS_NULLABLE turned;
 } tvms_line_pass_plan;
 
 typedef struct {
@@ -41,8 +43,8 @@ typedef struct {
   bool noalias;   // buffers of the function's parameters are apart
 } tvms_line_options;
 
-// Chooses for a group; what the target does not say is taken as of vectors of 16 bytes.
-tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, const tvms_line_group *group,
+// Chooses for a group, and the order of loops that turn elements; what the target does not say is taken as of vectors of 16 bytes.
+tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *group,
                                   const tvms_line_options *options);
 
 // Steps of a member's sum, if they are few enough to be written out; else -1.
