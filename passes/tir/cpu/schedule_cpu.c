@@ -20,6 +20,7 @@
 #include "passes/functions.h"
 #include "passes/remarks.h"
 #include "passes/tir/cpu/contraction_nest.h"
+#include "passes/tir/cpu/contraction_report.h"
 #include "passes/tir/cpu/producers.h"
 #include "passes/tir/cpu/rows_nest.h"
 
@@ -165,19 +166,23 @@ static uint32_t read_epilogues(scheduler *s, const tvms_contraction *c,
 
 // ---- Contractions ----
 
-static void tell(scheduler *s, const tvms_stage *stage, const char *TVMS_NULLABLE why,
-                 const tvms_tile *tile, uint32_t epilogues) {
-  if (why) {
-    tvms_pass_remark(s->run, TVMS_REMARK_MISSED, TVMS_D_not_tiled, stage->nest->span,
-                     stage->name, why);
-    return;
-  }
+static void tell_missed(scheduler *s, const tvms_stage *stage, const char *why) {
+  tvms_pass_remark(s->run, TVMS_REMARK_MISSED, TVMS_D_not_tiled, stage->nest->span,
+                   stage->name, why);
+}
+
+static void tell_tiled(scheduler *s, const tvms_contraction *c, const tvms_tile *tile,
+                       uint32_t epilogues) {
   tvms_pass_count(s->run, "contractions tiled", 1);
-  tvms_pass_remark(s->run, TVMS_REMARK_PASSED, TVMS_D_tiled, stage->nest->span,
-                   stage->name, (long long)tile->rows,
-                   tvms_diag_plural((uint64_t)tile->rows), (long long)tile->vectors,
-                   (long long)tile->lanes, tile->packs ? "packed" : "read as they are",
-                   epilogues, tvms_diag_plural(epilogues));
+  tvms_strbuf axes, how;
+  tvms_strbuf_init(&axes, &s->unit->context->memory);
+  tvms_strbuf_init(&how, &s->unit->context->memory);
+  tvms_contraction_report_axes(c, &axes);
+  tvms_contraction_report_tile(c, tile, epilogues, &how);
+  tvms_pass_remark(s->run, TVMS_REMARK_PASSED, TVMS_D_tiled, c->stage.nest->span,
+                   c->stage.name, tvms_strbuf_text(&axes), tvms_strbuf_text(&how));
+  tvms_strbuf_fini(&how);
+  tvms_strbuf_fini(&axes);
 }
 
 static bool has_sums(const tvms_stage *stage) {
@@ -209,7 +214,7 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
     tvms_node *gone = (tvms_node *)(uintptr_t)epilogues[i].from;
     tvms_node_map_put(&s->gone, gone, gone);
   }
-  tell(s, &stage, NULL, &tile, count);
+  tell_tiled(s, &c, &tile, count);
   return tvms_contraction_nest(s->unit, &c, &tile, epilogues, count);
 }
 
@@ -221,7 +226,7 @@ static void tell_left(scheduler *s, tvms_node *stmt, const char *why) {
   tvms_stage_read(s->unit, stmt, &stage);
   const char *not_tiled =
       has_sums(&stage) ? tvms_contraction_find(s->unit, &stage, &c) : NULL;
-  if (not_tiled) tell(s, &stage, not_tiled, NULL, 0);
+  if (not_tiled) tell_missed(s, &stage, not_tiled);
   tvms_pass_remark(s->run, TVMS_REMARK_MISSED, TVMS_D_no_rows, stmt->span, stage.name,
                    why);
 }

@@ -60,8 +60,7 @@ static int64_t most_rows(const machine *m, int64_t vectors) {
   return rows < m->most_rows ? rows : m->most_rows;
 }
 
-// Time of a tile for one step of the sum, in accumulators: a small one waits for its sums.
-static int64_t cost(int64_t rows, int64_t vectors) {
+int64_t tvms_tile_cost(int64_t rows, int64_t vectors) {
   int64_t sums = rows * vectors;
   return sums < FEWEST_SUMS ? FEWEST_SUMS : sums;
 }
@@ -74,7 +73,8 @@ static int64_t rows_for(const machine *m, int64_t rows, int64_t vectors) {
   if (rows <= most) return rows;
   for (int64_t r = (FEWEST_SUMS + vectors - 1) / vectors; r <= most; r++) {
     int64_t rest = rows % r;
-    int64_t time = rows / r * cost(r, vectors) + (rest ? cost(rest, vectors) : 0);
+    int64_t time = rows / r * tvms_tile_cost(r, vectors)
+                   + (rest ? tvms_tile_cost(rest, vectors) : 0);
     // Loads of the moving operand come once per tile.
     time += (rows + r - 1) / r * vectors / 2;
     if (best && time >= least) continue;
@@ -235,5 +235,6 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   choose_strip(&m, &tile, c, rows);
   tile.sum_block = sum_block_for(&m, c, &tile, rows);
   tile.threads = threads_for(target, &tile, c);
+  tile.from_memory = bytes_of_moving(c) > m.cache && uses_of(c) < WORTH_PACKING;
   return tile;
 }

@@ -32,12 +32,16 @@ typedef struct {
   // Steps of the sum that go through all rows and columns together (of a strip, if `lines`); 0: all.
   int64_t sum_block;
   tvms_tile_threads threads;
+  bool from_memory;  // few rows go through an operand that no cache holds
 } tvms_tile;
 
 // Chooses the tile of a contraction for a machine; what the target does not say is taken as of
 // a machine with vectors of 16 bytes, 16 registers and a second cache of 256 KiB.
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                            const tvms_contraction *contraction);
+
+// Time of a tile for one step of the sum, in accumulators: a small one waits for its sums.
+int64_t tvms_tile_cost(int64_t rows, int64_t vectors);
 
 // The number that an expression is, or -1 if it is not known.
 int64_t tvms_tile_size_of(const tvms_node *extent);
