@@ -18,7 +18,7 @@ bool tvms_build_code(tvms_program *program, const tvms_backend *backend,
                      const tvms_native_options *options, tvms_native_form form,
                      bool prim_funcs_only, tvms_strbuf *out) {
   tvms_context *context = program->context;
-  tvms_module *module = tvms_runnable_join(program);
+  tvms_module *module = tvms_runnable_join(program, prim_funcs_only);
   bool whole = module && tvms_runnable_check_library(module, prim_funcs_only)
                && !context->diags.errors && tvms_native_lower(module, options);
   tvms_status status = TVMS_FOUND_ERRORS;

@@ -2,6 +2,7 @@
 #include "driver/inputs.h"
 
 #include "interp/prim.h"
+#include "ir/contract.h"
 #include "ir/walk.h"
 #include "runtime/npy.h"
 #include "runtime/random.h"
@@ -75,6 +76,9 @@ bool tvms_inputs_param_is_written(tvms_context *context, const tvms_member *entr
                                   uint32_t index) {
   const tvms_buffer *buffer = buffer_of(entry, index);
   if (!buffer) return false;
+  tvms_contract contract = tvms_call_contract(tvms_as_prim_func(entry->function));
+  if (contract.result_text)
+    return index >= contract.inputs && index < contract.inputs + contract.results;
   return is_written(&context->memory, tvms_as_prim_func(entry->function), buffer->data);
 }
 

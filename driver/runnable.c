@@ -86,13 +86,25 @@ static tvms_module *class_of_entry(const tvms_program *program, tvms_sym entry) 
   return NULL;
 }
 
-tvms_module *tvms_runnable_join(const tvms_program *program) {
+static bool has_relax(const tvms_program *program) {
+  for (uint32_t i = 0; i < program->count; i++) {
+    const tvms_module *module = program->modules[i];
+    for (uint32_t j = 0; j < module->member_count; j++) {
+      const tvms_node *function = module->members[j].function;
+      if (function && function->kind == TVMS_NODE_FUNCTION) return true;
+    }
+  }
+  return false;
+}
+
+tvms_module *tvms_runnable_join(const tvms_program *program, bool prim_funcs_only) {
   tvms_context *context = program->context;
   if (!program->count) {
     tvms_diag_report(&context->diags, TVMS_D_nothing_to_compile, (tvms_span){0, 0});
     return NULL;
   }
-  return lower(program, join_modules(program, true), to_prim_funcs);
+  bool host = !prim_funcs_only && has_relax(program);
+  return lower(program, join_modules(program, true), host ? "host" : to_prim_funcs);
 }
 
 // ---- What a library lacks ----

@@ -7,9 +7,11 @@
 
 #include "ir/module.h"
 
-// For a library: all modules become one, whose functions have different names. NULL:
+// For a library: all modules become one, whose functions have different names, and Relax
+// functions become PrimFuncs, unless there shall be the PrimFuncs of the program only. NULL:
 // something is wrong and was reported.
-tvms_module *TVMS_NULLABLE tvms_runnable_join(const tvms_program *program);
+tvms_module *TVMS_NULLABLE tvms_runnable_join(const tvms_program *program,
+                                              bool prim_funcs_only);
 
 // What a library made of a joined module lacks. Reports each operator that no PrimFunc
 // computes (a warning) and, unless `prim_funcs_only`, each function that is not a PrimFunc

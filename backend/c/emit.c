@@ -133,9 +133,11 @@ const char *tvms_c_type(c_emitter *e, tvms_dtype dtype, tvms_span span) {
   char text[TVMS_DTYPE_TEXT];
   const char *scalar = scalar_type(e, tvms_dtype_with_lanes(dtype, 1), span);
   if (dtype.lanes == 1) return scalar;
-  bool power = dtype.lanes > 1 && !(dtype.lanes & (dtype.lanes - 1));
-  if (!power || dtype.code == TVMS_HANDLE)
+  if (dtype.lanes < 1 || dtype.code == TVMS_HANDLE)
     tvms_c_refuse(e, span, tvms_dtype_text(dtype, text));
+  int room = 2;  // GCC's vectors have a power of two of lanes; the last ones may be unused
+  while (room < dtype.lanes)
+    room *= 2;
   // One declaration for all kinds that are the same in registers.
   tvms_dtype kind = dtype;
   if (is_narrow(dtype)) kind = (tvms_dtype){TVMS_FLOAT, 32, dtype.lanes};
@@ -148,8 +150,7 @@ const char *tvms_c_type(c_emitter *e, tvms_dtype dtype, tvms_span span) {
                      "typedef %s %s __attribute__((vector_size(%d)));\n"
                      "typedef %s %sm __attribute__((vector_size(%d), aligned(%d), "
                      "may_alias));\n",
-                     scalar, name, bytes * dtype.lanes, scalar, name,
-                     bytes * dtype.lanes, bytes);
+                     scalar, name, bytes * room, scalar, name, bytes * room, bytes);
   return name;
 }
 

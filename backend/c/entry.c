@@ -1,6 +1,7 @@
 // The entry of a PrimFunc in C: a line for each step (backend/core/entry.h).
 #include "backend/c/entry.h"
 
+#include "backend/c/results.h"
 #include "ir/build.h"
 #include "runtime/abi.h"
 
@@ -93,24 +94,9 @@ static const char *argument_of(c_emitter *e, uint32_t step, tvms_dtype dtype) {
   return tvms_c_convert(e, TVMS_DTYPE(FLOAT, 64), dtype, value);
 }
 
-static void write_result(c_emitter *e) {
-  tvms_dtype dtype = e->result_dtype;
-  const char *type = tvms_c_memory_type(e, dtype, TVMS_NO_SPAN);
-  const char *got = tvms_c_from_memory(e, dtype, tvms_c_text(e, "*(%s *)&slot", type));
-  bool real = tvms_dtype_is_real(dtype);
-  int kind = real                          ? TVMS_ANY_FLOAT
-             : tvms_dtype_is_handle(dtype) ? TVMS_ANY_POINTER
-             : tvms_dtype_is_bool(dtype)   ? TVMS_ANY_BOOL
-                                           : TVMS_ANY_INT;
-  tvms_c_line(e, "*(i64m *)result = %d;", kind);
-  tvms_c_line(
-      e, real ? "((i64m *)result)[1] = bits_of(%s);" : "((i64m *)result)[1] = (i64)%s;",
-      got);
-}
-
 void tvms_c_entry(c_emitter *e, const tvms_member *member) {
   const char *name = tvms_symbol_text(e->context, member->name);
-  const tvms_entry *entry = tvms_entry_new(e->context, member);
+  const tvms_entry *entry = tvms_entry_new(e->context, member, true);
   const tvms_prim_func *function = entry->function;
   tvms_params_sizes sizes = {0};
   tvms_params_collect(&e->context->memory, function, &sizes);
@@ -127,12 +113,16 @@ void tvms_c_entry(c_emitter *e, const tvms_member *member) {
     write_step(e, entry, i);
   }
   const char *args = "";
-  for (uint32_t i = 0; i < function->params.len; i++) {
+  bool serves = entry->contract.result_text != NULL;
+  if (serves) tvms_c_make_results(e, entry);
+  for (uint32_t i = 0; i < entry->contract.inputs; i++) {
     bool tensor = function->buffers.items[i] != NULL;
     tvms_dtype dtype =
         tensor ? TVMS_DTYPE(HANDLE, 64) : function->params.items[i]->dtype;
     args = tvms_c_text(e, "%s, %s", args, argument_of(e, entry->params[i], dtype));
   }
+  for (uint32_t i = entry->contract.inputs; i < function->params.len; i++)
+    args = tvms_c_text(e, "%s, result%u", args, i);
   for (uint32_t i = 0; i < sizes.len; i++) {
     const tvms_node *size = sizes.items[i];
     args = tvms_c_text(e, "%s, %s", args,
@@ -140,8 +130,13 @@ void tvms_c_entry(c_emitter *e, const tvms_member *member) {
   }
   tvms_vec_fini(&e->context->memory, &sizes);
   tvms_c_line(e, "i64 slot = 0;");
-  tvms_c_line(e, "if (body_%s(&slot%s)) return -1;", name, args);
-  if (!tvms_dtype_is_void(e->result_dtype)) write_result(e);
+  tvms_c_open(e, "if (body_%s(&slot%s))", name, args);
+  if (serves) tvms_c_free_results(e, entry);
+  tvms_c_line(e, "return -1;");
+  tvms_c_close(e);
+  if (serves) tvms_c_give_results(e, entry);
+  if (!tvms_dtype_is_void(e->result_dtype))
+    tvms_c_store_any(e, e->result_dtype, "&slot", "(ptr)result");
   tvms_c_line(e, "return 0;");
   tvms_c_close(e);
 }

@@ -163,7 +163,8 @@ static const char *element_of(c_emitter *e, const place *p, tvms_dtype element,
 static bool is_whole(const place *p, tvms_dtype element, const void *predicate) {
   bool same =
       element.code != TVMS_BOOL && !(tvms_dtype_is_real(element) && element.bits < 32);
-  return p->lanes > 1 && p->together && same && !predicate;
+  bool full = !(p->lanes & (p->lanes - 1));
+  return p->lanes > 1 && full && p->together && same && !predicate;
 }
 
 // A vector that lies side by side.

@@ -11,6 +11,7 @@
 #include "ir/build.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Where the fields of a tvms_dl_tensor stand.
@@ -39,6 +40,9 @@ typedef struct {
   uint32_t *params;
   uint32_t *vars;
   bool guards;  // the next step is guarded
+  tvms_contract contract;
+  tvms_entry_result *results;
+  uint32_t workspace;
   uint32_t device_id;
   const char *TVMS_NULLABLE device_path;  // NULL: no device was seen
 } maker;
@@ -211,25 +215,100 @@ static uint32_t decode_number(maker *m, uint32_t index, uint32_t args, int64_t s
   return choose(m, is_real, value, take(m, TVMS_ENTRY_REAL, value, 0));
 }
 
-static void decode_arguments(maker *m, uint32_t args) {
-  for (uint32_t i = 0; i < m->function->params.len; i++) {
-    const tvms_node *param = m->function->params.items[i];
-    const tvms_node *buffer = m->function->buffers.items[i];
-    int64_t slot = (int64_t)(i * sizeof(tvms_any));
-    int64_t at = slot + (int64_t)offsetof(tvms_any, type_index);
-    uint32_t kind = take_with(m, TVMS_ENTRY_LOAD_INT32, args, at);
-    if (buffer) {
-      tensor_param *tensor = &m->tensors[m->tensor_count++];
-      tensor->buffer = tvms_as_buffer(buffer);
-      tensor->index = i;
-      tensor->tensor = decode_pointer(m, i, args, slot, kind, true);
-      continue;
-    }
-    bool handle = tvms_dtype_is_handle(param->dtype);
-    m->params[i] = handle ? decode_pointer(m, i, args, slot, kind, false)
-                          : decode_number(m, i, args, slot, kind, param->dtype);
-    know(m, param, tvms_words_of_var(&m->words, param), m->params[i]);
+static void decode_argument(maker *m, uint32_t i, uint32_t args, int64_t slot) {
+  const tvms_node *param = m->function->params.items[i];
+  const tvms_node *buffer = m->function->buffers.items[i];
+  int64_t at = slot + (int64_t)offsetof(tvms_any, type_index);
+  uint32_t kind = take_with(m, TVMS_ENTRY_LOAD_INT32, args, at);
+  if (buffer) {
+    tensor_param *tensor = &m->tensors[m->tensor_count++];
+    tensor->buffer = tvms_as_buffer(buffer);
+    tensor->index = i;
+    tensor->tensor = decode_pointer(m, i, args, slot, kind, true);
+    return;
   }
+  bool handle = tvms_dtype_is_handle(param->dtype);
+  m->params[i] = handle ? decode_pointer(m, i, args, slot, kind, false)
+                        : decode_number(m, i, args, slot, kind, param->dtype);
+  know(m, param, tvms_words_of_var(&m->words, param), m->params[i]);
+}
+
+// An object that holds `count` items: a tuple or a shape. Returns where the items are.
+static uint32_t decode_object(maker *m, uint32_t index, uint32_t args, int64_t slot,
+                              int32_t wanted, uint32_t count, const char *name) {
+  int64_t at = slot + (int64_t)offsetof(tvms_any, type_index);
+  uint32_t kind = take_with(m, TVMS_ENTRY_LOAD_INT32, args, at);
+  require_kind(m, index, equals(m, kind, wanted), name);
+  at = slot + (int64_t)offsetof(tvms_any, v);
+  uint32_t object = take_with(m, TVMS_ENTRY_LOAD_POINTER, args, at);
+  guard(m);
+  uint32_t size = take_with(m, TVMS_ENTRY_LOAD_INT64, object, TVMS_OBJECT_HEAD + 8);
+  char text[32];
+  snprintf(text, sizeof text, "%u", count);
+  require(m, equals(m, size, count), "ValueError",
+          tvms_words_message(&m->words, tvms_words_expected(&m->words, "%s", text),
+                             "Mismatched length of the %s on argument #%u", name,
+                             index));
+  uint32_t items = take_with(m, TVMS_ENTRY_LOAD_POINTER, object, TVMS_OBJECT_HEAD);
+  guard(m);
+  return items;
+}
+
+static void decode_shape(maker *m, uint32_t first, uint32_t rank, uint32_t args,
+                         int64_t slot) {
+  uint32_t items = decode_object(m, first, args, slot, TVMS_ANY_SHAPE, rank, "Shape");
+  for (uint32_t i = 0; i < rank; i++) {
+    const tvms_node *param = m->function->params.items[first + i];
+    int64_t at = (int64_t)(i * sizeof(int64_t));
+    uint32_t value = take_with(m, TVMS_ENTRY_LOAD_INT64, items, at);
+    m->params[first + i] = narrow(m, value, param->dtype);
+    know(m, param, tvms_words_of_var(&m->words, param), m->params[first + i]);
+  }
+}
+
+// How many values there are up to the end of a tuple.
+static uint32_t items_of(const char *text) {
+  uint32_t depth = 0, count = 0;
+  for (; *text && (depth || *text != ')'); text++) {
+    bool begins = *text == 't' || *text == 'n' || *text == 's' || *text == '(';
+    count += begins && !depth;
+    if (*text == '(') depth++;
+    if (*text == ')') depth--;
+  }
+  return count;
+}
+
+// Arguments as the text of the contract has them, up to the end of a tuple. Returns where the text
+// ends, and puts the next parameter into *next.
+static const char *decode_values(maker *m, const char *text, uint32_t args,
+                                 uint32_t *next) {
+  for (int64_t slot = 0; *text && *text != ')'; slot += (int64_t)sizeof(tvms_any)) {
+    char kind = *text++;
+    if (kind == '(') {
+      uint32_t items = decode_object(m, *next, args, slot, TVMS_ANY_ARRAY,
+                                     items_of(text), "Array");
+      text = decode_values(m, text, items, next) + 1;
+    } else if (kind == 's') {
+      uint32_t rank = 0;
+      for (; *text >= '0' && *text <= '9'; text++)
+        rank = rank * 10 + (uint32_t)(*text - '0');
+      decode_shape(m, *next, rank, args, slot);
+      *next += rank;
+    } else {
+      decode_argument(m, (*next)++, args, slot);
+    }
+  }
+  return text;
+}
+
+static void decode_arguments(maker *m, uint32_t args) {
+  uint32_t next = 0;
+  if (m->contract.input_text) {
+    decode_values(m, m->contract.input_text, args, &next);
+    return;
+  }
+  for (uint32_t i = 0; i < m->contract.inputs; i++)
+    decode_argument(m, i, args, (int64_t)(i * sizeof(tvms_any)));
 }
 
 // ---- Tensors ----
@@ -452,10 +531,53 @@ static void check_constants(maker *m, tensor_param *t) {
                                   t->index));
 }
 
+// ---- Results ----
+
+static void plan_tensor(maker *m, tvms_entry_result *r, const tvms_buffer *buffer) {
+  tvms_arena *arena = &m->context->scratch;
+  r->ndim = buffer->shape.len;
+  r->dims = tvms_arena_array(arena, uint32_t, r->ndim);
+  r->strides = tvms_arena_array(arena, uint32_t, r->ndim);
+  uint32_t compact = number(m, 1);
+  for (uint32_t i = r->ndim; i > 0; i--) {
+    r->dims[i - 1] = size_of(m, buffer->shape.items[i - 1]);
+    r->strides[i - 1] = compact;
+    compact = take(m, TVMS_ENTRY_MUL, compact, r->dims[i - 1]);
+  }
+  r->bytes = take(m, TVMS_ENTRY_MUL, compact, number(m, element_bytes(buffer)));
+}
+
+// What the results and the workspace need, once the sizes are known.
+static void plan_results(maker *m) {
+  const char *text = m->contract.result_text;
+  m->results =
+      tvms_arena_array(&m->context->scratch, tvms_entry_result, m->contract.results);
+  for (uint32_t i = 0; text && *text; text++) {
+    if (*text != 't' && *text != 'n' && *text != 's') continue;
+    tvms_entry_result *r = &m->results[i];
+    r->param = m->contract.inputs + i++;
+    const tvms_buffer *buffer = tvms_as_buffer(m->function->buffers.items[r->param]);
+    r->kind = *text;
+    r->element = buffer->element;
+    if (r->kind == 't') plan_tensor(m, r, buffer);
+    if (r->kind == 's') r->ndim = (uint32_t)atoi(text + 1);
+  }
+  if (!m->contract.has_workspace) return;
+  uint32_t last = m->function->params.len - 1;
+  const tvms_buffer *buffer = tvms_as_buffer(m->function->buffers.items[last]);
+  m->workspace = size_of(m, buffer->shape.items[0]);
+}
+
 // ---- The whole ----
 
+// The number of arguments of a call.
+static uint32_t argument_count(const maker *m) {
+  const char *text = m->contract.input_text;
+  return text ? items_of(text) : m->contract.inputs;
+}
+
 static void make(maker *m) {
-  uint32_t params = m->function->params.len;
+  uint32_t params = argument_count(m);
   uint32_t args = take(m, TVMS_ENTRY_ARGUMENTS, 0, 0);
   require(m, equals(m, take(m, TVMS_ENTRY_COUNT, 0, 0), params), "TypeError",
           tvms_words_message(&m->words, "", "Expected %u arguments", params));
@@ -476,9 +598,11 @@ static void make(maker *m) {
   for (uint32_t i = 0; i < m->tensor_count; i++) {
     check_constants(m, &m->tensors[i]);
   }
+  plan_results(m);
 }
 
-const tvms_entry *tvms_entry_new(tvms_context *context, const tvms_member *member) {
+const tvms_entry *tvms_entry_new(tvms_context *context, const tvms_member *member,
+                                 bool serves) {
   const tvms_prim_func *function = tvms_as_prim_func(member->function);
   tvms_arena *arena = &context->scratch;
   uint32_t params = function->params.len;
@@ -488,10 +612,13 @@ const tvms_entry *tvms_entry_new(tvms_context *context, const tvms_member *membe
   m.tensors = tvms_arena_array(arena, tensor_param, params);
   m.params = tvms_arena_array(arena, uint32_t, params);
   m.vars = tvms_arena_array(arena, uint32_t, member->unit->next_id);
-  m.words.signature = tvms_words_signature(&m.words, member);
+  m.contract = (tvms_contract){.inputs = params};
+  if (serves) m.contract = tvms_call_contract(function);
+  m.words.signature = tvms_words_signature(&m.words, member, m.contract.inputs);
   make(&m);
   tvms_entry *entry = tvms_arena_new(arena, tvms_entry);
-  *entry = (tvms_entry){context, function, m.steps.len, NULL, m.params, m.vars};
+  *entry = (tvms_entry){context,    function,  m.steps.len, NULL, m.params, m.vars,
+                        m.contract, m.results, m.workspace};
   entry->steps = tvms_arena_array(arena, tvms_entry_step, m.steps.len);
   memcpy(entry->steps, m.steps.items, m.steps.len * sizeof *m.steps.items);
   tvms_vec_fini(&context->memory, &m.steps);

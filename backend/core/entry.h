@@ -15,6 +15,7 @@
 #ifndef TVMS_BACKEND_CORE_ENTRY_H
 #define TVMS_BACKEND_CORE_ENTRY_H
 
+#include "ir/contract.h"
 #include "ir/module.h"
 #include "support/vec.h"
 
@@ -35,6 +36,17 @@ typedef struct {
   tvms_span span;  // {0, 0}: of an argument
 } tvms_entry_step;
 
+// A result that the entry makes (ir/contract.h), and where the body writes it.
+typedef struct {
+  uint32_t param;
+  char kind;           // 't', 'n' or 's'
+  tvms_dtype element;
+  uint32_t ndim;       // 't'; of 's' the number of sizes
+  uint32_t *dims;      // 't': steps
+  uint32_t *strides;   // 't': steps
+  uint32_t bytes;      // 't': a step
+} tvms_entry_result;
+
 // The entry of one function. It lives in the scratch arena of the context.
 typedef struct {
   tvms_context *context;
@@ -44,10 +56,15 @@ typedef struct {
   uint32_t *
       params;  // the step of each parameter: the data of a tensor, the bits of a number
   uint32_t *vars;  // by id: the step of a variable that is known, plus one; or 0
+  tvms_contract contract;
+  tvms_entry_result *results;  // as many as the contract has
+  uint32_t workspace;          // the step of its bytes, if there is one
 } tvms_entry;
 
-// The entry of a PrimFunc. A size that no list of steps can say is reported, and the call
+// The entry of a PrimFunc. With `serves` one that was a Relax function takes the arguments of
+// that function and makes its results; otherwise all parameters are arguments. A size that no list of steps can say is reported, and the call
 // unwinds with TVMS_FOUND_ERRORS.
-const tvms_entry *tvms_entry_new(tvms_context *context, const tvms_member *member);
+const tvms_entry *tvms_entry_new(tvms_context *context, const tvms_member *member,
+                                 bool serves);
 
 #endif

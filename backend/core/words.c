@@ -81,12 +81,13 @@ static const char *keep_text(tvms_words *n, tvms_strbuf *text) {
   return kept;
 }
 
-const char *tvms_words_signature(tvms_words *n, const tvms_member *member) {
+const char *tvms_words_signature(tvms_words *n, const tvms_member *member,
+                                 uint32_t count) {
   char dtype[TVMS_DTYPE_TEXT];
   tvms_strbuf out;
   tvms_strbuf_init(&out, &n->context->memory);
   tvms_strbuf_printf(&out, "%s(", tvms_symbol_text(n->context, member->name));
-  for (uint32_t i = 0; i < n->function->params.len; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     if (i) tvms_strbuf_puts(&out, ", ");
     const tvms_node *param = n->function->params.items[i];
     const tvms_node *bound = n->function->buffers.items[i];

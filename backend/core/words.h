@@ -32,8 +32,9 @@ const char *tvms_words_of_var(const tvms_words *n, const tvms_node *var);
 // The name of a buffer.
 const char *tvms_words_of_buffer(const tvms_words *n, const tvms_buffer *buffer);
 
-// "f(A: Tensor([n], float32), k: int32)".
-const char *tvms_words_signature(tvms_words *n, const tvms_member *member);
+// "f(A: Tensor([n], float32), k: int32)", with the first `count` parameters.
+const char *tvms_words_signature(tvms_words *n, const tvms_member *member,
+                                 uint32_t count);
 
 // "<format> when calling:\n  `<signature>`<more>"; `more` is "" or tvms_words_expected.
 const char *tvms_words_message(tvms_words *n, const char *more, const char *format, ...)

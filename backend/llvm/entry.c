@@ -7,32 +7,11 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/results.h"
 #include "backend/llvm/steps.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/symbols.h"
 #include "backend/llvm/types.h"
-#include "runtime/abi.h"
-
-static void store_result(emitter *e, LLVMValueRef slot, LLVMValueRef result) {
-  tvms_dtype dtype = e->result_dtype;
-  LLVMValueRef value = tvms_emit_load(e, dtype, slot, TVMS_NO_SPAN);
-  int32_t kind = TVMS_ANY_INT;
-  if (tvms_dtype_is_real(dtype)) {
-    kind = TVMS_ANY_FLOAT;
-    if (dtype.bits != 64) value = LLVMBuildFPExt(e->builder, value, e->f64, "");
-  } else if (tvms_dtype_is_handle(dtype)) {
-    kind = TVMS_ANY_POINTER;
-  } else {
-    kind = tvms_dtype_is_bool(dtype) ? TVMS_ANY_BOOL : TVMS_ANY_INT;
-    value = LLVMBuildIntCast2(e->builder, value, e->i64, dtype.code == TVMS_INT, "");
-  }
-  LLVMValueRef at = tvms_emit_int(e, offsetof(tvms_any, v));
-  LLVMValueRef place = LLVMBuildGEP2(e->builder, e->i8, result, &at, 1, "");
-  // The kind and the zero after it in one word.
-  LLVMBuildStore(e->builder, LLVMConstInt(e->i64, (unsigned long long)kind, false),
-                 result);
-  LLVMBuildStore(e->builder, value, place);
-}
 
 // A step's value as a parameter of this type; all lanes of a vector are the number passed.
 static LLVMValueRef argument_of(emitter *e, LLVMValueRef value, tvms_dtype dtype,
@@ -50,36 +29,54 @@ static LLVMValueRef argument_of(emitter *e, LLVMValueRef value, tvms_dtype dtype
   return LLVMBuildIntCast2(e->builder, value, type, false, "");
 }
 
+// Arguments of the body: the state, where it returns a number, parameters, sizes.
+static LLVMValueRef *body_args(emitter *e, const tvms_entry *entry,
+                               LLVMValueRef const *values, const size_vars *sizes,
+                               LLVMValueRef slot) {
+  const tvms_prim_func *function = entry->function;
+  uint32_t params = function->params.len;
+  LLVMValueRef *args =
+      tvms_arena_array(&e->context->scratch, LLVMValueRef, 2 + params + sizes->len);
+  args[0] = e->raised;
+  args[1] = slot;
+  for (uint32_t i = 0; i < entry->contract.inputs; i++) {
+    const tvms_node *param = function->params.items[i];
+    LLVMValueRef value = values[entry->params[i]];
+    bool tensor = function->buffers.items[i] != NULL;
+    args[i + 2] = tensor ? value : argument_of(e, value, param->dtype, param->span);
+  }
+  for (uint32_t i = 0; i < sizes->len; i++) {
+    const tvms_node *size = sizes->items[i];
+    LLVMValueRef value = values[entry->vars[size->id] - 1];
+    args[i + 2 + params] = argument_of(e, value, size->dtype, size->span);
+  }
+  return args;
+}
+
 static void call_body(emitter *e, const tvms_member *member, const tvms_entry *entry,
                       LLVMValueRef const *values) {
   const tvms_prim_func *function = entry->function;
   size_vars sizes = {0};
   tvms_emit_collect_sizes(e, function, &sizes);
-  uint32_t params = function->params.len, count = 2 + params + sizes.len;
-  LLVMValueRef *args = tvms_arena_array(&e->context->scratch, LLVMValueRef, count);
   bool returns = !tvms_dtype_is_void(e->result_dtype);
   LLVMValueRef slot = LLVMConstNull(e->pointer);
   if (returns) {
     slot = LLVMBuildAlloca(e->builder, e->i64, "");
     LLVMBuildStore(e->builder, LLVMConstNull(e->i64), slot);
   }
-  args[0] = e->raised;
-  args[1] = slot;
-  for (uint32_t i = 0; i < params; i++) {
-    const tvms_node *param = function->params.items[i];
-    LLVMValueRef value = values[entry->params[i]];
-    bool tensor = function->buffers.items[i] != NULL;
-    args[i + 2] = tensor ? value : argument_of(e, value, param->dtype, param->span);
-  }
-  for (uint32_t i = 0; i < sizes.len; i++) {
-    const tvms_node *size = sizes.items[i];
-    LLVMValueRef value = values[entry->vars[size->id] - 1];
-    args[i + 2 + params] = argument_of(e, value, size->dtype, size->span);
-  }
+  LLVMValueRef *args = body_args(e, entry, values, &sizes, slot);
+  made_results made = {0};
+  if (entry->contract.result_text)
+    tvms_emit_make_results(e, entry, values, args + 2, &made);
   LLVMTypeRef type = tvms_emit_body_type(e, function, &sizes);
   LLVMValueRef body = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));
+  uint32_t count = 2 + function->params.len + sizes.len;
   LLVMValueRef status = LLVMBuildCall2(e->builder, type, body, args, count, "");
   tvms_vec_fini(&e->context->memory, &sizes);
+  if (entry->contract.result_text) {
+    tvms_emit_give_results(e, entry, &made, status);
+    return;
+  }
   if (!returns) {
     LLVMBuildRet(e->builder, status);
     return;
@@ -88,12 +85,12 @@ static void call_body(emitter *e, const tvms_member *member, const tvms_entry *e
   LLVMValueRef done =
       LLVMBuildICmp(e->builder, LLVMIntEQ, status, LLVMConstNull(e->i32), "");
   tvms_emit_check(e, done, &passed_up);
-  store_result(e, slot, LLVMGetParam(e->function, 3));
+  tvms_emit_store_any(e, e->result_dtype, slot, LLVMGetParam(e->function, 3));
   LLVMBuildRet(e->builder, LLVMConstNull(e->i32));
 }
 
 void tvms_emit_entry(emitter *e, const tvms_member *member) {
-  const tvms_entry *entry = tvms_entry_new(e->context, member);
+  const tvms_entry *entry = tvms_entry_new(e->context, member, !e->options->traced);
   LLVMTypeRef types[] = {e->pointer, e->pointer, e->i32, e->pointer};
   e->function = LLVMAddFunction(e->module, tvms_emit_entry_name(e, member),
                                 LLVMFunctionType(e->i32, types, 4, false));

@@ -17,6 +17,7 @@
 #include "passes/relax/analysis/primitive.h"
 #include "passes/relax/fuse/bulk_function.h"
 #include "passes/relax/fuse/tir_call_sizes.h"
+#include "passes/relax/fuse/unpack_prim_func.h"
 #include "passes/relax/make.h"
 #include "passes/remarks.h"
 #include "structinfo/make.h"
@@ -406,27 +407,10 @@ static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
   return result;
 }
 
-// Removes private functions that were called before the pass and are not any more.
-static void drop_packed(tvms_pass_run *run, const bool *called, uint32_t before) {
-  tvms_module *module = run->module;
-  tvms_memory *memory = &run->context->memory;
-  bool *dead = tvms_memory_alloc(memory, module->member_count + 1);
-  bool *now = tvms_relax_call_graph_called(module);
-  for (uint32_t i = 0; i < module->member_count; i++) {
-    const tvms_node *function = module->members[i].function;
-    bool private = function && function->kind == TVMS_NODE_PRIM_FUNC
-                   && function->flags & TVMS_FLAG_PRIVATE;
-    dead[i] = i < before && private && called[i] && !now[i];
-  }
-  tvms_functions_remove(run, dead);
-  tvms_memory_free(memory, dead);
-  tvms_memory_free(memory, now);
-}
-
 void tvms_pass_fuse_and_unpack_continuous_tir_calls(tvms_pass_run *run) {
   uint32_t before = run->module->member_count;
   bool *called = tvms_relax_call_graph_called(run->module);
   tvms_functions_change(run, TVMS_NODE_FUNCTION, fuse_function);
-  if (run->changed) drop_packed(run, called, before);
+  if (run->changed) tvms_fuse_drop_packed(run, called, before);
   tvms_memory_free(&run->context->memory, called);
 }

@@ -4,6 +4,10 @@
 
 #include "ir/build.h"
 #include "ir/clone.h"
+#include "ir/contract.h"
+#include "ir/object.h"
+#include "ir/stmt.h"
+#include "passes/relax/analysis/call_graph.h"
 #include "passes/relax/fuse/tir_call_sizes.h"
 #include "support/strbuf.h"
 
@@ -91,6 +95,19 @@ static tvms_node *body_behind(tvms_unit *unit, const tvms_node_vec *declared,
   return realize;
 }
 
+// The attributes without those that speak of the parameters (ir/contract.h).
+static tvms_node *TVMS_NULLABLE attrs_of(tvms_unit *unit, const tvms_node *attrs,
+                                         tvms_node_map *known) {
+  static const char *const packed[] = {TVMS_CONTRACT_INPUTS, TVMS_CONTRACT_INPUT_COUNT,
+                                       TVMS_CONTRACT_RESULT};
+  tvms_node *made = tvms_clone(unit, attrs, known);
+  for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++) {
+    if (tvms_object_map_get(made, packed[i]))
+      made = tvms_object_map_with(unit, made, packed[i], NULL);
+  }
+  return tvms_object_map_count(made) ? made : NULL;
+}
+
 static tvms_node *unpacked(tvms_unit *unit, const tvms_node *old) {
   tvms_memory *memory = &unit->context->memory;
   const tvms_prim_func *function = tvms_as_prim_func(old);
@@ -121,13 +138,25 @@ static tvms_node *unpacked(tvms_unit *unit, const tvms_node *old) {
   for (uint32_t i = 0; i < made->buffers.len; i++)
     made->buffers.items[i] = NULL;
   if (function->ret) made->ret = tvms_clone(unit, function->ret, &known);
-  if (function->attrs) made->attrs = tvms_clone(unit, function->attrs, &known);
+  if (function->attrs) made->attrs = attrs_of(unit, function->attrs, &known);
   made->body = body_behind(unit, &declared, tvms_clone(unit, function->body, &known));
   tvms_vec_fini(memory, &params);
   tvms_vec_fini(memory, &declared);
   tvms_vec_fini(memory, &sizes);
   tvms_node_map_fini(&known);
   return &made->head;
+}
+
+tvms_sym tvms_fuse_unpacked_name(tvms_pass_run *run, uint32_t index) {
+  tvms_sym name = joined_name(run->context, run->module->members[index].name, "_unpacked");
+  return tvms_functions_fresh_name(run, tvms_symbol_text(run->context, name));
+}
+
+void tvms_fuse_unpack_as(tvms_pass_run *run, uint32_t index, tvms_sym name) {
+  tvms_unit *unit = tvms_functions_open_unit(run);
+  tvms_node *function = unpacked(unit, run->module->members[index].function);
+  tvms_as_prim_func(function)->name = name;
+  tvms_functions_add(run, name, unit, function);
 }
 
 tvms_sym tvms_fuse_unpack(tvms_pass_run *run, uint32_t index) {
@@ -137,4 +166,20 @@ tvms_sym tvms_fuse_unpack(tvms_pass_run *run, uint32_t index) {
   tvms_node *function = unpacked(unit, member->function);
   return tvms_functions_add_unique(run, tvms_symbol_text(run->context, name), unit,
                                    function);
+}
+
+void tvms_fuse_drop_packed(tvms_pass_run *run, const bool *called, uint32_t before) {
+  tvms_module *module = run->module;
+  tvms_memory *memory = &run->context->memory;
+  bool *dead = tvms_memory_alloc(memory, module->member_count + 1);
+  bool *now = tvms_relax_call_graph_called(module);
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    const tvms_node *function = module->members[i].function;
+    bool private = function && function->kind == TVMS_NODE_PRIM_FUNC
+                   && function->flags & TVMS_FLAG_PRIVATE;
+    dead[i] = i < before && private && called[i] && !now[i];
+  }
+  tvms_functions_remove(run, dead);
+  tvms_memory_free(memory, dead);
+  tvms_memory_free(memory, now);
 }

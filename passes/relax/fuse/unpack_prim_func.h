@@ -14,6 +14,14 @@ const char *TVMS_NULLABLE tvms_fuse_unpack_obstacle(const tvms_prim_func *functi
 // scalars, and behind them the sizes that the buffers had (tvms_fuse_sizes_of).
 tvms_sym tvms_fuse_unpack(tvms_pass_run *run, uint32_t index);
 
+// A name for that form which the module does not have yet, and adding the form under a name.
+tvms_sym tvms_fuse_unpacked_name(tvms_pass_run *run, uint32_t index);
+void tvms_fuse_unpack_as(tvms_pass_run *run, uint32_t index, tvms_sym name);
+
+// Removes private functions among the first `before` members that had a flag in `called` before the
+// pass and are not called any more.
+void tvms_fuse_drop_packed(tvms_pass_run *run, const bool *called, uint32_t before);
+
 // A buffer of the unit with the elements of `like` and the sizes of `shape`, both of which may
 // be of another; `known` maps their symbols and learns of new ones.
 tvms_node *tvms_fuse_dense_buffer(tvms_unit *unit, const tvms_node *like,

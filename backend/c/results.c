@@ -1,0 +1,184 @@
+// Objects of tvm-ffi that an entry of C text returns; backend/llvm/results.c makes the same.
+#include "backend/c/results.h"
+
+#include "interp/interp.h"
+#include "ir/build.h"
+#include "runtime/abi.h"
+
+#include <string.h>
+
+enum {
+  TENSOR_SIZES = TVMS_OBJECT_HEAD + 48,  // of a tensor: sizes, then strides
+  SHAPE_SIZES = TVMS_OBJECT_HEAD + 16,
+  ARRAY_ITEMS = TVMS_OBJECT_HEAD + 32,
+  DATA_ALIGN = 64,
+};
+
+void tvms_c_store_any(c_emitter *e, tvms_dtype dtype, const char *place,
+                      const char *any) {
+  const char *type = tvms_c_memory_type(e, dtype, TVMS_NO_SPAN);
+  const char *got =
+      tvms_c_from_memory(e, dtype, tvms_c_text(e, "*(%s *)(%s)", type, place));
+  bool real = tvms_dtype_is_real(dtype);
+  int kind = real                          ? TVMS_ANY_FLOAT
+             : tvms_dtype_is_handle(dtype) ? TVMS_ANY_POINTER
+             : tvms_dtype_is_bool(dtype)   ? TVMS_ANY_BOOL
+                                           : TVMS_ANY_INT;
+  tvms_c_line(e, "*(i64m *)(%s) = %d;", any, kind);
+  tvms_c_line(e,
+              real ? "*(i64m *)(%s + 8) = bits_of(%s);"
+                   : "*(i64m *)(%s + 8) = (i64)%s;",
+              any, got);
+}
+
+static int64_t data_offset(uint32_t ndim) {
+  int64_t end = TENSOR_SIZES + 16 * (int64_t)ndim;
+  return (end + DATA_ALIGN - 1) / DATA_ALIGN * DATA_ALIGN;
+}
+
+static bool is_value(char c) {
+  return c == 't' || c == 'n' || c == 's';
+}
+
+// Frees what was made before item `end` of the text.
+static void free_until(c_emitter *e, const tvms_entry *entry, const char *end) {
+  uint32_t result = 0, tuple = 0;
+  for (const char *at = entry->contract.result_text; at < end; at++) {
+    if (*at == '(') tvms_c_line(e, "free(tuple%u);", tuple++);
+    if (*at == 't' || *at == 's')
+      tvms_c_line(e, "free(object%u);", entry->results[result].param);
+    result += is_value(*at);
+  }
+  if (entry->contract.has_workspace)
+    tvms_c_line(e, "give_workspace(result%u);", entry->function->params.len - 1);
+}
+
+static void need(c_emitter *e, const tvms_entry *entry, const char *object,
+                 const char *end) {
+  tvms_c_open(e, "if (!%s)", object);
+  free_until(e, entry, end);
+  tvms_c_line(e, "return fail(\"MemoryError\", \"out of memory\");");
+  tvms_c_close(e);
+}
+
+static void make_tensor(c_emitter *e, const tvms_entry *entry,
+                        const tvms_entry_result *r, const char *text) {
+  uint32_t i = r->param;
+  tvms_dl_type type = tvms_interp_dl_type_of(r->element);
+  uint32_t dtype = type.code | (uint32_t)type.bits << 8 | (uint32_t)type.lanes << 16;
+  const char *object = tvms_c_text(e, "object%u", i);
+  long long data = data_offset(r->ndim);
+  tvms_c_line(e, "ptr object%u = new_object(s%u + %lld, %d);", i, r->bytes, data,
+              TVMS_ANY_TENSOR);
+  need(e, entry, object, text);
+  tvms_c_line(e, "ptr result%u = *(ptrm *)(%s + 24) = %s + %lld;", i, object, object,
+              data);
+  tvms_c_line(e, "*(i64m *)(%s + 32) = %d;", object, TVMS_DL_CPU);
+  tvms_c_line(e, "*(i32m *)(%s + 40) = %u;", object, r->ndim);
+  tvms_c_line(e, "*(u32m *)(%s + 44) = %uu;", object, dtype);
+  tvms_c_line(e, "*(ptrm *)(%s + 48) = %s + %d;", object, object, TENSOR_SIZES);
+  tvms_c_line(e, "*(ptrm *)(%s + 56) = %s + %d;", object, object,
+              TENSOR_SIZES + 8 * (int)r->ndim);
+  tvms_c_line(e, "*(i64m *)(%s + 64) = 0;", object);
+  for (uint32_t k = 0; k < r->ndim; k++) {
+    int at = TENSOR_SIZES + 8 * (int)k, strides = at + 8 * (int)r->ndim;
+    tvms_c_line(e, "*(i64m *)(%s + %d) = s%u;", object, at, r->dims[k]);
+    tvms_c_line(e, "*(i64m *)(%s + %d) = s%u;", object, strides, r->strides[k]);
+  }
+}
+
+static void make_shape(c_emitter *e, const tvms_entry *entry,
+                       const tvms_entry_result *r, const char *text) {
+  const char *object = tvms_c_text(e, "object%u", r->param);
+  tvms_c_line(e, "ptr %s = new_object(%lld, %d);", object,
+              (long long)SHAPE_SIZES + 8 * (long long)r->ndim, TVMS_ANY_SHAPE);
+  need(e, entry, object, text);
+  tvms_c_line(e, "ptr result%u = *(ptrm *)(%s + 24) = %s + %d;", r->param, object,
+              object, SHAPE_SIZES);
+  tvms_c_line(e, "*(i64m *)(%s + 32) = %u;", object, r->ndim);
+}
+
+static uint32_t items_of(const char *text) {
+  uint32_t depth = 0, count = 0;
+  for (; *text && (depth || *text != ')'); text++) {
+    count += !depth && (is_value(*text) || *text == '(');
+    if (*text == '(') depth++;
+    if (*text == ')') depth--;
+  }
+  return count;
+}
+
+static void make_tuple(c_emitter *e, const tvms_entry *entry, uint32_t tuple,
+                       const char *text) {
+  const char *object = tvms_c_text(e, "tuple%u", tuple);
+  uint32_t count = items_of(text + 1);
+  tvms_c_line(e, "ptr %s = new_object(%lld, %d);", object,
+              (long long)ARRAY_ITEMS + 16 * (long long)count, TVMS_ANY_ARRAY);
+  need(e, entry, object, text);
+  tvms_c_line(e, "*(ptrm *)(%s + 24) = %s + %d;", object, object, ARRAY_ITEMS);
+  tvms_c_line(e, "*(i64m *)(%s + 32) = %u;", object, count);
+  tvms_c_line(e, "*(i64m *)(%s + 40) = %u;", object, count);
+  tvms_c_line(e, "*(i64m *)(%s + 48) = 0;", object);
+}
+
+void tvms_c_make_results(c_emitter *e, const tvms_entry *entry) {
+  const char *text = entry->contract.result_text;
+  if (entry->contract.has_workspace) {
+    const char *place = tvms_c_text(e, "result%u", entry->function->params.len - 1);
+    tvms_c_line(e, "ptr %s = take_workspace(s%u);", place, entry->workspace);
+    tvms_c_line(e, "if (!%s) return fail(\"MemoryError\", \"out of memory\");", place);
+  }
+  uint32_t result = 0, tuple = 0;
+  for (const char *at = text; *at; at++) {
+    const tvms_entry_result *r = &entry->results[result];
+    if (*at == '(') make_tuple(e, entry, tuple++, at);
+    if (*at == 't') make_tensor(e, entry, r, at);
+    if (*at == 's') make_shape(e, entry, r, at);
+    if (*at == 'n') {
+      tvms_c_line(e, "i64 number%u = 0;", r->param);
+      tvms_c_line(e, "ptr result%u = (ptr)&number%u;", r->param, r->param);
+    }
+    result += is_value(*at);
+  }
+}
+
+void tvms_c_free_results(c_emitter *e, const tvms_entry *entry) {
+  const char *text = entry->contract.result_text;
+  free_until(e, entry, text + strlen(text));
+}
+
+typedef struct {
+  const char *text;
+  uint32_t result, tuple;
+} giving;
+
+// Puts the next value of the text into an any.
+static void give(c_emitter *e, const tvms_entry *entry, giving *g, const char *any) {
+  char kind = *g->text++;
+  while (*g->text >= '0' && *g->text <= '9')
+    g->text++;
+  if (kind == '(') {
+    uint32_t tuple = g->tuple++;
+    tvms_c_line(e, "*(i64m *)(%s) = %d;", any, TVMS_ANY_ARRAY);
+    tvms_c_line(e, "*(ptrm *)(%s + 8) = tuple%u;", any, tuple);
+    for (int i = 0; *g->text && *g->text != ')'; i++)
+      give(e, entry, g, tvms_c_text(e, "tuple%u + %d", tuple, ARRAY_ITEMS + 16 * i));
+    g->text++;
+    return;
+  }
+  const tvms_entry_result *r = &entry->results[g->result++];
+  if (kind == 'n') {
+    tvms_c_store_any(e, r->element, tvms_c_text(e, "result%u", r->param), any);
+    return;
+  }
+  tvms_c_line(e, "*(i64m *)(%s) = %d;", any,
+              kind == 't' ? TVMS_ANY_TENSOR : TVMS_ANY_SHAPE);
+  tvms_c_line(e, "*(ptrm *)(%s + 8) = object%u;", any, r->param);
+}
+
+void tvms_c_give_results(c_emitter *e, const tvms_entry *entry) {
+  if (entry->contract.has_workspace)
+    tvms_c_line(e, "give_workspace(result%u);", entry->function->params.len - 1);
+  giving g = {.text = entry->contract.result_text};
+  give(e, entry, &g, "(ptr)result");
+}

@@ -1,0 +1,235 @@
+// Objects of tvm-ffi that an entry returns, and the workspace that a library keeps.
+//
+// An object is one block: the head (references, kind, who frees it), its content, and for a
+// tensor its sizes, strides and elements. The functions that all entries of a module share are
+// made once (objects.c). A number needs no object: the body writes it to the stack.
+#include "backend/llvm/results.h"
+
+#include "backend/llvm/expr.h"
+#include "backend/llvm/failure.h"
+#include "backend/llvm/objects.h"
+#include "backend/llvm/stmt.h"
+#include "backend/llvm/types.h"
+#include "interp/interp.h"
+#include "runtime/abi.h"
+
+enum {
+  TENSOR_SIZES = TVMS_OBJECT_HEAD + 48,  // of a tensor: sizes, then strides
+  SHAPE_SIZES = TVMS_OBJECT_HEAD + 16,
+  ARRAY_ITEMS = TVMS_OBJECT_HEAD + 32,
+  DATA_ALIGN = 64,
+};
+
+static LLVMValueRef at(emitter *e, LLVMValueRef object, int64_t offset) {
+  LLVMValueRef index = tvms_emit_int(e, offset);
+  return LLVMBuildGEP2(e->builder, e->i8, object, &index, 1, "");
+}
+
+static void put(emitter *e, LLVMValueRef object, int64_t offset, LLVMValueRef value) {
+  LLVMBuildStore(e->builder, value, at(e, object, offset));
+}
+
+void tvms_emit_store_any(emitter *e, tvms_dtype dtype, LLVMValueRef place,
+                         LLVMValueRef result) {
+  LLVMValueRef value = tvms_emit_load(e, dtype, place, TVMS_NO_SPAN);
+  int32_t kind = TVMS_ANY_INT;
+  if (tvms_dtype_is_real(dtype)) {
+    kind = TVMS_ANY_FLOAT;
+    if (dtype.bits != 64) value = LLVMBuildFPExt(e->builder, value, e->f64, "");
+  } else if (tvms_dtype_is_handle(dtype)) {
+    kind = TVMS_ANY_POINTER;
+  } else {
+    kind = tvms_dtype_is_bool(dtype) ? TVMS_ANY_BOOL : TVMS_ANY_INT;
+    value = LLVMBuildIntCast2(e->builder, value, e->i64, dtype.code == TVMS_INT, "");
+  }
+  LLVMValueRef at = tvms_emit_int(e, offsetof(tvms_any, v));
+  LLVMValueRef content = LLVMBuildGEP2(e->builder, e->i8, result, &at, 1, "");
+  // The kind and the zero after it in one word.
+  LLVMBuildStore(e->builder, LLVMConstInt(e->i64, (unsigned long long)kind, false),
+                 result);
+  LLVMBuildStore(e->builder, value, content);
+}
+
+
+// ---- Making ----
+
+static void free_all(emitter *e, const made_results *made) {
+  for (uint32_t i = 0; i < made->object_count; i++)
+    tvms_emit_free_object(e, made->objects[i]);
+  if (made->workspace) tvms_emit_give_workspace(e, made->workspace);
+}
+
+// Goes on where memory was found; otherwise frees what there is and raises.
+static void need(emitter *e, made_results *made, LLVMValueRef memory) {
+  LLVMBasicBlockRef none = tvms_emit_block(e, "none"), some = tvms_emit_block(e, "some");
+  LLVMValueRef null = LLVMConstNull(e->pointer);
+  LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntNE, memory, null, ""),
+                  some, none);
+  tvms_emit_enter(e, none);
+  free_all(e, made);
+  failure failed = {.kind = "MemoryError", .text = "out of memory"};
+  tvms_emit_raise(e, &failed);
+  tvms_emit_enter(e, some);
+}
+
+static LLVMValueRef new_object(emitter *e, made_results *made, LLVMValueRef bytes,
+                               int kind) {
+  LLVMValueRef object = tvms_emit_new_object(e, bytes, kind);
+  need(e, made, object);
+  made->objects[made->object_count++] = object;
+  return object;
+}
+
+static int64_t data_offset(uint32_t ndim) {
+  int64_t end = TENSOR_SIZES + 16 * (int64_t)ndim;
+  return (end + DATA_ALIGN - 1) / DATA_ALIGN * DATA_ALIGN;
+}
+
+static LLVMValueRef new_tensor(emitter *e, made_results *made,
+                               const tvms_entry_result *r, LLVMValueRef const *values) {
+  int64_t head = TVMS_OBJECT_HEAD, data = data_offset(r->ndim);
+  LLVMValueRef bytes =
+      LLVMBuildAdd(e->builder, values[r->bytes], tvms_emit_int(e, data), "");
+  LLVMValueRef object = new_object(e, made, bytes, TVMS_ANY_TENSOR);
+  tvms_dl_type type = tvms_interp_dl_type_of(r->element);
+  uint32_t dtype = type.code | (uint32_t)type.bits << 8 | (uint32_t)type.lanes << 16;
+  put(e, object, head + (int64_t)offsetof(tvms_dl_tensor, data), at(e, object, data));
+  put(e, object, head + (int64_t)offsetof(tvms_dl_tensor, device),
+      tvms_emit_int(e, TVMS_DL_CPU));
+  put(e, object, head + (int64_t)offsetof(tvms_dl_tensor, ndim),
+      LLVMConstInt(e->i32, r->ndim, false));
+  put(e, object, head + (int64_t)offsetof(tvms_dl_tensor, dtype),
+      LLVMConstInt(e->i32, dtype, false));
+  put(e, object, head + (int64_t)offsetof(tvms_dl_tensor, shape),
+      at(e, object, TENSOR_SIZES));
+  put(e, object, head + (int64_t)offsetof(tvms_dl_tensor, strides),
+      at(e, object, TENSOR_SIZES + 8 * (int64_t)r->ndim));
+  put(e, object, head + (int64_t)offsetof(tvms_dl_tensor, byte_offset),
+      tvms_emit_int(e, 0));
+  for (uint32_t i = 0; i < r->ndim; i++) {
+    put(e, object, TENSOR_SIZES + 8 * (int64_t)i, values[r->dims[i]]);
+    put(e, object, TENSOR_SIZES + 8 * (int64_t)(r->ndim + i), values[r->strides[i]]);
+  }
+  return object;
+}
+
+static LLVMValueRef new_shape(emitter *e, made_results *made, uint32_t count) {
+  int64_t bytes = SHAPE_SIZES + 8 * (int64_t)count;
+  LLVMValueRef object =
+      new_object(e, made, tvms_emit_int(e, bytes), TVMS_ANY_SHAPE);
+  put(e, object, TVMS_OBJECT_HEAD, at(e, object, SHAPE_SIZES));
+  put(e, object, TVMS_OBJECT_HEAD + 8, tvms_emit_int(e, count));
+  return object;
+}
+
+// The number of values of a tuple whose text begins behind its parenthesis.
+static uint32_t items_of(const char *text) {
+  uint32_t depth = 0, count = 0;
+  for (; *text && (depth || *text != ')'); text++) {
+    count += !depth && (*text == 't' || *text == 'n' || *text == 's' || *text == '(');
+    if (*text == '(') depth++;
+    if (*text == ')') depth--;
+  }
+  return count;
+}
+
+// A tuple without items, which are put in when the body has run.
+static LLVMValueRef new_tuple(emitter *e, made_results *made, uint32_t count) {
+  int64_t bytes = ARRAY_ITEMS + (int64_t)sizeof(tvms_any) * (int64_t)count;
+  LLVMValueRef object =
+      new_object(e, made, tvms_emit_int(e, bytes), TVMS_ANY_ARRAY);
+  put(e, object, TVMS_OBJECT_HEAD, at(e, object, ARRAY_ITEMS));
+  put(e, object, TVMS_OBJECT_HEAD + 8, tvms_emit_int(e, count));
+  put(e, object, TVMS_OBJECT_HEAD + 16, tvms_emit_int(e, count));
+  put(e, object, TVMS_OBJECT_HEAD + 24, LLVMConstNull(e->pointer));
+  return object;
+}
+
+static void make_result(emitter *e, const tvms_entry *entry, uint32_t i,
+                        LLVMValueRef const *values, LLVMValueRef *params,
+                        made_results *made) {
+  const tvms_entry_result *r = &entry->results[i];
+  if (r->kind == 't') {
+    made->places[i] = new_tensor(e, made, r, values);
+    params[r->param] = at(e, made->places[i], data_offset(r->ndim));
+  } else if (r->kind == 's') {
+    made->places[i] = new_shape(e, made, r->ndim);
+    params[r->param] = at(e, made->places[i], SHAPE_SIZES);
+  } else {
+    made->places[i] = LLVMBuildAlloca(e->builder, e->i64, "");
+    params[r->param] = made->places[i];
+  }
+}
+
+void tvms_emit_make_results(emitter *e, const tvms_entry *entry,
+                            LLVMValueRef const *values, LLVMValueRef *params,
+                            made_results *made) {
+  const char *text = entry->contract.result_text;
+  tvms_arena *scratch = &e->context->scratch;
+  uint32_t most = (uint32_t)strlen(text);
+  made->places = tvms_arena_array(scratch, LLVMValueRef, most);
+  made->tuples = tvms_arena_array(scratch, LLVMValueRef, most);
+  made->objects = tvms_arena_array(scratch, LLVMValueRef, most);
+  if (entry->contract.has_workspace) {
+    LLVMValueRef memory = tvms_emit_take_workspace(e, values[entry->workspace]);
+    need(e, made, memory);
+    made->workspace = memory;
+    params[entry->function->params.len - 1] = memory;
+  }
+  uint32_t next = 0;
+  for (; *text; text++) {
+    if (*text == '(')
+      made->tuples[made->tuple_count++] = new_tuple(e, made, items_of(text + 1));
+    else if (*text == 't' || *text == 'n' || *text == 's')
+      make_result(e, entry, next++, values, params, made);
+  }
+}
+
+// ---- Handing over ----
+
+static void put_object(emitter *e, LLVMValueRef any, int kind, LLVMValueRef object) {
+  put(e, any, 0, tvms_emit_int(e, kind));
+  put(e, any, (int64_t)offsetof(tvms_any, v), object);
+}
+
+typedef struct {
+  const char *text;
+  uint32_t result, tuple;
+} giving;
+
+// Puts the next value of the text into an any.
+static void give(emitter *e, const tvms_entry *entry, const made_results *made,
+                 giving *g, LLVMValueRef any) {
+  char kind = *g->text++;
+  while (*g->text >= '0' && *g->text <= '9')
+    g->text++;
+  if (kind == '(') {
+    LLVMValueRef tuple = made->tuples[g->tuple++];
+    put_object(e, any, TVMS_ANY_ARRAY, tuple);
+    for (int64_t i = 0; *g->text && *g->text != ')'; i++)
+      give(e, entry, made, g, at(e, tuple, ARRAY_ITEMS + i * (int64_t)sizeof(tvms_any)));
+    g->text++;
+    return;
+  }
+  uint32_t i = g->result++;
+  if (kind == 'n')
+    tvms_emit_store_any(e, entry->results[i].element, made->places[i], any);
+  else
+    put_object(e, any, kind == 't' ? TVMS_ANY_TENSOR : TVMS_ANY_SHAPE, made->places[i]);
+}
+
+void tvms_emit_give_results(emitter *e, const tvms_entry *entry,
+                            const made_results *made, LLVMValueRef status) {
+  LLVMBasicBlockRef failed = tvms_emit_block(e, "failed"), done = tvms_emit_block(e, "done");
+  LLVMValueRef good =
+      LLVMBuildICmp(e->builder, LLVMIntEQ, status, LLVMConstNull(e->i32), "");
+  LLVMBuildCondBr(e->builder, good, done, failed);
+  tvms_emit_enter(e, failed);
+  free_all(e, made);
+  LLVMBuildRet(e->builder, status);
+  tvms_emit_enter(e, done);
+  if (made->workspace) tvms_emit_give_workspace(e, made->workspace);
+  giving g = {.text = entry->contract.result_text};
+  give(e, entry, made, &g, LLVMGetParam(e->function, 3));
+  LLVMBuildRet(e->builder, LLVMConstNull(e->i32));
+}

@@ -1,0 +1,77 @@
+// Reading the attributes of LowerRelaxToTIR, which a text may have changed.
+#include "ir/contract.h"
+
+#include "ir/object.h"
+
+#include <string.h>
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// The number of parameters that a text stands for; false if it is not such a text.
+static bool count_params(const char *text, bool shapes_are_numbers, uint32_t *count) {
+  uint32_t depth = 0;
+  *count = 0;
+  for (const char *at = text; *at; at++) {
+    if (*at == '(') {
+      depth++;
+    } else if (*at == ')') {
+      if (!depth--) return false;
+    } else if (*at == 't' || *at == 'n') {
+      (*count)++;
+    } else if (*at == 's') {
+      uint32_t rank = 0;
+      if (!is_digit(at[1])) return false;
+      for (; is_digit(at[1]) && rank < 1000; at++)
+        rank = rank * 10 + (uint32_t)(at[1] - '0');
+      *count += shapes_are_numbers ? rank : 1;
+    } else {
+      return false;
+    }
+  }
+  return depth == 0;
+}
+
+// Are there buffers where the texts say tensors and results, and numbers elsewhere?
+static bool fits(const tvms_prim_func *function, const tvms_contract *c) {
+  uint32_t at = 0;
+  for (const char *text = c->input_text; text && *text; text++) {
+    if (*text == 't' && !function->buffers.items[at++]) return false;
+    if (*text == 'n' && function->buffers.items[at++]) return false;
+    if (*text != 's') continue;
+    uint32_t rank = 0;
+    for (; is_digit(text[1]); text++)
+      rank = rank * 10 + (uint32_t)(text[1] - '0');
+    for (; rank; rank--) {
+      if (function->buffers.items[at++]) return false;
+    }
+  }
+  for (uint32_t i = c->inputs; i < function->params.len; i++) {
+    if (!function->buffers.items[i]) return false;
+  }
+  return true;
+}
+
+tvms_contract tvms_call_contract(const tvms_prim_func *function) {
+  uint32_t params = function->params.len, counted;
+  tvms_contract all = {.inputs = params}, c = all;
+  int64_t inputs;
+  c.result_text =
+      tvms_object_as_text(tvms_object_map_get(function->attrs, TVMS_CONTRACT_RESULT));
+  c.input_text =
+      tvms_object_as_text(tvms_object_map_get(function->attrs, TVMS_CONTRACT_INPUTS));
+  const tvms_node *count =
+      tvms_object_map_get(function->attrs, TVMS_CONTRACT_INPUT_COUNT);
+  bool good = c.result_text && tvms_object_as_int(count, &inputs) && inputs >= 0
+              && inputs <= params && count_params(c.result_text, false, &c.results);
+  if (!good) return all;
+  c.inputs = (uint32_t)inputs;
+  if (c.input_text
+      && (!count_params(c.input_text, true, &counted) || counted != c.inputs))
+    return all;
+  uint32_t rest = params - c.inputs;
+  if (c.results > rest || rest - c.results > 1) return all;
+  c.has_workspace = rest > c.results;
+  return fits(function, &c) ? c : all;
+}

@@ -1,0 +1,27 @@
+// What callers of a PrimFunc that was a Relax function pass and get (LowerRelaxToTIR).
+//
+// Its parameters are the arguments, tuples and shapes taken apart, then the results, then one
+// buffer of bytes if it needs memory. Two texts say how values are made of these: 't' is a tensor,
+// 'n' a number, 's' and a rank a shape, and a tuple stands in parentheses: "t(tn)s2".
+#ifndef TVMS_IR_CONTRACT_H
+#define TVMS_IR_CONTRACT_H
+
+#include "ir/node.h"
+
+// Keys of the attributes.
+#define TVMS_CONTRACT_INPUTS      "tvms.inputs"
+#define TVMS_CONTRACT_INPUT_COUNT "tvms.num_inputs"
+#define TVMS_CONTRACT_RESULT      "tvms.result"
+
+typedef struct {
+  uint32_t inputs;     // parameters that are arguments
+  uint32_t results;    // parameters behind them that are results
+  bool has_workspace;  // one more parameter
+  const char *TVMS_NULLABLE input_text;  // NULL: one argument per parameter
+  const char *TVMS_NULLABLE result_text; // NULL: not such a function; all are arguments
+} tvms_contract;
+
+// The contract of a PrimFunc. Attributes that do not fit its parameters count as if there were none.
+tvms_contract tvms_call_contract(const tvms_prim_func *function);
+
+#endif

@@ -1,0 +1,282 @@
+// Calls in a Relax function that becomes a PrimFunc: of PrimFuncs and of other Relax
+// functions, directly and with pointers, and of the operators that lowering leaves.
+#include "ir/build.h"
+#include "ir/clone.h"
+#include "ir/op.h"
+#include "passes/relax/fuse/tir_call_sizes.h"
+#include "passes/relax/fuse/unpack_prim_func.h"
+#include "passes/relax/host/host.h"
+#include "passes/relax/make.h"
+#include "structinfo/make.h"
+
+// ---- Direct calls ----
+
+static tvms_node *tensor_type(tvms_host *h, const tvms_host_value *value) {
+  tvms_node *shape = tvms_sinfo_shape_value_new(h->unit, value->dims.items,
+                                                value->dims.len, TVMS_NO_SPAN);
+  return tvms_sinfo_tensor_new(h->unit, shape, value->dtype, NULL);
+}
+
+// What is handed over for a tensor, a number or the numbers of a shape.
+static void hand_over(tvms_host *h, const tvms_host_value *value,
+                      tvms_fuse_passed_list *passed) {
+  tvms_memory *memory = tvms_host_memory(h);
+  if (value->kind == TVMS_HOST_TENSOR)
+    tvms_vec_push(memory, passed,
+                  ((tvms_fuse_passed){value->data, tensor_type(h, value)}));
+  if (value->kind == TVMS_HOST_NUMBER)
+    tvms_vec_push(memory, passed, ((tvms_fuse_passed){value->number, NULL}));
+  for (uint32_t i = 0; value->kind == TVMS_HOST_SHAPE && i < value->dims.len; i++)
+    tvms_vec_push(memory, passed, ((tvms_fuse_passed){value->dims.items[i], NULL}));
+  for (uint32_t i = 0; value->kind == TVMS_HOST_TUPLE && i < value->count; i++)
+    hand_over(h, value->fields[i], passed);
+}
+
+// The sizes that the callee takes, in `values`. Returns why they cannot be told.
+static const char *TVMS_NULLABLE solve(tvms_host *h, const tvms_prim_func *callee,
+                                       const tvms_fuse_passed_list *passed,
+                                       tvms_node_map *values) {
+  for (uint32_t i = 0; i < passed->len; i++) {
+    bool tensor = callee->buffers.items[i] != NULL;
+    if (tensor != (passed->items[i].type != NULL))
+      return "it passes something else than its callee takes";
+  }
+  tvms_fuse_caller in = {h->run, h->unit, &h->definitions};
+  return tvms_fuse_solve_sizes(&in, callee, passed, values);
+}
+
+static tvms_node *as_param(tvms_host *h, const tvms_node *param, tvms_node *value) {
+  bool same = tvms_dtype_is_handle(param->dtype)
+              || tvms_dtype_same(param->dtype, value->dtype);
+  return same ? value : tvms_cast_new(h->unit, param->dtype, value, TVMS_NO_SPAN);
+}
+
+// Calls `name`, the form with pointers of `callee`.
+static void push_call(tvms_host *h, tvms_sym name, const tvms_prim_func *callee,
+                      const tvms_fuse_passed_list *passed, const tvms_node_map *values,
+                      tvms_span span) {
+  tvms_memory *memory = tvms_host_memory(h);
+  tvms_node_vec args = {0}, sizes = {0};
+  for (uint32_t i = 0; i < passed->len; i++) {
+    const tvms_node *param = callee->params.items[i];
+    tvms_node *value = passed->items[i].value;
+    tvms_vec_push(memory, &args,
+                  callee->buffers.items[i] ? value : as_param(h, param, value));
+  }
+  tvms_fuse_sizes_of(memory, callee, &sizes);
+  for (uint32_t i = 0; i < sizes.len; i++)
+    tvms_vec_push(memory, &args, tvms_node_map_get(values, sizes.items[i]));
+  tvms_node *call = tvms_call_new(h->unit, (tvms_dtype){0},
+                                  tvms_relax_make_global_var(h->unit, name), args.items,
+                                  args.len, span);
+  tvms_host_push(h, tvms_evaluate_new(h->unit, call, span));
+  tvms_vec_fini(memory, &args);
+  tvms_vec_fini(memory, &sizes);
+}
+
+static bool eval_args(tvms_host *h, const tvms_call *call,
+                      tvms_fuse_passed_list *passed) {
+  for (uint32_t i = 0; i < call->args.len; i++) {
+    tvms_host_value *value = tvms_host_eval(h, call->args.items[i]);
+    if (value) hand_over(h, value, passed);
+  }
+  return !h->failed;
+}
+
+static tvms_host_value *TVMS_NULLABLE call_prim_func(tvms_host *h,
+                                                     const tvms_call *call,
+                                                     uint32_t index) {
+  const tvms_prim_func *callee =
+      tvms_as_prim_func(h->run->module->members[index].function);
+  tvms_fuse_passed_list passed = {0};
+  tvms_node_map sizes;
+  tvms_node_map_init(&sizes, tvms_host_memory(h));
+  bool known = eval_args(h, call, &passed);
+  const char *why = tvms_fuse_unpack_obstacle(callee);
+  if (known && !why && passed.len != callee->params.len)
+    why = "it does not pass what its callee takes";
+  if (known && !why) why = solve(h, callee, &passed, &sizes);
+  if (why) tvms_host_refuse(h, call->head.span, why);
+  if (!h->failed) {
+    if (!h->functions[index].unpacked) {
+      h->functions[index].unpacked = true;
+      h->functions[index].direct = tvms_fuse_unpack(h->run, index);
+    }
+    tvms_sym name = h->functions[index].direct;
+    callee = tvms_as_prim_func(h->run->module->members[index].function);
+    push_call(h, name, callee, &passed, &sizes, call->head.span);
+  }
+  tvms_node_map_fini(&sizes);
+  tvms_vec_fini(tvms_host_memory(h), &passed);
+  return h->failed ? NULL : tvms_host_value_new(h, TVMS_HOST_NOTHING);
+}
+
+// ---- Calls of Relax functions ----
+
+// Memory for what the call gives.
+static tvms_host_value *TVMS_NULLABLE result_leaf(tvms_host *h, const tvms_node *node,
+                                                  uint32_t at) {
+  const tvms_node *type = tvms_host_leaf_type(node->sinfo, at);
+  tvms_list dims, made;
+  bool known = type->kind == TVMS_NODE_SINFO_TENSOR && tvms_sinfo_dims(type, &dims)
+               && !tvms_dtype_is_void(type->dtype);
+  if (!known)
+    return tvms_host_refuse(h, node->span,
+                            "the call gives something else than tensors of known sizes");
+  if (!tvms_host_exprs(h, dims, node->span, &made)) return NULL;
+  return tvms_host_tensor(h, "given", type->dtype, made, tvms_host_sent(h, node, at));
+}
+
+static bool pass_workspace(tvms_host *h, const tvms_host_function *callee,
+                           tvms_fuse_passed_list *passed, tvms_node_map *sizes) {
+  if (!callee->has_workspace) return true;
+  const tvms_node *buffer =
+      callee->made->buffers.items[callee->made->buffers.len - 1];
+  tvms_node *bytes =
+      tvms_clone(h->unit, tvms_as_buffer(buffer)->shape.items[0], sizes);
+  tvms_node *offset = tvms_host_take(h, bytes);
+  if (!offset) return false;
+  tvms_vec_push(tvms_host_memory(h), passed,
+                ((tvms_fuse_passed){tvms_host_place(h, offset), NULL}));
+  return true;
+}
+
+static tvms_host_value *TVMS_NULLABLE call_function(tvms_host *h, tvms_node *node,
+                                                    uint32_t index) {
+  const tvms_call *call = tvms_as_call(node);
+  const tvms_host_function *callee = &h->functions[index];
+  if (!callee->made) return tvms_host_refuse(h, node->span, "its callee is not lowered");
+  uint32_t count = tvms_host_leaves(node->sinfo), next = 0;
+  tvms_host_value **leaves =
+      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, count);
+  tvms_fuse_passed_list passed = {0};
+  tvms_node_map sizes;
+  tvms_node_map_init(&sizes, tvms_host_memory(h));
+  eval_args(h, call, &passed);
+  for (uint32_t i = 0; i < count && !h->failed; i++) {
+    leaves[i] = result_leaf(h, node, i);
+    if (leaves[i]) hand_over(h, leaves[i], &passed);
+  }
+  if (!h->failed && passed.len + callee->has_workspace != callee->made->params.len)
+    tvms_host_refuse(h, node->span, "it does not pass what its callee takes");
+  const char *why = h->failed ? NULL : solve(h, callee->made, &passed, &sizes);
+  if (why) tvms_host_refuse(h, node->span, why);
+  if (!h->failed && pass_workspace(h, callee, &passed, &sizes))
+    push_call(h, callee->direct, callee->made, &passed, &sizes, node->span);
+  tvms_node_map_fini(&sizes);
+  tvms_vec_fini(tvms_host_memory(h), &passed);
+  return h->failed ? NULL : tvms_host_of_leaves(h, node->sinfo, leaves, &next);
+}
+
+// ---- Operators ----
+
+static tvms_host_value *TVMS_NULLABLE allocate(tvms_host *h, tvms_node *node,
+                                               const char *name) {
+  tvms_list dims, made;
+  if (!tvms_sinfo_is_tensor(node->sinfo) || !tvms_sinfo_dims(node->sinfo, &dims))
+    return tvms_host_refuse(h, node->span, "the sizes of a tensor are not known");
+  if (!tvms_host_exprs(h, dims, node->span, &made)) return NULL;
+  return tvms_host_tensor(h, name, node->sinfo->dtype, made,
+                          tvms_host_sent(h, node, 0));
+}
+
+static tvms_host_value *TVMS_NULLABLE allocate_storage(tvms_host *h,
+                                                       const tvms_call *call) {
+  tvms_host_value *size = tvms_host_eval(h, call->args.items[0]);
+  if (!size) return NULL;
+  if (size->kind != TVMS_HOST_SHAPE || size->dims.len != 1)
+    return tvms_host_refuse(h, call->head.span, "its size is not a number of bytes");
+  tvms_host_value *storage = tvms_host_value_new(h, TVMS_HOST_STORAGE);
+  storage->number = tvms_host_take(h, size->dims.items[0]);
+  return storage->number ? storage : NULL;
+}
+
+static tvms_host_value *TVMS_NULLABLE allocate_in(tvms_host *h, const tvms_call *call,
+                                                  const char *name) {
+  tvms_host_value *storage = tvms_host_eval(h, call->args.items[0]);
+  tvms_host_value *offset = storage ? tvms_host_eval(h, call->args.items[1]) : NULL;
+  tvms_host_value *shape = offset ? tvms_host_eval(h, call->args.items[2]) : NULL;
+  if (!shape) return NULL;
+  bool good = storage->kind == TVMS_HOST_STORAGE && offset->kind == TVMS_HOST_NUMBER
+              && shape->kind == TVMS_HOST_SHAPE
+              && call->args.items[3]->kind == TVMS_NODE_DTYPE_IMM;
+  if (!good) return tvms_host_refuse(h, call->head.span, "its storage is not known");
+  tvms_node *at = storage->number;
+  if (!tvms_node_is_int(offset->number, 0))
+    at = tvms_binary_new(h->unit, TVMS_NODE_ADD, at, offset->number, TVMS_NO_SPAN);
+  tvms_dtype dtype = tvms_as_dtype_imm(call->args.items[3])->value;
+  tvms_node *buffer =
+      tvms_host_declare(h, name, dtype, shape->dims, tvms_host_place(h, at));
+  tvms_host_value *value =
+      tvms_host_tensor(h, name, dtype, shape->dims, tvms_as_buffer(buffer)->data);
+  value->buffer = buffer;
+  return value;
+}
+
+static tvms_host_value *TVMS_NULLABLE reshape(tvms_host *h, const tvms_call *call) {
+  tvms_host_value *tensor = tvms_host_eval(h, call->args.items[0]);
+  if (!tensor) return NULL;
+  if (tensor->kind != TVMS_HOST_TENSOR)
+    return tvms_host_refuse(h, call->head.span, "it is not a tensor");
+  tvms_list dims, made;
+  if (tvms_sinfo_is_tensor(call->head.sinfo)
+      && tvms_sinfo_dims(call->head.sinfo, &dims)) {
+    if (!tvms_host_exprs(h, dims, call->head.span, &made)) return NULL;
+  } else {
+    tvms_host_value *shape = tvms_host_eval(h, call->args.items[1]);
+    if (!shape) return NULL;
+    made = shape->dims;
+  }
+  return tvms_host_tensor(h, "view", tensor->dtype, made, tensor->data);
+}
+
+static tvms_host_value *TVMS_NULLABLE shape_of(tvms_host *h, const tvms_call *call) {
+  tvms_host_value *tensor = tvms_host_eval(h, call->args.items[0]);
+  if (!tensor) return NULL;
+  tvms_host_value *shape = tvms_host_value_new(h, TVMS_HOST_SHAPE);
+  shape->dims = tensor->dims;
+  return shape;
+}
+
+static tvms_host_value *TVMS_NULLABLE call_operator(tvms_host *h, tvms_node *node,
+                                                    const char *name) {
+  const tvms_call *call = tvms_as_call(node);
+  switch ((int)tvms_op_called(node)) {
+  case TVMS_R_builtin_alloc_tensor: return allocate(h, node, name);
+  case TVMS_R_memory_alloc_storage:
+  case TVMS_R_vm_alloc_storage: return allocate_storage(h, call);
+  case TVMS_R_memory_alloc_tensor:
+  case TVMS_R_vm_alloc_tensor: return allocate_in(h, call, name);
+  case TVMS_R_memory_kill_storage:
+  case TVMS_R_memory_kill_tensor:
+  case TVMS_R_vm_kill_object:
+  case TVMS_R_null_value: return tvms_host_value_new(h, TVMS_HOST_NOTHING);
+  case TVMS_R_memory_ensure_zero_offset:
+  case TVMS_R_hint_on_device:
+  case TVMS_R_to_vdevice: return tvms_host_eval(h, call->args.items[0]);
+  case TVMS_R_reshape: return reshape(h, call);
+  case TVMS_R_shape_of: return shape_of(h, call);
+  case TVMS_R_NONE: break;
+  default:
+    return tvms_host_refuse(h, node->span,
+                            "no PrimFunc computes an operator that it uses");
+  }
+  if (tvms_dtype_is_void(node->dtype))
+    return tvms_host_refuse(h, node->span, "it calls what is not a function of the module");
+  tvms_node *number = tvms_host_expr(h, node, node->span);
+  return number ? tvms_host_number(h, number) : NULL;
+}
+
+tvms_host_value *tvms_host_call(tvms_host *h, tvms_node *node, const char *name) {
+  const tvms_node *callee = tvms_as_call(node)->callee;
+  if (callee->kind == TVMS_NODE_OPERATOR) return call_operator(h, node, name);
+  const tvms_member *member = tvms_module_named(h->run->module, callee);
+  if (!member || !member->function)
+    return tvms_host_refuse(h, node->span, "it calls what is not a function of the module");
+  uint32_t index = (uint32_t)(member - h->run->module->members);
+  if (member->function->kind == TVMS_NODE_PRIM_FUNC && index < h->function_count)
+    return call_prim_func(h, tvms_as_call(node), index);
+  if (member->function->kind == TVMS_NODE_FUNCTION && index < h->function_count)
+    return call_function(h, node, index);
+  return tvms_host_refuse(h, node->span, "it calls a function that is defined elsewhere");
+}

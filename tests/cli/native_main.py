@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Relax functions in libraries: called through the convention of tvm-ffi, what they return is what the interpreter computes."""
+import ctypes, os, struct, subprocess, sys, tempfile, unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from cases import main, tvms
+
+TYPES = {"f": ("float32", 2, 32), "q": ("int64", 0, 64), "d": ("float64", 2, 64), "?": ("bool", 6, 8)}
+
+
+class Any(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_int32), ("zero", ctypes.c_uint32), ("value", ctypes.c_int64)]
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("offset", ctypes.c_uint64)]
+
+
+class Object(ctypes.Structure):
+    _fields_ = [("references", ctypes.c_uint64), ("kind", ctypes.c_int32), ("zero", ctypes.c_uint32), ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32))]
+
+
+class Library:
+    """Calls the functions of a library with Python's numbers, tuples, and (format, shape, values) for tensors."""
+
+    def __init__(self, path):
+        self.library = ctypes.CDLL(path)
+        self.error = None
+        self.raised = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p)(self.keep)
+        slot = ctypes.c_void_p.in_dll(self.library, "__TVMFFIErrorSetRaisedFromCStr")
+        slot.value = ctypes.cast(self.raised, ctypes.c_void_p).value
+
+    def keep(self, kind, text):
+        self.error = f"{kind.decode()}: {text.decode()}"
+
+    def argument(self, value, kept):
+        if isinstance(value, (bool, int, float)):
+            kind = 2 if isinstance(value, bool) else 1 if isinstance(value, int) else 3
+            bits = struct.unpack("q", struct.pack("d", value))[0] if kind == 3 else int(value)
+            return Any(kind, 0, bits)
+        if isinstance(value, list):  # a shape
+            sizes = (ctypes.c_int64 * len(value))(*value)
+            content = (ctypes.c_int64 * 5)((1 << 32) + 1, 69, 0, ctypes.addressof(sizes), len(value))
+            kept += [sizes, content]
+            return Any(69, 0, ctypes.addressof(content))
+        if isinstance(value, tuple) and not (value and isinstance(value[0], str)):
+            items = (Any * len(value))(*[self.argument(v, kept) for v in value])
+            content = (ctypes.c_int64 * 7)((1 << 32) + 1, 71, 0, ctypes.addressof(items), len(value), len(value), 0)
+            kept += [items, content]
+            return Any(71, 0, ctypes.addressof(content))
+        form, shape, values = value
+        data = ctypes.create_string_buffer(struct.pack(f"<{len(values)}{form}", *values), max(1, struct.calcsize(form) * len(values)))
+        sizes = (ctypes.c_int64 * len(shape))(*shape)
+        tensor = Tensor(ctypes.addressof(data), (1, 0), len(shape), TYPES[form][1], TYPES[form][2], 1, sizes, None, 0)
+        kept += [data, sizes, tensor]
+        return Any(7, 0, ctypes.addressof(tensor))
+
+    def taken(self, any_):
+        """The value of a result; its reference is given back."""
+        if any_.kind == 3:
+            return struct.unpack("d", struct.pack("q", any_.value))[0]
+        if any_.kind < 64:
+            return bool(any_.value) if any_.kind == 2 else any_.value
+        head = Object.from_address(any_.value)
+        assert head.references == (1 << 32) + 1 and head.kind == any_.kind
+        value = self.content(any_)
+        head.deleter(any_.value, 3)
+        return value
+
+    def content(self, any_):
+        if any_.kind < 64:
+            return self.taken(any_)
+        at = any_.value + 24
+        if any_.kind == 69:
+            data, count = (ctypes.c_int64 * 2).from_address(at)
+            return list((ctypes.c_int64 * count).from_address(data))
+        if any_.kind == 71:
+            data, count = (ctypes.c_int64 * 2).from_address(at)
+            return tuple(self.content(Any.from_address(data + 16 * i)) for i in range(count))
+        tensor = Tensor.from_address(at)
+        form = next(f for f, t in TYPES.items() if t[1:] == (tensor.code, tensor.bits))
+        shape = tensor.shape[:tensor.ndim]
+        count = 1
+        for i in reversed(range(tensor.ndim)):
+            assert tensor.strides[i] == count
+            count *= shape[i]
+        assert tensor.data % 64 == 0 and tensor.offset == 0
+        return form, shape, list(struct.unpack(f"<{count}{form}", ctypes.string_at(tensor.data, count * struct.calcsize(form))))
+
+    def __call__(self, name, *values):
+        kept, result = [], Any()
+        args = (Any * max(1, len(values)))(*[self.argument(v, kept) for v in values])
+        if self.library[f"__tvm_ffi_{name}"](None, args, len(values), ctypes.byref(result)):
+            return self.error
+        return self.taken(result)
+
+
+class NativeMain(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def file(self, name):
+        return os.path.join(self.folder, name)
+
+    def build(self, text, name="model", options=("--fp", "strict")):
+        """The library of both back ends."""
+        libraries = []
+        for suffix in (".so", ".c"):
+            output = self.file(name + suffix)
+            p = tvms("build", "-", "-o", output, *options, stdin=text)
+            self.assertEqual(p.returncode, 0, p.stderr.decode())
+            if suffix == ".c":
+                library = self.file(name + "_c.so")
+                subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", "-shared", "-fPIC", output, "-o", library, "-lm"], check=True)
+                output = library
+            libraries.append(Library(output))
+        return libraries
+
+    HEAD = "from tvm.script import ir as I, relax as R, tirx as T\n\n@I.ir_module\nclass Module:\n"
+
+    def test_tensors(self):
+        text = self.HEAD + """
+    @R.function
+    def main(x: R.Tensor(("n", 2), "float32"), w: R.Tensor((2, 3), "float32")) -> R.Tensor(("n", 3), "float32"):
+        with R.dataflow():
+            y = R.nn.relu(R.matmul(x, w))
+            z = R.add(y, y)
+            u = R.exp(z)
+            v = R.subtract(u, z)
+            R.output(v)
+        return v
+"""
+        for f in self.build(text):
+            for n in (1, 3, 0, 40, 2):
+                form, shape, values = f("main", ("f", [n, 2], [0.0] * (2 * n)), ("f", [2, 3], [1.0] * 6))
+                self.assertEqual((form, shape, values), ("f", [n, 3], [1.0] * (3 * n)))
+            self.assertIn("Mismatched x.dtype on argument #0 when calling:\n  `main(x: Tensor([n, 2], float32), w: Tensor([2, 3], float32))`,\n  expected float32",
+                          f("main", ("d", [1, 2], [0.0] * 2), ("f", [2, 3], [1.0] * 6)))
+            self.assertIn("TypeError: Expected 2 arguments when calling", f("main"))
+
+    def test_tuples_shapes_and_numbers(self):
+        text = self.HEAD + """
+    @R.function
+    def main(t: R.Tuple(R.Tensor(("n",), "float32"), R.Tuple(R.Prim("int64"), R.Prim("float64"))), s: R.Shape(["n", "m"]), b: R.Prim("bool")):
+        n, m = T.int64(), T.int64()
+        u = t[1]
+        x = t[0]
+        y = R.add(x, x)
+        return ((y, x), R.shape([m, n, n * m]), u[0], (u[1], b), ())
+"""
+        for f in self.build(text):
+            x = ("f", [2], [1.0, 2.0])
+            self.assertEqual(f("main", (x, (7, 2.5)), [2, 3], True), ((("f", [2], [2.0, 4.0]), x), [3, 2, 6], 7, (2.5, True), ()))
+            self.assertEqual(f("main", (x, (7, 2)), [2, 3], False)[3], (2.0, False))
+            self.assertIn("Mismatched length of the Array on argument #0", f("main", (x,), [2, 3], True))
+            self.assertIn("Mismatched length of the Shape", f("main", (x, (7, 2.5)), [2], True))
+            self.assertIn("TypeError: Mismatched type on argument #0", f("main", 1, [2, 3], True))
+            self.assertIn("ValueError", f("main", (x, (7, 2.5)), [3, 3], True))
+
+    def test_branches_and_recursion(self):
+        text = self.HEAD + """
+    @R.function(private=True)
+    def power(x: R.Tensor(("n",), "float32"), k: R.Prim("int64")) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        cls = Module
+        if R.prim_value(k > 0):
+            y = R.add(x, x)
+            z: R.Tensor((n,), "float32") = cls.power(y, R.prim_value(k - 1))
+            r = z
+        else:
+            r = x
+        return r
+
+    @R.function
+    def main(x: R.Tensor("float32", ndim=1), k: R.Prim("int64"), c: R.Tensor((), "bool")) -> R.Tensor("float32", ndim=1):
+        n = T.int64()
+        cls = Module
+        y = R.match_cast(x, R.Tensor((n,), "float32"))
+        if c:
+            z = cls.power(y, k)
+            w = R.add(z, y)
+        else:
+            w = R.multiply(y, y)
+        return w
+"""
+        for f in self.build(text):
+            x = ("f", [2], [1.0, 3.0])
+            for k in (0, 1, 10):
+                self.assertEqual(f("main", x, k, ("?", [], [True])), ("f", [2], [1.0 + 2 ** k, 3 * 2 ** k + 3.0]))
+            self.assertEqual(f("main", x, 5, ("?", [], [False])), ("f", [2], [1.0, 9.0]))
+
+    def test_constants(self):
+        text = self.HEAD + """
+    @R.function
+    def main(x: R.Tensor((2,), "float32")):
+        y = R.add(x, R.const([1.0, 2.0], "float32"))
+        return (y, R.const(3, "int64"))
+"""
+        for f in self.build(text):
+            self.assertEqual(f("main", ("f", [2], [1.0, 1.0])), (("f", [2], [2.0, 3.0]), ("q", [], [3])))
+
+
+if __name__ == "__main__":
+    main()
