@@ -14,11 +14,12 @@
 #define TVMS_CONTRACT_RESULT      "tvms.result"
 
 typedef struct {
-  uint32_t inputs;     // parameters that are arguments
-  uint32_t results;    // parameters behind them that are results
-  bool has_workspace;  // one more parameter
+  uint32_t inputs;                       // parameters that are arguments
+  uint32_t results;                      // parameters behind them that are results
+  bool has_workspace;                    // one more parameter
   const char *TVMS_NULLABLE input_text;  // NULL: one argument per parameter
-  const char *TVMS_NULLABLE result_text; // NULL: not such a function; all are arguments
+  const char *TVMS_NULLABLE
+      result_text;  // NULL: not such a function; all are arguments
 } tvms_contract;
 
 // The contract of a PrimFunc. Attributes that do not fit its parameters count as if there were none.

@@ -23,7 +23,7 @@ enum {
   TVMS_ANY_OBJECT = 64,    // the first kind that is an object with a reference count
   TVMS_ANY_SHAPE = 69,     // an object: {int64_t *sizes, size_t count} after its head
   TVMS_ANY_TENSOR = 70,    // an object: a tvms_dl_tensor after its head
-  TVMS_ANY_ARRAY = 71,     // an object: {tvms_any *items, int64_t count, …} after its head
+  TVMS_ANY_ARRAY = 71,  // an object: {tvms_any *items, int64_t count, …} after its head
 };
 
 enum { TVMS_OBJECT_HEAD = 24 };  // bytes before the content of an object

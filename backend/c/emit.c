@@ -135,7 +135,8 @@ const char *tvms_c_type(c_emitter *e, tvms_dtype dtype, tvms_span span) {
   if (dtype.lanes == 1) return scalar;
   if (dtype.lanes < 1 || dtype.code == TVMS_HANDLE)
     tvms_c_refuse(e, span, tvms_dtype_text(dtype, text));
-  int room = 2;  // GCC's vectors have a power of two of lanes; the last ones may be unused
+  int room =
+      2;  // GCC's vectors have a power of two of lanes; the last ones may be unused
   while (room < dtype.lanes)
     room *= 2;
   // One declaration for all kinds that are the same in registers.

@@ -25,10 +25,9 @@ void tvms_c_store_any(c_emitter *e, tvms_dtype dtype, const char *place,
              : tvms_dtype_is_bool(dtype)   ? TVMS_ANY_BOOL
                                            : TVMS_ANY_INT;
   tvms_c_line(e, "*(i64m *)(%s) = %d;", any, kind);
-  tvms_c_line(e,
-              real ? "*(i64m *)(%s + 8) = bits_of(%s);"
-                   : "*(i64m *)(%s + 8) = (i64)%s;",
-              any, got);
+  tvms_c_line(
+      e, real ? "*(i64m *)(%s + 8) = bits_of(%s);" : "*(i64m *)(%s + 8) = (i64)%s;",
+      any, got);
 }
 
 static int64_t data_offset(uint32_t ndim) {

@@ -285,8 +285,8 @@ static const char *decode_values(maker *m, const char *text, uint32_t args,
   for (int64_t slot = 0; *text && *text != ')'; slot += (int64_t)sizeof(tvms_any)) {
     char kind = *text++;
     if (kind == '(') {
-      uint32_t items = decode_object(m, *next, args, slot, TVMS_ANY_ARRAY,
-                                     items_of(text), "Array");
+      uint32_t items =
+          decode_object(m, *next, args, slot, TVMS_ANY_ARRAY, items_of(text), "Array");
       text = decode_values(m, text, items, next) + 1;
     } else if (kind == 's') {
       uint32_t rank = 0;
@@ -617,8 +617,8 @@ const tvms_entry *tvms_entry_new(tvms_context *context, const tvms_member *membe
   m.words.signature = tvms_words_signature(&m.words, member, m.contract.inputs);
   make(&m);
   tvms_entry *entry = tvms_arena_new(arena, tvms_entry);
-  *entry = (tvms_entry){context,    function,  m.steps.len, NULL, m.params, m.vars,
-                        m.contract, m.results, m.workspace};
+  *entry = (tvms_entry){context, function,   m.steps.len, NULL,       m.params,
+                        m.vars,  m.contract, m.results,   m.workspace};
   entry->steps = tvms_arena_array(arena, tvms_entry_step, m.steps.len);
   memcpy(entry->steps, m.steps.items, m.steps.len * sizeof *m.steps.items);
   tvms_vec_fini(&context->memory, &m.steps);

@@ -39,12 +39,12 @@ typedef struct {
 // A result that the entry makes (ir/contract.h), and where the body writes it.
 typedef struct {
   uint32_t param;
-  char kind;           // 't', 'n' or 's'
+  char kind;  // 't', 'n' or 's'
   tvms_dtype element;
-  uint32_t ndim;       // 't'; of 's' the number of sizes
-  uint32_t *dims;      // 't': steps
-  uint32_t *strides;   // 't': steps
-  uint32_t bytes;      // 't': a step
+  uint32_t ndim;      // 't'; of 's' the number of sizes
+  uint32_t *dims;     // 't': steps
+  uint32_t *strides;  // 't': steps
+  uint32_t bytes;     // 't': a step
 } tvms_entry_result;
 
 // The entry of one function. It lives in the scratch arena of the context.

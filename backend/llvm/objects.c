@@ -69,8 +69,8 @@ static LLVMValueRef call_alloc(emitter *e, LLVMValueRef bytes) {
   LLVMValueRef more = LLVMBuildAdd(e->builder, bytes, tvms_emit_int(e, ALIGN - 1), "");
   LLVMValueRef size = LLVMBuildAnd(e->builder, more, tvms_emit_int(e, -ALIGN), "");
   LLVMValueRef args[] = {tvms_emit_int(e, ALIGN), size};
-  return LLVMBuildCall2(e->builder, type, tvms_emit_weak(e, "aligned_alloc", type), args,
-                        2, "");
+  return LLVMBuildCall2(e->builder, type, tvms_emit_weak(e, "aligned_alloc", type),
+                        args, 2, "");
 }
 
 static LLVMTypeRef deleter_type(emitter *e) {
@@ -108,16 +108,15 @@ static LLVMValueRef plain_deleter(emitter *e) {
 }
 
 static void call_deleter(emitter *e, LLVMValueRef object, uint32_t flags) {
-  LLVMValueRef deleter =
-      LLVMBuildLoad2(e->builder, e->pointer, at(e, object, 16), "");
+  LLVMValueRef deleter = LLVMBuildLoad2(e->builder, e->pointer, at(e, object, 16), "");
   LLVMValueRef args[] = {object, LLVMConstInt(e->i32, flags, false)};
   LLVMBuildCall2(e->builder, deleter_type(e), deleter, args, 2, "");
 }
 
 static LLVMValueRef count_down(emitter *e, LLVMValueRef object, int64_t by) {
   return LLVMBuildAtomicRMW(e->builder, LLVMAtomicRMWBinOpSub, object,
-                            tvms_emit_int(e, by),
-                            LLVMAtomicOrderingAcquireRelease, false);
+                            tvms_emit_int(e, by), LLVMAtomicOrderingAcquireRelease,
+                            false);
 }
 
 // void tvms.drop(object): one strong reference less.
@@ -180,7 +179,8 @@ static LLVMValueRef array_deleter(emitter *e) {
   LLVMValueRef drop = drop_function(e);
   if (!begin(e, &h, "tvms.delete_array", deleter_type(e))) return h.function;
   LLVMBuilderRef b = e->builder;
-  LLVMValueRef object = LLVMGetParam(h.function, 0), flags = LLVMGetParam(h.function, 1);
+  LLVMValueRef object = LLVMGetParam(h.function, 0),
+               flags = LLVMGetParam(h.function, 1);
   LLVMBasicBlockRef first = block(e, &h, "first"), loop = block(e, &h, "loop");
   LLVMBasicBlockRef body = block(e, &h, "body"), next = block(e, &h, "next");
   LLVMBasicBlockRef done = block(e, &h, "done");
@@ -229,8 +229,7 @@ static LLVMValueRef object_function(emitter *e, LLVMTypeRef type) {
 LLVMValueRef tvms_emit_new_object(emitter *e, LLVMValueRef bytes, int kind) {
   LLVMTypeRef params[] = {e->i64, e->i64, e->pointer};
   LLVMTypeRef type = LLVMFunctionType(e->pointer, params, 3, false);
-  LLVMValueRef deleter =
-      kind == TVMS_ANY_ARRAY ? array_deleter(e) : plain_deleter(e);
+  LLVMValueRef deleter = kind == TVMS_ANY_ARRAY ? array_deleter(e) : plain_deleter(e);
   LLVMValueRef args[] = {bytes, tvms_emit_int(e, kind), deleter};
   return LLVMBuildCall2(e->builder, type, object_function(e, type), args, 3, "");
 }
@@ -274,7 +273,8 @@ static LLVMValueRef take_function(emitter *e, LLVMTypeRef type) {
   call_free(e, kept);
   LLVMBuildBr(b, make);
   enter(e, make);
-  LLVMValueRef fresh = call_alloc(e, LLVMBuildAdd(b, bytes, tvms_emit_int(e, ALIGN), ""));
+  LLVMValueRef fresh =
+      call_alloc(e, LLVMBuildAdd(b, bytes, tvms_emit_int(e, ALIGN), ""));
   LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, fresh, null, ""), made, none);
   enter(e, made);
   LLVMBuildStore(b, bytes, fresh);

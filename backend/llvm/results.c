@@ -50,7 +50,6 @@ void tvms_emit_store_any(emitter *e, tvms_dtype dtype, LLVMValueRef place,
   LLVMBuildStore(e->builder, value, content);
 }
 
-
 // ---- Making ----
 
 static void free_all(emitter *e, const made_results *made) {
@@ -61,7 +60,8 @@ static void free_all(emitter *e, const made_results *made) {
 
 // Goes on where memory was found; otherwise frees what there is and raises.
 static void need(emitter *e, made_results *made, LLVMValueRef memory) {
-  LLVMBasicBlockRef none = tvms_emit_block(e, "none"), some = tvms_emit_block(e, "some");
+  LLVMBasicBlockRef none = tvms_emit_block(e, "none"),
+                    some = tvms_emit_block(e, "some");
   LLVMValueRef null = LLVMConstNull(e->pointer);
   LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntNE, memory, null, ""),
                   some, none);
@@ -115,8 +115,7 @@ static LLVMValueRef new_tensor(emitter *e, made_results *made,
 
 static LLVMValueRef new_shape(emitter *e, made_results *made, uint32_t count) {
   int64_t bytes = SHAPE_SIZES + 8 * (int64_t)count;
-  LLVMValueRef object =
-      new_object(e, made, tvms_emit_int(e, bytes), TVMS_ANY_SHAPE);
+  LLVMValueRef object = new_object(e, made, tvms_emit_int(e, bytes), TVMS_ANY_SHAPE);
   put(e, object, TVMS_OBJECT_HEAD, at(e, object, SHAPE_SIZES));
   put(e, object, TVMS_OBJECT_HEAD + 8, tvms_emit_int(e, count));
   return object;
@@ -136,8 +135,7 @@ static uint32_t items_of(const char *text) {
 // A tuple without items, which are put in when the body has run.
 static LLVMValueRef new_tuple(emitter *e, made_results *made, uint32_t count) {
   int64_t bytes = ARRAY_ITEMS + (int64_t)sizeof(tvms_any) * (int64_t)count;
-  LLVMValueRef object =
-      new_object(e, made, tvms_emit_int(e, bytes), TVMS_ANY_ARRAY);
+  LLVMValueRef object = new_object(e, made, tvms_emit_int(e, bytes), TVMS_ANY_ARRAY);
   put(e, object, TVMS_OBJECT_HEAD, at(e, object, ARRAY_ITEMS));
   put(e, object, TVMS_OBJECT_HEAD + 8, tvms_emit_int(e, count));
   put(e, object, TVMS_OBJECT_HEAD + 16, tvms_emit_int(e, count));
@@ -207,7 +205,8 @@ static void give(emitter *e, const tvms_entry *entry, const made_results *made,
     LLVMValueRef tuple = made->tuples[g->tuple++];
     put_object(e, any, TVMS_ANY_ARRAY, tuple);
     for (int64_t i = 0; *g->text && *g->text != ')'; i++)
-      give(e, entry, made, g, at(e, tuple, ARRAY_ITEMS + i * (int64_t)sizeof(tvms_any)));
+      give(e, entry, made, g,
+           at(e, tuple, ARRAY_ITEMS + i * (int64_t)sizeof(tvms_any)));
     g->text++;
     return;
   }
@@ -220,7 +219,8 @@ static void give(emitter *e, const tvms_entry *entry, const made_results *made,
 
 void tvms_emit_give_results(emitter *e, const tvms_entry *entry,
                             const made_results *made, LLVMValueRef status) {
-  LLVMBasicBlockRef failed = tvms_emit_block(e, "failed"), done = tvms_emit_block(e, "done");
+  LLVMBasicBlockRef failed = tvms_emit_block(e, "failed"),
+                    done = tvms_emit_block(e, "done");
   LLVMValueRef good =
       LLVMBuildICmp(e->builder, LLVMIntEQ, status, LLVMConstNull(e->i32), "");
   LLVMBuildCondBr(e->builder, good, done, failed);

@@ -7,10 +7,10 @@
 
 // What an entry has made before it calls the body.
 typedef struct {
-  LLVMValueRef *places;     // per result: its object, or where a number is written
-  LLVMValueRef *tuples;     // in the order in which they begin in the contract
+  LLVMValueRef *places;  // per result: its object, or where a number is written
+  LLVMValueRef *tuples;  // in the order in which they begin in the contract
   uint32_t tuple_count;
-  LLVMValueRef *objects;    // all objects
+  LLVMValueRef *objects;  // all objects
   uint32_t object_count;
   LLVMValueRef TVMS_NULLABLE workspace;
 } made_results;

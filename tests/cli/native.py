@@ -284,9 +284,9 @@ def main(A: T.Buffer((512,), "bfloat16"), B: T.Buffer((512,), "bfloat16"), C: T.
         self.assertEqual(places_of(p), [(8, 14, "W0940"), (9, 14, "W0940"), (10, 13, "W0940")])
         self.assertIn("no PrimFunc computes 'R.wrap_param'", p.stderr.decode())
         self.assertTrue(os.path.exists(output))
-        python = MODEL.replace("    @R.function\n    def first", "    @I.pyfunc\n    def host(self):\n        pass\n\n    @R.function\n    def first")
-        p = tvms("build", "-", "-o", output, stdin=python)
-        self.ended(p, 1)
+        module = "from tvm.script import ir as I, tirx as T\n\n@I.ir_module\nclass Module:\n    @I.pyfunc\n    def host(self):\n        pass\n\n    @T.prim_func\n    def f(A: T.Buffer((4,), \"float32\")):\n        A[0] = T.float32(1)\n"
+        self.ended(tvms("build", "-", "-o", output, stdin=module), 1, "<stdin>:6:9: error[E0939]: 'host' is not compiled: it is not a PrimFunc")
+        self.ended(tvms("build", "-", "-o", output, "--primfuncs-only", stdin=module), 0)
 
     def test_operators_that_cannot_be_lowered_are_named_beside_nothing_to_compile(self):
         text = MODEL.replace("R.nn.relu(b)", "b").replace("R.add(x, x)", "x")

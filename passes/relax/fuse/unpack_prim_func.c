@@ -148,7 +148,8 @@ static tvms_node *unpacked(tvms_unit *unit, const tvms_node *old) {
 }
 
 tvms_sym tvms_fuse_unpacked_name(tvms_pass_run *run, uint32_t index) {
-  tvms_sym name = joined_name(run->context, run->module->members[index].name, "_unpacked");
+  tvms_sym name =
+      joined_name(run->context, run->module->members[index].name, "_unpacked");
   return tvms_functions_fresh_name(run, tvms_symbol_text(run->context, name));
 }
 

@@ -14,8 +14,10 @@ const char *TVMS_NULLABLE tvms_fuse_unpack_obstacle(const tvms_prim_func *functi
 // scalars, and behind them the sizes that the buffers had (tvms_fuse_sizes_of).
 tvms_sym tvms_fuse_unpack(tvms_pass_run *run, uint32_t index);
 
-// A name for that form which the module does not have yet, and adding the form under a name.
+// A name for that form which the module does not have yet.
 tvms_sym tvms_fuse_unpacked_name(tvms_pass_run *run, uint32_t index);
+
+// Adds the form under a name of tvms_fuse_unpacked_name.
 void tvms_fuse_unpack_as(tvms_pass_run *run, uint32_t index, tvms_sym name);
 
 // Removes private functions among the first `before` members that had a flag in `called` before the

@@ -2,11 +2,15 @@
 //
 // A branch is an `if`: what both sides give is written to the same memory, and numbers are
 // loaded from there behind it.
+#include "passes/relax/host/bindings.h"
+
 #include "arith/analyzer.h"
 #include "ir/build.h"
 #include "ir/op.h"
 #include "passes/relax/analysis/symbols.h"
-#include "passes/relax/host/host.h"
+#include "passes/relax/host/calls.h"
+#include "passes/relax/host/leaves.h"
+#include "passes/relax/host/values.h"
 #include "structinfo/make.h"
 
 static tvms_host_value *TVMS_NULLABLE variable(tvms_host *h, tvms_node *node) {
@@ -22,8 +26,8 @@ static tvms_host_value *TVMS_NULLABLE tuple(tvms_host *h, const tvms_node *node)
   tvms_list fields = tvms_as_tuple(node)->fields;
   tvms_host_value *value = tvms_host_value_new(h, TVMS_HOST_TUPLE);
   value->count = fields.len;
-  value->fields = tvms_arena_array(&h->run->context->scratch, tvms_host_value *,
-                                   fields.len);
+  value->fields =
+      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, fields.len);
   for (uint32_t i = 0; i < fields.len && !h->failed; i++)
     value->fields[i] = tvms_host_eval(h, fields.items[i]);
   return h->failed ? NULL : value;
@@ -36,7 +40,8 @@ static tvms_host_value *TVMS_NULLABLE item(tvms_host *h, const tvms_node *node) 
   bool inside =
       value->kind == TVMS_HOST_TUPLE && get->index >= 0 && get->index < value->count;
   if (!inside)
-    return tvms_host_refuse(h, node->span, "a tuple is made where nothing tells of what");
+    return tvms_host_refuse(h, node->span,
+                            "a tuple is made where nothing tells of what");
   return value->fields[get->index];
 }
 
@@ -64,22 +69,23 @@ static tvms_dtype number_type(const tvms_node *type) {
 
 // Memory for one leaf of what the branch gives.
 static tvms_host_value *TVMS_NULLABLE merged_leaf(tvms_host *h, const tvms_node *node,
-                                            uint32_t at) {
+                                                  uint32_t at) {
   const tvms_node *type = tvms_host_leaf_type(node->sinfo, at);
   tvms_list dims = {NULL, 0}, made;
   tvms_dtype dtype = number_type(type);
   switch ((int)type->kind) {
   case TVMS_NODE_SINFO_TENSOR:
     if (!tvms_sinfo_dims(type, &dims) || tvms_dtype_is_void(type->dtype))
-      return tvms_host_refuse(h, node->span,
-                              "the branches give tensors of which the sizes are not known");
+      return tvms_host_refuse(
+          h, node->span, "the branches give tensors of which the sizes are not known");
     if (!tvms_host_exprs(h, dims, node->span, &made)) return NULL;
     break;
   case TVMS_NODE_SINFO_PRIM: made = (tvms_list){NULL, 0}; break;
   case TVMS_NODE_SINFO_SHAPE: {
     int64_t ndim = tvms_as_sinfo_shape(type)->ndim;
     if (ndim < 0)
-      return tvms_host_refuse(h, node->span, "the branches give shapes of unknown rank");
+      return tvms_host_refuse(h, node->span,
+                              "the branches give shapes of unknown rank");
     tvms_node *count = tvms_host_int(h, ndim);
     made = tvms_list_copy(h->unit, &count, 1);
     break;
@@ -178,10 +184,10 @@ static void match_sizes(tvms_host *h, tvms_list wanted, tvms_list given,
       if (learns || !second) continue;
       tvms_node *known = tvms_host_expr(h, size, span);
       if (!known || tvms_arith_prove_equal(h->unit, known, given.items[i])) continue;
-      tvms_host_assert(h,
-                       tvms_binary_new(h->unit, TVMS_NODE_EQ, given.items[i], known,
-                                       TVMS_NO_SPAN),
-                       "ValueError", "match_cast: a size is not what the type says");
+      tvms_host_assert(
+          h,
+          tvms_binary_new(h->unit, TVMS_NODE_EQ, given.items[i], known, TVMS_NO_SPAN),
+          "ValueError", "match_cast: a size is not what the type says");
     }
   }
 }
@@ -194,10 +200,12 @@ static tvms_host_value *TVMS_NULLABLE match_fields(tvms_host *h, tvms_list types
                                                    const tvms_host_value *value,
                                                    tvms_span span) {
   if (types.len != value->count)
-    return tvms_host_refuse(h, span, "match_cast asks for other fields than the value has");
+    return tvms_host_refuse(h, span,
+                            "match_cast asks for other fields than the value has");
   tvms_host_value *made = tvms_host_value_new(h, TVMS_HOST_TUPLE);
   made->count = types.len;
-  made->fields = tvms_arena_array(&h->run->context->scratch, tvms_host_value *, types.len);
+  made->fields =
+      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, types.len);
   for (uint32_t i = 0; i < types.len && !h->failed; i++)
     made->fields[i] = match_type(h, types.items[i], value->fields[i], span);
   return h->failed ? NULL : made;
@@ -230,8 +238,8 @@ static void run_binding(tvms_host *h, tvms_node *node) {
   tvms_node *source = tvms_relax_binding_value(node);
   tvms_host_value *value = NULL;
   if (source->kind == TVMS_NODE_CALL)
-    value = tvms_host_call(
-        h, source, tvms_symbol_text(h->run->context, tvms_as_var(var)->name));
+    value = tvms_host_call(h, source,
+                           tvms_symbol_text(h->run->context, tvms_as_var(var)->name));
   else
     value = tvms_host_eval(h, source);
   if (!value) return;
@@ -260,8 +268,8 @@ static tvms_host_value *TVMS_NULLABLE eval_kind(tvms_host *h, tvms_node *node) {
   case TVMS_NODE_IF: return branch(h, node);
   case TVMS_NODE_SHAPE_EXPR: {
     tvms_host_value *shape = tvms_host_value_new(h, TVMS_HOST_SHAPE);
-    bool known = tvms_host_exprs(h, tvms_as_shape_expr(node)->values, node->span,
-                                 &shape->dims);
+    bool known =
+        tvms_host_exprs(h, tvms_as_shape_expr(node)->values, node->span, &shape->dims);
     return known ? shape : NULL;
   }
   case TVMS_NODE_PRIM_VALUE: {

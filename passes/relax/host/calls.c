@@ -1,11 +1,15 @@
 // Calls in a Relax function that becomes a PrimFunc: of PrimFuncs and of other Relax
 // functions, directly and with pointers, and of the operators that lowering leaves.
+#include "passes/relax/host/calls.h"
+
 #include "ir/build.h"
 #include "ir/clone.h"
 #include "ir/op.h"
 #include "passes/relax/fuse/tir_call_sizes.h"
 #include "passes/relax/fuse/unpack_prim_func.h"
-#include "passes/relax/host/host.h"
+#include "passes/relax/host/bindings.h"
+#include "passes/relax/host/leaves.h"
+#include "passes/relax/host/values.h"
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
 
@@ -46,8 +50,8 @@ static const char *TVMS_NULLABLE solve(tvms_host *h, const tvms_prim_func *calle
 }
 
 static tvms_node *as_param(tvms_host *h, const tvms_node *param, tvms_node *value) {
-  bool same = tvms_dtype_is_handle(param->dtype)
-              || tvms_dtype_same(param->dtype, value->dtype);
+  bool same =
+      tvms_dtype_is_handle(param->dtype) || tvms_dtype_same(param->dtype, value->dtype);
   return same ? value : tvms_cast_new(h->unit, param->dtype, value, TVMS_NO_SPAN);
 }
 
@@ -66,9 +70,9 @@ static void push_call(tvms_host *h, tvms_sym name, const tvms_prim_func *callee,
   tvms_fuse_sizes_of(memory, callee, &sizes);
   for (uint32_t i = 0; i < sizes.len; i++)
     tvms_vec_push(memory, &args, tvms_node_map_get(values, sizes.items[i]));
-  tvms_node *call = tvms_call_new(h->unit, (tvms_dtype){0},
-                                  tvms_relax_make_global_var(h->unit, name), args.items,
-                                  args.len, span);
+  tvms_node *call =
+      tvms_call_new(h->unit, (tvms_dtype){0}, tvms_relax_make_global_var(h->unit, name),
+                    args.items, args.len, span);
   tvms_host_push(h, tvms_evaluate_new(h->unit, call, span));
   tvms_vec_fini(memory, &args);
   tvms_vec_fini(memory, &sizes);
@@ -121,8 +125,8 @@ static tvms_host_value *TVMS_NULLABLE result_leaf(tvms_host *h, const tvms_node 
   bool known = type->kind == TVMS_NODE_SINFO_TENSOR && tvms_sinfo_dims(type, &dims)
                && !tvms_dtype_is_void(type->dtype);
   if (!known)
-    return tvms_host_refuse(h, node->span,
-                            "the call gives something else than tensors of known sizes");
+    return tvms_host_refuse(
+        h, node->span, "the call gives something else than tensors of known sizes");
   if (!tvms_host_exprs(h, dims, node->span, &made)) return NULL;
   return tvms_host_tensor(h, "given", type->dtype, made, tvms_host_sent(h, node, at));
 }
@@ -130,10 +134,8 @@ static tvms_host_value *TVMS_NULLABLE result_leaf(tvms_host *h, const tvms_node 
 static bool pass_workspace(tvms_host *h, const tvms_host_function *callee,
                            tvms_fuse_passed_list *passed, tvms_node_map *sizes) {
   if (!callee->has_workspace) return true;
-  const tvms_node *buffer =
-      callee->made->buffers.items[callee->made->buffers.len - 1];
-  tvms_node *bytes =
-      tvms_clone(h->unit, tvms_as_buffer(buffer)->shape.items[0], sizes);
+  const tvms_node *buffer = callee->made->buffers.items[callee->made->buffers.len - 1];
+  tvms_node *bytes = tvms_clone(h->unit, tvms_as_buffer(buffer)->shape.items[0], sizes);
   tvms_node *offset = tvms_host_take(h, bytes);
   if (!offset) return false;
   tvms_vec_push(tvms_host_memory(h), passed,
@@ -145,7 +147,8 @@ static tvms_host_value *TVMS_NULLABLE call_function(tvms_host *h, tvms_node *nod
                                                     uint32_t index) {
   const tvms_call *call = tvms_as_call(node);
   const tvms_host_function *callee = &h->functions[index];
-  if (!callee->made) return tvms_host_refuse(h, node->span, "its callee is not lowered");
+  if (!callee->made)
+    return tvms_host_refuse(h, node->span, "its callee is not lowered");
   uint32_t count = tvms_host_leaves(node->sinfo), next = 0;
   tvms_host_value **leaves =
       tvms_arena_array(&h->run->context->scratch, tvms_host_value *, count);
@@ -262,7 +265,8 @@ static tvms_host_value *TVMS_NULLABLE call_operator(tvms_host *h, tvms_node *nod
                             "no PrimFunc computes an operator that it uses");
   }
   if (tvms_dtype_is_void(node->dtype))
-    return tvms_host_refuse(h, node->span, "it calls what is not a function of the module");
+    return tvms_host_refuse(h, node->span,
+                            "it calls what is not a function of the module");
   tvms_node *number = tvms_host_expr(h, node, node->span);
   return number ? tvms_host_number(h, number) : NULL;
 }
@@ -272,11 +276,13 @@ tvms_host_value *tvms_host_call(tvms_host *h, tvms_node *node, const char *name)
   if (callee->kind == TVMS_NODE_OPERATOR) return call_operator(h, node, name);
   const tvms_member *member = tvms_module_named(h->run->module, callee);
   if (!member || !member->function)
-    return tvms_host_refuse(h, node->span, "it calls what is not a function of the module");
+    return tvms_host_refuse(h, node->span,
+                            "it calls what is not a function of the module");
   uint32_t index = (uint32_t)(member - h->run->module->members);
   if (member->function->kind == TVMS_NODE_PRIM_FUNC && index < h->function_count)
     return call_prim_func(h, tvms_as_call(node), index);
   if (member->function->kind == TVMS_NODE_FUNCTION && index < h->function_count)
     return call_function(h, node, index);
-  return tvms_host_refuse(h, node->span, "it calls a function that is defined elsewhere");
+  return tvms_host_refuse(h, node->span,
+                          "it calls a function that is defined elsewhere");
 }

@@ -1,9 +1,11 @@
 // Leaves of values: tensors, numbers and shapes, without the tuples that hold them. And
 // where they shall be made: a tensor that is a result is written there at once, if the
 // allocation behind it can be seen; otherwise it is copied at the end.
+#include "passes/relax/host/leaves.h"
+
 #include "ir/build.h"
 #include "ir/op.h"
-#include "passes/relax/host/host.h"
+#include "passes/relax/host/values.h"
 #include "structinfo/sinfo.h"
 
 uint32_t tvms_host_leaves(const tvms_node *type) {
@@ -50,8 +52,8 @@ tvms_host_value *tvms_host_of_leaves(tvms_host *h, const tvms_node *type,
   tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
   tvms_host_value *tuple = tvms_host_value_new(h, TVMS_HOST_TUPLE);
   tuple->count = fields.len;
-  tuple->fields = tvms_arena_array(&h->run->context->scratch, tvms_host_value *,
-                                   fields.len);
+  tuple->fields =
+      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, fields.len);
   for (uint32_t i = 0; i < fields.len; i++)
     tuple->fields[i] = tvms_host_of_leaves(h, fields.items[i], leaves, next);
   return tuple;
@@ -76,7 +78,8 @@ static const tvms_node *TVMS_NULLABLE maker_of(const tvms_host *h,
       tvms_list fields = tvms_as_tuple(expr)->fields;
       uint32_t i = 0;
       for (; i < fields.len; i++) {
-        uint32_t count = fields.items[i]->sinfo ? tvms_host_leaves(fields.items[i]->sinfo) : 1;
+        uint32_t count =
+            fields.items[i]->sinfo ? tvms_host_leaves(fields.items[i]->sinfo) : 1;
         if (*at < count) break;
         *at -= count;
       }

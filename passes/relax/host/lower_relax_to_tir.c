@@ -23,7 +23,9 @@
 #include "passes/relax/analysis/call_graph.h"
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/fuse/unpack_prim_func.h"
-#include "passes/relax/host/host.h"
+#include "passes/relax/host/bindings.h"
+#include "passes/relax/host/leaves.h"
+#include "passes/relax/host/values.h"
 #include "structinfo/make.h"
 #include "support/diag.h"
 
@@ -39,8 +41,7 @@ static void add_param(tvms_host *h, tvms_node *param, tvms_node *TVMS_NULLABLE b
 
 static void add_buffer_param(tvms_host *h, tvms_node *buffer) {
   tvms_sym name = tvms_as_buffer(buffer)->name;
-  add_param(h,
-            tvms_pointer_var_new(h->unit, name, (tvms_dtype){0}, 0, TVMS_NO_SPAN),
+  add_param(h, tvms_pointer_var_new(h->unit, name, (tvms_dtype){0}, 0, TVMS_NO_SPAN),
             buffer);
 }
 
@@ -69,8 +70,7 @@ static void learn(tvms_host *h, const tvms_node *type) {
   if (!number && !(sized && tvms_sinfo_dims(type, &dims))) return;
   for (uint32_t i = 0; i < dims.len; i++) {
     if (!defines(h, dims.items[i])) continue;
-    tvms_node_map_put(&h->known, dims.items[i],
-                      tvms_var_like(h->unit, dims.items[i]));
+    tvms_node_map_put(&h->known, dims.items[i], tvms_var_like(h->unit, dims.items[i]));
   }
 }
 
@@ -97,8 +97,8 @@ static tvms_host_value *TVMS_NULLABLE tensor_param(tvms_host *h, const tvms_node
   }
   tvms_node *buffer = tvms_host_buffer(h, name, type->dtype, made);
   add_buffer_param(h, buffer);
-  tvms_host_value *value = tvms_host_tensor(h, name, type->dtype, made,
-                                            tvms_as_buffer(buffer)->data);
+  tvms_host_value *value =
+      tvms_host_tensor(h, name, type->dtype, made, tvms_as_buffer(buffer)->data);
   value->buffer = buffer;
   return value;
 }
@@ -106,9 +106,8 @@ static tvms_host_value *TVMS_NULLABLE tensor_param(tvms_host *h, const tvms_node
 // A number: a symbol of the type itself, unless it is known otherwise; then it must be the same.
 static tvms_node *number_param(tvms_host *h, tvms_node *TVMS_NULLABLE size,
                                const char *name, tvms_dtype dtype, tvms_span span) {
-  tvms_node *known = size && tvms_relax_is_symbol(size)
-                         ? tvms_node_map_get(&h->known, size)
-                         : NULL;
+  tvms_node *known =
+      size && tvms_relax_is_symbol(size) ? tvms_node_map_get(&h->known, size) : NULL;
   bool taken = !known || known->kind != TVMS_NODE_VAR;
   for (uint32_t i = 0; i < h->params.len && !taken; i++)
     taken = h->params.items[i] == known;
@@ -128,14 +127,15 @@ static tvms_host_value *TVMS_NULLABLE shape_param(tvms_host *h, const tvms_node 
   int64_t ndim = tvms_as_sinfo_shape(type)->ndim;
   tvms_list dims = {NULL, 0};
   bool known = tvms_sinfo_dims(type, &dims);
-  if (ndim < 0) return tvms_host_refuse(h, span, "a parameter is a shape of unknown rank");
+  if (ndim < 0)
+    return tvms_host_refuse(h, span, "a parameter is a shape of unknown rank");
   tvms_node_vec sizes = {0};
   for (int64_t i = 0; i < ndim; i++) {
     char text[96];
     snprintf(text, sizeof text, "%.64s_%lld", name, (long long)i);
-    tvms_vec_push(tvms_host_memory(h), &sizes,
-                  number_param(h, known ? dims.items[i] : NULL, text,
-                               TVMS_DTYPE(INT, 64), span));
+    tvms_vec_push(
+        tvms_host_memory(h), &sizes,
+        number_param(h, known ? dims.items[i] : NULL, text, TVMS_DTYPE(INT, 64), span));
   }
   tvms_host_value *value = tvms_host_value_new(h, TVMS_HOST_SHAPE);
   value->dims = tvms_list_copy(h->unit, sizes.items, sizes.len);
@@ -153,8 +153,8 @@ static tvms_host_value *TVMS_NULLABLE tuple_param(tvms_host *h, const tvms_node 
   tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
   tvms_host_value *value = tvms_host_value_new(h, TVMS_HOST_TUPLE);
   value->count = fields.len;
-  value->fields = tvms_arena_array(&h->run->context->scratch, tvms_host_value *,
-                                   fields.len);
+  value->fields =
+      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, fields.len);
   h->plain = false;
   tvms_strbuf_putc(&h->inputs, '(');
   for (uint32_t i = 0; i < fields.len && !h->failed; i++) {
@@ -178,12 +178,13 @@ static tvms_host_value *TVMS_NULLABLE param_of(tvms_host *h, const tvms_node *ty
     tvms_strbuf_putc(&h->inputs, 'n');
     tvms_dtype dtype =
         tvms_dtype_is_void(type->dtype) ? TVMS_DTYPE(INT, 64) : type->dtype;
-    return tvms_host_number(h, number_param(h, tvms_as_sinfo_prim(type)->value, name,
-                                            dtype, span));
+    return tvms_host_number(
+        h, number_param(h, tvms_as_sinfo_prim(type)->value, name, dtype, span));
   }
   default:
     return tvms_host_refuse(
-        h, span, "a parameter is neither a tensor, a number, a shape nor a tuple of such");
+        h, span,
+        "a parameter is neither a tensor, a number, a shape nor a tuple of such");
   }
 }
 
@@ -234,7 +235,8 @@ static tvms_node *TVMS_NULLABLE result_param(tvms_host *h, const tvms_node *type
   case TVMS_NODE_SINFO_SHAPE: {
     int64_t ndim = tvms_as_sinfo_shape(type)->ndim;
     tvms_strbuf_printf(pattern, "s%lld", (long long)ndim);
-    if (ndim < 0) return tvms_host_refuse(h, span, "a result is a shape of unknown rank");
+    if (ndim < 0)
+      return tvms_host_refuse(h, span, "a result is a shape of unknown rank");
     tvms_node *count = tvms_host_int(h, ndim);
     dims = tvms_list_copy(h->unit, &count, 1);
     dtype = TVMS_DTYPE(INT, 64);
@@ -294,7 +296,8 @@ static void check_results(tvms_host *h, const tvms_node_vec *results) {
     for (uint32_t k = 0; k < results->len; k++)
       result |= results->items[k] == buffer;
     if (!buffer) tvms_node_map_put(&told, h->params.items[i], h->params.items[i]);
-    for (uint32_t k = 0; buffer && !result && k < tvms_as_buffer(buffer)->shape.len; k++)
+    for (uint32_t k = 0; buffer && !result && k < tvms_as_buffer(buffer)->shape.len;
+         k++)
       tvms_node_map_put(&told, tvms_as_buffer(buffer)->shape.items[k],
                         tvms_as_buffer(buffer)->shape.items[k]);
   }
@@ -307,8 +310,9 @@ static void check_results(tvms_host *h, const tvms_node_vec *results) {
     tvms_relax_symbols_free(memory, tvms_as_buffer(h->workspace)->shape.items[0], &told,
                             &free);
   if (free.len)
-    tvms_host_refuse(h, h->source->head.span,
-                     "the size of a result or of its memory is known only when it runs");
+    tvms_host_refuse(
+        h, h->source->head.span,
+        "the size of a result or of its memory is known only when it runs");
   tvms_vec_fini(memory, &free);
   tvms_node_map_fini(&told);
 }
@@ -319,15 +323,19 @@ static void deliver_results(tvms_host *h, tvms_host_value *value,
     tvms_host_value *leaf = tvms_host_leaf(value, i);
     tvms_buffer *buffer = tvms_as_buffer(results->items[i]);
     if (!leaf || leaf->kind == TVMS_HOST_NOTHING || leaf->kind == TVMS_HOST_STORAGE) {
-      tvms_host_refuse(h, h->source->head.span, "a result is not a value of native code");
+      tvms_host_refuse(h, h->source->head.span,
+                       "a result is not a value of native code");
       return;
     }
-    if (leaf->kind == TVMS_HOST_TENSOR && !buffer->shape.len) buffer->shape = leaf->dims;
+    if (leaf->kind == TVMS_HOST_TENSOR && !buffer->shape.len)
+      buffer->shape = leaf->dims;
     if (leaf->kind == TVMS_HOST_TENSOR && buffer->shape.len
         && buffer->shape.items[0]->dtype.bits == 64)
       buffer->elem_offset = tvms_host_int(h, 0);
-    tvms_host_value to = {.kind = TVMS_HOST_TENSOR, .dtype = buffer->element,
-                          .dims = buffer->shape, .data = buffer->data,
+    tvms_host_value to = {.kind = TVMS_HOST_TENSOR,
+                          .dtype = buffer->element,
+                          .dims = buffer->shape,
+                          .data = buffer->data,
                           .buffer = results->items[i]};
     tvms_host_deliver(h, leaf, &to);
   }
@@ -361,8 +369,7 @@ static void own_memory(tvms_host *h) {
   tvms_node_vec around = h->stmts;
   h->stmts = h->constants;
   tvms_alloc_buffer *own = tvms_node_make(h->unit, ALLOC_BUFFER, TVMS_NO_SPAN);
-  own->buffer =
-      tvms_host_buffer(h, "memory", TVMS_DTYPE(UINT, 8), workspace->shape);
+  own->buffer = tvms_host_buffer(h, "memory", TVMS_DTYPE(UINT, 8), workspace->shape);
   tvms_host_push(h, &own->head);
   tvms_decl_buffer *declared = tvms_node_make(h->unit, DECL_BUFFER, TVMS_NO_SPAN);
   declared->buffer = h->workspace;
@@ -376,7 +383,8 @@ static void own_memory(tvms_host *h) {
 static void add_workspace(tvms_host *h, tvms_host_function *made) {
   tvms_node *bytes = tvms_host_used(h);
   tvms_buffer *buffer = tvms_as_buffer(h->workspace);
-  buffer->shape.items[0] = bytes ? tvms_arith_simplify(h->unit, bytes) : tvms_host_int(h, 0);
+  buffer->shape.items[0] =
+      bytes ? tvms_arith_simplify(h->unit, bytes) : tvms_host_int(h, 0);
   if (!bytes) {
     h->workspace = NULL;
   } else if (!made->recursive) {
@@ -411,8 +419,7 @@ static void make_function(tvms_host *h, tvms_host_function *made) {
     result_params(h, type, type->kind != TVMS_NODE_SINFO_TUPLE, &results, &pattern);
   tvms_prim_func *function = tvms_node_make(h->unit, PRIM_FUNC, h->source->head.span);
   function->name = h->source->name;
-  function->head.flags =
-      (h->source->head.flags & TVMS_FLAG_PRIVATE) | TVMS_FLAG_S_TIR;
+  function->head.flags = (h->source->head.flags & TVMS_FLAG_PRIVATE) | TVMS_FLAG_S_TIR;
   if (made->recursive && !h->failed) {
     size_results(h, &results);
     set_params(h, function);
@@ -458,8 +465,12 @@ static void lower_function(tvms_pass_run *run, tvms_host_function *functions,
   tvms_node *source = member->function;
   tvms_unit *unit = tvms_functions_open_unit(run);
   member = &run->module->members[index];
-  tvms_host h = {.run = run, .functions = functions, .function_count = count,
-                 .member = index, .source = tvms_as_function(source), .unit = unit,
+  tvms_host h = {.run = run,
+                 .functions = functions,
+                 .function_count = count,
+                 .member = index,
+                 .source = tvms_as_function(source),
+                 .unit = unit,
                  .plain = true};
   tvms_node_map_init(&h.known, &run->context->memory);
   tvms_strbuf_init(&h.inputs, &run->context->memory);

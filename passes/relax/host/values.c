@@ -2,13 +2,14 @@
 //
 // Every tensor of the workspace begins at a multiple of 64 bytes. What has a size in numbers is
 // counted first; the rest is a sum of expressions.
+#include "passes/relax/host/values.h"
+
 #include "arith/analyzer.h"
 #include "ir/build.h"
 #include "ir/clone.h"
 #include "ir/fold.h"
 #include "ir/walk.h"
 #include "passes/relax/analysis/symbols.h"
-#include "passes/relax/host/host.h"
 #include "passes/relax/make.h"
 #include "support/diag.h"
 
@@ -28,8 +29,7 @@ void *tvms_host_refuse(tvms_host *h, tvms_span span, const char *reason) {
 }
 
 tvms_host_value *tvms_host_value_new(tvms_host *h, tvms_host_kind kind) {
-  tvms_host_value *value =
-      tvms_arena_new(&h->run->context->scratch, tvms_host_value);
+  tvms_host_value *value = tvms_arena_new(&h->run->context->scratch, tvms_host_value);
   *value = (tvms_host_value){.kind = kind};
   return value;
 }
@@ -204,8 +204,7 @@ tvms_host_value *tvms_host_tensor(tvms_host *h, const char *name, tvms_dtype dty
   tvms_node *bytes = tvms_host_bytes(h, dtype, dims);
   tvms_node *offset = bytes ? tvms_host_take(h, bytes) : NULL;
   if (!offset) return NULL;
-  value->buffer =
-      tvms_host_declare(h, name, dtype, dims, tvms_host_place(h, offset));
+  value->buffer = tvms_host_declare(h, name, dtype, dims, tvms_host_place(h, offset));
   value->data = tvms_as_buffer(value->buffer)->data;
   return value;
 }
@@ -219,8 +218,7 @@ tvms_host_value *tvms_host_constant(tvms_host *h, const tvms_node *node) {
   made->element = constant->element;
   made->data = tvms_bytes_copy(h->unit, constant->data.text, constant->data.len);
   made->var = tvms_pointer_var_new(h->unit, name, constant->element, 0, node->span);
-  made->extents =
-      tvms_list_copy(h->unit, constant->shape.items, constant->shape.len);
+  made->extents = tvms_list_copy(h->unit, constant->shape.items, constant->shape.len);
   for (uint32_t i = 0; i < made->extents.len; i++)
     made->extents.items[i] = tvms_clone(h->unit, constant->shape.items[i], &h->known);
   tvms_host_push(h, &made->head);

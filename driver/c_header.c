@@ -1,0 +1,290 @@
+// What C needs to call a Relax function: structs of its arguments and results, its memory and
+// sizes as inline functions, and a prototype. Fields are in the order of backend/core/params.h.
+#include "driver/c_header.h"
+
+#include "backend/core/params.h"
+#include "ir/build.h"
+#include "ir/contract.h"
+
+#include <ctype.h>
+#include <string.h>
+
+// ---- Names ----
+
+static const char *const reserved[] = {
+    "auto",    "break",  "case",     "char",   "const",    "continue", "default",
+    "do",      "double", "else",     "enum",   "extern",   "float",    "for",
+    "goto",    "if",     "inline",   "int",    "long",     "register", "restrict",
+    "return",  "short",  "signed",   "sizeof", "static",   "struct",   "switch",
+    "typedef", "union",  "unsigned", "void",   "volatile", "while",    "bool",
+};
+
+typedef struct {
+  tvms_context *context;
+  const tvms_member *member;
+  const tvms_prim_func *function;
+  tvms_contract contract;
+  tvms_params_sizes sizes;
+  const char **names;           // by id of a variable: "in->n"
+  TVMS_VEC(const char *) used;  // names of fields
+  const char *prefix;
+  tvms_strbuf *out;
+} header;
+
+static const char *identifier(tvms_context *context, const char *text) {
+  char *made = tvms_arena_alloc(&context->arena, strlen(text) + 3);
+  char *at = made;
+  if (!isalpha((unsigned char)*text) && *text != '_') *at++ = '_';
+  for (; *text; text++)
+    *at++ = isalnum((unsigned char)*text) ? *text : '_';
+  *at = 0;
+  return made;
+}
+
+const char *tvms_c_header_prefix(tvms_context *context, const char *path) {
+  const char *name = strrchr(path, '/');
+  name = name ? name + 1 : path;
+  const char *dot = strrchr(name, '.');
+  size_t len = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+  return identifier(context, tvms_arena_text(&context->arena, name, len));
+}
+
+static bool is_taken(const header *h, const char *name) {
+  for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
+    if (!strcmp(name, reserved[i])) return true;
+  }
+  for (uint32_t i = 0; i < h->used.len; i++) {
+    if (!strcmp(name, h->used.items[i])) return true;
+  }
+  return false;
+}
+
+static const char *field_name(header *h, const char *text) {
+  const char *name = identifier(h->context, text);
+  for (uint32_t i = 1; is_taken(h, name); i++) {
+    tvms_strbuf next;
+    tvms_strbuf_init(&next, &h->context->memory);
+    tvms_strbuf_printf(&next, "%s_%u", text, i);
+    name = identifier(h->context, tvms_strbuf_text(&next));
+    tvms_strbuf_fini(&next);
+  }
+  tvms_vec_push(&h->context->memory, &h->used, name);
+  return name;
+}
+
+// ---- Types and sizes ----
+
+static const char *type_of(tvms_dtype dtype) {
+  static const char *const ints[] = {"int8_t", "int16_t", "int32_t", "int64_t"};
+  static const char *const uints[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t"};
+  if (tvms_dtype_is_bool(dtype)) return "uint8_t";
+  if (dtype.lanes != 1 || dtype.bits < 8) return "void";
+  uint32_t at = dtype.bits == 8 ? 0 : dtype.bits == 16 ? 1 : dtype.bits == 32 ? 2 : 3;
+  if (dtype.code == TVMS_FLOAT && dtype.bits == 32) return "float";
+  if (dtype.code == TVMS_FLOAT && dtype.bits == 64) return "double";
+  return dtype.code == TVMS_INT ? ints[at] : uints[at];
+}
+
+static void add_size(header *h, const tvms_node *size);
+
+static void add_binary(header *h, const tvms_node *size) {
+  static const struct {
+    tvms_node_kind kind;
+    const char *before, *between;
+  } forms[] = {
+      {TVMS_NODE_ADD, "(", " + "},
+      {TVMS_NODE_SUB, "(", " - "},
+      {TVMS_NODE_MUL, "(", " * "},
+      {TVMS_NODE_DIV, "(", " / "},
+      {TVMS_NODE_MOD, "(", " % "},
+      {TVMS_NODE_FLOOR_DIV, "tvms_floor_div(", ", "},
+      {TVMS_NODE_FLOOR_MOD, "tvms_floor_mod(", ", "},
+      {TVMS_NODE_MIN, "tvms_least(", ", "},
+      {TVMS_NODE_MAX, "tvms_most(", ", "},
+  };
+  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+    if (forms[i].kind != size->kind) continue;
+    tvms_strbuf_puts(h->out, forms[i].before);
+    add_size(h, tvms_as_binary(size)->a);
+    tvms_strbuf_puts(h->out, forms[i].between);
+    add_size(h, tvms_as_binary(size)->b);
+    tvms_strbuf_putc(h->out, ')');
+  }
+}
+
+// A size as an expression of C; back ends have refused what is not one (backend/core/entry.c).
+static void add_size(header *h, const tvms_node *size) {
+  if (size->kind == TVMS_NODE_INT_IMM)
+    tvms_strbuf_printf(h->out, "%lld", (long long)tvms_as_int_imm(size)->value);
+  else if (size->kind == TVMS_NODE_VAR)
+    tvms_strbuf_puts(h->out, h->names[size->id] ? h->names[size->id] : "0");
+  else if (size->kind == TVMS_NODE_CAST)
+    add_size(h, tvms_as_cast(size)->value);
+  else
+    add_binary(h, size);
+}
+
+static void add_shape(header *h, const tvms_buffer *buffer, const char *between) {
+  for (uint32_t i = 0; i < buffer->shape.len; i++) {
+    if (i) tvms_strbuf_puts(h->out, between);
+    add_size(h, buffer->shape.items[i]);
+  }
+}
+
+// ---- Structs ----
+
+static void add_field(header *h, uint32_t index, bool result) {
+  char dtype[TVMS_DTYPE_TEXT];
+  const tvms_node *param = h->function->params.items[index];
+  const tvms_node *bound = h->function->buffers.items[index];
+  if (!bound) {
+    const char *name =
+        field_name(h, tvms_symbol_text(h->context, tvms_as_var(param)->name));
+    tvms_strbuf_printf(h->out, "  %s %s;\n", type_of(param->dtype), name);
+    return;
+  }
+  const tvms_buffer *buffer = tvms_as_buffer(bound);
+  const char *name = field_name(h, tvms_symbol_text(h->context, buffer->name));
+  tvms_strbuf_printf(h->out, "  %s%s *%s;  // %s (", result ? "" : "const ",
+                     type_of(buffer->element), name,
+                     tvms_dtype_text(buffer->element, dtype));
+  add_shape(h, buffer, ", ");
+  tvms_strbuf_puts(h->out, ")\n");
+}
+
+static void name_variable(header *h, const tvms_node *var, const char *field) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &h->context->memory);
+  tvms_strbuf_printf(&text, "in->%s", field);
+  h->names[var->id] = tvms_arena_text(&h->context->arena, text.text, text.len);
+  tvms_strbuf_fini(&text);
+}
+
+// Names of variables first: sizes stand in comments before their fields.
+static void name_variables(header *h) {
+  tvms_list params = h->function->params;
+  for (uint32_t i = 0; i < h->contract.inputs; i++) {
+    const tvms_node *buffer = h->function->buffers.items[i];
+    tvms_sym name =
+        buffer ? tvms_as_buffer(buffer)->name : tvms_as_var(params.items[i])->name;
+    const char *field = field_name(h, tvms_symbol_text(h->context, name));
+    if (!buffer) name_variable(h, params.items[i], field);
+  }
+  for (uint32_t i = 0; i < h->sizes.len; i++) {
+    const tvms_node *size = h->sizes.items[i];
+    name_variable(h, size,
+                  field_name(h, tvms_symbol_text(h->context, tvms_as_var(size)->name)));
+  }
+  h->used.len = 0;
+}
+
+static void add_structs(header *h, const char *name) {
+  tvms_strbuf_puts(h->out, "typedef struct {\n");
+  for (uint32_t i = 0; i < h->contract.inputs; i++)
+    add_field(h, i, false);
+  for (uint32_t i = 0; i < h->sizes.len; i++) {
+    const tvms_node *size = h->sizes.items[i];
+    const char *field =
+        field_name(h, tvms_symbol_text(h->context, tvms_as_var(size)->name));
+    tvms_strbuf_printf(h->out, "  %s %s;\n", type_of(size->dtype), field);
+  }
+  if (!h->used.len) tvms_strbuf_puts(h->out, "  char none;\n");
+  tvms_strbuf_printf(h->out, "} %s_inputs;\n\ntypedef struct {\n", name);
+  h->used.len = 0;
+  for (uint32_t i = 0; i < h->contract.results; i++)
+    add_field(h, h->contract.inputs + i, true);
+  if (!h->used.len) tvms_strbuf_puts(h->out, "  char none;\n");
+  tvms_strbuf_printf(h->out, "} %s_results;\n\n", name);
+}
+
+// ---- Functions ----
+
+static void add_sizes(header *h, const char *name) {
+  for (uint32_t i = 0; i < h->contract.results; i++) {
+    uint32_t at = h->contract.inputs + i;
+    const tvms_buffer *buffer = tvms_as_buffer(h->function->buffers.items[at]);
+    tvms_strbuf_printf(h->out,
+                       "// Elements of %s.\n"
+                       "static inline int64_t %s_%s_size(const %s_inputs *in) {\n"
+                       "  (void)in;\n  return ",
+                       h->used.items[i], name, h->used.items[i], name);
+    add_shape(h, buffer, " * ");
+    tvms_strbuf_puts(h->out, buffer->shape.len ? ";\n}\n\n" : "1;\n}\n\n");
+  }
+  tvms_strbuf_printf(h->out,
+                     "// Bytes of memory that a call needs beside its results.\n"
+                     "static inline int64_t %s_workspace(const %s_inputs *in) {\n"
+                     "  (void)in;\n  return ",
+                     name, name);
+  uint32_t last = h->function->params.len - 1;
+  if (h->contract.has_workspace)
+    add_shape(h, tvms_as_buffer(h->function->buffers.items[last]), " * ");
+  else
+    tvms_strbuf_putc(h->out, '0');
+  tvms_strbuf_puts(h->out, ";\n}\n\n");
+}
+
+static void add_function(header *h) {
+  tvms_strbuf name;
+  tvms_strbuf_init(&name, &h->context->memory);
+  const char *own = tvms_symbol_text(h->context, h->member->name);
+  tvms_strbuf_printf(&name, "%s_%s", h->prefix, own);
+  const char *text = tvms_strbuf_text(&name);
+  tvms_strbuf_printf(h->out, "// ---- %s ----\n\n", own);
+  name_variables(h);
+  add_structs(h, text);
+  add_sizes(h, text);
+  tvms_strbuf_printf(h->out,
+                     "int32_t %s(const %s_inputs *in, const %s_results *out, void "
+                     "*workspace);\n\n",
+                     text, text, text);
+  tvms_strbuf_fini(&name);
+}
+
+static const char before[] =
+    "// A function returns 0, or -1 if it failed; it tells why through the handler, if there is one.\n"
+    "// Tensors lie in memory without gaps, at addresses that are multiples of 64 where they are\n"
+    "// written. Results and workspace overlap nothing else. A workspace may be NULL if its size is 0,\n"
+    "// and serves any number of calls, one after the other.\n"
+    "\n"
+    "#include <stdint.h>\n"
+    "\n"
+    "#ifdef __cplusplus\n"
+    "extern \"C\" {\n"
+    "#endif\n"
+    "\n"
+    "#ifndef TVMS_HEADER_SIZES\n"
+    "#define TVMS_HEADER_SIZES\n"
+    "static inline int64_t tvms_floor_div(int64_t a, int64_t b) {\n"
+    "  return a / b - (a % b != 0 && (a < 0) != (b < 0));\n"
+    "}\n"
+    "static inline int64_t tvms_floor_mod(int64_t a, int64_t b) {\n"
+    "  return a - tvms_floor_div(a, b) * b;\n"
+    "}\n"
+    "static inline int64_t tvms_least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
+    "static inline int64_t tvms_most(int64_t a, int64_t b) { return a > b ? a : b; }\n"
+    "#endif\n"
+    "\n"
+    "// Who is told of errors: a kind (\"ValueError\") and a text.\n"
+    "extern void (*__TVMFFIErrorSetRaisedFromCStr)(const char *kind, const char *text);\n"
+    "\n";
+
+void tvms_c_header(tvms_context *context, const tvms_module *module, const char *prefix,
+                   tvms_strbuf *out) {
+  tvms_strbuf_printf(out, "// Functions of %s, made by tvms.\n//\n%s", prefix, before);
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    const tvms_member *member = &module->members[i];
+    const tvms_node *function = member->function;
+    if (!function || function->kind != TVMS_NODE_PRIM_FUNC) continue;
+    header h = {.context = context, .member = member, .prefix = prefix, .out = out};
+    h.function = tvms_as_prim_func(function);
+    h.contract = tvms_call_contract(h.function);
+    if (!h.contract.result_text || function->flags & TVMS_FLAG_PRIVATE) continue;
+    h.names = tvms_arena_array(&context->arena, const char *, member->unit->next_id);
+    tvms_params_collect(&context->memory, h.function, &h.sizes);
+    add_function(&h);
+    tvms_vec_fini(&context->memory, &h.sizes);
+    tvms_vec_fini(&context->memory, &h.used);
+  }
+  tvms_strbuf_puts(out, "#ifdef __cplusplus\n}\n#endif\n");
+}
