@@ -242,12 +242,23 @@ static void read_keywords(tvms_reader *reader, const tvms_decorator *row, tvms_r
 
 // ---- All together ----
 
+// The name that the decorator has in its namespace, which an import may have changed:
+// `from tvm.script.tirx import prim_func as kernel`.
+static tvms_sym own_name(tvms_reader *reader, tvms_ref callee) {
+  const tvms_surf *node = tvms_reader_at(reader, callee);
+  const tvms_binding *bound =
+      node->kind == TVMS_SURF_NAME ? tvms_scope_lookup(reader, node->a) : NULL;
+  bool imported = bound && bound->value.kind == TVMS_EVAL_CALLABLE;
+  return imported ? bound->value.as.row->name
+                  : tvms_decoration_last_name(reader, callee);
+}
+
 static void read_last(tvms_reader *reader, tvms_ref last, bool of_class,
                       tvms_decoration *decoration) {
   const tvms_surf *node = tvms_reader_at(reader, last);
   bool called = node->kind == TVMS_SURF_CALL;
   tvms_ref callee = called ? node->a : last;
-  tvms_sym name = tvms_decoration_last_name(reader, callee);
+  tvms_sym name = own_name(reader, callee);
   decoration->span = tvms_reader_span_of(reader, last);
   decoration->kind = TVMS_DECORATED_UNKNOWN;
   tvms_namespace namespace_ = namespace_of(reader, callee);

@@ -20,6 +20,7 @@ typedef struct {
   const tvms_surface *surface;
   tvms_context *context;
   const tvms_spans *TVMS_NULLABLE script;  // what is TVMScript; NULL: all is
+  bool skips_imports;
   tvms_dialect low, high;
   tvms_span low_span, high_span;
   // How many marks have each release as their first, or as their last.
@@ -223,7 +224,9 @@ static void mark_node(marks *found, const tvms_surf *node) {
   case TVMS_SURF_ATTRIBUTE: mark_attribute(found, node); break;
   case TVMS_SURF_CALL: mark_call(found, node); break;
   case TVMS_SURF_SUBSCRIPT: mark_subscript(found, node); break;
-  case TVMS_SURF_IMPORT_FROM: mark_import(found, node); break;
+  case TVMS_SURF_IMPORT_FROM:
+    if (!found->skips_imports) mark_import(found, node);
+    break;
   case TVMS_SURF_TYPE_PARAM:
     has(found, TVMS_FACT_dims_are_type_vars, (tvms_span){node->begin, node->end});
     break;
@@ -401,10 +404,11 @@ static tvms_dialect newest(const marks *found) {
 }
 
 static marks find_marks(tvms_context *context, const tvms_surface *surface,
-                        const tvms_spans *TVMS_NULLABLE script) {
+                        const tvms_spans *TVMS_NULLABLE script, bool skips_imports) {
   marks found = {.surface = surface,
                  .context = context,
                  .script = script,
+                 .skips_imports = skips_imports,
                  .low = TVMS_DIALECT_OLDEST,
                  .high = TVMS_DIALECT_NONE,
                  .said = TVMS_DIALECT_NONE,
@@ -431,15 +435,22 @@ tvms_dialect_marked tvms_dialect_marks_read(tvms_context *context,
                                             const tvms_spans *script) {
   if (options->from != TVMS_DIALECT_NONE)
     return (tvms_dialect_marked){.dialect = options->from};
-  marks found = find_marks(context, surface, script);
+  marks found = find_marks(context, surface, script, false);
   if (found.low <= found.high)
     return (tvms_dialect_marked){.dialect = choose(&found, options)};
   if (options->dialect != TVMS_DIALECT_NONE)
     return (tvms_dialect_marked){.dialect = options->dialect};
-  if (script && script->len > 1) {
-    marks imports = find_marks(context, surface, &(tvms_spans){0});
-    if (imports.low <= imports.high)
+  if (script && script->len) {
+    marks imports = find_marks(context, surface, &(tvms_spans){0}, false);
+    bool one = imports.low <= imports.high;
+    if (one && script->len > 1)
       return (tvms_dialect_marked){.dialect = newest(&imports), .differs = true};
+    // One import for each of several releases (`except ImportError:`) tells none.
+    if (!one) found = find_marks(context, surface, script, true);
+    if (found.low <= found.high)
+      return (tvms_dialect_marked){.dialect = choose(&found, options)};
+    if (!one && script->len > 1)
+      return (tvms_dialect_marked){.dialect = found.low, .differs = true};
   }
   report_conflict(&found);
   return (tvms_dialect_marked){.dialect = found.low, .mixed = true};

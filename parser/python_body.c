@@ -169,6 +169,40 @@ static void gather_calls(tvms_reader *reader, tvms_ref ref) {
 
 // ---- Statements -----------------------------------------------------------------------
 
+// True of the name of something imported: in
+//
+//   try:
+//       from tvm.script import tirx as T
+//   except ImportError:
+//       T = None
+//
+// what stands below uses T as if the import had succeeded.
+static bool is_imported_name(tvms_reader *reader, tvms_sym name) {
+  const tvms_binding *bound = tvms_scope_lookup(reader, name);
+  if (!bound) return false;
+  tvms_eval_kind kind = (tvms_eval_kind)bound->value.kind;
+  return kind == TVMS_EVAL_NAMESPACE || kind == TVMS_EVAL_CALLABLE
+         || kind == TVMS_EVAL_PYTHON;
+}
+
+static bool is_imported(tvms_reader *reader, tvms_ref target) {
+  const tvms_surf *node = tvms_reader_at(reader, target);
+  return node->kind == TVMS_SURF_NAME && is_imported_name(reader, node->a);
+}
+
+// An import in a handler stands for the one that failed, if that bound nothing.
+static void import_names(tvms_reader *reader, tvms_ref ref,
+                         const tvms_python_run *run) {
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
+  bool from = stmt.kind == TVMS_SURF_IMPORT_FROM;
+  bool bound = false;
+  tvms_surface_each(reader->surface, alias, from ? stmt.b : stmt.a) {
+    const tvms_surf *node = tvms_reader_at(reader, alias);
+    bound = bound || is_imported_name(reader, node->b ? node->b : node->a);
+  }
+  if (!run->handler || !bound) tvms_python_read_import(reader, ref);
+}
+
 // A plain name gets the value, if it is one that tvms can compute and that TVMScript asks
 // for.
 static void assign(tvms_reader *reader, tvms_ref targets, tvms_ref expr, bool certain,
@@ -178,8 +212,10 @@ static void assign(tvms_reader *reader, tvms_ref targets, tvms_ref expr, bool ce
                                              reader->surface, targets);
   tvms_eval_value value =
       certain && needed && expr ? tvms_python_body_eval(reader, expr) : TVMS_UNKNOWN;
-  tvms_surface_each(reader->surface, target, targets)
-      bind_target(reader, target, value);
+  tvms_surface_each(reader->surface, target, targets) {
+    if (run->handler && is_imported(reader, target)) continue;
+    bind_target(reader, target, value);
+  }
 }
 
 // `n += 1`. A list is changed in place, whatever its names are.
@@ -456,11 +492,12 @@ static void follow_definition(tvms_reader *reader, tvms_ref ref, tvms_python_run
     follow_function(reader, ref, run);
 }
 
-static bool is_raise(const tvms_reader *reader, const tvms_surf *stmt) {
-  static const char word[] = "raise";
-  return stmt->kind == TVMS_SURF_UNSUPPORTED && stmt->end - stmt->begin >= strlen(word)
-         && memcmp(reader->surface->source->text + stmt->begin, word, strlen(word))
-                == 0;
+// A statement that the grammar skips begins with the word.
+static bool is_skipped(const tvms_reader *reader, const tvms_surf *stmt,
+                       const char *word) {
+  size_t len = strlen(word);
+  return stmt->kind == TVMS_SURF_UNSUPPORTED && stmt->end - stmt->begin >= len
+         && memcmp(reader->surface->source->text + stmt->begin, word, len) == 0;
 }
 
 static void follow_other(tvms_reader *reader, tvms_ref ref, bool certain,
@@ -471,11 +508,14 @@ static void follow_other(tvms_reader *reader, tvms_ref ref, bool certain,
     run->ended = run->lost = true;
     return;
   }
-  if (is_raise(reader, &stmt)) run->ended = certain && !run->every;
+  if (is_skipped(reader, &stmt, "raise")) run->ended = certain && !run->every;
+  bool handler = run->handler;
+  run->handler = handler || is_skipped(reader, &stmt, "except");
   tvms_ref bodies[2];
   tvms_surface_bodies(reader->surface, ref, bodies);
   tvms_python_body_follow(reader, bodies[0], false, run);
   tvms_python_body_follow(reader, bodies[1], false, run);
+  run->handler = handler;
 }
 
 static void follow_stmt(tvms_reader *reader, tvms_ref ref, bool certain,
@@ -487,7 +527,7 @@ static void follow_stmt(tvms_reader *reader, tvms_ref ref, bool certain,
   case TVMS_SURF_DEF:
   case TVMS_SURF_CLASS: follow_definition(reader, ref, run); return;
   case TVMS_SURF_IMPORT:
-  case TVMS_SURF_IMPORT_FROM: tvms_python_read_import(reader, ref); return;
+  case TVMS_SURF_IMPORT_FROM: import_names(reader, ref, run); return;
   case TVMS_SURF_ASSIGN: assign(reader, stmt.a, stmt.b, certain, run); return;
   case TVMS_SURF_ANN_ASSIGN:
     if (stmt.c) assign(reader, stmt.a, stmt.c, certain, run);

@@ -8,9 +8,10 @@
 typedef struct {
   // Only its value is wanted: of whatever else its statements do the value is unknown.
   bool pure;
-  bool every;  // nothing is known that decides whether a statement is reached
-  bool ended;  // no statement behind is reached
-  bool lost;   // the value that is returned is unknown
+  bool every;    // nothing is known that decides whether a statement is reached
+  bool handler;  // of an exception: what it binds instead of what failed does not count
+  bool ended;    // no statement behind is reached
+  bool lost;     // the value that is returned is unknown
   tvms_eval_value result;
 } tvms_python_run;
 

@@ -26,12 +26,21 @@ typedef struct {
   tvms_refs *found;
 } finder;
 
+// `import tvm.script` binds `tvm`.
+static tvms_sym first_part(tvms_context *context, tvms_sym path) {
+  const char *text = tvms_symbol_text(context, path);
+  size_t len = strcspn(text, ".");
+  return text[len] ? tvms_symbol_intern(context, text, len) : path;
+}
+
 static void add_aliases(finder *f, const tvms_surf *import) {
   bool from = import->kind == TVMS_SURF_IMPORT_FROM;
   tvms_surface_each(f->surface, ref, from ? import->b : import->a) {
     const tvms_surf *node = tvms_surface_at(f->surface, ref);
     alias made = {node->b ? node->b : node->a, from ? import->a : node->a,
                   from ? node->a : 0};
+    if (!from && !node->b)
+      made.name = made.module = first_part(f->surface->context, node->a);
     tvms_vec_push(f->memory, &f->aliases, made);
   }
 }
@@ -52,21 +61,24 @@ static bool leads_to_script(const char *path) {
   return false;
 }
 
-// True if the name at the root of a decorator comes from the script package.
-static bool is_of_script(const finder *f, tvms_sym root, tvms_ref decorator) {
+// True if the name at the root of a decorator comes from the script package, or if the
+// decorator leads there from it: `@tvm.script.ir_module`.
+static bool is_of_script(const finder *f, tvms_ref root, tvms_ref decorator) {
   const tvms_context *context = f->surface->context;
-  const alias *known = alias_of(f, root);
-  if (!known) return root == TVMS_SYM_T || root == TVMS_SYM_R || root == TVMS_SYM_I;
+  const tvms_surf *base = tvms_surface_at(f->surface, root);
+  const alias *known = alias_of(f, base->a);
+  if (!known)
+    return base->a == TVMS_SYM_T || base->a == TVMS_SYM_R || base->a == TVMS_SYM_I;
   char path[LONGEST_PATH];
-  snprintf(path, sizeof path, "%s.%s",
-           known->module ? tvms_symbol_text(context, known->module) : "",
-           known->item ? tvms_symbol_text(context, known->item) : "");
+  int begun = snprintf(path, sizeof path, "%s%s%s",
+                       known->module ? tvms_symbol_text(context, known->module) : "",
+                       known->item ? "." : "",
+                       known->item ? tvms_symbol_text(context, known->item) : "");
+  if (begun < 0 || (size_t)begun >= sizeof path) return false;
   if (leads_to_script(path)) return true;
-  // `@tvm.script.ir_module`: the script is in the decorator itself.
-  const tvms_surf *node = tvms_surface_at(f->surface, decorator);
-  tvms_span span = {node->begin, node->end};
-  size_t len = 0;
-  for (uint32_t i = span.begin; i < span.end && len + 1 < sizeof path; i++) {
+  size_t len = (size_t)begun;
+  const tvms_surf *whole = tvms_surface_at(f->surface, decorator);
+  for (uint32_t i = base->end; i < whole->end && len + 1 < sizeof path; i++) {
     char c = f->surface->source->text[i];
     if (!strchr(" \t\r\n\\", c)) path[len++] = c;
   }
@@ -98,12 +110,14 @@ static bool is_script(const finder *f, tvms_ref definition) {
   if (node->kind == TVMS_SURF_CALL) node = tvms_surface_at(f->surface, last = node->a);
   bool dotted = node->kind == TVMS_SURF_ATTRIBUTE;
   if (!dotted && node->kind != TVMS_SURF_NAME) return false;
-  if (!makes_script(dotted ? node->b : node->a)) return false;
+  const alias *renamed = dotted ? NULL : alias_of(f, node->a);
+  tvms_sym made_by = dotted ? node->b : renamed ? renamed->item : node->a;
+  if (!makes_script(made_by)) return false;
   tvms_ref root = last;
   while (tvms_surface_at(f->surface, root)->kind == TVMS_SURF_ATTRIBUTE)
     root = tvms_surface_at(f->surface, root)->a;
   const tvms_surf *base = tvms_surface_at(f->surface, root);
-  return base->kind == TVMS_SURF_NAME && is_of_script(f, base->a, last);
+  return base->kind == TVMS_SURF_NAME && is_of_script(f, root, last);
 }
 
 static void find_in(finder *f, tvms_ref body) {
@@ -167,11 +181,28 @@ static bool may_make_script(const tvms_context *context, const char *at,
   return false;
 }
 
+// `import prim_func as pf`: a decorator of another name. Words are looked for, not imports.
+static bool may_rename_maker(const tvms_context *context, const tvms_source *source) {
+  static const char as[] = " as ";
+  if (!memmem(source->text, source->size, "script", strlen("script"))) return false;
+  for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+    const char *name = tvms_symbol_text(context, makers[i]);
+    size_t len = strlen(name);
+    const char *at = source->text, *end = at + source->size;
+    while ((at = memmem(at, (size_t)(end - at), name, len))) {
+      at += len;
+      if ((size_t)(end - at) >= strlen(as) && memcmp(at, as, strlen(as)) == 0)
+        return true;
+    }
+  }
+  return false;
+}
+
 bool tvms_python_file_may_have_script(const tvms_context *context,
                                       const tvms_source *source) {
   const char *at = source->text, *end = at + source->size;
   while ((at = memchr(at, '@', (size_t)(end - at)))) {
     if (may_make_script(context, ++at, end)) return true;
   }
-  return false;
+  return may_rename_maker(context, source);
 }

@@ -14,6 +14,7 @@
 #include "parser/eval/expr.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/ops.h"
+#include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
 #include "parser/file_state.h"
 #include "parser/needed_names.h"
@@ -133,7 +134,8 @@ tvms_eval_value tvms_python_function_call(tvms_reader *reader, tvms_eval_value c
   reader->unknown = unknown;
   reader->budget = budget;
   reader->failed = failed;
-  return tvms_eval_value_is_known(value) ? value : tvms_reader_failed(reader);
+  if (tvms_eval_value_is_known(value)) return value;
+  return tvms_reader_of_python(reader, tvms_reader_callee(reader, call));
 }
 
 const tvms_eval_value_ops tvms_python_function_ops = {

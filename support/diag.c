@@ -221,7 +221,8 @@ void tvms_diags_keep_in(tvms_diags *diags, const tvms_span *spans, uint32_t coun
   for (tvms_diag *diag = take_all(diags), *next; diag; diag = next) {
     next = diag->next;
     diag->next = NULL;
-    if (begins_in(diag, spans, count)) append(diags, diag);
+    bool other = diag->source != diags->source;
+    if (other || begins_in(diag, spans, count)) append(diags, diag);
   }
 }
 

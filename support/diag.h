@@ -131,7 +131,8 @@ void tvms_diags_sort(tvms_diags *diags);
 // names among so many known ones that it would take long need no suggestions.
 bool tvms_diags_may_compare_names(tvms_diags *diags, uint32_t count);
 
-// Drops findings that begin in none of `spans`, which are in order of place and disjoint.
+// Drops findings of the text being read that begin in none of `spans`, which are in order of
+// place and disjoint. What was found in another text (a pipeline) stays.
 void tvms_diags_keep_in(tvms_diags *diags, const tvms_span *spans, uint32_t count);
 
 // Drops the findings that `keeps` does not want.

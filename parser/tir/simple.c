@@ -6,6 +6,7 @@
 #include "ir/object.h"
 #include "ir/omitted.h"
 #include "parser/eval/convert.h"
+#include "parser/eval/reader.h"
 #include "parser/eval/repr.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
@@ -62,7 +63,7 @@ tvms_eval_value tvms_call_builder_only(tvms_reader *reader,
   if (!reader->lenient)
     tvms_reader_report(reader, builder_only, call->ref,
                        tvms_row_text(reader, call->row));
-  return tvms_reader_failed(reader);
+  return tvms_reader_of_python(reader, tvms_reader_callee(reader, call->ref));
 }
 
 // ---- Evaluate, return, jumps ----------------------------------------------------------------

@@ -168,7 +168,7 @@ def factory(M, te_func):
             with self.subTest(verb=verb):
                 p = tvms(verb, *(["--passes", "RemoveNoOp"] if verb == "opt" else []), path)
                 heads = [f"{path}:{place}: {label}: '{name}' is {said}: only Python knows '{what}'"
-                         for place, name, what in (("14:9", "shape", "M"), ("20:13", "call", "numpy"), ("24:13", "main", "te_func"))]
+                         for place, name, what in (("14:9", "shape", "M"), ("20:13", "call", "numpy.float32"), ("24:13", "main", "te_func"))]
                 notes = [f"{path}:{place}: note: only Python knows what this is" for place in ("14:28", "21:20", "25:30")]
                 lines = [line for line in p.stderr.decode().split("\n") if line.startswith(path)]
                 self.assertEqual((p.returncode, lines), (0, [line for pair in zip(heads, notes) for line in pair]))
@@ -389,6 +389,35 @@ match length:
             with self.subTest(what=what):
                 p = tvms("check", "-q", self.file(text + what))
                 self.assertEqual((p.returncode, p.stderr), (0, b""))
+
+    def test_decorators_by_whatever_name_they_were_imported(self):
+        body = """
+def f(A: T.Buffer((4,), "float32")):
+    A[0] = nothing
+"""
+        t = "from tvm.script import tirx as T\n"
+        for head in (t + "@T.prim_func", "import tvm.script\n" + t + "@tvm.script.tirx.prim_func", "import tvm as t\n" + t + "@t.script.tirx.prim_func",
+                     "from tvm import script as S\n" + t + "@S.tirx.prim_func", t + "from tvm.script.tirx import prim_func as kernel\n@kernel",
+                     t + "from tvm.script.tirx import prim_func\n@prim_func(s_tir=True)", "from tvm.tirx import script as T\n@T.prim_func",
+                     "try:\n    from tvm.script import tirx as T\nexcept ImportError:\n    T = None\n@T.prim_func",
+                     "try:\n    from tvm.script import tirx as T\nexcept ImportError:\n    from tvm.script import tir as T\n@T.prim_func"):
+            with self.subTest(head=head):
+                p = tvms("check", "--format", "concise", self.file(head + body))
+                said = [line.split(": ", 1)[1] for line in p.stdout.decode().splitlines()]
+                self.assertEqual(said, ["error[E0201]: name 'nothing' is not defined"], p.stderr)
+
+    def test_findings_of_other_texts_stay(self):
+        p = tvms("opt", "--passes", "LegalizeOp", self.file(GOOD))
+        self.assertEqual((p.returncode, p.stdout), (1, b""))
+        self.assertIn(b"error[E0801]", p.stderr)
+
+    def test_the_name_is_told_that_a_definition_waits_for(self):
+        for call, name in (("T.call_kernel('k', [1], A.data)", "T.call_kernel"), ("A[0] = helper(A[0])", "helper"), ("A[0] = what.it.does(1)", "what.it.does")):
+            text = HEAD + "def helper(x):\n    print(x)\n    return x\n\n@T.prim_func\ndef f(A: T.Buffer((4,), \"float32\")):\n    " + call + "\n"
+            with self.subTest(call=call):
+                p = tvms("check", self.file(text))
+                self.assertEqual(p.returncode, 0, p.stderr)
+                self.assertIn(b"note[N0429]: 'f' is checked in part: only Python knows '%s'" % name.encode(), p.stderr)
 
     def test_one_empty_line_stands_between_definitions(self):
         unread = "\n@T.prim_func\ndef unread(A: T.Buffer((X,), \"float32\")):\n    A[0] = T.float32(0)\n"
