@@ -65,6 +65,14 @@ void tvms_relax_symbols_free(tvms_memory *memory, tvms_node *node,
   tvms_walk(memory, node, &visitor);
 }
 
+void tvms_relax_symbols_latest_first(tvms_node_vec *symbols) {
+  for (uint32_t i = 0; 2 * i + 1 < symbols->len; i++) {
+    tvms_node *first = symbols->items[i];
+    symbols->items[i] = symbols->items[symbols->len - 1 - i];
+    symbols->items[symbols->len - 1 - i] = first;
+  }
+}
+
 tvms_node *tvms_relax_symbol_value(const tvms_node *type, const tvms_node *given,
                                    const tvms_node *symbol) {
   if (type->kind != given->kind) return NULL;

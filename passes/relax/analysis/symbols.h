@@ -17,6 +17,10 @@ void tvms_relax_symbols_of_type(tvms_node_map *defined, const tvms_node *type);
 void tvms_relax_symbols_free(tvms_memory *memory, tvms_node *node,
                              tvms_node_map *defined, tvms_node_vec *free);
 
+// Turns a list of symbols that were found around: TVM keeps free symbols in a hash table, which
+// puts what is new in front, and lists them from there.
+void tvms_relax_symbols_latest_first(tvms_node_vec *symbols);
+
 // What `symbol`, a dimension of `type`, is where a value of the type `given` is handed over
 // for it; NULL: not to be seen.
 tvms_node *TVMS_NULLABLE tvms_relax_symbol_value(const tvms_node *type,

@@ -9,6 +9,7 @@
 #include "ir/clone.h"
 #include "ir/object.h"
 #include "ir/walk.h"
+#include "passes/relax/analysis/symbols.h"
 #include "passes/relax/fuse/group_collect.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
@@ -205,6 +206,7 @@ static void add_sizes(maker *m) {
   for (uint32_t i = 0; i < m->bindings.len; i++)
     tvms_walk(memory_of(f), m->bindings.items[i], &visitor);
   if (m->free.len == 0) return;
+  tvms_relax_symbols_latest_first(&m->free);
   tvms_node_map back;
   tvms_node_map_init(&back, memory_of(f));
   for (uint32_t i = 0; i < m->known.cap; i++) {

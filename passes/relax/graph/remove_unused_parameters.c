@@ -53,6 +53,7 @@ static void analyze(removal *r, tvms_unit *unit, const tvms_function *function,
   }
   if (found->changes)
     tvms_relax_symbols_free(memory_of(r), function->body, &defined, &found->symbols);
+  tvms_relax_symbols_latest_first(&found->symbols);
   tvms_node_map_fini(&defined);
   tvms_relax_definitions_fini(&definitions);
 }
