@@ -21,7 +21,8 @@ typedef struct {
   tvms_node *TVMS_NULLABLE no_layout;  // of flat buffers
   tvms_scopes scopes;
   tvms_node_map buffers;     // as written → flat
-  bool copies;               // flat buffers, too, and bool becomes int8
+  bool copies;               // flat buffers, too
+  bool bytes;                // bool becomes int8
   bool zero_offset;          // flat buffers begin at zero
   tvms_node_map iters;       // variables of loops and threads → RANGE
   bool dependent;            // one of them has a range that depends on another
@@ -93,13 +94,13 @@ static tvms_node *flat_buffer(flattening *f, tvms_node *node) {
   if (flat) return flat;
   const tvms_buffer *old = tvms_as_buffer(node);
   flat = node;
-  if (!is_flat(f, old) || f->copies) {
+  bool bytes = f->bytes && tvms_dtype_is_bool(old->element);
+  if (!is_flat(f, old) || f->copies || bytes) {
     flat = tvms_node_copy(f->unit, node);
     tvms_buffer *buffer = tvms_as_buffer(flat);
     buffer->shape = flat_shape(f, old);
     buffer->strides = (tvms_list){0};
-    if (f->copies && tvms_dtype_is_bool(old->element))
-      buffer->element = TVMS_DTYPE(INT, 8);
+    if (bytes) buffer->element = TVMS_DTYPE(INT, 8);
     buffer->layout = f->no_layout;
     tvms_node **places =
         tvms_arena_array(&f->unit->arena, tvms_node *, buffer->shape.len);
@@ -312,7 +313,7 @@ static tvms_node *flatten_store(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_store *store = tvms_as_store(copy);
   store->indices = flat_indices(f, tvms_as_buffer(old), store->indices);
   store->buffer = flat_buffer(f, old);
-  if (f->copies && tvms_dtype_is_bool(store->value->dtype)) {
+  if (f->bytes && tvms_dtype_is_bool(store->value->dtype)) {
     tvms_dtype byte =
         tvms_dtype_with_lanes(TVMS_DTYPE(INT, 8), store->value->dtype.lanes);
     store->value = tvms_build_cast(f->unit, byte, store->value, node->span);
@@ -407,7 +408,7 @@ static tvms_node *flatten_allocate(tvms_rewriter *rewriter, tvms_node *node) {
 static void copy_flat_parameters(flattening *f, const tvms_prim_func *function) {
   for (uint32_t i = 0; i < function->buffers.len; i++) {
     tvms_node *buffer = function->buffers.items[i];
-    if (!buffer || !is_flat(f, tvms_as_buffer(buffer))) continue;
+    if (!buffer || flat_buffer(f, buffer) != buffer) continue;
     tvms_node_map_put(&f->buffers, buffer, tvms_node_copy(f->unit, buffer));
   }
 }
@@ -490,6 +491,7 @@ static tvms_node *declare_views(tvms_rewriter *rewriter, tvms_node *node) {
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   flattening f = {.unit = unit};
   f.copies = tvms_release_has(unit->dialect, TVMS_FACT_flat_buffers_are_copied);
+  f.bytes = tvms_release_has(unit->dialect, TVMS_FACT_flat_bools_are_int8);
   f.zero_offset = tvms_release_has(unit->dialect, TVMS_FACT_flat_buffers_begin_at_zero)
                   || TVMS_OPTION(run, FlattenBuffer, zero_offset).number != 0;
   tvms_node_map_init(&f.buffers, &run->context->memory);

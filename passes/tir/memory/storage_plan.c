@@ -9,8 +9,9 @@
 #include "ir/equal.h"
 #include "ir/fold.h"
 #include "ir/object.h"
-#include "schedule/storage_scope.h"
+#include "ir/rewrite.h"
 #include "passes/tir/memory/inplace.h"
+#include "schedule/storage_scope.h"
 #include "support/vec.h"
 
 #include <limits.h>
@@ -306,6 +307,13 @@ static tvms_node *allocation(planner *p, tvms_storage_entry *e) {
   return &alloc->head;
 }
 
+// Before 0.26 a buffer that is remade has the name of its pointer.
+static tvms_sym name_of_memory(const planner *p, const tvms_buffer *first) {
+  return tvms_release_has(p->unit->dialect, TVMS_FACT_buffers_are_variables)
+             ? first->name
+             : tvms_as_var(first->data)->name;
+}
+
 // A flat buffer in the place of the first allocation of an entry.
 static tvms_node *backing_of(planner *p, const tvms_storage_entry *e, tvms_dtype dtype,
                              tvms_node *size) {
@@ -315,7 +323,7 @@ static tvms_node *backing_of(planner *p, const tvms_storage_entry *e, tvms_dtype
   const tvms_node *type = first->data->sinfo;
   if (type && type->kind == TVMS_NODE_SINFO_POINTER)
     scope = tvms_as_sinfo_pointer(type)->scope;
-  made->name = first->name;
+  made->name = name_of_memory(p, first);
   made->element = dtype;
   made->data = tvms_pointer_var_new(p->unit, tvms_as_var(first->data)->name, dtype,
                                     scope, TVMS_NO_SPAN);
@@ -381,7 +389,14 @@ static tvms_node *merged_size(planner *p, const tvms_storage_entry *e,
 static void make_backing(planner *p, tvms_storage_entry *e) {
   bool scalable = buffer_of(p, e->allocs.items[0])->element.lanes < 0;
   if (all_alike(p, e) || scalable) {
-    e->backing = alloc_of(p, e->allocs.items[0])->buffer;
+    tvms_node *first = alloc_of(p, e->allocs.items[0])->buffer;
+    tvms_sym name = name_of_memory(p, tvms_as_buffer(first));
+    e->backing = first;
+    if (name != tvms_as_buffer(first)->name) {
+      e->backing = tvms_node_copy(p->unit, first);
+      tvms_as_buffer(e->backing)->name = name;
+      e->renamed = first;
+    }
   } else {
     tvms_dtype dtype;
     tvms_node *size = merged_size(p, e, &dtype);

@@ -13,8 +13,10 @@ typedef struct {
   uint64_t bits;       // 0: not constant
   TVMS_VEC(uint32_t) allocs;
   bool is_volatile;
-  uint64_t offset;       // in bits, where it is a part of a larger one
-  tvms_node *backing;    // BUFFER; of the whole
+  uint64_t offset;     // in bits, where it is a part of a larger one
+  tvms_node *backing;  // BUFFER; of the whole
+  tvms_node *TVMS_NULLABLE
+      renamed;           // BUFFER as written that is `backing` by another name
   tvms_node *statement;  // ALLOC_BUFFER of the backing; NULL: a part of another
 } tvms_storage_entry;
 

@@ -39,6 +39,7 @@ static tvms_node *enter_buffer(tvms_rewriter *r, tvms_node *node) {
   rewriting *w = r->self;
   const tvms_storage_entry *e = entry_of(w, node);
   if (!e || e->backing == node) return node;
+  if (e->renamed == node) return e->backing;
   tvms_node *copy = tvms_node_copy(w->unit, node);
   tvms_buffer *buffer = tvms_as_buffer(copy);
   const tvms_buffer *backing = tvms_as_buffer(e->backing);
@@ -73,7 +74,7 @@ static tvms_node *enter_alloc(tvms_rewriter *r, tvms_node *node) {
   if (tvms_linear_access_alloc_of(&w->access, buffer) == UINT32_MAX)
     return TVMS_REWRITE_BELOW;
   const tvms_storage_entry *e = entry_of(w, buffer);
-  if (!e || e->backing == buffer) return NULL;
+  if (!e || e->backing == buffer || e->renamed == buffer) return NULL;
   return declaration(w, tvms_rewrite(r, buffer), e);
 }
 
