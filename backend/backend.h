@@ -27,6 +27,9 @@ typedef struct {
   // A product that is added to something is rounded once, with the sum, where the processor
   // has such an instruction. Nothing else of floating point is rearranged, ever.
   bool contract;
+  // Functions for C: each Relax function that became a PrimFunc is also `<prefix>_<name>`, which
+  // takes structs (driver/c_header.h); NULL: there are none.
+  const char *TVMS_NULLABLE plain_prefix;
   // Code has lines of this text (DWARF), whose name is relative to `folder`; NULL: none.
   tvms_source *TVMS_NULLABLE lines_of;
   const char *TVMS_NULLABLE folder;

@@ -27,14 +27,15 @@ static bool run_driver(const char *const *arguments, tvms_strbuf *why) {
   int error = posix_spawnp(&child, arguments[0], NULL, NULL,
                            (char *const *)(uintptr_t)arguments, environ);
   if (error == ENOENT) {
-    tvms_strbuf_puts(
+    tvms_strbuf_printf(
         why,
-        "linking needs a C compiler, and 'cc' was not found "
-        "(on Debian, install gcc); an object file (.o) can be written without one");
+        "libraries and archives need the tools of a C compiler, and '%s' was not found "
+        "(on Debian, install gcc); an object file (.o) can be written without them",
+        arguments[0]);
     return false;
   }
   if (error) {
-    tvms_strbuf_printf(why, "cannot start 'cc': %s", strerror(error));
+    tvms_strbuf_printf(why, "cannot start '%s': %s", arguments[0], strerror(error));
     return false;
   }
   int status;
@@ -42,7 +43,7 @@ static bool run_driver(const char *const *arguments, tvms_strbuf *why) {
     if (errno != EINTR) return false;
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
-  tvms_strbuf_puts(why, "'cc' could not link the library");
+  tvms_strbuf_printf(why, "'%s' failed", arguments[0]);
   return false;
 }
 
@@ -69,4 +70,10 @@ bool tvms_backend_link_library(const char *object, const tvms_strbuf *code,
   if (linked) linked = run_driver(arguments, why);
   tvms_strbuf_fini(&threads);
   return linked;
+}
+
+bool tvms_backend_archive(const char *object, const char *archive, tvms_strbuf *why) {
+  const char *arguments[] = {"ar", "rcs", archive, object, NULL};
+  unlink(archive);
+  return run_driver(arguments, why);
 }

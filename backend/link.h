@@ -11,4 +11,8 @@ TVMS_NODISCARD bool tvms_backend_link_library(const char *object,
                                               const tvms_strbuf *code,
                                               const char *library, tvms_strbuf *why);
 
+// Puts an object file into a new archive, in place of an old one. Returns false and a reason in `why`.
+TVMS_NODISCARD bool tvms_backend_archive(const char *object, const char *archive,
+                                         tvms_strbuf *why);
+
 #endif

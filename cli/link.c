@@ -1,4 +1,4 @@
-// The object goes through a temporary file beside the library.
+// The object goes through a temporary file beside the library or archive.
 #define _XOPEN_SOURCE 700
 #include "cli/link.h"
 
@@ -11,7 +11,7 @@ static void remove_file(void *what) {
   unlink(what);
 }
 
-tvms_status tvms_link_object(tvms_run *run, const tvms_strbuf *object) {
+tvms_status tvms_link_object(tvms_run *run, const tvms_strbuf *object, bool archived) {
   tvms_memory *memory = &run->context->memory;
   tvms_strbuf path, why;
   tvms_strbuf_init(&path, memory);
@@ -24,9 +24,11 @@ tvms_status tvms_link_object(tvms_run *run, const tvms_strbuf *object) {
   tvms_memory_hold(memory, &resource, remove_file, path.text);
   bool written = tvms_run_write(run, file, path.text, object->text, object->len);
   close(file);
+  const char *output = run->options.output;
   bool linked =
       written
-      && tvms_backend_link_library(path.text, object, run->options.output, &why);
+      && (archived ? tvms_backend_archive(path.text, output, &why)
+                   : tvms_backend_link_library(path.text, object, output, &why));
   if (written && !linked) tvms_run_complain(run, "%s", tvms_strbuf_text(&why));
   tvms_memory_release(memory, &resource);
   unlink(path.text);

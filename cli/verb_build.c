@@ -5,6 +5,7 @@
 #include "cli/native.h"
 #include "cli/program.h"
 #include "driver/build.h"
+#include "driver/c_header.h"
 
 #include <unistd.h>
 
@@ -13,14 +14,16 @@ typedef struct {
   tvms_native_form form;
   bool linked;
   bool is_text;  // C, which no plug-in makes
+  bool archived;
 } output_form;
 
 static const output_form forms[] = {
-    {".so", TVMS_NATIVE_OBJECT, true, false},
-    {".o", TVMS_NATIVE_OBJECT, false, false},
-    {".s", TVMS_NATIVE_ASSEMBLY, false, false},
-    {".c", TVMS_NATIVE_OBJECT, false, true},
-    {".ll", TVMS_NATIVE_IR, false, false},
+    {".so", TVMS_NATIVE_OBJECT, true, false, false},
+    {".o", TVMS_NATIVE_OBJECT, false, false, false},
+    {".a", TVMS_NATIVE_OBJECT, false, false, true},
+    {".s", TVMS_NATIVE_ASSEMBLY, false, false, false},
+    {".c", TVMS_NATIVE_OBJECT, false, true, false},
+    {".ll", TVMS_NATIVE_IR, false, false, false},
 };
 
 static const output_form *TVMS_NULLABLE form_of(const char *path) {
@@ -32,24 +35,45 @@ static const output_form *TVMS_NULLABLE form_of(const char *path) {
   return NULL;
 }
 
+// Writes the header beside the output: with the same name, but for the suffix.
+static tvms_status write_header(tvms_run *run, const tvms_strbuf *header) {
+  const char *output = run->options.output;
+  size_t stem = strlen(output) - strlen(form_of(output)->suffix);
+  tvms_strbuf path;
+  tvms_strbuf_init(&path, &run->context->memory);
+  tvms_strbuf_printf(&path, "%.*s.h", (int)stem, output);
+  tvms_status status =
+      tvms_files_create(run, tvms_strbuf_text(&path), header->text, header->len);
+  tvms_strbuf_fini(&path);
+  return status;
+}
+
 static tvms_status build_with(tvms_run *run, tvms_source *source,
                               const tvms_backend *TVMS_NULLABLE backend,
                               const tvms_native_options *options) {
   const output_form *form = form_of(run->options.output);
   tvms_program *program = tvms_run_load_program(run, source);
-  tvms_strbuf code;
+  tvms_strbuf code, header;
   tvms_strbuf_init(&code, &run->context->memory);
-  bool built = !run->context->diags.errors
-               && tvms_build_code(program, backend, options, form->form,
-                                  run->options.primfuncs_only, &code);
+  tvms_strbuf_init(&header, &run->context->memory);
+  bool headers = run->options.emit_headers;
+  bool built =
+      !run->context->diags.errors
+      && tvms_build_code(program, backend, options, form->form,
+                         run->options.primfuncs_only, &code, headers ? &header : NULL);
   if (!built) return TVMS_OK;  // reported
-  if (form->linked) return tvms_link_object(run, &code);
+  tvms_status status = headers ? write_header(run, &header) : TVMS_OK;
+  if (status != TVMS_OK) return status;
+  if (form->linked || form->archived)
+    return tvms_link_object(run, &code, form->archived);
   return tvms_files_create(run, run->options.output, code.text, code.len);
 }
 
 // What the command line says of the code.
 static tvms_native_options code_options(tvms_run *run, tvms_source *source) {
   tvms_native_options options = {.contract = tvms_run_contracts(run, true)};
+  if (run->options.emit_headers)
+    options.plain_prefix = tvms_build_header_prefix(run->context, run->options.output);
   if (!run->options.debug) return options;
   static char folder[4096];
   options.lines_of = source;
@@ -89,7 +113,7 @@ tvms_status tvms_verb_build(tvms_run *run) {
   const char *output = run->options.output;
   if (!output) return tvms_run_misused(run, "no output given; use -o");
   if (!form_of(output)) {
-    return tvms_run_misused(run, "'%s': the suffix must be .so, .o, .s, .ll or .c",
+    return tvms_run_misused(run, "'%s': the suffix must be .so, .o, .a, .s, .ll or .c",
                             output);
   }
   const char *target = run->options.target;

@@ -2,6 +2,7 @@
 #include "driver/build.h"
 
 #include "backend/c/module.h"
+#include "driver/c_header.h"
 #include "driver/copy.h"
 #include "driver/native.h"
 #include "driver/runnable.h"
@@ -16,7 +17,7 @@ bool tvms_build_find_target(const tvms_backend *backend, const char *text,
 
 bool tvms_build_code(tvms_program *program, const tvms_backend *backend,
                      const tvms_native_options *options, tvms_native_form form,
-                     bool prim_funcs_only, tvms_strbuf *out) {
+                     bool prim_funcs_only, tvms_strbuf *out, tvms_strbuf *header) {
   tvms_context *context = program->context;
   tvms_module *module = tvms_runnable_join(program, prim_funcs_only);
   bool whole = module && tvms_runnable_check_library(module, prim_funcs_only)
@@ -26,6 +27,8 @@ bool tvms_build_code(tvms_program *program, const tvms_backend *backend,
     status = backend->emit(context, module, options, form, out);
   else if (whole)
     status = tvms_c_module(context, module, options, out);
+  if (status == TVMS_OK && header)
+    tvms_build_header(context, module, options->plain_prefix, header);
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&context->memory, status);
   tvms_copy_destroy(program, module);
   return status == TVMS_OK;

@@ -14,12 +14,13 @@ TVMS_NODISCARD bool tvms_build_find_target(const tvms_backend *backend,
                                            tvms_strbuf *why);
 
 // Lowers the program and appends the code of its PrimFuncs, of a back end in its `form` or
-// without one in C; then the program is freed. False
+// without one in C, and to `header` what C needs to call its Relax functions (driver/c_header.h); then the program is freed. False
 // after a report; the program lives on, half changed. Without `prim_funcs_only` it is an error if anything else would be left out.
 TVMS_NODISCARD bool tvms_build_code(tvms_program *program,
                                     const tvms_backend *TVMS_NULLABLE backend,
                                     const tvms_native_options *options,
                                     tvms_native_form form, bool prim_funcs_only,
-                                    tvms_strbuf *out);
+                                    tvms_strbuf *out,
+                                    tvms_strbuf *TVMS_NULLABLE header);
 
 #endif

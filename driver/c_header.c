@@ -41,7 +41,7 @@ static const char *identifier(tvms_context *context, const char *text) {
   return made;
 }
 
-const char *tvms_c_header_prefix(tvms_context *context, const char *path) {
+const char *tvms_build_header_prefix(tvms_context *context, const char *path) {
   const char *name = strrchr(path, '/');
   name = name ? name + 1 : path;
   const char *dot = strrchr(name, '.');
@@ -269,8 +269,8 @@ static const char before[] =
     "extern void (*__TVMFFIErrorSetRaisedFromCStr)(const char *kind, const char *text);\n"
     "\n";
 
-void tvms_c_header(tvms_context *context, const tvms_module *module, const char *prefix,
-                   tvms_strbuf *out) {
+void tvms_build_header(tvms_context *context, const tvms_module *module,
+                       const char *prefix, tvms_strbuf *out) {
   tvms_strbuf_printf(out, "// Functions of %s, made by tvms.\n//\n%s", prefix, before);
   for (uint32_t i = 0; i < module->member_count; i++) {
     const tvms_member *member = &module->members[i];

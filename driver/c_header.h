@@ -7,10 +7,10 @@
 
 // The name of a library in C, made of the name of its file: "my-model.o" is my_model. Lives in the
 // context's arena.
-const char *tvms_c_header_prefix(tvms_context *context, const char *path);
+const char *tvms_build_header_prefix(tvms_context *context, const char *path);
 
 // Appends the header of a module whose Relax functions have become PrimFuncs (LowerRelaxToTIR).
-void tvms_c_header(tvms_context *context, const tvms_module *module, const char *prefix,
-                   tvms_strbuf *out);
+void tvms_build_header(tvms_context *context, const tvms_module *module,
+                       const char *prefix, tvms_strbuf *out);
 
 #endif

@@ -238,8 +238,8 @@ const char *tvms_c_function(c_emitter *e, const char *name, bool wide, uint32_t 
   c_function row = {name, wide, arity};
   tvms_vec_push(&e->context->memory, &e->functions, row);
   const char *type = wide ? "f64" : "f32";
-  tvms_strbuf_printf(&e->head, "__attribute__((weak, const)) %s %s(%s", type, full,
-                     type);
+  tvms_strbuf_printf(&e->head, "__attribute__((%sconst)) %s %s(%s",
+                     e->plain_prefix ? "" : "weak, ", type, full, type);
   for (uint32_t i = 1; i < arity; i++) {
     tvms_strbuf_printf(&e->head, ", %s", type);
   }

@@ -40,7 +40,8 @@ typedef struct {
   tvms_context *context;
   const tvms_module *program;
   bool contract;
-  tvms_source *TVMS_NULLABLE lines_of;  // whose lines its lines are
+  const char *TVMS_NULLABLE plain_prefix;  // as in tvms_native_options
+  tvms_source *TVMS_NULLABLE lines_of;     // whose lines its lines are
   uint32_t line;  // of it; 0: what is written is not in the program
   tvms_strbuf head;
   tvms_strbuf body;

@@ -140,3 +140,48 @@ void tvms_c_entry(c_emitter *e, const tvms_member *member) {
   tvms_c_line(e, "return 0;");
   tvms_c_close(e);
 }
+
+// A field of a struct as the type of a parameter.
+static const char *field_type(c_emitter *e, const tvms_node *TVMS_NULLABLE buffer,
+                              const tvms_node *param) {
+  if (buffer) return "ptr";
+  return tvms_dtype_is_bool(param->dtype) ? "u8"
+                                          : tvms_c_type(e, param->dtype, param->span);
+}
+
+void tvms_c_plain(c_emitter *e, const tvms_member *member) {
+  const char *name = tvms_symbol_text(e->context, member->name);
+  const tvms_prim_func *function = tvms_as_prim_func(member->function);
+  tvms_contract contract = tvms_call_contract(function);
+  if (!contract.result_text || !e->plain_prefix) return;
+  tvms_params_sizes sizes = {0};
+  tvms_params_collect(&e->context->memory, function, &sizes);
+  const char *fields = "", *args = "";
+  for (uint32_t i = 0; i < contract.inputs; i++) {
+    const tvms_node *param = function->params.items[i];
+    const char *type = field_type(e, function->buffers.items[i], param);
+    fields = tvms_c_text(e, "%s %s f%u;", fields, type, i);
+    bool truth = !function->buffers.items[i] && tvms_dtype_is_bool(param->dtype);
+    args = tvms_c_text(e, "%s, in->f%u%s", args, i, truth ? " != 0" : "");
+  }
+  for (uint32_t i = contract.inputs; i < contract.inputs + contract.results; i++)
+    args = tvms_c_text(e, "%s, out[%u]", args, i - contract.inputs);
+  if (contract.has_workspace) args = tvms_c_text(e, "%s, workspace", args);
+  for (uint32_t i = 0; i < sizes.len; i++) {
+    fields =
+        tvms_c_text(e, "%s %s n%u;", fields, field_type(e, NULL, sizes.items[i]), i);
+    args = tvms_c_text(e, "%s, in->n%u", args, i);
+  }
+  tvms_vec_fini(&e->context->memory, &sizes);
+  const char *head =
+      tvms_c_text(e, "int %s_%s(const struct %s_%s_in *in, ptrm *out, ptr workspace)",
+                  e->plain_prefix, name, e->plain_prefix, name);
+  tvms_c_line(e, "struct %s_%s_in {%s };", e->plain_prefix, name,
+              *fields ? fields : " char none;");
+  tvms_c_line(e, "%s;", head);
+  tvms_c_open(e, "%s", head);
+  tvms_c_line(e, "(void)in, (void)out, (void)workspace;");
+  tvms_c_line(e, "i64 slot = 0;");
+  tvms_c_line(e, "return body_%s(&slot%s);", name, args);
+  tvms_c_close(e);
+}

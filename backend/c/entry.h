@@ -7,4 +7,8 @@
 // Writes the entry of a member, whose body stands before it.
 void tvms_c_entry(c_emitter *e, const tvms_member *member);
 
+// Writes the function for C of a PrimFunc that has a contract (ir/contract.h), if such are wanted:
+// it takes the structs of driver/c_header.h.
+void tvms_c_plain(c_emitter *e, const tvms_member *member);
+
 #endif

@@ -90,6 +90,7 @@ static void write_functions(c_emitter *e) {
     if (all || !(member->function->flags & TVMS_FLAG_PRIVATE)) {
       tvms_strbuf_putc(&e->body, '\n');
       tvms_c_entry(e, member);
+      tvms_c_plain(e, member);
     }
     tvms_arena_reset(&e->context->scratch, mark);
   }
@@ -124,6 +125,7 @@ tvms_status tvms_c_module(tvms_context *context, const tvms_module *module,
   job j = {.e = {.context = context,
                  .program = module,
                  .contract = options->contract,
+                 .plain_prefix = options->plain_prefix,
                  .lines_of = options->lines_of},
            .out = out};
   return tvms_memory_protect(&context->memory, write_module, &j);

@@ -25,7 +25,9 @@ LLVMValueRef tvms_emit_weak(emitter *e, const char *name, LLVMTypeRef type) {
   LLVMValueRef function = LLVMGetNamedFunction(e->module, name);
   if (function) return function;
   function = LLVMAddFunction(e->module, name, type);
-  LLVMSetLinkage(function, LLVMExternalWeakLinkage);
+  bool of_tvm = !strncmp(name, "TVM", 3) || !strncmp(name, "tvms_", 5);
+  bool strong = e->options->plain_prefix && !of_tvm;
+  LLVMSetLinkage(function, strong ? LLVMExternalLinkage : LLVMExternalWeakLinkage);
   return function;
 }
 

@@ -37,8 +37,9 @@ void tvms_emit_copy_raised(emitter *e, LLVMValueRef to, LLVMValueRef from);
 // The address of a private constant with this text.
 LLVMValueRef tvms_emit_text(emitter *e, const char *text);
 
-// A function of the C library or of tvm-ffi, declared once and weak: a library that is
-// made has no undefined strong symbol.
+// A function of the C library, of tvm-ffi or of tvms, declared once and weak: a library that is
+// made has no undefined strong symbol. With functions for C those of the C library are strong:
+// a program that is linked needs no more than it names.
 LLVMValueRef tvms_emit_weak(emitter *e, const char *name, LLVMTypeRef type);
 
 #endif

@@ -12,9 +12,11 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/entry.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/plain.h"
 #include "backend/llvm/steps.h"
 #include "backend/llvm/symbols.h"
 #include "interp/result.h"
+#include "ir/contract.h"
 
 static bool is_compiled(const tvms_member *member) {
   return member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
@@ -115,6 +117,9 @@ void tvms_emit_entries(emitter *e) {
     tvms_mark mark = tvms_arena_mark(&e->context->scratch);
     open_function(e, member);
     tvms_emit_entry(e, member);
+    bool served = tvms_call_contract(tvms_as_prim_func(member->function)).result_text;
+    if (served && e->options->plain_prefix)
+      tvms_emit_plain(e, member, e->options->plain_prefix);
     tvms_arena_reset(&e->context->scratch, mark);
   }
   tvms_emit_walker(e);

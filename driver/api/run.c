@@ -407,7 +407,8 @@ static tvms_status emit(building *b, const tvms_backend *backend,
   tvms_strbuf code;
   tvms_strbuf_init(&code, &b->program->context->memory);
   if (!tvms_build_code(tvms_copy_program(b->program), backend, options,
-                       forms[b->options->form], b->options->primfuncs_only, &code)) {
+                       forms[b->options->form], b->options->primfuncs_only, &code,
+                       NULL)) {
     return TVMS_FOUND_ERRORS;
   }
   tvms_api_give_text(&code, &b->bytes, &b->size);

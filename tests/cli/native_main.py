@@ -204,5 +204,67 @@ class NativeMain(unittest.TestCase):
             self.assertEqual(f("main", ("f", [2], [1.0, 1.0])), (("f", [2], [2.0, 3.0]), ("q", [], [3])))
 
 
+    def test_functions_for_c(self):
+        text = self.HEAD + """
+    @R.function
+    def main(t: R.Tuple(R.Tensor(("n",), "float32"), R.Prim("float32")), s: R.Shape(["n", "m", "n"]), b: R.Prim("bool"), int: R.Tensor((2,), "int8")) -> R.Tuple(R.Tensor(("n",), "float32"), R.Prim("bool"), R.Shape(["m", "n"]), R.Tensor((2,), "int8")):
+        n, m = T.int64(), T.int64()
+        x = t[0]
+        y = R.exp(R.multiply(x, x))
+        z = R.multiply(y, R.add(y, x))
+        return (z, b, R.shape([m, n]), R.add(int, int))
+
+    @R.function
+    def none() -> R.Tensor((2,), "float32"):
+        return R.const([1.0, 2.0], "float32")
+
+    @R.function(private=True)
+    def hidden(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+        return x
+"""
+        program = """
+#include "a-model.h"
+#include <stdio.h>
+#include <stdlib.h>
+static void tell(const char *kind, const char *text) { printf("%s: %s\\n", kind, text); }
+int main(void) {
+  __TVMFFIErrorSetRaisedFromCStr = tell;
+  float x[3] = {0, 0, 0}, y[3] = {0}, c[2];
+  int8_t e[2] = {1, 2}, d[2];
+  uint8_t b;
+  int64_t s[2];
+  a_model_main_inputs in = {.t_0 = x, .t_1 = 2, .n = 3, .m = 7, .s_2 = 3, .b = 1, .int_1 = e};
+  a_model_main_results out = {y, &b, s, d};
+  void *memory = aligned_alloc(64, a_model_main_workspace(&in) + 64);
+  int32_t status = a_model_main(&in, &out, memory);
+  printf("%d: %g %d %d %d %d %d\\n", status, y[2], b, (int)s[0], (int)s[1], d[0], d[1]);
+  printf("%d %d\\n", (int)a_model_main_result_0_size(&in), (int)a_model_main_result_2_size(&in));
+  a_model_none_inputs nothing = {0};
+  a_model_none_results two = {c};
+  status = a_model_none(&nothing, &two, 0);
+  printf("%d: %g %g\\n", status, c[0], c[1]);
+  in.s_2 = 4;
+  printf("%d\\n", a_model_main(&in, &out, memory));
+  return 0;
+}
+"""
+        with open(self.file("serve.c"), "w", encoding="utf-8") as f:
+            f.write(program)
+        for suffix in (".o", ".a", ".c"):
+            with self.subTest(suffix=suffix):
+                output = self.file("a-model" + suffix)
+                p = tvms("build", "-", "-o", output, "--emit-headers", stdin=text)
+                self.assertEqual(p.returncode, 0, p.stderr.decode())
+                with open(self.file("a-model.h"), encoding="utf-8") as f:
+                    self.assertNotIn("hidden", f.read())
+                for driver in (["cc", "-std=c11"], ["c++", "-x", "c++"]):
+                    subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", self.file("a-model.h")], check=True)
+                subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", self.file("serve.c"), output, "-o", self.file("serve"), "-lm"], check=True)
+                said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+                self.assertEqual(said[:3], ["0: 1 1 7 3 2 4", "3 2", "0: 1 2"])
+                self.assertEqual(said[-1], "-1")
+                self.assertIn("ValueError", said[3])
+
+
 if __name__ == "__main__":
     main()
