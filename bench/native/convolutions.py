@@ -9,7 +9,7 @@ oneDNN's.
 """
 import argparse, ctypes, math, os, re, subprocess, sys, tempfile
 
-import schedules
+import peers, schedules
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PIPELINE = "LegalizeOps,AnnotateTIROpPattern,FoldConstant,FuseOps,FuseTIR"
@@ -114,22 +114,12 @@ def measure(tvms, peer, layer, folder, name):
     return schedules.least_times({"tvms": lambda: function(*tensors), "oneDNN": lambda: peer.peer_run(ctypes.c_void_p(work))}), seconds
 
 
-def load_peer(folder):
-    library = os.path.join(folder, "peer.so")
-    p = subprocess.run(["g++", "-O2", "-shared", "-fPIC", os.path.join(HERE, "onednn_peer.cpp"), "-o", library, "-ldnnl"], capture_output=True, text=True)
-    if p.returncode:
-        sys.exit("oneDNN is missing: apt-get install libdnnl-dev\n" + p.stderr[:400])
-    peer = ctypes.CDLL(library)
-    peer.peer_convolution.restype = peer.peer_product.restype = ctypes.c_void_p
-    return peer
-
-
 def inside(tvms, pattern, out):
     lines = ["| convolution | times | tvms, ms | GFLOP/s | oneDNN, ms | GFLOP/s | ratio |", "| --- | --- | --- | --- | --- | --- | --- |"]
     print("\n".join(lines))
     sums = {}
     with tempfile.TemporaryDirectory() as folder:
-        peer = load_peer(folder)
+        peer = peers.load(folder)
         for i, layer in enumerate([*resnet50(), *mobilenet_v2()]):
             if not re.search(pattern, layer.name):
                 continue

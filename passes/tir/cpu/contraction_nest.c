@@ -205,7 +205,8 @@ static strips strips_of_columns(writer *w) {
   strips all = {.count = 0};
   int64_t columns = tvms_contraction_column_steps(w->c), one = w->tile->strip;
   int64_t full = columns / one, rest = columns % one;
-  if (full && rest && rest < w->tile->lanes && !w->tile->lines) {
+  if (full && rest && rest < w->tile->lanes && !w->tile->lines
+      && !w->tile->beforehand) {
     full--;
     rest += one;
   }

@@ -89,7 +89,10 @@ void tvms_contraction_report_tile(const tvms_contraction *c, const tvms_tile *ti
                      (long long)tile->rows, tvms_diag_plural((uint64_t)tile->rows),
                      (long long)tile->vectors,
                      tvms_diag_plural((uint64_t)tile->vectors), (long long)tile->lanes);
-  if (tile->packs)
+  if (tile->beforehand)
+    tvms_strbuf_printf(out, "the moving operand laid out beforehand by %lld columns",
+                       (long long)tile->strip);
+  else if (tile->packs)
     tvms_strbuf_printf(out, "the moving operand packed by %lld columns",
                        (long long)tile->strip);
   else

@@ -19,6 +19,7 @@
 #include "ir/walk.h"
 #include "passes/functions.h"
 #include "passes/remarks.h"
+#include "passes/tir/cpu/beforehand.h"
 #include "passes/tir/cpu/contraction_nest.h"
 #include "passes/tir/cpu/contraction_report.h"
 #include "passes/tir/cpu/producers.h"
@@ -37,6 +38,9 @@ typedef struct {
   bool reorders;       // sums of floats may be taken in lanes
   bool noalias;        // buffers of parameters are apart
   tvms_producers producers;
+  bool rooted;              // there is a root block
+  tvms_node_vec preparers;  // statements in front of all others
+  tvms_node_vec laid_out;   // buffers that they fill
 } scheduler;
 
 // ---- Epilogues ----
@@ -192,6 +196,19 @@ static bool has_sums(const tvms_stage *stage) {
   return false;
 }
 
+// Constant operands are laid out by a statement of their own.
+static void lay_out(scheduler *s, tvms_contraction *c, tvms_tile *tile) {
+  tvms_beforehand made;
+  if (!s->rooted || !tvms_cpu_lay_out_beforehand(s->unit, s->function, c, tile, &made))
+    return;
+  tvms_contraction laid_out;
+  if (tvms_contraction_find(s->unit, &made.stage, &laid_out)) return;
+  *c = laid_out;
+  tvms_tile_lay_out(tile);
+  tvms_stmt_push(s->unit, &s->preparers, made.preparer);
+  tvms_stmt_push(s->unit, &s->laid_out, made.buffer);
+}
+
 // The statement in the place of number `at` and of `*used` behind it; NULL: it stays.
 static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
                                             tvms_list stmts, uint32_t at,
@@ -205,6 +222,7 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
     return NULL;
   if (tvms_contraction_find(s->unit, &stage, &c)) return NULL;
   tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c);
+  lay_out(s, &c, &tile);
   tvms_epilogue *epilogues =
       tvms_arena_array(&s->unit->arena, tvms_epilogue, MOST_EPILOGUES);
   uint32_t count = read_epilogues(s, &c, allocated, stmts, at + 1, epilogues);
@@ -315,13 +333,19 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
     tvms_stmt_push(s->unit, &made, tiled ? tiled : stmts.items[i]);
     i += used;
   }
-  tvms_node *result = tvms_stmt_seq(s->unit, &made, body->span);
+  for (uint32_t i = 0; i < made.len; i++)
+    tvms_stmt_push(s->unit, &s->preparers, made.items[i]);
+  tvms_vec_fini(&s->unit->context->memory, &made);
+  tvms_node *result = tvms_stmt_seq(s->unit, &s->preparers, body->span);
   return changed ? result : NULL;
 }
 
 static tvms_list without_gone(scheduler *s, tvms_list allocated) {
-  tvms_list kept = tvms_list_copy(s->unit, allocated.items, allocated.len);
-  kept.len = 0;
+  tvms_list kept = {.len = 0};
+  kept.items =
+      tvms_arena_array(&s->unit->arena, tvms_node *, allocated.len + s->laid_out.len);
+  for (uint32_t i = 0; i < s->laid_out.len; i++)
+    kept.items[kept.len++] = s->laid_out.items[i];
   for (uint32_t i = 0; i < allocated.len; i++) {
     if (!tvms_node_map_get(&s->gone, allocated.items[i]))
       kept.items[kept.len++] = allocated.items[i];
@@ -357,6 +381,7 @@ static tvms_node *TVMS_NULLABLE schedule(scheduler *s) {
   tvms_node *body = s->function->body;
   bool rooted = body->kind == TVMS_NODE_BLOCK_REALIZE
                 && tvms_as_block_realize(body)->iter_values.len == 0;
+  s->rooted = rooted;
   if (!rooted) {
     tvms_node *loops = schedule_body(s, (tvms_list){0}, body);
     return loops && holds_block(s, loops) ? with_root(s, loops) : loops;
@@ -415,6 +440,7 @@ static tvms_node *tile_function(tvms_pass_run *run, tvms_unit *unit,
   tvms_node_map_init(&s.gone, &unit->context->memory);
   tvms_node *body = find_target(&s) ? schedule(&s) : NULL;
   tvms_node_map_fini(&s.gone);
+  tvms_vec_fini(&unit->context->memory, &s.laid_out);
   if (!body) return function;
   tvms_node *copy = tvms_node_copy(unit, function);
   tvms_as_prim_func(copy)->body = body;

@@ -238,3 +238,10 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   tile.from_memory = bytes_of_moving(c) > m.cache && uses_of(c) < WORTH_PACKING;
   return tile;
 }
+
+void tvms_tile_lay_out(tvms_tile *tile) {
+  tile->packs = false;
+  tile->lines = false;
+  tile->beforehand = true;
+  tile->sum_block = 0;
+}

@@ -25,10 +25,11 @@ typedef struct {
   int64_t rows;                                   // of a tile
   int64_t vectors;                                // of a tile, side by side
   int64_t rows_with[TVMS_MOST_TILE_VECTORS + 1];  // of a tile with so many vectors
-  bool packs;     // the moving operand is copied, so that a tile reads it in one go
-  bool flat_sum;  // the axes of the sum are counted as one
-  int64_t strip;  // columns that one panel serves
-  bool lines;     // a strip is some steps of the outermost axis of the columns
+  bool packs;       // the moving operand is copied, so that a tile reads it in one go
+  bool flat_sum;    // the axes of the sum are counted as one
+  int64_t strip;    // columns that one panel serves
+  bool beforehand;  // the moving operand is laid out in strips already
+  bool lines;       // a strip is some steps of the outermost axis of the columns
   // Steps of the sum that go through all rows and columns together (of a strip, if `lines`); 0: all.
   int64_t sum_block;
   tvms_tile_threads threads;
@@ -39,6 +40,9 @@ typedef struct {
 // a machine with vectors of 16 bytes, 16 registers and a second cache of 256 KiB.
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                            const tvms_contraction *contraction);
+
+// The same tile for a moving operand that is laid out beforehand.
+void tvms_tile_lay_out(tvms_tile *tile);
 
 // Time of a tile for one step of the sum, in accumulators: a small one waits for its sums.
 int64_t tvms_tile_cost(int64_t rows, int64_t vectors);

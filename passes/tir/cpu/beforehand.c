@@ -1,0 +1,239 @@
+// Laying constant operands out for the tiles, in a statement of its own.
+//
+//   packed[j // 32, k, j % 32] = W[k, j]      meta_schedule.layout_rewrite_preproc
+//
+// SplitLayoutRewritePreproc makes a PrimFunc of it, which runs where weights are prepared. A strip
+// is read from end to end then, whatever the layout of the weights was.
+#include "passes/tir/cpu/beforehand.h"
+
+#include "ir/fold.h"
+#include "ir/object.h"
+#include "ir/rewrite.h"
+#include "ir/walk.h"
+#include "passes/tir/cpu/nodes.h"
+
+#include <string.h>
+
+static const char mark[] = "meta_schedule.layout_rewrite_preproc";
+
+typedef struct {
+  tvms_unit *unit;
+  const tvms_prim_func *function;
+  const tvms_contraction *c;
+  const tvms_tile *tile;
+  tvms_node *load;    // of the operand
+  uint32_t uses;      // of its buffer in the function
+  tvms_node *packed;  // buffer
+} layout;
+
+static tvms_node *build(layout *l, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
+  return tvms_build_binary(l->unit, kind, a, b, TVMS_NO_SPAN);
+}
+
+static tvms_node *number(layout *l, const tvms_node *like, int64_t value) {
+  return tvms_int_imm_new(l->unit, like->dtype, value, TVMS_NO_SPAN);
+}
+
+// ---- Which operand ----
+
+static bool is_free(const layout *l, const tvms_node *buffer) {
+  const tvms_node *list =
+      tvms_object_map_get(l->function->attrs, "layout_free_buffers");
+  if (!list || list->kind != TVMS_NODE_OBJECT_ARRAY) return false;
+  tvms_list items = tvms_as_object_array(list)->items;
+  for (uint32_t i = 0; i < items.len; i++) {
+    int64_t at;
+    if (!tvms_object_as_int(items.items[i], &at)) continue;
+    if (at >= 0 && at < l->function->buffers.len
+        && l->function->buffers.items[at] == buffer)
+      return true;
+  }
+  return false;
+}
+
+// Do the indices depend on every axis of the columns and sums, and on no other one?
+static bool fits(const layout *l, const tvms_node *load) {
+  tvms_list indices = tvms_as_buffer_load(load)->indices;
+  for (uint32_t i = 0; i < l->c->stage.count; i++) {
+    const tvms_stage_axis *axis = &l->c->stage.axes[i];
+    bool wanted = l->c->roles[i] == TVMS_AXIS_COLUMN || l->c->roles[i] == TVMS_AXIS_SUM;
+    bool found = false;
+    for (uint32_t k = 0; k < indices.len; k++)
+      found |=
+          tvms_walk_contains(&l->unit->context->memory, indices.items[k], axis->var);
+    if (found != wanted && !tvms_stage_axis_is_single(axis)) return false;
+  }
+  return true;
+}
+
+static tvms_walk_step find_load(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  layout *l = self;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  if (!load->predicate && is_free(l, load->buffer) && fits(l, node)) l->load = node;
+  return TVMS_WALK_SKIP;
+}
+
+static tvms_walk_step count_use(void *self, tvms_node *node, tvms_field_role role) {
+  layout *l = self;
+  if (role == TVMS_ROLE_ACCESS || node->kind == TVMS_NODE_BUFFER_REGION)
+    return TVMS_WALK_SKIP;
+  const tvms_node *buffer = tvms_as_buffer_load(l->load)->buffer;
+  bool used = node->kind == TVMS_NODE_BUFFER_LOAD
+              && tvms_as_buffer_load(node)->buffer == buffer;
+  used |= node == tvms_as_buffer(buffer)->data;
+  used |= node->kind == TVMS_NODE_STORE && tvms_as_store(node)->buffer == buffer;
+  l->uses += used;
+  return node->kind == TVMS_NODE_BUFFER ? TVMS_WALK_SKIP : TVMS_WALK_ON;
+}
+
+static bool find_operand(layout *l) {
+  tvms_memory *memory = &l->unit->context->memory;
+  tvms_visitor finder = {.self = l, .enter = find_load};
+  tvms_walk(memory, l->c->term, &finder);
+  if (!l->load || tvms_contraction_steps(l->c) < 0) return false;
+  tvms_visitor counter = {.self = l, .enter = count_use};
+  tvms_walk(memory, l->function->body, &counter);
+  return l->uses == 1;
+}
+
+// ---- The copy ----
+
+// Axes of a role, counted as one.
+static tvms_node *flat(layout *l, tvms_axis_role role) {
+  tvms_node *sum = NULL;
+  for (uint32_t i = 0; i < l->c->stage.count; i++) {
+    const tvms_stage_axis *axis = &l->c->stage.axes[i];
+    if (l->c->roles[i] != role || tvms_stage_axis_is_single(axis)) continue;
+    sum = sum ? build(l, TVMS_NODE_ADD, build(l, TVMS_NODE_MUL, sum, axis->extent),
+                      axis->var)
+              : axis->var;
+  }
+  return sum ? sum : number(l, l->c->stage.axes[l->c->column].var, 0);
+}
+
+static void make_buffer(layout *l) {
+  const tvms_node *like = l->c->stage.axes[l->c->column].var;
+  int64_t columns = tvms_contraction_column_steps(l->c), strip = l->tile->strip;
+  tvms_node *shape[] = {number(l, like, (columns + strip - 1) / strip),
+                        number(l, like, tvms_contraction_steps(l->c)),
+                        number(l, like, strip)};
+  const tvms_buffer *from = tvms_as_buffer(tvms_as_buffer_load(l->load)->buffer);
+  l->packed = tvms_cpu_buffer(l->unit, "packed", from->element, "global", shape, 3);
+}
+
+static tvms_node *replace(tvms_rewriter *r, tvms_node *node) {
+  layout *l = r->self;
+  if (r->old != l->load) return node;
+  tvms_node *column = flat(l, TVMS_AXIS_COLUMN);
+  tvms_node *strip = number(l, column, l->tile->strip);
+  tvms_node *at[] = {build(l, TVMS_NODE_FLOOR_DIV, column, strip),
+                     flat(l, TVMS_AXIS_SUM),
+                     build(l, TVMS_NODE_FLOOR_MOD, column, strip)};
+  return tvms_buffer_load_new(l->unit, l->packed, at, 3, NULL, TVMS_NO_SPAN);
+}
+
+static const tvms_store *reading_packed(layout *l) {
+  const tvms_store *old = l->c->stage.store;
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, l->unit, l);
+  r.leave[TVMS_NODE_BUFFER_LOAD] = replace;
+  tvms_node *term = tvms_rewrite(&r, l->c->term);
+  tvms_rewriter_fini(&r);
+  tvms_node *result = tvms_buffer_load_new(l->unit, old->buffer, old->indices.items,
+                                           old->indices.len, NULL, TVMS_NO_SPAN);
+  tvms_node *store = tvms_node_copy(l->unit, &old->head);
+  tvms_as_store(store)->value = build(l, TVMS_NODE_ADD, result, term);
+  return tvms_as_store(store);
+}
+
+// ---- Filling it ----
+
+static tvms_node *digits(layout *l, tvms_axis_role role, tvms_node *number_of,
+                         tvms_node_map *at) {
+  uint32_t first = 0;
+  while (l->c->roles[first] != role
+         || tvms_stage_axis_is_single(&l->c->stage.axes[first])) {
+    if (++first == l->c->stage.count) return number_of;
+  }
+  for (uint32_t i = l->c->stage.count; i-- > first;) {
+    const tvms_stage_axis *axis = &l->c->stage.axes[i];
+    if (l->c->roles[i] != role || tvms_stage_axis_is_single(axis)) continue;
+    tvms_node *digit =
+        i == first ? number_of : build(l, TVMS_NODE_FLOOR_MOD, number_of, axis->extent);
+    tvms_node_map_put(at, axis->var, digit);
+    if (i != first) number_of = build(l, TVMS_NODE_FLOOR_DIV, number_of, axis->extent);
+  }
+  return number_of;
+}
+
+static tvms_node *iteration(layout *l, const char *name, tvms_node *extent) {
+  tvms_iter_var *iter = tvms_node_make(l->unit, ITER_VAR, TVMS_NO_SPAN);
+  iter->dom = tvms_range_new(l->unit, number(l, extent, 0), extent, TVMS_NO_SPAN);
+  iter->var = tvms_cpu_variable(l->unit, name, extent);
+  iter->iter_type = TVMS_ITER_DATA_PAR;
+  return &iter->head;
+}
+
+// What lies at one place; 0 behind the last column.
+static tvms_node *element_at(layout *l, tvms_node *const *vars) {
+  tvms_node *strip = number(l, vars[0], l->tile->strip);
+  tvms_node *column =
+      build(l, TVMS_NODE_ADD, build(l, TVMS_NODE_MUL, vars[0], strip), vars[2]);
+  tvms_node_map at;
+  tvms_node_map_init(&at, &l->unit->context->memory);
+  digits(l, TVMS_AXIS_COLUMN, column, &at);
+  digits(l, TVMS_AXIS_SUM, vars[1], &at);
+  tvms_node *value = tvms_substitute(l->unit, l->load, &at);
+  tvms_node_map_fini(&at);
+  int64_t columns = tvms_contraction_column_steps(l->c);
+  if (columns % l->tile->strip == 0) return value;
+  tvms_node *inside = build(l, TVMS_NODE_LT, column, number(l, column, columns));
+  tvms_node *zero = tvms_build_cast(
+      l->unit, value->dtype,
+      tvms_int_imm_new(l->unit, l->c->stage.axes[l->c->column].var->dtype, 0,
+                       TVMS_NO_SPAN),
+      TVMS_NO_SPAN);
+  tvms_node *choice[] = {inside, value, zero};
+  return tvms_call_new_of(l->unit, value->dtype, TVMS_TIR_if_then_else, choice, 3,
+                          TVMS_NO_SPAN);
+}
+
+static tvms_node *preparer(layout *l) {
+  static const char *const names[] = {"strip", "step", "column"};
+  static const char *const axes[] = {"vs", "vk", "vj"};
+  tvms_list shape = tvms_as_buffer(l->packed)->shape;
+  tvms_node *iters[3], *vars[3], *loops[3];
+  for (uint32_t i = 0; i < 3; i++) {
+    iters[i] = iteration(l, axes[i], shape.items[i]);
+    vars[i] = tvms_as_iter_var(iters[i])->var;
+    loops[i] = tvms_cpu_variable(l->unit, names[i], shape.items[i]);
+  }
+  tvms_node *stored = tvms_cpu_store(
+      l->unit, l->packed, tvms_list_copy(l->unit, vars, 3), element_at(l, vars));
+  tvms_node *made = tvms_cpu_block(l->unit, "layout_rewrite", (tvms_list){0}, stored);
+  tvms_block_realize *realize = tvms_as_block_realize(made);
+  tvms_block *block = tvms_as_block(realize->block);
+  block->iter_vars = tvms_list_copy(l->unit, iters, 3);
+  block->annotations =
+      tvms_object_map_with(l->unit, block->annotations, mark,
+                           tvms_object_bool_new(l->unit, true, TVMS_NO_SPAN));
+  realize->iter_values = tvms_list_copy(l->unit, loops, 3);
+  for (uint32_t i = 3; i-- > 0;)
+    made = tvms_cpu_loop(l->unit, loops[i], shape.items[i], TVMS_FOR_SERIAL, made);
+  return made;
+}
+
+bool tvms_cpu_lay_out_beforehand(tvms_unit *unit, const tvms_prim_func *function,
+                                 const tvms_contraction *contraction,
+                                 const tvms_tile *tile, tvms_beforehand *made) {
+  layout l = {.unit = unit, .function = function, .c = contraction, .tile = tile};
+  if (!find_operand(&l)) return false;
+  make_buffer(&l);
+  made->stage = contraction->stage;
+  made->stage.store = reading_packed(&l);
+  made->buffer = l.packed;
+  made->preparer = preparer(&l);
+  return true;
+}
