@@ -1,4 +1,5 @@
-// Linking with the system's tools: the compiler driver knows where libc and libm are.
+// Linking with the system's tools: the compiler driver knows where libc and libm are; what needs
+// neither is linked without it.
 //
 // Nothing may stay undefined (-z defs) but weak symbols, which are tvm-ffi's and may be
 // missing; so a library can be loaded by a program that knows nothing of TVM.
@@ -9,6 +10,7 @@
 #include "backend/core/parallel.h"
 #include "backend/load.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <spawn.h>
 #include <string.h>
@@ -22,10 +24,41 @@ static bool has_parallel_loops(const tvms_strbuf *code) {
          != NULL;
 }
 
-static bool run_driver(const char *const *arguments, tvms_strbuf *why) {
+// Does the object use a function of a library? Those of tvm-ffi are weak and in none.
+static bool needs_libraries(const tvms_strbuf *code) {
+  Elf64_Ehdr head;
+  if (code->len < sizeof head) return true;
+  memcpy(&head, code->text, sizeof head);
+  Elf64_Shdr table = {0}, names;
+  for (uint32_t i = 0; i < head.e_shnum && table.sh_type != SHT_SYMTAB; i++) {
+    memcpy(&table, code->text + head.e_shoff + i * sizeof table, sizeof table);
+  }
+  if (table.sh_type != SHT_SYMTAB) return true;
+  memcpy(&names, code->text + head.e_shoff + table.sh_link * sizeof names,
+         sizeof names);
+  for (uint64_t at = sizeof(Elf64_Sym); at < table.sh_size; at += sizeof(Elf64_Sym)) {
+    Elf64_Sym symbol;
+    memcpy(&symbol, code->text + table.sh_offset + at, sizeof symbol);
+    const char *name = code->text + names.sh_offset + symbol.st_name;
+    if (symbol.st_shndx == SHN_UNDEF && strncmp(name, "TVMFFI", 6) != 0) return true;
+  }
+  return false;
+}
+
+// Runs a program; its error number, or 0 and how it ended.
+static int run(const char *const *arguments, int *status) {
   pid_t child;
   int error = posix_spawnp(&child, arguments[0], NULL, NULL,
                            (char *const *)(uintptr_t)arguments, environ);
+  if (error) return error;
+  while (waitpid(child, status, 0) < 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+static bool run_driver(const char *const *arguments, tvms_strbuf *why) {
+  int status, error = run(arguments, &status);
   if (error == ENOENT) {
     tvms_strbuf_printf(
         why,
@@ -38,17 +71,22 @@ static bool run_driver(const char *const *arguments, tvms_strbuf *why) {
     tvms_strbuf_printf(why, "cannot start '%s': %s", arguments[0], strerror(error));
     return false;
   }
-  int status;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return false;
-  }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
   tvms_strbuf_printf(why, "'%s' failed", arguments[0]);
   return false;
 }
 
+// What needs no library needs no compiler driver that knows where they are, nor its 20 ms.
+static bool link_alone(const char *object, const char *library) {
+  const char *arguments[] = {"ld", "-shared",     "--eh-frame-hdr", "-o", library,
+                             "-z", "noexecstack", object,           NULL};
+  int status;
+  return !run(arguments, &status) && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 bool tvms_backend_link_library(const char *object, const tvms_strbuf *code,
                                const char *library, tvms_strbuf *why) {
+  if (!needs_libraries(code) && link_alone(object, library)) return true;
   tvms_strbuf threads;
   tvms_strbuf_init(&threads, why->memory);
   bool parallel = has_parallel_loops(code);

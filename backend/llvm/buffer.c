@@ -436,11 +436,11 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
   uint32_t lanes = index_lanes(store->indices, &together);
   access_path path = open_access(e, store->buffer, store->indices, node->span);
   if (lanes == 1) {
-    e->has_scalar_loops |= e->loop != NULL;
+    e->stores |= e->loop ? STORES_ELEMENTS | STORES_ELEMENTS_IN_LOOPS : STORES_ELEMENTS;
     store_lane(e, &path, element, predicate, value, 0);
     return;
   }
-  e->has_vectors = true;
+  e->stores |= STORES_VECTORS;
   if (element.lanes > 1) tvms_emit_refuse(e, node->span, "a vector of vectors");
   if (store->value->dtype.lanes <= 1) value = tvms_emit_splat(e, value, lanes);
   bool whole = together && is_compact(store->buffer) && !predicate;

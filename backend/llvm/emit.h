@@ -28,6 +28,9 @@ typedef struct {
   LLVMValueRef *strides;
 } view;
 
+// What a function stores, as bits: the optimiser needs to know (backend/llvm/optimise.h).
+enum { STORES_VECTORS = 1, STORES_ELEMENTS = 2, STORES_ELEMENTS_IN_LOOPS = 4 };
+
 // Where break and continue go. What was allocated inside of the loop is freed on the way:
 // all of emitter.memory above `memory`.
 typedef struct loop_target {
@@ -70,9 +73,6 @@ typedef struct {
   LLVMMetadataRef file;                  // of them
   uint32_t steps_used;  // kinds of steps that its entries have, as bits
   LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, pointer;
-  bool has_vectors;  // a vector is stored
-  bool
-      has_scalar_loops;  // a loop stores element by element: LLVM may make vectors of it
   // Of the function in progress:
   const tvms_member *member;
   const tvms_prim_func *source;
@@ -87,6 +87,7 @@ typedef struct {
   TVMS_VEC(LLVMValueRef) memory;        // live allocations, innermost last
   uint64_t frame;                       // bytes of buffers in the frame
   loop_target *loop;
+  uint8_t stores;    // what it stores: STORES_
   bool in_parallel;  // its code is the steps of a parallel loop
   bool in_index;     // integer arithmetic cannot overflow: it makes an index
 } emitter;

@@ -26,7 +26,7 @@ static LLVMValueRef argument_of(emitter *e, LLVMValueRef value, tvms_dtype dtype
     LLVMValueRef real = LLVMBuildBitCast(e->builder, value, e->f64, "");
     return tvms_emit_convert(e, TVMS_DTYPE(FLOAT, 64), dtype, real, span);
   }
-  return LLVMBuildIntCast2(e->builder, value, type, false, "");
+  return LLVMBuildIntCast2(e->builder, value, type, LLVMTypeOf(value) == e->i32, "");
 }
 
 // Arguments of the body: the state, where it returns a number, parameters, sizes.

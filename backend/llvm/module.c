@@ -12,6 +12,7 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/entry.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/optimise.h"
 #include "backend/llvm/plain.h"
 #include "backend/llvm/steps.h"
 #include "backend/llvm/symbols.h"
@@ -45,6 +46,7 @@ static void open_function(emitter *e, const tvms_member *member) {
   e->loop = NULL;
   e->in_index = false;
   e->in_parallel = false;
+  e->stores = 0;
 }
 
 static void declare_body(emitter *e, const tvms_member *member) {
@@ -102,6 +104,7 @@ void tvms_emit_module(emitter *e) {
     tvms_mark mark = tvms_arena_mark(&e->context->scratch);
     open_function(e, member);
     tvms_emit_body(e, member);
+    tvms_llvm_mark_code(e->function, e->stores);
     tvms_arena_reset(&e->context->scratch, mark);
   }
   tvms_emit_debug_none(e);

@@ -7,9 +7,14 @@
 // analyses of loops and memory that LLVM makes even for functions that a pass skips. So the
 // long functions wait in a module of their own while the others are optimised:
 //
-//   module   small: body     big: declaration   default<O2>        \  linked together
+//   module   small: body     big: declaration   as each needs it   \  linked together
 //   apart    small: decl.    big: body          the linear passes  /
+//
+// So do functions of loops over elements, which get all passes, beside vector code. For the
+// two kinds of that, whose passes are few, the mark does.
 #include "backend/llvm/optimise.h"
+
+#include "backend/llvm/emit.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Linker.h>
@@ -18,17 +23,31 @@
 
 enum { LONG_FUNCTION = 20000 };  // instructions
 
-static const char pass_list[] = "default<O2>";
-// Register tiles into registers, sums out of loops: what vector code that was scheduled before
-// still lacks.
-static const char vector_pass_list[] =
-    "function(sroa,early-cse,simplifycfg,loop-mssa(licm),instcombine),globaldce";
+// What the code of a function needs. Loops over elements need all of LLVM's passes. What is vector
+// code already, because it was scheduled, lacks only its register tiles in registers and its sums
+// out of the loops: a few passes do as well, in a fifth of the time. Where such code has loops
+// over elements beside it, copies at the edges of tiles for instance, those become vectors, too.
+enum { SCALAR, VECTORS, MIXED, KINDS };
+
+static const char *const pass_lists[KINDS] = {
+    [SCALAR] = "default<O2>",
+    [VECTORS] =
+        "function(sroa,early-cse,simplifycfg,loop-mssa(licm),instcombine),globaldce",
+    [MIXED] =
+        "function(sroa,early-cse,simplifycfg,instcombine,loop-mssa(licm),simplifycfg,"
+        "loop(indvars),loop-vectorize,instcombine,simplifycfg,loop-mssa(licm)),"
+        "globaldce",
+};
+
 // Without simplifycfg: it removes the blocks in front of loops, and the code generator puts
 // each back in time that is linear in the number of blocks.
 static const char linear_pass_list[] = "function(sroa,early-cse),globaldce";
 
 // Says of a function that it was local before one of its callers was set apart.
 static const char was_local[] = "tvms-local";
+
+// Says of what kind a function is, as a digit.
+static const char kind_name[] = "tvms-kind";
 
 #define EACH_FUNCTION(f, module)                                                       \
   (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
@@ -117,12 +136,12 @@ static LLVMValueRef twin_of(LLVMValueRef function, LLVMModuleRef apart) {
   return LLVMGetNamedFunction(apart, LLVMGetValueName2(function, &len));
 }
 
-// Moves the bodies of long functions to a module of their own, which is the caller's.
-static LLVMModuleRef set_long_apart(LLVMModuleRef module) {
+// Moves the bodies of some functions to a module of their own, which is the caller's.
+static LLVMModuleRef set_apart(LLVMModuleRef module, bool (*belongs)(LLVMValueRef)) {
   LLVMModuleRef apart = LLVMCloneModule(module);
   for
     EACH_FUNCTION(f, module) {
-      if (!LLVMIsDeclaration(f)) drop_body(is_long(f) ? f : twin_of(f, apart));
+      if (!LLVMIsDeclaration(f)) drop_body(belongs(f) ? f : twin_of(f, apart));
     }
   for (LLVMValueRef f = LLVMGetFirstFunction(module), next; f; f = next) {
     next = LLVMGetNextFunction(f);
@@ -140,36 +159,112 @@ static LLVMModuleRef set_long_apart(LLVMModuleRef module) {
   return apart;
 }
 
-// Code generation takes its fast way for a function that is marked so; LLVM wants both
-// attributes together.
-static void mark_long(LLVMModuleRef apart) {
+// ---- Functions that passes leave alone ----
+
+// LLVM wants both attributes together.
+static void set_aside(LLVMValueRef function, bool aside) {
   static const char *const names[] = {"noinline", "optnone"};
-  LLVMContextRef llvm = LLVMGetModuleContext(apart);
+  LLVMContextRef llvm = LLVMGetTypeContext(LLVMTypeOf(function));
+  LLVMAttributeIndex at = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+  for (size_t i = 0; i < 2; i++) {
+    unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+    if (aside)
+      LLVMAddAttributeAtIndex(function, at, LLVMCreateEnumAttribute(llvm, kind, 0));
+    else
+      LLVMRemoveEnumAttributeAtIndex(function, at, kind);
+  }
+}
+
+// Code generation takes its fast way for functions that are set aside, too.
+static void mark_long(LLVMModuleRef apart) {
   for
     EACH_FUNCTION(f, apart) {
-      for (size_t i = 0; !LLVMIsDeclaration(f) && i < 2; i++) {
-        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
-        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                LLVMCreateEnumAttribute(llvm, kind, 0));
-      }
+      if (!LLVMIsDeclaration(f)) set_aside(f, true);
     }
 }
 
-LLVMErrorRef tvms_llvm_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                                bool vectors) {
-  const char *passes = vectors ? vector_pass_list : pass_list;
-  if (!has_long_function(module)) return run_passes(module, machine, passes);
-  LLVMModuleRef apart = set_long_apart(module);
-  LLVMErrorRef error = run_passes(apart, machine, linear_pass_list);
-  if (!error) error = run_passes(module, machine, passes);
-  if (error) {
-    LLVMDisposeModule(apart);
-    return error;
-  }
-  mark_long(apart);
+void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores) {
+  if (!stores) return;
+  int kind = !(stores & STORES_VECTORS)          ? SCALAR
+             : stores & STORES_ELEMENTS_IN_LOOPS ? MIXED
+                                                 : VECTORS;
+  char digit = (char)('0' + kind);
+  LLVMContextRef llvm = LLVMGetTypeContext(LLVMTypeOf(function));
+  LLVMAddAttributeAtIndex(
+      function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+      LLVMCreateStringAttribute(llvm, kind_name, sizeof kind_name - 1, &digit, 1));
+}
+
+// The kind of a function with a body; KINDS if it has none or nothing was said.
+static int kind_of(LLVMValueRef function) {
+  LLVMAttributeRef mark = LLVMGetStringAttributeAtIndex(
+      function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind_name,
+      sizeof kind_name - 1);
+  unsigned len;
+  return mark && !LLVMIsDeclaration(function)
+             ? LLVMGetStringAttributeValue(mark, &len)[0] - '0'
+             : KINDS;
+}
+
+static bool is_scalar(LLVMValueRef function) {
+  return kind_of(function) == SCALAR;
+}
+
+// Puts back what was set apart, and frees the module.
+static LLVMErrorRef join(LLVMModuleRef module, LLVMModuleRef apart) {
   if (LLVMLinkModules2(module, apart))
     return LLVMCreateStringError(
         "functions that were set apart cannot be joined again");
   make_local_again(module);
   return NULL;
+}
+
+// Vector code, with and without loops over elements beside it.
+static LLVMErrorRef run_vectors(LLVMModuleRef module, LLVMTargetMachineRef machine,
+                                const uint32_t *counts) {
+  bool both = counts[VECTORS] && counts[MIXED];
+  LLVMErrorRef error = NULL;
+  for (int kind = VECTORS; kind <= MIXED && !error; kind++) {
+    if (!counts[kind]) continue;
+    for
+      EACH_FUNCTION(f, module) {
+        if (both && kind_of(f) != KINDS) set_aside(f, kind_of(f) != kind);
+      }
+    error = run_passes(module, machine, pass_lists[kind]);
+  }
+  for
+    EACH_FUNCTION(f, module) {
+      if (both && kind_of(f) != KINDS) set_aside(f, false);
+    }
+  return error;
+}
+
+static LLVMErrorRef run_kinds(LLVMModuleRef module, LLVMTargetMachineRef machine) {
+  uint32_t counts[KINDS + 1] = {0};
+  for
+    EACH_FUNCTION(f, module) {
+      counts[kind_of(f)]++;
+    }
+  if (!counts[VECTORS] && !counts[MIXED])
+    return run_passes(module, machine, pass_lists[SCALAR]);
+  if (!counts[SCALAR]) return run_vectors(module, machine, counts);
+  LLVMModuleRef apart = set_apart(module, is_scalar);
+  LLVMErrorRef error = run_passes(apart, machine, pass_lists[SCALAR]);
+  if (!error) error = run_vectors(module, machine, counts);
+  if (!error) return join(module, apart);
+  LLVMDisposeModule(apart);
+  return error;
+}
+
+LLVMErrorRef tvms_llvm_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine) {
+  if (!has_long_function(module)) return run_kinds(module, machine);
+  LLVMModuleRef apart = set_apart(module, is_long);
+  LLVMErrorRef error = run_passes(apart, machine, linear_pass_list);
+  if (!error) error = run_kinds(module, machine);
+  if (error) {
+    LLVMDisposeModule(apart);
+    return error;
+  }
+  mark_long(apart);
+  return join(module, apart);
 }

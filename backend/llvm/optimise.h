@@ -7,12 +7,15 @@
 #include <llvm-c/Error.h>
 #include <llvm-c/TargetMachine.h>
 
-// Optimises the functions of a module that passes LLVM's verifier, and prepares it for code
-// generation at LLVM's default level. `vectors`: its loops are vector code already, for which a
-// few passes do as well as all, in a fifth of the time. NULL, or an error that the caller consumes; the
-// module is the caller's either way, and in the second case fit to be disposed of only.
+// Says of a function what it stores (STORES_ in backend/llvm/emit.h). One of which nothing is
+// said, or that stores nothing, gets what the others get.
+void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores);
+
+// Optimises the functions of a module that passes LLVM's verifier, each as its code needs it, and
+// prepares it for code generation at LLVM's default level. NULL, or an error that the caller
+// consumes; the module is the caller's either way, and in the second case fit to be disposed of
+// only.
 TVMS_NODISCARD LLVMErrorRef tvms_llvm_optimise(LLVMModuleRef module,
-                                               LLVMTargetMachineRef machine,
-                                               bool vectors);
+                                               LLVMTargetMachineRef machine);
 
 #endif

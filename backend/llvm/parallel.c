@@ -13,6 +13,7 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/optimise.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/types.h"
 #include "runtime/parallel.h"
@@ -171,6 +172,7 @@ static LLVMValueRef emit_steps(outline *o) {
   tvms_emit_part(e, o->loop, LLVMGetParam(e->function, count - 2),
                  LLVMGetParam(e->function, count - 1));
   LLVMBuildRet(e->builder, LLVMConstNull(e->i32));
+  tvms_llvm_mark_code(e->function, e->stores);
   return e->function;
 }
 
@@ -283,11 +285,10 @@ static void emit_functions(outline *o) {
   e->frame = 0;
   e->loop = NULL;
   e->in_index = false;
+  e->stores = 0;
   e->in_parallel = true;
   o->task = emit_task(o, emit_steps(o));
   tvms_vec_fini(&e->context->memory, &e->memory);
-  outer.has_vectors = e->has_vectors;
-  outer.has_scalar_loops = e->has_scalar_loops;
   *e = outer;
   LLVMPositionBuilderAtEnd(e->builder, here);
   LLVMSetCurrentDebugLocation2(e->builder, line);

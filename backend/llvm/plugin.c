@@ -121,8 +121,7 @@ static void optimise(job *j) {
     fail(j, why, LLVMDisposeMessage);
   }
   LLVMDisposeMessage(why);
-  LLVMErrorRef error = tvms_llvm_optimise(j->e.module, j->machine,
-                                          j->e.has_vectors && !j->e.has_scalar_loops);
+  LLVMErrorRef error = tvms_llvm_optimise(j->e.module, j->machine);
   if (error) fail(j, LLVMGetErrorMessage(error), LLVMDisposeErrorMessage);
 }
 

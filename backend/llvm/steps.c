@@ -23,9 +23,12 @@ static bool has_kind(LLVMValueRef value, LLVMTypeKind kind) {
   return LLVMGetTypeKind(LLVMTypeOf(value)) == kind;
 }
 
+// Numbers of 32 bits stay as they are loaded until more is wanted of them. The code generator
+// would find out, but not for nothing, and it has no other work with most kernels.
 static LLVMValueRef as_int(emitter *e, LLVMValueRef value) {
   if (has_kind(value, LLVMPointerTypeKind))
     return LLVMBuildPtrToInt(e->builder, value, e->i64, "");
+  if (LLVMTypeOf(value) == e->i32) return LLVMBuildSExt(e->builder, value, e->i64, "");
   return LLVMBuildZExt(e->builder, value, e->i64, "");
 }
 
@@ -39,8 +42,9 @@ static LLVMValueRef as_truth(emitter *e, LLVMValueRef value) {
 }
 
 static LLVMValueRef load(emitter *e, LLVMTypeRef type, const operands *of) {
-  LLVMValueRef number = of->number, base = as_pointer(e, of->a);
-  LLVMValueRef place = LLVMBuildGEP2(e->builder, e->i8, base, &number, 1, "");
+  LLVMValueRef number = of->number, place = as_pointer(e, of->a);
+  if (!LLVMIsNull(number))
+    place = LLVMBuildGEP2(e->builder, e->i8, place, &number, 1, "");
   return LLVMBuildLoad2(e->builder, type, place, "");
 }
 
@@ -102,11 +106,45 @@ static LLVMValueRef arithmetic(emitter *e, tvms_entry_step_kind kind, LLVMValueR
   case TVMS_ENTRY_MIN: return extreme(e, LLVMIntSLE, a, b);
   case TVMS_ENTRY_MAX: return extreme(e, LLVMIntSGE, a, b);
   case TVMS_ENTRY_BITS_AND: return LLVMBuildAnd(builder, a, b, "");
-  case TVMS_ENTRY_EQUAL:
-  case TVMS_ENTRY_CHECK_EQUAL: return LLVMBuildICmp(builder, LLVMIntEQ, a, b, "");
   case TVMS_ENTRY_AT_LEAST: return LLVMBuildICmp(builder, LLVMIntSGE, a, b, "");
   default: return divide(e, kind, a, b);
   }
+}
+
+static LLVMValueRef is_number(emitter *e, LLVMValueRef a, LLVMValueRef number) {
+  bool constant = LLVMIsAConstantInt(number) != NULL;
+  long long wanted = constant ? LLVMConstIntGetSExtValue(number) : -1;
+  if (constant && wanted == 0 && has_kind(a, LLVMPointerTypeKind))
+    return LLVMBuildICmp(e->builder, LLVMIntEQ, a, LLVMConstNull(e->pointer), "");
+  if (constant && wanted == (int32_t)wanted && LLVMTypeOf(a) == e->i32)
+    return LLVMBuildICmp(e->builder, LLVMIntEQ, a,
+                         LLVMConstInt(e->i32, (unsigned long long)wanted, true), "");
+  return LLVMBuildICmp(e->builder, LLVMIntEQ, as_int(e, a), number, "");
+}
+
+static LLVMValueRef are_equal(emitter *e, const operands *of) {
+  LLVMValueRef a = of->a, b = of->b;
+  bool narrow = LLVMTypeOf(a) == e->i32 && LLVMTypeOf(b) == e->i32;
+  if (narrow) return LLVMBuildICmp(e->builder, LLVMIntEQ, a, b, "");
+  if (LLVMIsAConstantInt(b) || LLVMIsAConstantInt(a))
+    return LLVMIsAConstantInt(b) ? is_number(e, a, b) : is_number(e, b, a);
+  return LLVMBuildICmp(e->builder, LLVMIntEQ, as_int(e, a), as_int(e, b), "");
+}
+
+// Both truths if `both`, else one of them.
+static LLVMValueRef join(emitter *e, LLVMValueRef a, LLVMValueRef b, bool both) {
+  a = as_truth(e, a);
+  b = as_truth(e, b);
+  if (LLVMIsAConstantInt(a)) return LLVMIsNull(a) == both ? a : b;
+  if (LLVMIsAConstantInt(b)) return LLVMIsNull(b) == both ? b : a;
+  return both ? LLVMBuildAnd(e->builder, a, b, "") : LLVMBuildOr(e->builder, a, b, "");
+}
+
+static LLVMValueRef negate(emitter *e, LLVMValueRef truth) {
+  bool compares = LLVMIsAICmpInst(truth) && LLVMGetICmpPredicate(truth) == LLVMIntEQ;
+  if (!compares) return LLVMBuildNot(e->builder, as_truth(e, truth), "");
+  return LLVMBuildICmp(e->builder, LLVMIntNE, LLVMGetOperand(truth, 0),
+                       LLVMGetOperand(truth, 1), "");
 }
 
 // The value of a step; of a check its condition.
@@ -116,10 +154,9 @@ static LLVMValueRef value_of(emitter *e, tvms_entry_step_kind kind,
   LLVMValueRef number = of->number;
   switch ((uint32_t)kind) {
   case TVMS_ENTRY_ARGUMENTS: return of->args;
-  case TVMS_ENTRY_COUNT: return LLVMBuildSExt(builder, of->count, e->i64, "");
+  case TVMS_ENTRY_COUNT: return of->count;
   case TVMS_ENTRY_NUMBER: return number;
-  case TVMS_ENTRY_LOAD_INT32:
-    return LLVMBuildSExt(builder, load(e, e->i32, of), e->i64, "");
+  case TVMS_ENTRY_LOAD_INT32: return load(e, e->i32, of);
   case TVMS_ENTRY_LOAD_INT64: return load(e, e->i64, of);
   case TVMS_ENTRY_LOAD_POINTER: return load(e, e->pointer, of);
   case TVMS_ENTRY_OFFSET:
@@ -129,13 +166,12 @@ static LLVMValueRef value_of(emitter *e, tvms_entry_step_kind kind,
   case TVMS_ENTRY_REAL:
     return LLVMBuildBitCast(
         builder, LLVMBuildSIToFP(builder, as_int(e, of->a), e->f64, ""), e->i64, "");
-  case TVMS_ENTRY_IS:
-    return LLVMBuildICmp(builder, LLVMIntEQ, as_int(e, of->a), number, "");
-  case TVMS_ENTRY_EITHER:
-    return LLVMBuildOr(builder, as_truth(e, of->a), as_truth(e, of->b), "");
-  case TVMS_ENTRY_BOTH:
-    return LLVMBuildAnd(builder, as_truth(e, of->a), as_truth(e, of->b), "");
-  case TVMS_ENTRY_NOT: return LLVMBuildNot(builder, as_truth(e, of->a), "");
+  case TVMS_ENTRY_EQUAL:
+  case TVMS_ENTRY_CHECK_EQUAL: return are_equal(e, of);
+  case TVMS_ENTRY_IS: return is_number(e, of->a, number);
+  case TVMS_ENTRY_EITHER: return join(e, of->a, of->b, false);
+  case TVMS_ENTRY_BOTH: return join(e, of->a, of->b, true);
+  case TVMS_ENTRY_NOT: return negate(e, of->a);
   case TVMS_ENTRY_CHOOSE: return choose_value(e, of);
   case TVMS_ENTRY_CHECK: return as_truth(e, of->a);
   default: return arithmetic(e, kind, as_int(e, of->a), as_int(e, of->b));
