@@ -57,10 +57,12 @@ static tvms_status build_with(tvms_run *run, tvms_source *source,
   tvms_strbuf_init(&code, &run->context->memory);
   tvms_strbuf_init(&header, &run->context->memory);
   bool headers = run->options.emit_headers;
-  bool built =
-      !run->context->diags.errors
-      && tvms_build_code(program, backend, options, form->form,
-                         run->options.primfuncs_only, &code, headers ? &header : NULL);
+  tvms_library_options library = {.prim_funcs_only = run->options.primfuncs_only,
+                                  .params = run->options.params,
+                                  .entry = run->options.entry};
+  bool built = !run->context->diags.errors
+               && tvms_build_code(program, backend, options, form->form, &library,
+                                  &code, headers ? &header : NULL);
   if (!built) return TVMS_OK;  // reported
   tvms_status status = headers ? write_header(run, &header) : TVMS_OK;
   if (status != TVMS_OK) return status;
@@ -116,6 +118,8 @@ tvms_status tvms_verb_build(tvms_run *run) {
     return tvms_run_misused(run, "'%s': the suffix must be .so, .o, .a, .s, .ll or .c",
                             output);
   }
+  if (run->options.entry && !run->options.params)
+    return tvms_run_misused(run, "--entry names the function of --params");
   const char *target = run->options.target;
   if (target && strcmp(target, "host") != 0 && form_of(output)->linked) {
     return tvms_run_misused(run,

@@ -17,10 +17,11 @@ bool tvms_build_find_target(const tvms_backend *backend, const char *text,
 
 bool tvms_build_code(tvms_program *program, const tvms_backend *backend,
                      const tvms_native_options *options, tvms_native_form form,
-                     bool prim_funcs_only, tvms_strbuf *out, tvms_strbuf *header) {
+                     const tvms_library_options *library, tvms_strbuf *out,
+                     tvms_strbuf *header) {
   tvms_context *context = program->context;
-  tvms_module *module = tvms_runnable_join(program, prim_funcs_only);
-  bool whole = module && tvms_runnable_check_library(module, prim_funcs_only)
+  tvms_module *module = tvms_runnable_join(program, library);
+  bool whole = module && tvms_runnable_check_library(module, library->prim_funcs_only)
                && !context->diags.errors && tvms_native_lower(module, options);
   tvms_status status = TVMS_FOUND_ERRORS;
   if (whole && backend)

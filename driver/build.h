@@ -3,6 +3,7 @@
 #define TVMS_DRIVER_BUILD_H
 
 #include "backend/backend.h"
+#include "driver/runnable.h"
 
 // Fills in `options` for a target in a text (see tvms_target_parse; NULL: this machine) that
 // the back end can make code for. `target` and `unit` are the caller's storage for it. False,
@@ -15,12 +16,11 @@ TVMS_NODISCARD bool tvms_build_find_target(const tvms_backend *backend,
 
 // Lowers the program and appends the code of its PrimFuncs, of a back end in its `form` or
 // without one in C, and to `header` what C needs to call its Relax functions (driver/c_header.h); then the program is freed. False
-// after a report; the program lives on, half changed. Without `prim_funcs_only` it is an error if anything else would be left out.
-TVMS_NODISCARD bool tvms_build_code(tvms_program *program,
-                                    const tvms_backend *TVMS_NULLABLE backend,
-                                    const tvms_native_options *options,
-                                    tvms_native_form form, bool prim_funcs_only,
-                                    tvms_strbuf *out,
-                                    tvms_strbuf *TVMS_NULLABLE header);
+// after a report; the program lives on, half changed. It is an error if anything would be left out that is not meant to be.
+TVMS_NODISCARD bool
+tvms_build_code(tvms_program *program, const tvms_backend *TVMS_NULLABLE backend,
+                const tvms_native_options *options, tvms_native_form form,
+                const tvms_library_options *library, tvms_strbuf *out,
+                tvms_strbuf *TVMS_NULLABLE header);
 
 #endif

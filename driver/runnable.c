@@ -86,25 +86,72 @@ static tvms_module *class_of_entry(const tvms_program *program, tvms_sym entry) 
   return NULL;
 }
 
-static bool has_relax(const tvms_program *program) {
-  for (uint32_t i = 0; i < program->count; i++) {
-    const tvms_module *module = program->modules[i];
-    for (uint32_t j = 0; j < module->member_count; j++) {
-      const tvms_node *function = module->members[j].function;
-      if (function && function->kind == TVMS_NODE_FUNCTION) return true;
-    }
+static bool has_relax(const tvms_module *module) {
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    const tvms_node *function = module->members[i].function;
+    if (function && function->kind == TVMS_NODE_FUNCTION) return true;
   }
   return false;
 }
 
-tvms_module *tvms_runnable_join(const tvms_program *program, bool prim_funcs_only) {
+// The function whose parameters weights take the place of: the one that is named, main, or the
+// only Relax function. NULL: there is none, which is reported.
+static const tvms_member *TVMS_NULLABLE weighed(const tvms_module *module,
+                                                const char *TVMS_NULLABLE entry) {
+  tvms_context *context = module->context;
+  tvms_sym wanted = symbol_of(context, entry);
+  const tvms_member *found = NULL;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    const tvms_member *member = &module->members[i];
+    if (!member->function || member->function->kind != TVMS_NODE_FUNCTION) continue;
+    if (member->name == wanted) return member;
+    found = member;
+    count++;
+  }
+  if (!entry && count == 1) return found;
+  tvms_diag_report(&context->diags, TVMS_D_no_such_entry, (tvms_span){0, 0},
+                   tvms_symbol_text(context, wanted));
+  return NULL;
+}
+
+// Puts weights in the place of parameters. False after a report.
+static bool bind_weights(const tvms_program *program, tvms_module *module,
+                         const tvms_library_options *options) {
+  tvms_context *context = program->context;
+  const tvms_member *member = weighed(module, options->entry);
+  if (!member) return false;
+  tvms_sym name = member->name;
+  uint32_t params = tvms_as_function(member->function)->params.len;
+  tvms_strbuf passes;
+  tvms_strbuf_init(&passes, &context->memory);
+  char quote = strchr(options->params, '\'') ? '"' : '\'';
+  tvms_strbuf_printf(&passes, "BindParams{func_name=%s,params=%c%s%c}",
+                     tvms_symbol_text(context, name), quote, options->params, quote);
+  bool bound = lower(program, module, tvms_strbuf_text(&passes)) != NULL;
+  tvms_strbuf_fini(&passes);
+  if (!bound) return false;
+  member = tvms_module_find(module, name);
+  if (tvms_as_function(member->function)->params.len < params) return true;
+  tvms_diag_report(&context->diags, TVMS_D_weights_unread, member->name_span,
+                   options->params, "no tensor has the name of a parameter");
+  abandon(program, module);
+  return false;
+}
+
+tvms_module *tvms_runnable_join(const tvms_program *program,
+                                const tvms_library_options *options) {
   tvms_context *context = program->context;
   if (!program->count) {
     tvms_diag_report(&context->diags, TVMS_D_nothing_to_compile, (tvms_span){0, 0});
     return NULL;
   }
-  bool host = !prim_funcs_only && has_relax(program);
-  return lower(program, join_modules(program, true), host ? "host" : to_prim_funcs);
+  tvms_module *module = join_modules(program, true);
+  if (options->params && !context->diags.errors
+      && !bind_weights(program, module, options))
+    return NULL;
+  bool host = !options->prim_funcs_only && has_relax(module);
+  return lower(program, module, host ? "host" : to_prim_funcs);
 }
 
 // ---- What a library lacks ----

@@ -7,11 +7,20 @@
 
 #include "ir/module.h"
 
+// What becomes of a program that goes into a library.
+typedef struct {
+  bool prim_funcs_only;  // what is not a PrimFunc is left out
+  // A file of weights (.npz, .safetensors) that take the place of parameters of the function
+  // `entry` (NULL: main, or the only Relax function); NULL: none.
+  const char *TVMS_NULLABLE params;
+  const char *TVMS_NULLABLE entry;
+} tvms_library_options;
+
 // For a library: all modules become one, whose functions have different names, and Relax
 // functions become PrimFuncs, unless there shall be the PrimFuncs of the program only. NULL:
 // something is wrong and was reported.
 tvms_module *TVMS_NULLABLE tvms_runnable_join(const tvms_program *program,
-                                              bool prim_funcs_only);
+                                              const tvms_library_options *options);
 
 // What a library made of a joined module lacks. Reports each operator that no PrimFunc
 // computes (a warning) and, unless `prim_funcs_only`, each function that is not a PrimFunc

@@ -404,11 +404,11 @@ static tvms_status emit(building *b, const tvms_backend *backend,
       [TVMS_BUILD_ASSEMBLY] = TVMS_NATIVE_ASSEMBLY,
       [TVMS_BUILD_LLVM] = TVMS_NATIVE_IR,
   };
+  tvms_library_options library = {.prim_funcs_only = b->options->primfuncs_only};
   tvms_strbuf code;
   tvms_strbuf_init(&code, &b->program->context->memory);
   if (!tvms_build_code(tvms_copy_program(b->program), backend, options,
-                       forms[b->options->form], b->options->primfuncs_only, &code,
-                       NULL)) {
+                       forms[b->options->form], &library, &code, NULL)) {
     return TVMS_FOUND_ERRORS;
   }
   tvms_api_give_text(&code, &b->bytes, &b->size);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Relax functions in libraries: called through the convention of tvm-ffi, what they return is what the interpreter computes."""
-import ctypes, os, struct, subprocess, sys, tempfile, unittest
+import ctypes, os, struct, subprocess, sys, tempfile, unittest, zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
+import npy
 from cases import main, tvms
 
 TYPES = {"f": ("float32", 2, 32), "q": ("int64", 0, 64), "d": ("float64", 2, 64), "?": ("bool", 6, 8)}
@@ -203,6 +204,31 @@ class NativeMain(unittest.TestCase):
         for f in self.build(text):
             self.assertEqual(f("main", ("f", [2], [1.0, 1.0])), (("f", [2], [2.0, 3.0]), ("q", [], [3])))
 
+
+    def test_weights_become_data(self):
+        text = self.HEAD + """
+    @R.function
+    def main(x: R.Tensor(("n", 2), "float32"), w: R.Tensor((3, 2), "float32"), b: R.Tensor((3,), "float32")) -> R.Tensor(("n", 3), "float32"):
+        with R.dataflow():
+            y = R.add(R.matmul(x, R.permute_dims(w)), b)
+            z = R.add(y, b)
+            R.output(z)
+        return z
+"""
+        with zipfile.ZipFile(self.file("weights.npz"), "w") as f:
+            for name, shape, values in (("w", (3, 2), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), ("b", (3,), [0.5, 0.25, 0.125]), ("more", (1,), [0.0])):
+                npy.write(self.file("a.npy"), "<f4", shape, values)
+                f.write(self.file("a.npy"), name + ".npy")
+        for f in self.build(text, options=("--fp", "strict", "--params", self.file("weights.npz"))):
+            self.assertEqual(f("main", ("f", [1, 2], [1.0, 1.0])), ("f", [1, 3], [4.0, 7.5, 11.25]))
+        # What depends on weights only is computed when it is built, and a weight is there once.
+        p = tvms("opt", "--passes", f"BindParams{{params='{self.file('weights.npz')}'}},host", "--dialect", "0.22", "-", stdin=text)
+        self.assertEqual(p.stdout.count(b"allocate_const"), 2, p.stdout.decode() + p.stderr.decode())
+        self.assertNotIn(b"transpose", p.stdout)
+        p = tvms("build", "-", "-o", self.file("x.so"), "--params", self.file("weights.npz"), stdin=text.replace("w:", "v:").replace("(w)", "(v)").replace("b:", "c:").replace(", b)", ", c)"))
+        self.assertEqual(p.returncode, 1)
+        self.assertIn("no tensor has the name of a parameter", p.stderr.decode())
+        self.assertEqual(tvms("build", "-", "-o", self.file("x.so"), "--entry", "main", stdin=text).returncode, 2)
 
     def test_functions_for_c(self):
         text = self.HEAD + """

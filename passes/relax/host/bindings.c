@@ -94,8 +94,9 @@ static tvms_host_value *TVMS_NULLABLE merged_leaf(tvms_host *h, const tvms_node 
   }
   tvms_host_value *tensor =
       tvms_host_tensor(h, "merged", dtype, made, tvms_host_sent(h, node, at));
-  // What is declared inside of a branch does not hold behind it.
-  if (tensor && type->kind != TVMS_NODE_SINFO_TENSOR) tvms_host_buffer_of(h, tensor);
+  // Numbers are stored in both branches, and loaded behind them.
+  bool numbers = tensor && type->kind != TVMS_NODE_SINFO_TENSOR;
+  if (numbers) tensor->buffer = tvms_host_buffer_of(h, tensor);
   return tensor;
 }
 
@@ -105,42 +106,15 @@ static tvms_node *side(tvms_host *h, tvms_node *seq, tvms_host_value *const *mer
   h->stmts = (tvms_node_vec){0};
   for (uint32_t i = 0; i < count; i++)
     tvms_host_send(h, tvms_as_seq_expr(seq)->body, i, merged[i]->data);
+  h->branches++;
   tvms_host_value *value = tvms_host_eval(h, seq);
   for (uint32_t i = 0; i < count && value; i++)
     tvms_host_deliver(h, tvms_host_leaf(value, i), merged[i]);
+  h->branches--;
   tvms_node *made = tvms_seq_new(h->unit, h->stmts.items, h->stmts.len, seq->span);
   tvms_vec_fini(tvms_host_memory(h), &h->stmts);
   h->stmts = around;
   return made;
-}
-
-static tvms_node *loaded(tvms_host *h, tvms_node *buffer, int64_t index, bool scalar) {
-  tvms_node *at = tvms_host_int(h, index);
-  tvms_node *load =
-      tvms_buffer_load_new(h->unit, buffer, &at, scalar ? 0 : 1, NULL, TVMS_NO_SPAN);
-  tvms_sym name = tvms_symbol_intern(h->run->context, "chosen", 6);
-  tvms_bind *bind = tvms_node_make(h->unit, BIND, TVMS_NO_SPAN);
-  bind->value = load;
-  bind->var = tvms_var_new(h->unit, name, load->dtype, TVMS_NO_SPAN);
-  tvms_host_push(h, &bind->head);
-  return bind->var;
-}
-
-static tvms_host_value *merged_value(tvms_host *h, const tvms_node *type,
-                                     tvms_host_value *merged) {
-  if (type->kind == TVMS_NODE_SINFO_PRIM)
-    return tvms_host_number(h, loaded(h, merged->buffer, 0, true));
-  if (type->kind == TVMS_NODE_SINFO_SHAPE) {
-    tvms_host_value *shape = tvms_host_value_new(h, TVMS_HOST_SHAPE);
-    int64_t ndim = tvms_as_sinfo_shape(type)->ndim;
-    tvms_node_vec sizes = {0};
-    for (int64_t i = 0; i < ndim; i++)
-      tvms_vec_push(tvms_host_memory(h), &sizes, loaded(h, merged->buffer, i, false));
-    shape->dims = tvms_list_copy(h->unit, sizes.items, sizes.len);
-    tvms_vec_fini(tvms_host_memory(h), &sizes);
-    return shape;
-  }
-  return merged;
 }
 
 static tvms_host_value *TVMS_NULLABLE branch(tvms_host *h, tvms_node *node) {
@@ -163,7 +137,7 @@ static tvms_host_value *TVMS_NULLABLE branch(tvms_host *h, tvms_node *node) {
   if (h->failed) return NULL;
   tvms_host_push(h, &made->head);
   for (uint32_t i = 0; i < count; i++)
-    leaves[i] = merged_value(h, tvms_host_leaf_type(node->sinfo, i), merged[i]);
+    leaves[i] = tvms_host_read(h, tvms_host_leaf_type(node->sinfo, i), merged[i]);
   return tvms_host_of_leaves(h, node->sinfo, leaves, &next);
 }
 

@@ -2,6 +2,7 @@
 // functions, directly and with pointers, and of the operators that lowering leaves.
 #include "passes/relax/host/calls.h"
 
+#include "arith/analyzer.h"
 #include "ir/build.h"
 #include "ir/clone.h"
 #include "ir/op.h"
@@ -117,18 +118,18 @@ static tvms_host_value *TVMS_NULLABLE call_prim_func(tvms_host *h,
 
 // ---- Calls of Relax functions ----
 
-// Memory for what the call gives.
-static tvms_host_value *TVMS_NULLABLE result_leaf(tvms_host *h, const tvms_node *node,
-                                                  uint32_t at) {
-  const tvms_node *type = tvms_host_leaf_type(node->sinfo, at);
-  tvms_list dims, made;
-  bool known = type->kind == TVMS_NODE_SINFO_TENSOR && tvms_sinfo_dims(type, &dims)
-               && !tvms_dtype_is_void(type->dtype);
-  if (!known)
-    return tvms_host_refuse(
-        h, node->span, "the call gives something else than tensors of known sizes");
-  if (!tvms_host_exprs(h, dims, node->span, &made)) return NULL;
-  return tvms_host_tensor(h, "given", type->dtype, made, tvms_host_sent(h, node, at));
+// Memory for one result, of the size that the callee says.
+static tvms_host_value *TVMS_NULLABLE result_memory(tvms_host *h, const tvms_node *node,
+                                                    const tvms_host_function *callee,
+                                                    uint32_t at, tvms_node_map *sizes) {
+  const tvms_buffer *buffer =
+      tvms_as_buffer(callee->made->buffers.items[callee->input_count + at]);
+  tvms_list dims = tvms_list_copy(h->unit, buffer->shape.items, buffer->shape.len);
+  for (uint32_t i = 0; i < dims.len; i++)
+    dims.items[i] =
+        tvms_arith_simplify(h->unit, tvms_clone(h->unit, dims.items[i], sizes));
+  tvms_node *sent = tvms_host_sent(h, node, at);
+  return tvms_host_tensor(h, "given", buffer->element, dims, sent);
 }
 
 static bool pass_workspace(tvms_host *h, const tvms_host_function *callee,
@@ -143,31 +144,44 @@ static bool pass_workspace(tvms_host *h, const tvms_host_function *callee,
   return true;
 }
 
+// Hands over memory for the results, which are put into `leaves`, and the workspace.
+static void pass_memory(tvms_host *h, const tvms_node *node,
+                        const tvms_host_function *callee, tvms_fuse_passed_list *passed,
+                        tvms_node_map *sizes, tvms_host_value **leaves) {
+  for (uint32_t i = 0; i < callee->result_count && !h->failed; i++) {
+    leaves[i] = result_memory(h, node, callee, i, sizes);
+    if (leaves[i]) hand_over(h, leaves[i], passed);
+  }
+  if (!h->failed) pass_workspace(h, callee, passed, sizes);
+}
+
 static tvms_host_value *TVMS_NULLABLE call_function(tvms_host *h, tvms_node *node,
                                                     uint32_t index) {
   const tvms_call *call = tvms_as_call(node);
   const tvms_host_function *callee = &h->functions[index];
   if (!callee->made)
-    return tvms_host_refuse(h, node->span, "its callee is not lowered");
-  uint32_t count = tvms_host_leaves(node->sinfo), next = 0;
-  tvms_host_value **leaves =
-      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, count);
+    return tvms_host_refuse(h, node->span, "its callee cannot become native code");
+  if (!node->sinfo || tvms_host_leaves(node->sinfo) != callee->result_count)
+    return tvms_host_refuse(h, node->span,
+                            "the type of what the call gives is not known");
+  uint32_t next = 0;
+  tvms_host_value **leaves = tvms_arena_array(&h->run->context->scratch,
+                                              tvms_host_value *, callee->result_count);
   tvms_fuse_passed_list passed = {0};
   tvms_node_map sizes;
   tvms_node_map_init(&sizes, tvms_host_memory(h));
   eval_args(h, call, &passed);
-  for (uint32_t i = 0; i < count && !h->failed; i++) {
-    leaves[i] = result_leaf(h, node, i);
-    if (leaves[i]) hand_over(h, leaves[i], &passed);
-  }
-  if (!h->failed && passed.len + callee->has_workspace != callee->made->params.len)
+  if (!h->failed && passed.len != callee->input_count)
     tvms_host_refuse(h, node->span, "it does not pass what its callee takes");
   const char *why = h->failed ? NULL : solve(h, callee->made, &passed, &sizes);
   if (why) tvms_host_refuse(h, node->span, why);
-  if (!h->failed && pass_workspace(h, callee, &passed, &sizes))
+  if (!h->failed) pass_memory(h, node, callee, &passed, &sizes, leaves);
+  if (!h->failed)
     push_call(h, callee->direct, callee->made, &passed, &sizes, node->span);
   tvms_node_map_fini(&sizes);
   tvms_vec_fini(tvms_host_memory(h), &passed);
+  for (uint32_t i = 0; i < callee->result_count && !h->failed; i++)
+    leaves[i] = tvms_host_read(h, tvms_host_leaf_type(node->sinfo, i), leaves[i]);
   return h->failed ? NULL : tvms_host_of_leaves(h, node->sinfo, leaves, &next);
 }
 

@@ -47,6 +47,8 @@ typedef struct {
 typedef struct {
   tvms_prim_func *TVMS_NULLABLE made;
   tvms_unit *TVMS_NULLABLE unit;
+  uint32_t input_count;  // of its parameters
+  uint32_t result_count;
   tvms_sym direct;     // name of the form with pointers
   bool unpacked;       // a PrimFunc that has this form already
   bool called;         // by one of the module
@@ -54,6 +56,12 @@ typedef struct {
   bool has_workspace;  // the last parameter is one
   bool visited;
 } tvms_host_function;
+
+// A constant of the function, which is there once.
+typedef struct {
+  const tvms_constant *node;
+  tvms_host_value *value;
+} tvms_host_kept;
 
 typedef struct {
   tvms_pass_run *run;
@@ -69,7 +77,9 @@ typedef struct {
   tvms_node_vec params;
   tvms_node_vec buffers;    // by parameter; NULL: a number
   tvms_node_vec constants;  // statements that come first
-  tvms_node_vec stmts;      // of the scope in progress
+  TVMS_VEC(tvms_host_kept) kept;
+  tvms_node_vec stmts;  // of the scope in progress
+  uint32_t branches;    // that it stands in
   TVMS_VEC(tvms_host_destination) destinations;
   tvms_node *workspace;  // a buffer of bytes
   struct {

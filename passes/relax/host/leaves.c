@@ -167,3 +167,33 @@ void tvms_host_deliver(tvms_host *h, tvms_host_value *leaf, tvms_host_value *to)
   for (uint32_t i = 0; i < leaf->dims.len; i++)
     store(h, buffer, leaf->dims.items[i], tvms_host_int(h, i));
 }
+
+static tvms_node *loaded(tvms_host *h, tvms_node *buffer, int64_t index, bool scalar) {
+  tvms_node *at = tvms_host_int(h, index);
+  tvms_node *load =
+      tvms_buffer_load_new(h->unit, buffer, &at, scalar ? 0 : 1, NULL, TVMS_NO_SPAN);
+  tvms_sym name = tvms_symbol_intern(h->run->context, "chosen", 6);
+  tvms_bind *bind = tvms_node_make(h->unit, BIND, TVMS_NO_SPAN);
+  bind->value = load;
+  bind->var = tvms_var_new(h->unit, name, load->dtype, TVMS_NO_SPAN);
+  tvms_host_push(h, &bind->head);
+  return bind->var;
+}
+
+tvms_host_value *tvms_host_read(tvms_host *h, const tvms_node *type,
+                                tvms_host_value *memory) {
+  if (type->kind == TVMS_NODE_SINFO_PRIM)
+    return tvms_host_number(h, loaded(h, tvms_host_buffer_of(h, memory), 0, true));
+  if (type->kind == TVMS_NODE_SINFO_SHAPE) {
+    tvms_host_value *shape = tvms_host_value_new(h, TVMS_HOST_SHAPE);
+    int64_t ndim = tvms_as_sinfo_shape(type)->ndim;
+    tvms_node_vec sizes = {0};
+    for (int64_t i = 0; i < ndim; i++)
+      tvms_vec_push(tvms_host_memory(h), &sizes,
+                    loaded(h, tvms_host_buffer_of(h, memory), i, false));
+    shape->dims = tvms_list_copy(h->unit, sizes.items, sizes.len);
+    tvms_vec_fini(tvms_host_memory(h), &sizes);
+    return shape;
+  }
+  return memory;
+}

@@ -27,4 +27,8 @@ tvms_node *TVMS_NULLABLE tvms_host_sent(const tvms_host *h, const tvms_node *nod
 // Writes a leaf, a tensor, a number or a shape, to the tensor `to`, unless it is there.
 void tvms_host_deliver(tvms_host *h, tvms_host_value *leaf, tvms_host_value *to);
 
+// What a leaf of this type is whose numbers, or elements, are in `memory`: a tensor is that itself.
+tvms_host_value *tvms_host_read(tvms_host *h, const tvms_node *type,
+                                tvms_host_value *memory);
+
 #endif

@@ -273,14 +273,19 @@ static const tvms_node *TVMS_NULLABLE result_type(const tvms_host *h) {
 // Where all sizes of a result are told by the parameters, callers may know them before the body
 // is there: of a recursive function.
 static void size_results(tvms_host *h, const tvms_node_vec *results) {
-  for (uint32_t i = 0; i < results->len && h->source->ret && !h->failed; i++) {
+  const tvms_node *ret = h->source->ret;
+  for (uint32_t i = 0; i < results->len && !h->failed; i++) {
     tvms_buffer *buffer = tvms_as_buffer(results->items[i]);
-    if (i >= tvms_host_leaves(h->source->ret)) return;
-    const tvms_node *type = tvms_host_leaf_type(h->source->ret, i);
-    tvms_list dims, made;
-    if (type->kind == TVMS_NODE_SINFO_TENSOR && tvms_sinfo_dims(type, &dims)
-        && tvms_host_exprs(h, dims, h->source->head.span, &made))
-      buffer->shape = made;
+    bool typed = ret && i < tvms_host_leaves(ret);
+    const tvms_node *type = typed ? tvms_host_leaf_type(ret, i) : NULL;
+    if (type && type->kind != TVMS_NODE_SINFO_TENSOR) continue;
+    tvms_list dims;
+    if (!type || !tvms_sinfo_dims(type, &dims))
+      tvms_host_refuse(
+          h, h->source->head.span,
+          "it calls itself, and its type does not say the sizes of its result");
+    else
+      tvms_host_exprs(h, dims, h->source->head.span, &buffer->shape);
   }
 }
 
@@ -417,6 +422,8 @@ static void make_function(tvms_host *h, tvms_host_function *made) {
     tvms_host_refuse(h, h->source->head.span, "the type of its result is not known");
   if (!h->failed)
     result_params(h, type, type->kind != TVMS_NODE_SINFO_TUPLE, &results, &pattern);
+  made->input_count = h->input_count;
+  made->result_count = results.len;
   tvms_prim_func *function = tvms_node_make(h->unit, PRIM_FUNC, h->source->head.span);
   function->name = h->source->name;
   function->head.flags = (h->source->head.flags & TVMS_FLAG_PRIVATE) | TVMS_FLAG_S_TIR;
@@ -451,6 +458,7 @@ static void close_function(tvms_host *h) {
   tvms_vec_fini(memory, &h->params);
   tvms_vec_fini(memory, &h->buffers);
   tvms_vec_fini(memory, &h->constants);
+  tvms_vec_fini(memory, &h->kept);
   tvms_vec_fini(memory, &h->stmts);
   tvms_vec_fini(memory, &h->destinations);
   tvms_strbuf_fini(&h->inputs);

@@ -121,10 +121,12 @@ tvms_node *tvms_host_declare(tvms_host *h, const char *name, tvms_dtype element,
 }
 
 tvms_node *tvms_host_buffer_of(tvms_host *h, tvms_host_value *tensor) {
-  if (!tensor->buffer)
-    tensor->buffer =
-        tvms_host_declare(h, "view", tensor->dtype, tensor->dims, tensor->data);
-  return tensor->buffer;
+  if (tensor->buffer) return tensor->buffer;
+  tvms_node *made =
+      tvms_host_declare(h, "view", tensor->dtype, tensor->dims, tensor->data);
+  // What is declared in a branch does not hold behind it.
+  if (!h->branches) tensor->buffer = made;
+  return made;
 }
 
 // ---- The workspace ----
@@ -209,8 +211,22 @@ tvms_host_value *tvms_host_tensor(tvms_host *h, const char *name, tvms_dtype dty
   return value;
 }
 
+static bool is_same_constant(const tvms_constant *a, const tvms_constant *b) {
+  bool same = a->data.text == b->data.text && a->data.len == b->data.len
+              && tvms_dtype_same(a->element, b->element)
+              && a->shape.len == b->shape.len;
+  for (uint32_t i = 0; same && i < a->shape.len; i++)
+    same = tvms_as_int_imm(a->shape.items[i])->value
+           == tvms_as_int_imm(b->shape.items[i])->value;
+  return same;
+}
+
 tvms_host_value *tvms_host_constant(tvms_host *h, const tvms_node *node) {
   const tvms_constant *constant = tvms_as_constant(node);
+  for (uint32_t i = 0; i < h->kept.len; i++) {
+    if (is_same_constant(h->kept.items[i].node, constant))
+      return h->kept.items[i].value;
+  }
   tvms_node_vec around = h->stmts;
   h->stmts = h->constants;
   tvms_allocate_const *made = tvms_node_make(h->unit, ALLOCATE_CONST, node->span);
@@ -226,5 +242,6 @@ tvms_host_value *tvms_host_constant(tvms_host *h, const tvms_node *node) {
       tvms_host_tensor(h, "constant", constant->element, made->extents, made->var);
   h->constants = h->stmts;
   h->stmts = around;
+  tvms_vec_push(tvms_host_memory(h), &h->kept, ((tvms_host_kept){constant, value}));
   return value;
 }
