@@ -171,6 +171,38 @@ static int64_t folded(const tvms_stage *stage) {
   return size;
 }
 
+typedef struct {
+  tvms_memory *memory;
+  const tvms_line_member *member;
+  const tvms_node *line;
+  bool found;
+} window_search;
+
+static tvms_walk_step find_window(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  window_search *s = self;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  tvms_list indices = tvms_as_buffer_load(node)->indices;
+  for (uint32_t i = 0; i < indices.len; i++) {
+    tvms_node *index = indices.items[i];
+    if (!tvms_walk_contains(s->memory, index, s->line)) continue;
+    for (uint32_t k = 0; k < s->member->stage.count; k++) {
+      const tvms_stage_axis *axis = &s->member->stage.axes[k];
+      s->found |= axis->sums && tvms_walk_contains(s->memory, index, axis->var);
+    }
+  }
+  return TVMS_WALK_ON;
+}
+
+// Does the sum slide along the line: is an element loaded by both together?
+static bool slides(tvms_unit *unit, const tvms_line_member *m, const tvms_node *line) {
+  window_search s = {&unit->context->memory, m, line, false};
+  tvms_visitor visitor = {.self = &s, .enter = find_window};
+  tvms_walk(s.memory, m->term, &visitor);
+  return s.found;
+}
+
 // Is a reduction done across lanes, because its elements lie side by side along a summed axis,
 // rather than for many results at once?
 static bool folds(tvms_unit *unit, const tvms_line_member *m) {
@@ -185,7 +217,8 @@ static bool folds(tvms_unit *unit, const tvms_line_member *m) {
   int64_t extent = tvms_cpu_number(stage->axes[line].extent);
   movement along = movement_along(unit, m->term, stage->axes[line].var);
   bool side_by_side = along.next > 0 && along.far == 0;
-  if (side_by_side && (extent < 0 || extent >= FEWEST_LANES)) return false;
+  bool many = extent < 0 || extent >= FEWEST_LANES;
+  if (many && (side_by_side || slides(unit, m, stage->axes[line].var))) return false;
   return across && folded(stage) >= FEWEST_FOLDED;
 }
 

@@ -5,6 +5,7 @@
 #include "ir/rewrite.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
+#include "passes/tir/cpu/segments.h"
 #include "passes/tir/cpu/turn.h"
 
 #define number tvms_line_number
@@ -216,12 +217,21 @@ static tvms_node *combined(tvms_line_writer *w, const tvms_line_member *m, tvms_
   return m->term_first ? build(w, m->combine, term, a) : build(w, m->combine, a, term);
 }
 
+// An expression of member `at` in the segment of the line at hand, as it is at the element.
+static tvms_node *now_in_segment(tvms_line_writer *w, uint32_t at, tvms_node *expr) {
+  const tvms_line_member *m = &w->g->members[at];
+  if (w->segment_end > 0)
+    expr = tvms_line_between(w->unit, expr, m->stage.axes[m->own[m->own_count - 1]].var,
+                             w->segment_begin, w->segment_end);
+  return tvms_line_as_now(w, expr);
+}
+
 static tvms_node *map_chunk(tvms_line_writer *w, uint32_t at) {
   tvms_line_element e = tvms_line_open(w);
   tvms_node *value = w->g->members[at].stage.store->value;
   if (w->inverse && pass_plan(w)->divides == at)
     value = tvms_line_multiplied(w->unit, value, pass_plan(w)->divisor, w->inverse);
-  value = tvms_line_as_now(w, value);
+  value = now_in_segment(w, at, value);
   return tvms_line_close(w, &e, false, tvms_line_store(w, at, value));
 }
 
@@ -244,7 +254,7 @@ static tvms_node *fold_chunk(tvms_line_writer *w, uint32_t at) {
   tvms_node *place = one_by_one ? number(w, 0) : w->place;
   tvms_node *before =
       tvms_buffer_load_new(w->unit, w->lanes[at], &place, 1, NULL, TVMS_NO_SPAN);
-  tvms_node *term = fresh_term(w, m, tvms_line_as_now(w, m->term));
+  tvms_node *term = fresh_term(w, m, now_in_segment(w, at, m->term));
   tvms_node *stored =
       tvms_cpu_store(w->unit, w->lanes[at], tvms_list_copy(w->unit, &place, 1),
                      combined(w, m, before, term));
@@ -284,7 +294,7 @@ static tvms_node *column_chunk(tvms_line_writer *w, uint32_t at) {
   e = tvms_line_open(w);
   tvms_node *before =
       tvms_buffer_load_new(w->unit, sums, &w->place, 1, NULL, TVMS_NO_SPAN);
-  tvms_node *value = combined(w, m, before, tvms_line_as_now(w, m->term));
+  tvms_node *value = combined(w, m, before, now_in_segment(w, at, m->term));
   stored = tvms_cpu_store(w->unit, sums, tvms_list_copy(w->unit, &w->place, 1), value);
   stored = tvms_line_close(w, &e, false, stored);
   tvms_stmt_push(w->unit, &stmts, around_sums(w, m, vars, stored));

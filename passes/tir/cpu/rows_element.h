@@ -29,6 +29,8 @@ typedef struct {
   tvms_node *TVMS_NULLABLE inverse;          // of the pass's divisor, as a load
   tvms_node *TVMS_NULLABLE square;  // buffer: what was loaded along the other axis
   uint32_t pass;
+  int64_t segment_begin,
+      segment_end;  // of the line, where conditions are known; end 0: all
   tvms_line_chunk chunk;
   tvms_node *place;               // of the element at hand in the chunk
   tvms_node *TVMS_NULLABLE lane;  // its variable

@@ -4,6 +4,7 @@
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
 #include "passes/tir/cpu/rows_element.h"
+#include "passes/tir/cpu/segments.h"
 
 #include <stdio.h>
 
@@ -158,23 +159,48 @@ static void write_chunks(tvms_line_writer *w, tvms_node *first, tvms_node *count
   push(w, stmts, made);
 }
 
-// A line of known length.
-static void write_known_line(tvms_line_writer *w, int64_t length, uint8_t kind,
-                             tvms_node_vec *stmts) {
+// A part of a line: from `first` on, `length` elements.
+static void write_segment(tvms_line_writer *w, int64_t first, int64_t length,
+                          uint8_t kind, tvms_node_vec *stmts) {
   const tvms_line_pass_plan *p = pass_plan(w);
   int64_t lanes = p->lanes, step = lanes * p->vectors;
   int64_t full = length / step, done = full * step;
-  write_chunks(w, number(w, 0), number(w, full), p->vectors, lanes, "j", kind, stmts);
+  write_chunks(w, number(w, first), number(w, full), p->vectors, lanes, "j", kind,
+               stmts);
   int64_t more = (length - done) / lanes, rest = (length - done) % lanes;
   if (more)
-    write_chunks(w, number(w, done), number(w, 1), more, lanes, "j", kind, stmts);
+    write_chunks(w, number(w, first + done), number(w, 1), more, lanes, "j", kind,
+                 stmts);
   if (!rest) return;
-  if (p->overlaps) {
-    set_chunk(w, number(w, length - lanes), 1, lanes, number(w, lanes - rest));
+  if (p->overlaps && length >= lanes) {
+    set_chunk(w, number(w, first + length - lanes), 1, lanes, number(w, lanes - rest));
     push(w, stmts, tvms_line_write_chunk(w));
     return;
   }
-  write_chunks(w, number(w, length - rest), number(w, 1), 1, rest, "j", kind, stmts);
+  write_chunks(w, number(w, first + length - rest), number(w, 1), 1, rest, "j", kind,
+               stmts);
+}
+
+// A line of known length, in pieces where conditions change.
+static void write_known_line(tvms_line_writer *w, int64_t length, uint8_t kind,
+                             tvms_node_vec *stmts) {
+  int64_t cuts[TVMS_MOST_SEGMENTS], begin = 0;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < w->g->count && pass_plan(w)->fused == 1; i++) {
+    const tvms_line_member *m = &w->g->members[i];
+    if (m->pass == w->pass)
+      count = tvms_line_cuts(w->unit, m->term ? m->term : m->stage.store->value,
+                             m->stage.axes[m->own[m->own_count - 1]].var, length, cuts,
+                             count);
+  }
+  for (uint32_t i = 0; i <= count && count > 0; i++) {
+    w->segment_begin = begin;
+    w->segment_end = i < count ? cuts[i] : length;
+    write_segment(w, begin, w->segment_end - begin, kind, stmts);
+    begin = w->segment_end;
+  }
+  w->segment_end = 0;
+  if (count == 0) write_segment(w, 0, length, kind, stmts);
 }
 
 // What is left over of a line whose length is not known: a vector that begins further left, if
