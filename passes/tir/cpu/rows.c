@@ -473,11 +473,64 @@ static void begin_alone(tvms_chain *chain, uint32_t at, tvms_line_group *g) {
   add_member(chain->unit, g, &m);
 }
 
+static bool keep_load(void *self, const tvms_buffer_load *load) {
+  const tvms_buffer_load **kept = self;
+  *kept = load;
+  return false;
+}
+
+// Bytes of what a map stores in one row, or -1 if that is not known.
+static int64_t row_bytes(const tvms_line_member *m) {
+  int64_t bytes = (m->stage.store->value->dtype.bits + 7) / 8;
+  for (uint32_t i = 0; i < m->own_count; i++) {
+    int64_t extent = tvms_cpu_number(m->stage.axes[m->own[i]].extent);
+    if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes)) return -1;
+  }
+  return bytes;
+}
+
+// A map that windows slide over (an image that is padded) is done together with them, image by
+// image: rows are the axes in front of the line that both have.
+static bool begin_with_window(tvms_chain *chain, uint32_t at, tvms_line_group *g) {
+  enum { NEAR = 128 * 1024 };
+  tvms_unit *unit = chain->unit;
+  tvms_line_member map, window;
+  if (at + 1 >= chain->count) return false;
+  read_member(unit, &chain->stages[at], &map);
+  read_member(unit, &chain->stages[at + 1], &window);
+  const tvms_node *buffer = map.stage.store->buffer;
+  const tvms_buffer_load *load = NULL;
+  if (has_sums(&map.stage) || !has_sums(&window.stage)
+      || !tvms_chain_is_inner(chain, buffer))
+    return false;
+  tvms_line_loads(unit, &window, buffer, keep_load, &load);
+  if (!load) return false;
+  uint32_t links[TVMS_MOST_STAGE_AXES];
+  tvms_line_link(&map.stage, &window.stage, load, links);
+  uint32_t line = stored_line(unit, &map, 0), to_line = stored_line(unit, &window, 0);
+  for (uint32_t i = 0; i < map.stage.count; i++) {
+    uint32_t to = links[i];
+    if (to == NONE || i == line || to == to_line || window.stage.axes[to].sums)
+      continue;
+    map.rows[g->row_count] = i;
+    g->rows[g->row_count++] = map.stage.axes[i].extent;
+  }
+  if (g->row_count == 0) return false;
+  set_loops(unit, g, &map);
+  int64_t bytes = row_bytes(&map);
+  if (map.own_count == 0 || bytes < 0 || bytes > NEAR) return false;
+  add_member(unit, g, &map);
+  return match_rows(chain, g, &window);
+}
+
 void tvms_line_find(tvms_chain *chain, uint32_t at, tvms_line_group *group) {
   *group = (tvms_line_group){.count = 0};
   if (!begin_with_fold(chain, at, group)) {
     *group = (tvms_line_group){.count = 0};
-    begin_alone(chain, at, group);
+    if (!begin_with_window(chain, at, group)) {
+      *group = (tvms_line_group){.count = 0};
+      begin_alone(chain, at, group);
+    }
   }
   uint32_t most = at + TVMS_MOST_LINE_MEMBERS;
   for (uint32_t i = at + group->count; i < chain->count && i < most; i++) {
