@@ -492,7 +492,7 @@ static int64_t row_bytes(const tvms_line_member *m) {
 // A map that windows slide over (an image that is padded) is done together with them, image by
 // image: rows are the axes in front of the line that both have.
 static bool begin_with_window(tvms_chain *chain, uint32_t at, tvms_line_group *g) {
-  enum { NEAR = 128 * 1024 };
+  enum { FEW = 1024, NEAR = 128 * 1024 };
   tvms_unit *unit = chain->unit;
   tvms_line_member map, window;
   if (at + 1 >= chain->count) return false;
@@ -518,7 +518,8 @@ static bool begin_with_window(tvms_chain *chain, uint32_t at, tvms_line_group *g
   if (g->row_count == 0) return false;
   set_loops(unit, g, &map);
   int64_t bytes = row_bytes(&map);
-  if (map.own_count == 0 || bytes < 0 || bytes > NEAR) return false;
+  // What is loaded right behind its store waits for it, in a small image for all of it.
+  if (map.own_count == 0 || bytes < FEW || bytes > NEAR) return false;
   add_member(unit, g, &map);
   return match_rows(chain, g, &window);
 }

@@ -293,24 +293,32 @@ int64_t tvms_line_taps(const tvms_line_member *m) {
   return taps;
 }
 
-// Steps of the axis around the line that share what they load.
-static int64_t tile_for(const tvms_line_group *g, uint32_t pass,
-                        const tvms_line_pass_plan *p) {
-  int64_t tile = 1;
+// Steps of an axis that are done together: as many as registers allow, none left over if that leaves
+// enough for sums not to wait for each other.
+static int64_t steps_together(int64_t extent, int64_t vectors) {
+  enum { MOST_STEPS = 8, ENOUGH_STEPS = 4 };
+  int64_t most = MOST_SUMS / vectors < MOST_STEPS ? MOST_SUMS / vectors : MOST_STEPS;
+  if (extent <= most) return extent;
+  for (int64_t steps = most; steps >= ENOUGH_STEPS; steps--) {
+    if (extent % steps == 0) return steps;
+  }
+  return most < ENOUGH_STEPS ? most : ENOUGH_STEPS;
+}
+
+// Windows that slide share what they load with those beside them: tiles of few vectors and several
+// steps of the axis around the line.
+static void plan_tile(const tvms_line_group *g, uint32_t pass, tvms_line_pass_plan *p) {
+  enum { WINDOW_VECTORS = 2 };
   for (uint32_t i = 0; i < g->count; i++) {
     const tvms_line_member *m = &g->members[i];
     if (m->pass != pass || m->kind != TVMS_LINE_COLUMN) continue;
-    if (tvms_line_taps(m) < 0 || m->own_count <= p->fused) return 1;
-    tile = MOST_SUMS / p->vectors;
+    if (tvms_line_taps(m) < 0 || m->own_count <= p->fused) return;
     int64_t extent =
         tvms_cpu_number(m->stage.axes[m->own[m->own_count - p->fused - 1]].extent);
-    if (extent < 0) return 1;
-    if (tile > 4) tile = 4;
-    while (tile > 1 && extent % tile && tile > 2)
-      tile--;
-    if (tile > extent) tile = extent;
+    if (extent < 1) return;
+    if (p->vectors > WINDOW_VECTORS) p->vectors = WINDOW_VECTORS;
+    p->tile = steps_together(extent, p->vectors);
   }
-  return tile;
 }
 
 static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
@@ -340,7 +348,7 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
     p->lanes /= 2;
   while (length >= 0 && p->vectors > 1 && p->vectors * p->lanes > length)
     p->vectors--;
-  p->tile = tile_for(g, pass, p);
+  plan_tile(g, pass, p);
 }
 
 // What a pass stores and has loaded before may not be computed twice.
