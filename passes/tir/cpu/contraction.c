@@ -313,10 +313,10 @@ static bool is_constant(const tvms_node *node) {
   return node->kind == TVMS_NODE_FLOAT_IMM || node->kind == TVMS_NODE_INT_IMM;
 }
 
-// Is there one row, and what moves with the columns lies in memory along the sum instead?
+// Does what moves with the columns lie in memory along the sum instead?
 static bool lies_along_sum(const finder *f) {
   const tvms_contraction *c = f->c;
-  if (c->row < TVMS_MOST_STAGE_AXES || c->contiguous) return false;
+  if (c->contiguous) return false;
   uint32_t sum = c->stage.count;
   while (sum > 0
          && (c->roles[sum - 1] != TVMS_AXIS_SUM
@@ -350,7 +350,9 @@ static const char *TVMS_NULLABLE find(finder *f) {
   if (!c->contiguous && !c->moving)
     return "several operands move along the innermost axis of the result";
   find_sums(f);
-  if (lies_along_sum(f)) return "its one row is summed along what lies in memory";
+  c->along_sum = lies_along_sum(f);
+  if (c->along_sum && c->row == TVMS_MOST_STAGE_AXES)
+    return "its one row is summed along what lies in memory";
   return tvms_contraction_column_steps(c) < 0
              ? "the size of its innermost axis is not known"
              : NULL;

@@ -38,6 +38,7 @@ typedef struct {
       contiguous;  // every load that moves with the columns takes one element after the other
   uint32_t outermost_sum;  // of more than one step; TVMS_MOST_STAGE_AXES: none
   bool one_sum;            // no other axis of the sum has more than one step
+  bool along_sum;  // what moves with the columns lies in memory along the sum instead
   bool
       sums_in_order;  // the resting loads take one element after the other along the sum
 } tvms_contraction;

@@ -3,6 +3,7 @@
 
 #include "ir/fold.h"
 #include "ir/rewrite.h"
+#include "passes/tir/cpu/contraction_turn.h"
 #include "passes/tir/cpu/nodes.h"
 
 typedef tvms_contraction_writer writer;
@@ -142,6 +143,7 @@ static tvms_node *copy_moving(writer *w, const element *e) {
 }
 
 tvms_node *tvms_contraction_fill_tile(writer *w) {
+  if (tvms_contraction_can_turn(w)) return tvms_contraction_fill_turned(w);
   tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
   tvms_contraction_open_sums(w, vars);
   tvms_node *row = w->row;

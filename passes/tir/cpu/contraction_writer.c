@@ -57,8 +57,7 @@ tvms_node *tvms_contraction_flat_extent(writer *w) {
                    : number(w, tvms_contraction_first_sum(w)->var, steps);
 }
 
-// Steps of the sum as one loop: all, or those of the block at hand.
-static tvms_node *flat_steps(writer *w) {
+tvms_node *tvms_contraction_flat_steps(writer *w) {
   tvms_node *extent = tvms_contraction_flat_extent(w);
   if (!w->block) return extent;
   tvms_node *most = number(w, w->block, w->tile->sum_block);
@@ -76,10 +75,8 @@ static tvms_node *from_beginning(writer *w, tvms_node *var) {
   return build(w, TVMS_NODE_ADD, done, var);
 }
 
-// One variable for all axes: each is a digit of it.
-static void open_flat_sum(writer *w, tvms_node **vars) {
-  vars[0] = tvms_cpu_variable(w->unit, "k", tvms_contraction_first_sum(w)->var);
-  tvms_node *flat = from_beginning(w, vars[0]);
+void tvms_contraction_set_step(writer *w, tvms_node *step) {
+  tvms_node *flat = from_beginning(w, step);
   for (uint32_t i = w->c->stage.count; i-- > 0;) {
     const tvms_stage_axis *axis = &w->c->stage.axes[i];
     if (w->c->roles[i] != TVMS_AXIS_SUM || tvms_stage_axis_is_single(axis)) continue;
@@ -93,7 +90,8 @@ static void open_flat_sum(writer *w, tvms_node **vars) {
 void tvms_contraction_open_sums(writer *w, tvms_node **vars) {
   static const char *const names[] = {"k", "k1", "k2", "k3"};
   if (w->tile->flat_sum) {
-    open_flat_sum(w, vars);
+    vars[0] = tvms_cpu_variable(w->unit, "k", tvms_contraction_first_sum(w)->var);
+    tvms_contraction_set_step(w, vars[0]);
     return;
   }
   uint32_t count = 0;
@@ -109,7 +107,8 @@ void tvms_contraction_open_sums(writer *w, tvms_node **vars) {
 tvms_node *tvms_contraction_close_sums(writer *w, tvms_node *body,
                                        tvms_node *const *vars) {
   if (w->tile->flat_sum)
-    return tvms_cpu_loop(w->unit, vars[0], flat_steps(w), TVMS_FOR_SERIAL, body);
+    return tvms_cpu_loop(w->unit, vars[0], tvms_contraction_flat_steps(w),
+                         TVMS_FOR_SERIAL, body);
   for (uint32_t i = w->c->stage.count; i-- > 0;) {
     if (vars[i])
       body = tvms_cpu_loop(w->unit, vars[i], w->c->stage.axes[i].extent,

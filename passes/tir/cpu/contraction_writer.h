@@ -78,6 +78,12 @@ const tvms_stage_axis *tvms_contraction_first_sum(const tvms_contraction_writer 
 // Steps of the sum, all of its axes counted as one.
 tvms_node *tvms_contraction_flat_extent(tvms_contraction_writer *w);
 
+// The same for the block of the sum at hand, if there are blocks.
+tvms_node *tvms_contraction_flat_steps(tvms_contraction_writer *w);
+
+// Says what the summed axes, counted as one, are at this step of the sum, or of its block.
+void tvms_contraction_set_step(tvms_contraction_writer *w, tvms_node *step);
+
 // Makes the variables of the loops of the sum, at most TVMS_MOST_STAGE_AXES (zeroed before), and says
 // what the summed axes are in them.
 void tvms_contraction_open_sums(tvms_contraction_writer *w, tvms_node **vars);
