@@ -59,6 +59,8 @@ static tvms_token_meaning comparisons(const char *text, tvms_token token) {
   }
   if (token.kind == TVMS_TOK_GT && before[1] == '<')
     return replaced((tvms_span){begin - 1, token.end}, "write '!=' to compare", "!=");
+  if (equals && text[token.end] == '<' && before[1] == ' ')
+    return replaced((tvms_span){begin, token.end + 1}, "write '<=' to compare", "<=");
   if (equals && text[token.end] == '>' && strchr(") ", before[1]))
     return replaced((tvms_span){begin, token.end + 1}, "write '->'", "->");
   return (tvms_token_meaning){0};
@@ -108,8 +110,11 @@ static tvms_token_meaning statements(const char *text, tvms_token token,
   if (first.kind != TVMS_TOK_NAME) return (tvms_token_meaning){0};
   if (IS_ONE_OF(text, first, "elseif", "elsif"))
     return replaced(begin, "write 'elif'", "elif");
-  if (token.begin == first.begin && IS_ONE_OF(text, first, "void", "function", "fn"))
+  if (token.begin == first.begin
+      && IS_ONE_OF(text, first, "void", "function", "fn", "func", "fun", "Def", "DEF"))
     return replaced(begin, "a function begins with 'def'", "def");
+  if (token.begin == first.begin && IS_ONE_OF(text, first, "Class", "CLASS", "struct"))
+    return replaced(begin, "a module begins with 'class'", "class");
   bool name = token.kind == TVMS_TOK_NAME && token.begin != first.begin;
   if (name
       && IS_ONE_OF(text, first, "float", "double", "int", "long", "auto", "const",
@@ -117,6 +122,10 @@ static tvms_token_meaning statements(const char *text, tvms_token token,
     return meaning(span, "Python declares no types: leave out what stands before",
                    (tvms_span){first.begin, token.begin}, "");
   }
+  if (name && IS_ONE_OF(text, first, "foreach", "For", "FOR"))
+    return replaced(begin, "a loop begins with 'for'", "for");
+  if (name && IS_ONE_OF(text, first, "retrun", "retun", "reutrn", "Return", "RETURN"))
+    return replaced(begin, "write 'return'", "return");
   uint32_t end = end_before(text, token.begin);
   bool colon = token.kind == TVMS_TOK_NEWLINE && end > 0 && text[end - 1] == ':'
                && end - 1 > first.end;
@@ -142,6 +151,18 @@ static bool begins_operand(tvms_token_kind kind) {
   }
 }
 
+// Whether the innermost bracket that is open at the place is a brace; only its line is looked
+// at, and brackets in strings count.
+static bool is_in_braces(const char *text, uint32_t at) {
+  int closed = 0;
+  for (; at > 0 && text[at - 1] != '\n'; at--) {
+    char c = text[at - 1];
+    if (c == ')' || c == ']' || c == '}') closed++;
+    if ((c == '(' || c == '[' || c == '{') && closed-- == 0) return c == '{';
+  }
+  return false;
+}
+
 tvms_token_meaning tvms_token_meant(const char *text, tvms_token token,
                                     tvms_token first, bool inside, bool comma) {
   tvms_span span = {token.begin, token.end};
@@ -155,6 +176,8 @@ tvms_token_meaning tvms_token_meant(const char *text, tvms_token token,
   }
   if (inside && token.kind == TVMS_TOK_SEMICOLON)
     return replaced(span, "write ','", ",");
+  if (inside && token.kind == TVMS_TOK_ASSIGN && is_in_braces(text, token.begin))
+    return replaced(span, "a key is followed by ':'", ":");
   char before = token.begin > 0 ? text[token.begin - 1] : '\0';
   bool named = (before >= 'a' && before <= 'z') || before == '_';
   if (inside && comma && named && token.kind == TVMS_TOK_COLON)

@@ -12,6 +12,7 @@
 #include "parser/eval/eval.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/outer.h"
+#include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
 #include "parser/room.h"
 #include "parser/tir/function.h"
@@ -38,18 +39,6 @@ static void keep_sound_part(tvms_member *member) {
   if (tvms_verify(member->unit, member->partial)) member->partial = NULL;
 }
 
-// What the parser has reported there takes names away, which are not those of Python then.
-static bool was_misread(const tvms_reader *reader, tvms_span span) {
-  const tvms_diags *diags = &reader->context->diags;
-  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
-    if (diag->severity == TVMS_SEVERITY_ERROR && diag->source == diags->source
-        && diag->span.begin >= span.begin && diag->span.begin <= span.end) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static void read_function(tvms_reader *reader, const tvms_def *def,
                           tvms_member *member) {
   tvms_mark mark = tvms_arena_mark(&reader->values);
@@ -63,9 +52,10 @@ static void read_function(tvms_reader *reader, const tvms_def *def,
   def->decoration.language->read(reader, def, member);
   if (member->partial) keep_sound_part(member);
   // What is wrong with a function was reported; what only Python knows was not.
-  member->unread = reader->lenient && (reader->failed || !member->function)
-                   && reader->context->diags.errors == errors
-                   && !was_misread(reader, tvms_reader_span_of(reader, def->ref));
+  member->unread =
+      reader->lenient && (reader->failed || !member->function)
+      && reader->context->diags.errors == errors
+      && !tvms_reader_was_misread(reader, tvms_reader_span_of(reader, def->ref));
   member->unknown = reader->unknown;
   reader->unit = &reader->module->unit;
   tvms_arena_reset(&reader->values, mark);
@@ -152,6 +142,22 @@ static void read_module_stmt(tvms_reader *reader, tvms_ref ref) {
   }
 }
 
+// The decorator on the line above could not be read, which was reported.
+static bool decorator_was_misread(const tvms_reader *reader, uint32_t place) {
+  const char *text = reader->surface->source->text;
+  uint32_t begin = place;
+  for (uint32_t lines = 0; begin > 0; begin--) {
+    lines += text[begin - 1] == '\n';
+    if (lines == 2) break;
+  }
+  uint32_t first = begin;
+  while (text[first] == ' ') {
+    first++;
+  }
+  return text[first] == '@'
+         && tvms_reader_was_misread(reader, (tvms_span){begin, place});
+}
+
 static void check_decorated(tvms_reader *reader, const tvms_decoration *decoration,
                             tvms_span name, bool is_class) {
   if (reader->lenient) return;
@@ -159,6 +165,7 @@ static void check_decorated(tvms_reader *reader, const tvms_decoration *decorati
   tvms_diags *diags = &reader->context->diags;
   switch ((int)decoration->kind) {
   case TVMS_DECORATED_NOT:
+    if (decorator_was_misread(reader, name.begin)) break;
     tvms_diag_report(diags, is_class ? TVMS_D_bare_class : TVMS_D_not_decorated, name,
                      what);
     break;

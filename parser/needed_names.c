@@ -68,6 +68,8 @@ static void add_words(finder *f, const tvms_surf *string) {
 static void add_names_of(finder *f, const tvms_surf *node) {
   if (node->kind == TVMS_SURF_NAME)
     add_name(f, node->a);
+  else if (node->kind == TVMS_SURF_ATTRIBUTE)
+    add_name(f, node->b);  // of a class
   else
     add_words(f, node);
 }
@@ -140,7 +142,9 @@ static void find_mentions(finder *f, const tvms_spans *script) {
   uint32_t near = 0;
   for (tvms_ref ref = 1; ref < f->surface->count; ref++) {
     const tvms_surf *node = tvms_surface_at(f->surface, ref);
-    if (node->kind != TVMS_SURF_NAME && node->kind != TVMS_SURF_STRING) continue;
+    if (node->kind != TVMS_SURF_NAME && node->kind != TVMS_SURF_STRING
+        && node->kind != TVMS_SURF_ATTRIBUTE)
+      continue;
     if (tvms_spans_hold(script, &near, node->begin))
       add_names_of(f, node);
     else

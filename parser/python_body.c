@@ -12,6 +12,7 @@
 #include "parser/python_body.h"
 
 #include "parser/dialect_marks.h"
+#include "parser/eval/class.h"
 #include "parser/eval/comprehension.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/iterate.h"
@@ -32,6 +33,14 @@
 
 // ---- What targets are bound to --------------------------------------------------------
 
+// An attribute of it is assigned: `Config.block = 16`.
+static void forget_attributes(tvms_reader *reader, tvms_ref object) {
+  const tvms_surf *node = tvms_reader_at(reader, object);
+  tvms_binding *bound =
+      node->kind == TVMS_SURF_NAME ? tvms_scope_lookup(reader, node->a) : NULL;
+  if (bound && tvms_eval_is_class(bound->value)) bound->value = TVMS_UNKNOWN;
+}
+
 // Whatever the names of a target were, they are unknown from here on; an object whose
 // attribute or item is assigned is another one.
 static void forget(tvms_reader *reader, tvms_ref target) {
@@ -42,6 +51,7 @@ static void forget(tvms_reader *reader, tvms_ref target) {
                     tvms_reader_span_of(reader, target));
     return;
   case TVMS_SURF_STAR: forget(reader, node.a); return;
+  case TVMS_SURF_ATTRIBUTE: forget_attributes(reader, node.a); return;
   case TVMS_SURF_SUBSCRIPT: forget(reader, node.a); return;
   case TVMS_SURF_TUPLE:
   case TVMS_SURF_LIST: {
@@ -455,7 +465,11 @@ static void follow_class(tvms_reader *reader, tvms_ref ref, tvms_python_run *run
   tvms_scope_push(reader);
   tvms_python_names_bind(reader, def.body);
   tvms_python_body_follow(reader, def.body, true, &inner);
+  // Bases and decorators may make anything of the attributes, as Enum does.
+  bool plain = !def.params && !def.decorators && !run->every;
+  tvms_eval_value made = plain ? tvms_eval_class_make(reader) : TVMS_UNKNOWN;
   tvms_scope_pop(reader);
+  tvms_scope_bind(reader, def.name, made, def.name_span);
 }
 
 static void follow_function(tvms_reader *reader, tvms_ref ref, tvms_python_run *run) {

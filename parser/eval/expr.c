@@ -9,6 +9,7 @@
 #include "parser/eval/attribute.h"
 #include "parser/eval/builtin.h"
 #include "parser/eval/call.h"
+#include "parser/eval/class.h"
 #include "parser/eval/closure.h"
 #include "parser/eval/comprehension.h"
 #include "parser/eval/convert.h"
@@ -64,6 +65,7 @@ static tvms_eval_value unknown_at(tvms_reader *reader, tvms_eval_value value,
 // Python.
 static tvms_eval_value end_of(tvms_reader *reader, tvms_eval_value value,
                               tvms_ref ref) {
+  if (tvms_eval_is_class(value)) return unknown_at(reader, value, ref);
   if (value.kind != TVMS_EVAL_PYTHON || !reader->lenient) return value;
   tvms_eval_value assumed = tvms_eval_assume_part(reader, value, ref);
   return tvms_eval_value_is_known(assumed) ? assumed : unknown_at(reader, assumed, ref);
@@ -321,6 +323,7 @@ tvms_eval_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool operan
 static tvms_eval_value eval_subscript(tvms_reader *reader, tvms_ref ref, bool operand) {
   const tvms_surf node = *tvms_reader_at(reader, ref);
   tvms_eval_value object = tvms_eval(reader, node.a);
+  if (tvms_eval_is_class(object)) return TVMS_UNKNOWN;
   if (!tvms_eval_value_is_known(object))
     return tvms_eval_assume_part(reader, object, ref);
   const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, object);
@@ -341,6 +344,7 @@ static tvms_eval_value eval_name(tvms_reader *reader, tvms_ref ref) {
     tvms_eval_value outer = tvms_eval_outer_adopt(reader, binding->value);
     tvms_eval_value value = tvms_eval_mention(reader, outer, ref);
     value = tvms_eval_assume_name(reader, binding, value);
+    if (tvms_eval_is_class(value)) return value;
     return tvms_eval_value_is_known(value) ? value : unknown_at(reader, value, ref);
   }
   tvms_eval_value builtin = tvms_builtin_find(name);
@@ -353,6 +357,11 @@ static tvms_eval_value eval_attribute(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf *node = tvms_reader_at(reader, ref);
   tvms_sym name = node->b;
   tvms_eval_value object = eval_head(reader, node->a);
+  if (tvms_eval_is_class(object)) {
+    tvms_eval_value value = tvms_eval_class_attribute(object, name);
+    bool known = tvms_eval_value_is_known(value) || tvms_eval_is_class(value);
+    return known ? value : unknown_at(reader, value, ref);
+  }
   if (!tvms_eval_value_is_known(object))
     return tvms_eval_assume_part(reader, object, ref);
   return tvms_eval_attribute(reader, object, name, ref);

@@ -61,3 +61,14 @@ tvms_ref tvms_reader_callee(const tvms_reader *reader, tvms_ref ref) {
   const tvms_surf *node = tvms_reader_at(reader, ref);
   return node->kind == TVMS_SURF_CALL ? node->a : ref;
 }
+
+bool tvms_reader_was_misread(const tvms_reader *reader, tvms_span span) {
+  const tvms_diags *diags = &reader->context->diags;
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    if (diag->severity == TVMS_SEVERITY_ERROR && diag->source == diags->source
+        && diag->span.begin >= span.begin && diag->span.begin <= span.end) {
+      return true;
+    }
+  }
+  return false;
+}

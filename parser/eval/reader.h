@@ -22,4 +22,8 @@ tvms_ref tvms_reader_callee(const tvms_reader *reader, tvms_ref ref);
 // The word that a statement begins with.
 tvms_span tvms_reader_keyword(const tvms_reader *reader, tvms_ref stmt);
 
+// True if an error was reported that begins within the span. What the parser has reported
+// there takes names away, which are not those of Python then, and changes what the rest means.
+bool tvms_reader_was_misread(const tvms_reader *reader, tvms_span span);
+
 #endif

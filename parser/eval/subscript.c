@@ -5,6 +5,7 @@
 #include "parser/eval/iterate.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/python.h"
+#include "parser/eval/reader.h"
 #include "parser/eval/repr.h"
 
 #include <string.h>
@@ -164,6 +165,9 @@ tvms_eval_value tvms_eval_method_subscript(tvms_reader *reader, tvms_eval_value 
 
 tvms_eval_value tvms_eval_report_no_subscript(tvms_reader *reader,
                                               tvms_eval_value object, tvms_ref ref) {
+  // `f[x)`: the bracket is what is wrong, which was reported.
+  if (tvms_reader_was_misread(reader, tvms_reader_span_of(reader, ref)))
+    return tvms_reader_failed(reader);
   tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, object));
   return tvms_reader_failed(reader);
 }

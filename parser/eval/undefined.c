@@ -93,6 +93,14 @@ static bool explain_dotted(tvms_reader *reader, tvms_diag *diag, const char *nam
   if (last == span.begin) return false;
   const char *text = reader->surface->source->text + last;
   tvms_context *context = reader->context;
+  tvms_dtype dtype;
+  if (tvms_dtype_parse(text, all.end - last, &dtype) && text[all.end - last] != '(') {
+    int len = (int)(all.end - last);
+    tvms_diag_remark(&context->diags, diag, "a data type is a string: \"%.*s\"", len,
+                     text);
+    tvms_diag_fix(&context->diags, diag, all, false, "\"%.*s\"", len, text);
+    return true;
+  }
   tvms_sym part = tvms_symbol_intern(context, text, all.end - last);
   if (is_member(reader, diag, part, all)) return true;
   const char *meant =
@@ -166,6 +174,15 @@ static bool follows_comment_of_c(const tvms_reader *reader, tvms_span span) {
   return at > 2 && text[at - 1] == '/' && text[at - 2] == '/' && text[at - 3] == ' ';
 }
 
+static bool begins_line(const tvms_reader *reader, tvms_span span) {
+  const char *text = reader->surface->source->text;
+  uint32_t at = span.begin;
+  while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) {
+    at--;
+  }
+  return at == 0 || text[at - 1] == '\n';
+}
+
 void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
                                      tvms_span span) {
   reader->failed = true;
@@ -186,6 +203,11 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
   if (explain_word(reader, diag, text, span)) return;
   if (follows_comment_of_c(reader, span)) {
     tvms_diag_remark(diags, diag, "a comment begins with '#'");
+    return;
+  }
+  static const char *const keyword[] = {"return"};
+  if (begins_line(reader, span) && tvms_diag_nearest_name(text, keyword, 1)) {
+    suggest(reader, diag, span, keyword[0]);
     return;
   }
   const char *near = nearest_binding(reader, name);

@@ -87,6 +87,7 @@ _Static_assert(TVMS_EVAL_KINDS <= UINT8_MAX + 1, "a kind is a byte");
 
 enum {
   TVMS_EVAL_OF_PYTHON = 1,  // UNKNOWN (parser/eval/assume.h)
+  TVMS_EVAL_OF_CLASS = 2,   // UNKNOWN (parser/eval/class.h)
   TVMS_EVAL_LARGE = 1,      // INT
   TVMS_EVAL_INLINE = 2,     // MACRO
   TVMS_EVAL_HYGIENIC = 4,   // MACRO

@@ -6,6 +6,7 @@
 #include "parser/relax/function.h"
 
 #include "ir/global_symbol.h"
+#include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
 #include "parser/relax/evidence.h"
 #include "parser/relax/state.h"
@@ -106,8 +107,10 @@ static void read_param(tvms_reader *reader, tvms_ref ref) {
   if (param.b) {
     type = tvms_relax_annotation(reader, param.b);
   } else {
-    tvms_reader_report(reader, untyped_parameter, ref,
-                       tvms_symbol_text(reader->context, param.a));
+    const char *text = tvms_symbol_text(reader->context, param.a);
+    tvms_diag *diag = tvms_reader_report(reader, untyped_parameter, ref, text);
+    tvms_diag_remark(&reader->context->diags, diag,
+                     "as in %s: R.Tensor((n, 4), \"float32\")", text);
   }
   if (!type || clashes(reader, param.a, type, name_span)) {
     reader->failed = true;
@@ -232,6 +235,14 @@ static tvms_node *empty_tuple(tvms_reader *reader) {
   return &tuple->head;
 }
 
+// The last statement may be a return that is misspelt, which was reported.
+static bool ends_in_misread(const tvms_reader *reader, tvms_ref body) {
+  tvms_ref last = 0;
+  tvms_surface_each(reader->surface, ref, body) last = ref;
+  return last && tvms_reader_at(reader, last)->kind == TVMS_SURF_EXPRESSION
+         && tvms_reader_was_misread(reader, tvms_reader_span_of(reader, last));
+}
+
 // Makes the function of what was read, and keeps it in relax->partial; NULL if something of
 // it is missing.
 static tvms_node *TVMS_NULLABLE finish_function(tvms_reader *reader,
@@ -240,7 +251,7 @@ static tvms_node *TVMS_NULLABLE finish_function(tvms_reader *reader,
                                                 tvms_ref ref) {
   tvms_relax_state *relax = tvms_relax_of(reader);
   tvms_unit *unit = reader->unit;
-  if (!relax->has_return && !relax->gave_up) {
+  if (!relax->has_return && !relax->gave_up && !ends_in_misread(reader, def->body)) {
     tvms_diag_report(&reader->context->diags, TVMS_D_no_return, def->name_span,
                      tvms_symbol_text(reader->context, def->name));
     reader->failed = true;

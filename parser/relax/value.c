@@ -167,7 +167,10 @@ tvms_eval_value tvms_relax_operator_on(tvms_reader *reader, tvms_surf_op op,
                || op == TVMS_OP_PLUS;
   tvms_opcode opcode = opcode_of(op, unary);
   if (opcode == TVMS_R_NONE) {
-    tvms_reader_report(reader, relax_operator, ref, tvms_surface_operator_text(op));
+    tvms_diag *diag =
+        tvms_reader_report(reader, relax_operator, ref, tvms_surface_operator_text(op));
+    if (op == TVMS_OP_MATMUL)
+      tvms_diag_remark(&reader->context->diags, diag, "write R.matmul(a, b)");
     return tvms_reader_failed(reader);
   }
   if (!tvms_eval_value_is_known(a) || (!unary && !tvms_eval_value_is_known(b))) {

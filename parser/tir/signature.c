@@ -424,8 +424,16 @@ void tvms_tir_explain_name(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
   const tvms_tir_state *state = tvms_tir_of(reader);
   const char *source = reader->surface->source->text;
   if (state && state->part == TVMS_TIR_IN_PARAMS
-      && line_has(source, span.begin, "Buffer(")
-      && tvms_release_has(reader->dialect, TVMS_FACT_signatures_define_dims)) {
+      && line_has(source, span.begin, "Buffer(") && reader->lenient) {
+    // Python itself evaluates the annotation, and knows no strings as dimensions.
+    tvms_diag_remark(
+        diags, diag,
+        "declare it in the body, %s = T.int64(), and there the buffer of a "
+        "T.handle: T.match_buffer(handle, (%s,), ...)",
+        text, text);
+  } else if (state && state->part == TVMS_TIR_IN_PARAMS
+             && line_has(source, span.begin, "Buffer(")
+             && tvms_release_has(reader->dialect, TVMS_FACT_signatures_define_dims)) {
     tvms_diag_remark(diags, diag,
                      "in a signature, a new symbolic dimension is written as a string");
     tvms_diag_fix(diags, diag, span, false, "\"%s\"", text);

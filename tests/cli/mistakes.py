@@ -3,7 +3,7 @@
 
 mistakes/rows.tsv has one row per mistake, with tabs between its columns:
 
-  name, program (mistakes/<program>.tvms), text of the program, what stands there by mistake, hint, place, open
+  name, program (mistakes/<program>.tvms or, if it ends in .py, mistakes/<program>), text of the program, what stands there by mistake, hint, place, open
 
 The text stands once in the program. Marks «» are around the tokens that are wrong, in the mistake or, if that is not where it shows, in the place, a text of the changed
 program; empty marks are a point. The hint is a text that message, notes or fixes must have, `fix` if what is offered must make a program without errors, or `-`. What is not right
@@ -39,13 +39,14 @@ class Row:
         self.end = len(self.marked[: self.marked.index("»")].replace("«", "").encode())
 
 
-def findings(text):
+def findings(text, program):
     """What check reports of the text."""
-    return json.loads(tvms("check", "--format", "json", "-", stdin=text).stdout)["findings"]
+    name = program if program.endswith(".py") else "-"
+    return json.loads(tvms("check", "--format", "json", "--stdin-filename", name, "-", stdin=text).stdout)["findings"]
 
 
-def errors_of(text):
-    return [f for f in findings(text) if f["severity"] == "error"]
+def errors_of(text, program):
+    return [f for f in findings(text, program) if f["severity"] == "error"]
 
 
 def mended(text, fixes):
@@ -58,7 +59,7 @@ def mended(text, fixes):
 
 def judge(row):
     """The set of what is not right, and the errors."""
-    errors = errors_of(row.text)
+    errors = errors_of(row.text, row.program)
     wrong = set() if len(errors) == 1 else {"count"}
     if not errors:
         return wrong | {"place"} | ({"hint"} if row.hint != "-" else set()), errors
@@ -68,7 +69,7 @@ def judge(row):
         wrong.add("place")
     said = [first["message"]] + [n["message"] for n in first["notes"]] + [f["text"] for f in first["fixes"]]
     if row.hint == "fix":
-        if not first["fixes"] or errors_of(mended(row.text, first["fixes"])):
+        if not first["fixes"] or errors_of(mended(row.text, first["fixes"]), row.program):
             wrong.add("hint")
     elif row.hint != "-" and not any(row.hint in text for text in said):
         wrong.add("hint")
@@ -78,9 +79,9 @@ def judge(row):
 def read_table():
     programs = {}
     for name in sorted(os.listdir(FOLDER)):
-        if name.endswith(".tvms"):
+        if name.endswith((".tvms", ".py")):
             with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
-                programs[name[: -len(".tvms")]] = file.read()
+                programs[name.removesuffix(".tvms")] = file.read()
     with open(TABLE, encoding="utf-8") as file:
         rows = [Row(line.rstrip("\n"), programs) for line in file if line.strip() and not line.startswith("#")]
     return programs, rows
@@ -97,7 +98,7 @@ class Mistakes(unittest.TestCase):
         programs, _ = read_table()
         for name, text in programs.items():
             with self.subTest(program=name):
-                self.assertEqual(errors_of(text), [])
+                self.assertEqual(errors_of(text, name), [])
 
     def test_rows_are_as_the_table_says(self):
         _, rows = read_table()

@@ -231,6 +231,31 @@ def make(n, dtype="float32", *, wide=False):
                 self.assertIn("'main' is checked with assumptions: any m, k\n", said)
                 self.assertTrue(said.endswith("tvms: 1 definition read, 1 with assumptions\n"), said)
 
+    def test_attributes_of_classes_are_known(self):
+        text = HEAD + """
+class Config:
+    block = 4
+
+    class Inner:
+        size = 2 * 8
+
+def make(n):
+    m = n // Config.block
+    @T.prim_func
+    def f(A: T.Buffer((m, Config.Inner.size), "float32")):
+        A[0, 0] = T.float32(0)
+
+make(16)
+"""
+        p = tvms("print", "--dialect", "0.27", self.file(text))
+        self.assertIn(b'def f(A: T.Buffer((4, 16), "float32")):', p.stdout, p.stderr)
+        for change in (("class Config:", "class Config(Base):"), ("class Config:", "@enum\nclass Config:"),
+                       ("make(16)", "Config.block = 8\nmake(16)"), ("    block = 4", "    block = what")):
+            with self.subTest(change=change):
+                p = tvms("check", self.file(text.replace(*change)))
+                self.assertEqual(p.returncode, 0, p.stderr)
+                self.assertRegex(p.stderr, b"1 definition read, 1 (in part|with assumptions)")
+
     def test_numbers_of_math_and_numpy(self):
         text = HEAD + """
 import math, numpy as np
