@@ -94,6 +94,22 @@ static int by_place(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
+// Notes that an attribute is assigned: `Config.block = 16`.
+static void note_target(finder *f, tvms_ref target) {
+  const tvms_surf *node = tvms_surface_at(f->surface, target);
+  if (node->kind != TVMS_SURF_ATTRIBUTE) return;
+  tvms_vec_reach(f->memory, &f->names->assigned, node->b);
+  f->names->assigned.items[node->b] = 1;
+}
+
+static void note_targets(finder *f, const tvms_surf *stmt) {
+  if (stmt->kind == TVMS_SURF_ASSIGN) {
+    tvms_surface_each(f->surface, target, stmt->a) note_target(f, target);
+  } else if (stmt->kind == TVMS_SURF_ANN_ASSIGN || stmt->kind == TVMS_SURF_AUG_ASSIGN) {
+    note_target(f, stmt->a);
+  }
+}
+
 // Notes the constants of Python, which are all that is asked about.
 static void find_constants(finder *f, const tvms_spans *script) {
   uint32_t near = 0;
@@ -101,8 +117,10 @@ static void find_constants(finder *f, const tvms_spans *script) {
     const tvms_surf *node = tvms_surface_at(f->surface, ref);
     bool binds = node->kind == TVMS_SURF_ASSIGN || node->kind == TVMS_SURF_ANN_ASSIGN
                  || node->kind == TVMS_SURF_DEF;
-    if (binds && !tvms_spans_hold(script, &near, node->begin))
-      tvms_vec_push(f->memory, &f->constants, ref);
+    if (!binds && node->kind != TVMS_SURF_AUG_ASSIGN) continue;
+    if (tvms_spans_hold(script, &near, node->begin)) continue;
+    note_targets(f, node);
+    if (binds) tvms_vec_push(f->memory, &f->constants, ref);
   }
 }
 
@@ -156,6 +174,10 @@ static void find_mentions(finder *f, const tvms_spans *script) {
 
 bool tvms_needed_names_has(const tvms_needed_names *names, tvms_sym name) {
   return name < names->marks.len && names->marks.items[name];
+}
+
+bool tvms_needed_names_is_assigned(const tvms_needed_names *names, tvms_sym name) {
+  return name < names->assigned.len && names->assigned.items[name];
 }
 
 bool tvms_needed_names_has_any(const tvms_needed_names *names,
@@ -222,4 +244,5 @@ void tvms_needed_names_find(const tvms_surface *surface, const tvms_spans *scrip
 
 void tvms_needed_names_fini(tvms_memory *memory, tvms_needed_names *names) {
   tvms_vec_fini(memory, &names->marks);
+  tvms_vec_fini(memory, &names->assigned);
 }

@@ -8,7 +8,10 @@
 
 // A set of names; the zero value is the empty set.
 typedef struct tvms_needed_names {
-  TVMS_VEC(uint8_t) marks;  // by symbol: 1 if it is in the set
+  // By symbol: 1 if it is in the set; in `assigned` if an attribute of the name is assigned
+  // anywhere in the file.
+  TVMS_VEC(uint8_t) marks;
+  TVMS_VEC(uint8_t) assigned;
 } tvms_needed_names;
 
 // Fills `names` with what the definitions at `script` depend on: the names that they
@@ -24,6 +27,9 @@ void tvms_needed_names_fini(tvms_memory *memory, tvms_needed_names *names);
 
 // True if `name` is in the set.
 bool tvms_needed_names_has(const tvms_needed_names *names, tvms_sym name);
+
+// True if a statement outside of TVMScript assigns an attribute `name`, whatever its object is.
+bool tvms_needed_names_is_assigned(const tvms_needed_names *names, tvms_sym name);
 
 // True if one of the targets of an assignment, a list of nodes that begins at `targets`, is
 // a name in the set.

@@ -398,6 +398,24 @@ void tvms_python_read_import(tvms_reader *reader, tvms_ref stmt) {
   }
 }
 
+bool tvms_python_is_imported(const tvms_reader *reader, tvms_sym name) {
+  const tvms_binding *bound = tvms_scope_lookup(reader, name);
+  if (!bound) return false;
+  tvms_eval_kind kind = (tvms_eval_kind)bound->value.kind;
+  return kind == TVMS_EVAL_NAMESPACE || kind == TVMS_EVAL_CALLABLE
+         || kind == TVMS_EVAL_PYTHON;
+}
+
+void tvms_python_read_import_anew(tvms_reader *reader, tvms_ref stmt) {
+  const tvms_surf node = *tvms_reader_at(reader, stmt);
+  bool from = node.kind == TVMS_SURF_IMPORT_FROM;
+  tvms_surface_each(reader->surface, alias, from ? node.b : node.a) {
+    const tvms_surf *name = tvms_reader_at(reader, alias);
+    if (tvms_python_is_imported(reader, name->b ? name->b : name->a)) return;
+  }
+  tvms_python_read_import(reader, stmt);
+}
+
 // The namespace that a dotted name stands for; NONE for any other.
 static tvms_namespace namespace_of(const char *path) {
   for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {

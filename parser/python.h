@@ -28,4 +28,17 @@ void tvms_python_bind_prefixes(tvms_reader *reader);
 tvms_eval_value tvms_python_call(tvms_reader *reader, tvms_eval_value callee,
                                  tvms_ref call);
 
+// True of the name of something imported. In
+//
+//   try:
+//       from tvm.script import tirx as T
+//   except ImportError:
+//       T = None
+//
+// what stands below uses T as if the import had succeeded.
+bool tvms_python_is_imported(const tvms_reader *reader, tvms_sym name);
+
+// An import in a handler, which stands for one that failed: it counts if that bound nothing.
+void tvms_python_read_import_anew(tvms_reader *reader, tvms_ref stmt);
+
 #endif

@@ -33,14 +33,6 @@
 
 // ---- What targets are bound to --------------------------------------------------------
 
-// An attribute of it is assigned: `Config.block = 16`.
-static void forget_attributes(tvms_reader *reader, tvms_ref object) {
-  const tvms_surf *node = tvms_reader_at(reader, object);
-  tvms_binding *bound =
-      node->kind == TVMS_SURF_NAME ? tvms_scope_lookup(reader, node->a) : NULL;
-  if (bound && tvms_eval_is_class(bound->value)) bound->value = TVMS_UNKNOWN;
-}
-
 // Whatever the names of a target were, they are unknown from here on; an object whose
 // attribute or item is assigned is another one.
 static void forget(tvms_reader *reader, tvms_ref target) {
@@ -51,7 +43,6 @@ static void forget(tvms_reader *reader, tvms_ref target) {
                     tvms_reader_span_of(reader, target));
     return;
   case TVMS_SURF_STAR: forget(reader, node.a); return;
-  case TVMS_SURF_ATTRIBUTE: forget_attributes(reader, node.a); return;
   case TVMS_SURF_SUBSCRIPT: forget(reader, node.a); return;
   case TVMS_SURF_TUPLE:
   case TVMS_SURF_LIST: {
@@ -179,38 +170,9 @@ static void gather_calls(tvms_reader *reader, tvms_ref ref) {
 
 // ---- Statements -----------------------------------------------------------------------
 
-// True of the name of something imported: in
-//
-//   try:
-//       from tvm.script import tirx as T
-//   except ImportError:
-//       T = None
-//
-// what stands below uses T as if the import had succeeded.
-static bool is_imported_name(tvms_reader *reader, tvms_sym name) {
-  const tvms_binding *bound = tvms_scope_lookup(reader, name);
-  if (!bound) return false;
-  tvms_eval_kind kind = (tvms_eval_kind)bound->value.kind;
-  return kind == TVMS_EVAL_NAMESPACE || kind == TVMS_EVAL_CALLABLE
-         || kind == TVMS_EVAL_PYTHON;
-}
-
 static bool is_imported(tvms_reader *reader, tvms_ref target) {
   const tvms_surf *node = tvms_reader_at(reader, target);
-  return node->kind == TVMS_SURF_NAME && is_imported_name(reader, node->a);
-}
-
-// An import in a handler stands for the one that failed, if that bound nothing.
-static void import_names(tvms_reader *reader, tvms_ref ref,
-                         const tvms_python_run *run) {
-  const tvms_surf stmt = *tvms_reader_at(reader, ref);
-  bool from = stmt.kind == TVMS_SURF_IMPORT_FROM;
-  bool bound = false;
-  tvms_surface_each(reader->surface, alias, from ? stmt.b : stmt.a) {
-    const tvms_surf *node = tvms_reader_at(reader, alias);
-    bound = bound || is_imported_name(reader, node->b ? node->b : node->a);
-  }
-  if (!run->handler || !bound) tvms_python_read_import(reader, ref);
+  return node->kind == TVMS_SURF_NAME && tvms_python_is_imported(reader, node->a);
 }
 
 // A plain name gets the value, if it is one that tvms can compute and that TVMScript asks
@@ -456,6 +418,15 @@ static void read_script(tvms_reader *reader, tvms_ref definition, uint32_t numbe
   }
 }
 
+// Attributes of the class that some statement of the file may change, whenever that is.
+static void forget_assigned(tvms_reader *reader) {
+  tvms_binding *binding = reader->scopes.items[reader->scopes.len - 1].newest;
+  for (; binding; binding = binding->next) {
+    if (tvms_needed_names_is_assigned(tvms_file_of(reader)->needed, binding->name))
+      binding->value = TVMS_UNKNOWN;
+  }
+}
+
 // A class of Python: a scope in which TVMScript may stand.
 static void follow_class(tvms_reader *reader, tvms_ref ref, tvms_python_run *run) {
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
@@ -465,6 +436,7 @@ static void follow_class(tvms_reader *reader, tvms_ref ref, tvms_python_run *run
   tvms_scope_push(reader);
   tvms_python_names_bind(reader, def.body);
   tvms_python_body_follow(reader, def.body, true, &inner);
+  forget_assigned(reader);
   // Bases and decorators may make anything of the attributes, as Enum does.
   bool plain = !def.params && !def.decorators && !run->every;
   tvms_eval_value made = plain ? tvms_eval_class_make(reader) : TVMS_UNKNOWN;
@@ -541,7 +513,12 @@ static void follow_stmt(tvms_reader *reader, tvms_ref ref, bool certain,
   case TVMS_SURF_DEF:
   case TVMS_SURF_CLASS: follow_definition(reader, ref, run); return;
   case TVMS_SURF_IMPORT:
-  case TVMS_SURF_IMPORT_FROM: import_names(reader, ref, run); return;
+  case TVMS_SURF_IMPORT_FROM:
+    if (run->handler)
+      tvms_python_read_import_anew(reader, ref);
+    else
+      tvms_python_read_import(reader, ref);
+    return;
   case TVMS_SURF_ASSIGN: assign(reader, stmt.a, stmt.b, certain, run); return;
   case TVMS_SURF_ANN_ASSIGN:
     if (stmt.c) assign(reader, stmt.a, stmt.c, certain, run);
