@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-bool tvms_run_find_entry(tvms_run *run, tvms_source *source, tvms_entry_call *call) {
+bool tvms_run_find_entry(tvms_run *run, tvms_source *source, bool host,
+                         tvms_entry_call *call) {
   *call = (tvms_entry_call){0};
   const tvms_program *program = tvms_run_load_program(run, source);
   if (run->context->diags.errors) return false;
-  call->module = tvms_runnable_for(program, run->options.entry);
+  if (host) call->module = tvms_runnable_host(program, run->options.entry);
+  if (!call->module) call->module = tvms_runnable_for(program, run->options.entry);
   if (call->module) call->entry = tvms_runnable_entry(call->module, run->options.entry);
   return call->entry != NULL;
 }
@@ -46,7 +48,7 @@ static bool compile(tvms_run *run, const char *backend_name, bool checked,
                             &options);
 }
 
-// One --in NAME=FILE.
+// One --in NAME=FILE, or NAME=NUMBER.
 static void give_input(tvms_run *run, tvms_inputs *inputs, const char *text) {
   const char *equals = strchr(text, '=');
   size_t len = equals ? (size_t)(equals - text) : strlen(text);
@@ -55,6 +57,7 @@ static void give_input(tvms_run *run, tvms_inputs *inputs, const char *text) {
     tvms_inputs_unknown(inputs, text, len);
     return;
   }
+  if (tvms_inputs_give_text(inputs, (uint32_t)index, equals + 1)) return;
   const tvms_source *file = tvms_source_read(&run->context->memory, equals + 1);
   if (file) {
     tvms_inputs_give(inputs, (uint32_t)index, file);

@@ -18,9 +18,10 @@ typedef struct {
   tvms_interp interp;
 } tvms_entry_call;
 
-// Reads, verifies and lowers the file for --entry (driver/runnable.h), and finds the entry.
-// False: something is wrong and was reported.
-TVMS_NODISCARD bool tvms_run_find_entry(tvms_run *run, tvms_source *source,
+// Reads, verifies and lowers the file for --entry (driver/runnable.h), and finds the entry. With
+// `host` Relax functions become PrimFuncs if they can (tvms_runnable_host). False: something is wrong
+// and was reported.
+TVMS_NODISCARD bool tvms_run_find_entry(tvms_run *run, tvms_source *source, bool host,
                                         tvms_entry_call *call);
 
 // Whether --fp lets products and sums be rounded at once; `initially` if it is not given.

@@ -1,12 +1,15 @@
 // `tvms bench FILE`: how long a function takes, what it calls and how much it allocates.
 //
-// Native code is compiled once and runs without index checks, as a built library would.
+// Native code is compiled once and runs without index checks, as a built library would: Relax
+// functions are compiled, too, unless each function shall be timed, or they cannot be.
 #include "cli/files.h"
 #include "cli/native.h"
 #include "cli/profile.h"
 #include "cli/program.h"
 #include "driver/bench.h"
 #include "interp/prim.h"
+
+#include <string.h>
 
 // One more call, which is recorded.
 static void record(tvms_run *run, tvms_entry_call *call) {
@@ -24,7 +27,10 @@ static void record(tvms_run *run, tvms_entry_call *call) {
 
 static tvms_status bench_source(tvms_run *run, tvms_source *source) {
   tvms_entry_call call;
-  if (!tvms_run_find_entry(run, source, &call)) return TVMS_OK;
+  const char *backend = run->options.backend;
+  bool whole = !run->options.profile && !tvms_run_writes_profile(run)
+               && (!backend || strcmp(backend, "llvm") == 0);
+  if (!tvms_run_find_entry(run, source, whole, &call)) return TVMS_OK;
   if (!tvms_run_open_call(run, "llvm", false, &call)) return run->status;
   uint64_t repeat = run->options.repeat;
   tvms_bench_options options = {.repeat = repeat == UINT64_MAX ? 0 : repeat,

@@ -65,7 +65,7 @@ static void call_and_show(tvms_run *run, tvms_entry_call *call) {
 
 static tvms_status run_source(tvms_run *run, tvms_source *source) {
   tvms_entry_call call;
-  if (!tvms_run_find_entry(run, source, &call)) return TVMS_OK;
+  if (!tvms_run_find_entry(run, source, false, &call)) return TVMS_OK;
   if (run->options.out && mkdir(run->options.out, 0777) != 0 && errno != EEXIST) {
     return tvms_run_complain_io(run, run->options.out);
   }

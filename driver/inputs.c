@@ -6,8 +6,11 @@
 #include "ir/walk.h"
 #include "runtime/npy.h"
 #include "runtime/random.h"
+#include "support/vec.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static tvms_list params_of(const tvms_member *entry) {
@@ -144,6 +147,69 @@ static void unbox(tvms_inputs *m, uint32_t index, tvms_value *value) {
                 : (tvms_value){.kind = TVMS_VALUE_INT, .i = item.i};
 }
 
+// ---- Numbers and shapes in a text ----
+
+// The type of the number that the parameter is; void: it is none.
+static tvms_dtype number_type(const tvms_inputs *m, uint32_t index) {
+  if (buffer_of(m->entry, index)) return (tvms_dtype){0};
+  const tvms_node *param = params_of(m->entry).items[index];
+  if (param->sinfo && param->sinfo->kind == TVMS_NODE_SINFO_PRIM) {
+    tvms_dtype dtype = param->sinfo->dtype;
+    return tvms_dtype_is_void(dtype) ? TVMS_DTYPE(INT, 64) : dtype;
+  }
+  return tvms_dtype_is_handle(param->dtype) ? (tvms_dtype){0} : param->dtype;
+}
+
+static bool read_number(tvms_dtype dtype, const char *text, tvms_value *value) {
+  char *end;
+  if (!*text || *text == ' ') return false;
+  if (tvms_dtype_is_bool(dtype)) {
+    bool is = !strcmp(text, "True"), is_not = !strcmp(text, "False");
+    *value = (tvms_value){.kind = TVMS_VALUE_BOOL, .i = is};
+    return is || is_not;
+  }
+  errno = 0;
+  if (tvms_dtype_is_real(dtype)) {
+    *value = (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = strtod(text, &end)};
+    return !*end;
+  }
+  *value = (tvms_value){.kind = TVMS_VALUE_INT, .i = strtoll(text, &end, 10)};
+  return !*end && !errno;
+}
+
+// "(2, 3)", "(4,)" or "()".
+static bool read_shape(tvms_inputs *m, const char *text, tvms_value *value) {
+  TVMS_VEC(int64_t) sizes = {0};
+  bool good = *text++ == '(';
+  while (good && *text != ')') {
+    char *end;
+    errno = 0;
+    int64_t size = strtoll(text, &end, 10);
+    good = end != text && !errno && size >= 0 && (*end == ',' || *end == ')');
+    text = *end == ',' ? end + 1 + strspn(end + 1, " ") : end;
+    tvms_vec_push(&m->context->memory, &sizes, size);
+  }
+  good = good && !text[1];
+  if (good)
+    *value = (tvms_value){.kind = TVMS_VALUE_SHAPE,
+                          .tensor =
+                              tvms_shape_new(m->heap, (int32_t)sizes.len, sizes.items)};
+  tvms_vec_fini(&m->context->memory, &sizes);
+  return good;
+}
+
+bool tvms_inputs_give_text(tvms_inputs *inputs, uint32_t index, const char *text) {
+  const tvms_node *type = params_of(inputs->entry).items[index]->sinfo;
+  bool shape =
+      !buffer_of(inputs->entry, index) && type && type->kind == TVMS_NODE_SINFO_SHAPE;
+  if (shape) return read_shape(inputs, text, &inputs->values[index]);
+  tvms_value value;
+  tvms_dtype dtype = number_type(inputs, index);
+  if (tvms_dtype_is_void(dtype) || !read_number(dtype, text, &value)) return false;
+  inputs->values[index] = value;
+  return true;
+}
+
 void tvms_inputs_give(tvms_inputs *inputs, uint32_t index, const tvms_source *array) {
   const char *name = tvms_inputs_param_name(inputs->context, inputs->entry, index);
   tvms_npy npy;
@@ -193,10 +259,16 @@ static void learn_sizes(tvms_inputs *m, uint32_t index, tvms_value value) {
   tvms_list sizes = sizes_of_param(m->entry, index);
   bool tensor =
       value.kind == TVMS_VALUE_TENSOR && (uint32_t)value.tensor->view.ndim == sizes.len;
+  tensor |=
+      value.kind == TVMS_VALUE_SHAPE && (uint32_t)value.tensor->view.ndim == sizes.len;
   for (uint32_t i = 0; tensor && i < sizes.len; i++) {
     learn(m, sizes.items[i], value.tensor->shape[i]);
   }
-  if (value.kind == TVMS_VALUE_INT) learn(m, params_of(m->entry).items[index], value.i);
+  if (value.kind != TVMS_VALUE_INT) return;
+  const tvms_node *param = params_of(m->entry).items[index];
+  bool prim = param->sinfo && param->sinfo->kind == TVMS_NODE_SINFO_PRIM;
+  const tvms_node *size = prim ? tvms_as_sinfo_prim(param->sinfo)->value : NULL;
+  learn(m, size ? size : param, value.i);
 }
 
 // Sizes that are a variable and nothing else are free.

@@ -32,6 +32,10 @@ void tvms_inputs_fini(tvms_inputs *inputs);
 // The parameter with this name, or -1.
 int64_t tvms_inputs_find(const tvms_inputs *inputs, const char *name, size_t len);
 
+// Gives the input that a text says, if the parameter is a number ("3", "1.5", "True") or a shape
+// ("(2, 3)") and the text one of these. False: it is something else.
+bool tvms_inputs_give_text(tvms_inputs *inputs, uint32_t index, const char *text);
+
 // Gives one parameter the content of an .npy file; a number may be an array of one
 // element. What does not fit is reported.
 void tvms_inputs_give(tvms_inputs *inputs, uint32_t index, const tvms_source *array);

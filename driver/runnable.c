@@ -1,12 +1,14 @@
 // Joining the modules of a program and lowering the operators of Relax.
 #include "driver/runnable.h"
 
+#include "driver/copy.h"
 #include "interp/interp.h"
 #include "interp/relax_ops.h"
 #include "ir/walk.h"
 #include "passes/manager.h"
 #include "passes/pipeline.h"
 #include "support/names.h"
+#include "support/trial.h"
 
 #include <string.h>
 
@@ -255,6 +257,21 @@ tvms_module *tvms_runnable_lowered(const tvms_program *program, const char *entr
   tell_several(program, module != NULL, wanted);
   if (!module) module = join_modules(program, false);
   return lower(program, module, lowering);
+}
+
+tvms_module *tvms_runnable_host(const tvms_program *program, const char *entry) {
+  tvms_context *context = program->context;
+  tvms_program *copy = tvms_copy_program(program);
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &context->diags);
+  tvms_module *module = tvms_runnable_lowered(copy, entry, "host");
+  const tvms_member *found = module ? tvms_runnable_entry(module, entry) : NULL;
+  bool whole =
+      found && found->function->kind == TVMS_NODE_PRIM_FUNC && !context->diags.errors;
+  tvms_trial_drop(&trial);
+  if (whole) return module;
+  tvms_copy_destroy(copy, module);
+  return NULL;
 }
 
 // The one function that the source defines, or NULL; lowering adds others.

@@ -44,4 +44,9 @@ tvms_module *TVMS_NULLABLE tvms_runnable_lowered(const tvms_program *program,
 const tvms_member *TVMS_NULLABLE tvms_runnable_entry(const tvms_module *module,
                                                      const char *TVMS_NULLABLE entry);
 
+// The module of the entry with Relax functions as PrimFuncs, as a library has them; the program stays
+// as it is. NULL: they cannot become such, of which nothing is said.
+tvms_module *TVMS_NULLABLE tvms_runnable_host(const tvms_program *program,
+                                              const char *TVMS_NULLABLE entry);
+
 #endif

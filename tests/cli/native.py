@@ -274,6 +274,27 @@ def main(A: T.Buffer((512,), "bfloat16"), B: T.Buffer((512,), "bfloat16"), C: T.
                 self.assertFalse(os.path.exists(self.file("none.so")))
         self.ended(tvms("run", "-", "--entry", "f", stdin=""), 1, "error[E0933]: there is no function 'f' to run")
 
+    def test_numbers_and_shapes_on_the_command_line(self):
+        text = MODEL[:MODEL.index("    @R.function")] + """    @R.function
+    def main(k: R.Prim("int64"), f: R.Prim("float32"), b: R.Prim("bool"), s: R.Shape(["n", 2]), x: R.Tensor(("n",), "float32")):
+        return (k, f, b, s, R.shape_of(x))
+"""
+        p = tvms("run", "-", "--in", "k=-3", "--in", "f=1.5", "--in", "b=True", "--in", "s=(5, 2)", stdin=text)
+        self.ended(p, 0)
+        self.assertEqual([line.split(": ")[1] for line in p.stdout.decode().splitlines()], ["-3", "1.5", "True", "(5, 2)", "(5,)"])
+        for given in ("k=1.5", "k=", "b=1", "s=(5", "s=5", "x=3", "s=(-1, 2)"):
+            self.ended(tvms("run", "-", "--in", given, stdin=text), 2, "error[E0935]: input")
+        self.ended(tvms("run", "-", "--in", "s=(5, 3)", stdin=text), 1)
+
+    def test_bench_compiles_relax_functions(self):
+        able = MODEL[:MODEL.index("    @R.function")] + MODEL[MODEL.rindex("    @R.function"):]
+        p = tvms("bench", "-", "--entry", "second", "--repeat", "3", stdin=able)
+        self.ended(p, 0)
+        self.assertIn(b", 1 calls and ", p.stdout)
+        for text, options in ((MODEL, []), (able, ["--profile", "functions"]), (able, ["--backend", "interp"])):
+            p = tvms("bench", "-", "--entry", "second", "--repeat", "3", *options, stdin=text)
+            self.assertIn(b", 2 calls and ", p.stdout)
+
     def test_what_build_leaves_out_is_named(self):
         output = self.file("model.so")
         p = tvms("build", "-", "-o", output, stdin=MODEL)

@@ -205,6 +205,20 @@ class NativeMain(unittest.TestCase):
             self.assertEqual(f("main", ("f", [2], [1.0, 1.0])), (("f", [2], [2.0, 3.0]), ("q", [], [3])))
 
 
+    def test_sums_along_an_axis(self):
+        """TVM's PrimFunc takes a tensor that begins anywhere."""
+        text = self.HEAD + """
+    @R.function
+    def main(x: R.Tensor((2, "n"), "float32")) -> R.Tensor((2, "n"), "float32"):
+        with R.dataflow():
+            y = R.add(x, x)
+            z = R.cumsum(y, axis=1)
+            R.output(z)
+        return z
+"""
+        for f in self.build(text):
+            self.assertEqual(f("main", ("f", [2, 3], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])), ("f", [2, 3], [2.0, 6.0, 12.0, 8.0, 18.0, 30.0]))
+
     def test_weights_become_data(self):
         text = self.HEAD + """
     @R.function

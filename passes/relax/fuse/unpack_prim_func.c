@@ -8,13 +8,38 @@
 #include "ir/object.h"
 #include "ir/stmt.h"
 #include "passes/relax/analysis/call_graph.h"
+#include "passes/relax/analysis/symbols.h"
 #include "passes/relax/fuse/tir_call_sizes.h"
 #include "support/strbuf.h"
 
 #include <string.h>
 
+// Where a caller may say where a tensor begins and how it lies, memory without gaps will do.
 static bool is_dense(const tvms_buffer *buffer) {
-  return buffer->strides.len == 0 && tvms_node_is_int(buffer->elem_offset, 0);
+  for (uint32_t i = 0; i < buffer->strides.len; i++) {
+    if (!tvms_relax_is_symbol(buffer->strides.items[i])) return false;
+  }
+  return tvms_node_is_int(buffer->elem_offset, 0)
+         || tvms_relax_is_symbol(buffer->elem_offset);
+}
+
+// The offset and the strides of a buffer are those of memory without gaps.
+static void settle_layout(tvms_unit *unit, const tvms_buffer *buffer,
+                          tvms_node_map *known) {
+  const tvms_node *offset = buffer->elem_offset;
+  if (tvms_relax_is_symbol(offset))
+    tvms_node_map_put(known, offset,
+                      tvms_int_imm_new(unit, offset->dtype, 0, TVMS_NO_SPAN));
+  tvms_node *compact = NULL;
+  for (uint32_t i = buffer->strides.len; i > 0; i--) {
+    const tvms_node *stride = buffer->strides.items[i - 1];
+    if (!compact) compact = tvms_int_imm_new(unit, stride->dtype, 1, TVMS_NO_SPAN);
+    tvms_node_map_put(known, stride, compact);
+    tvms_node *size = tvms_clone(unit, buffer->shape.items[i - 1], known);
+    compact = tvms_node_is_int(compact, 1)
+                  ? size
+                  : tvms_binary_new(unit, TVMS_NODE_MUL, size, compact, TVMS_NO_SPAN);
+  }
 }
 
 const char *tvms_fuse_unpack_obstacle(const tvms_prim_func *function) {
@@ -119,6 +144,10 @@ static tvms_node *unpacked(tvms_unit *unit, const tvms_node *old) {
   tvms_fuse_sizes_of(memory, function, &sizes);
   for (uint32_t i = 0; i < sizes.len; i++)
     tvms_node_map_put(&known, sizes.items[i], tvms_var_like(unit, sizes.items[i]));
+  for (uint32_t i = 0; i < function->params.len; i++) {
+    if (function->buffers.items[i])
+      settle_layout(unit, tvms_as_buffer(function->buffers.items[i]), &known);
+  }
   for (uint32_t i = 0; i < function->params.len; i++) {
     const tvms_node *buffer = function->buffers.items[i];
     tvms_node *param = buffer ? pointer_for(unit, tvms_as_buffer(buffer))
