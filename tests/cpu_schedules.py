@@ -4,7 +4,7 @@
     cpu_schedules.py [--count N] [--seed N]
 
 Matrix products with loops in any order, operands transposed, batches, known and unknown numbers of
-rows, stages behind them, and convolutions in two layouts, all of small and odd sizes, for machines
+rows, stages behind them, weights that are made floats and such whose layout is free, and convolutions in two layouts, all of small and odd sizes, for machines
 with vectors of 16, 32 and 64 bytes. `opt --check-semantics` runs each before and after the pass on
 the same inputs in the interpreter; what comes out must be well-formed, and check as a text again.
 """
@@ -39,11 +39,21 @@ def product(r, sizes=None):
     shape = lambda x, y: "(" + ", ".join(map(str, batch + [x, y])) + ")"
     a_shape = shape(k, rows) if a_turned else shape(rows, k)
     b_shape = shape(n, k) if b_turned else shape(k, n)
-    lines = [f'    def main(a: T.handle, B: T.Buffer({b_shape}, "{dtype}"), D: T.Buffer(({n},), "{dtype}"), c: T.handle):',
-             '        T.func_attr({"tirx.noalias": True})'] + (["        m = T.int32()"] if rows == "m" else [])
+    # Weights that become floats where they are read, and such that may be laid out beforehand.
+    small = dtype == "float32" and r.random() < 0.3
+    free = ', "layout_free_buffers": [1]' if not sizes and r.random() < 0.3 else ""
+    weights = f'Q: T.Buffer({b_shape}, "int8")' if small else f'B: T.Buffer({b_shape}, "{dtype}")'
+    lines = [f'    def main(a: T.handle, {weights}, D: T.Buffer(({n},), "{dtype}"), c: T.handle):',
+             f'        T.func_attr({{"tirx.noalias": True{free}}})'] + (["        m = T.int32()"] if rows == "m" else [])
     lines += [f'        A = T.match_buffer(a, {a_shape}, "{dtype}")', f'        C = T.match_buffer(c, {shape(rows, n)}, "{dtype}")']
     buffers = [f"t{i}" for i in range(len(epilogues))] + ["C"]
     lines += [f'        {b} = T.sblock_alloc_buffer({shape(rows, n)}, "{dtype}")' for b in buffers[:-1]]
+    if small:
+        axes = (["b"] if batch else []) + (["j", "k"] if b_turned else ["k", "j"])
+        extents = batch + ([n, k] if b_turned else [k, n])
+        place = ", ".join("v" + x for x in axes)
+        lines.append(f"        B = T.sblock_alloc_buffer({b_shape})")
+        lines += block("weights", axes, extents, "S" * len(axes), [f'B[{place}] = T.Cast("float32", Q[{place}]) * D[vj]'])
     order = (["b"] if batch else []) + r.sample("ijk", 3)
     extent = {"b": batch[0] if batch else 1, "i": rows, "j": n, "k": k}
     at = lambda *axes: ", ".join((["vb"] if batch else []) + ["v" + x for x in axes])
@@ -65,21 +75,22 @@ def convolution(r):
     size, channels, filters, window, stride = r.choice([5, 8, 9]), r.choice([1, 3, 8]), r.choice([1, 4, 16, 20]), r.choice([1, 3]), r.choice([1, 2])
     pad, first, wide = r.choice([0, 1]), r.random() < 0.5, r.choice([5, 8, 17])
     high, padded = (size + 2 * pad, wide + 2 * pad), pad > 0
+    copied = padded or r.random() < 0.5
     out = [(x - window) // stride + 1 for x in high]
     image = lambda h, w, c: f"(1, {c}, {h}, {w})" if first else f"(1, {h}, {w}, {c})"
     weights = f"({filters}, {channels}, {window}, {window})" if first else f"({window}, {window}, {channels}, {filters})"
     lines = [f'    def main(X: T.Buffer({image(size, wide, channels)}, "float32"), W: T.Buffer({weights}, "float32"), Y: T.Buffer({image(*out, filters)}, "float32")):',
              '        T.func_attr({"tirx.noalias": True})']
-    if padded:
+    if copied:
         lines.append(f"        P = T.sblock_alloc_buffer({image(*high, channels)})")
         extents = [1, channels, *high] if first else [1, *high, channels]
         axes = ["n", "c", "h", "w"] if first else ["n", "h", "w", "c"]
         inside = f"{pad} <= vh and vh < {size + pad} and {pad} <= vw and vw < {wide + pad}"
         source = f"vn, vc, vh - {pad}, vw - {pad}" if first else f"vn, vh - {pad}, vw - {pad}, vc"
-        lines += block("pad", axes, extents, "SSSS", [f"P[{', '.join('v' + a for a in axes)}] = T.if_then_else({inside}, X[{source}], T.float32(0))"])
+        lines += block("pad", axes, extents, "SSSS", [f"P[{', '.join('v' + a for a in axes)}] = " + (f"T.if_then_else({inside}, X[{source}], T.float32(0))" if padded else f"X[{source}]")])
     step = f" * {stride}" if stride > 1 else ""
     h, w = f"vh{step} + vp", f"vw{step} + vq"
-    x = ("P" if padded else "X") + (f"[vn, vc, {h}, {w}]" if first else f"[vn, {h}, {w}, vc]")
+    x = ("P" if copied else "X") + (f"[vn, vc, {h}, {w}]" if first else f"[vn, {h}, {w}, vc]")
     y = "Y[vn, vf, vh, vw]" if first else "Y[vn, vh, vw, vf]"
     weight = "W[vf, vc, vp, vq]" if first else "W[vp, vq, vc, vf]"
     axes = ["n", "f", "h", "w", "c", "p", "q"] if first else ["n", "h", "w", "f", "p", "q", "c"]

@@ -22,6 +22,7 @@
 #include "passes/tir/cpu/beforehand.h"
 #include "passes/tir/cpu/contraction_nest.h"
 #include "passes/tir/cpu/contraction_report.h"
+#include "passes/tir/cpu/factors.h"
 #include "passes/tir/cpu/producers.h"
 #include "passes/tir/cpu/rows_nest.h"
 
@@ -40,7 +41,7 @@ typedef struct {
   tvms_producers producers;
   bool rooted;              // there is a root block
   tvms_node_vec preparers;  // statements in front of all others
-  tvms_node_vec laid_out;   // buffers that they fill
+  tvms_node_vec added;      // buffers for the root block to allocate
 } scheduler;
 
 // ---- Epilogues ----
@@ -206,7 +207,7 @@ static void lay_out(scheduler *s, tvms_contraction *c, tvms_tile *tile) {
   *c = laid_out;
   tvms_tile_lay_out(tile);
   tvms_stmt_push(s->unit, &s->preparers, made.preparer);
-  tvms_stmt_push(s->unit, &s->laid_out, made.buffer);
+  tvms_stmt_push(s->unit, &s->added, made.buffer);
 }
 
 // The statement in the place of number `at` and of `*used` behind it; NULL: it stays.
@@ -308,6 +309,43 @@ static bool is_stage(scheduler *s, tvms_node *stmt) {
   return !tvms_stage_read(s->unit, stmt, &stage);
 }
 
+static tvms_list with(scheduler *s, tvms_list list, tvms_node *more) {
+  tvms_list made = {tvms_arena_array(&s->unit->arena, tvms_node *, list.len + 1),
+                    list.len + 1};
+  for (uint32_t i = 0; i < list.len; i++)
+    made.items[i] = list.items[i];
+  made.items[list.len] = more;
+  return made;
+}
+
+// Each contraction with factors that its sum does not need becomes two statements.
+static void take_factors_out(scheduler *s, tvms_list *stmts, tvms_list *allocated) {
+  tvms_unit *unit = s->unit;
+  tvms_list made = {tvms_arena_array(&unit->arena, tvms_node *, 2 * stmts->len), 0};
+  const tvms_stage **inlined =
+      tvms_arena_array(&unit->arena, const tvms_stage *, 2 * stmts->len);
+  for (uint32_t i = 0; i < stmts->len; i++) {
+    tvms_stage stage;
+    const tvms_stage *read = s->producers.inlined[i];
+    if (!read && !tvms_stage_read(unit, stmts->items[i], &stage) && has_sums(&stage))
+      read = &stage;
+    tvms_node *parts[2], *buffer;
+    inlined[made.len] = s->producers.inlined[i];
+    if (!read || !tvms_cpu_take_factors_out(unit, read, parts, &buffer)) {
+      made.items[made.len++] = stmts->items[i];
+      continue;
+    }
+    for (uint32_t k = 0; k < 2; k++) {
+      inlined[made.len] = NULL;
+      made.items[made.len++] = parts[k];
+    }
+    *allocated = with(s, *allocated, buffer);
+    tvms_stmt_push(unit, &s->added, buffer);
+  }
+  *stmts = made;
+  s->producers.inlined = inlined;
+}
+
 static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
                                               tvms_node *body) {
   tvms_list stmts =
@@ -315,6 +353,7 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
   tvms_node_vec made = {0};
   s->producers = tvms_cpu_producers_find(s->unit, allocated, stmts, &s->gone);
   stmts = s->producers.stmts;
+  if (s->reorders && s->rooted) take_factors_out(s, &stmts, &allocated);
   bool changed = false;
   uint32_t rows =
       0;  // statements in front of the one at hand that wait for schedule_rows
@@ -343,9 +382,11 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
 static tvms_list without_gone(scheduler *s, tvms_list allocated) {
   tvms_list kept = {.len = 0};
   kept.items =
-      tvms_arena_array(&s->unit->arena, tvms_node *, allocated.len + s->laid_out.len);
-  for (uint32_t i = 0; i < s->laid_out.len; i++)
-    kept.items[kept.len++] = s->laid_out.items[i];
+      tvms_arena_array(&s->unit->arena, tvms_node *, allocated.len + s->added.len);
+  for (uint32_t i = 0; i < s->added.len; i++) {
+    if (!tvms_node_map_get(&s->gone, s->added.items[i]))
+      kept.items[kept.len++] = s->added.items[i];
+  }
   for (uint32_t i = 0; i < allocated.len; i++) {
     if (!tvms_node_map_get(&s->gone, allocated.items[i]))
       kept.items[kept.len++] = allocated.items[i];
@@ -440,7 +481,7 @@ static tvms_node *tile_function(tvms_pass_run *run, tvms_unit *unit,
   tvms_node_map_init(&s.gone, &unit->context->memory);
   tvms_node *body = find_target(&s) ? schedule(&s) : NULL;
   tvms_node_map_fini(&s.gone);
-  tvms_vec_fini(&unit->context->memory, &s.laid_out);
+  tvms_vec_fini(&unit->context->memory, &s.added);
   if (!body) return function;
   tvms_node *copy = tvms_node_copy(unit, function);
   tvms_as_prim_func(copy)->body = body;
