@@ -71,6 +71,7 @@ typedef struct {
   LLVMBuilderRef builder;
   LLVMDIBuilderRef TVMS_NULLABLE debug;  // NULL: code has no lines
   LLVMMetadataRef file;                  // of them
+  bool without_half;                     // the processor does not convert float16
   uint32_t steps_used;  // kinds of steps that its entries have, as bits
   LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, pointer;
   // Of the function in progress:

@@ -92,6 +92,7 @@ static void open_module(job *j) {
   e->builder = LLVMCreateBuilderInContext(e->llvm);
   char *triple = LLVMGetTargetMachineTriple(j->machine);
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(j->machine);
+  e->without_half = tvms_llvm_lacks_half(triple, j->machine);
   LLVMSetTarget(e->module, triple);
   LLVMSetModuleDataLayout(e->module, layout);
   LLVMDisposeTargetData(layout);

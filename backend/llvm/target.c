@@ -10,6 +10,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,7 +152,11 @@ static const char *TVMS_NULLABLE check_triple(const char *triple, tvms_strbuf *w
     tvms_strbuf_printf(why, "'%s' is not a 64-bit little-endian machine", triple);
     return NULL;
   }
-  return strcmp(LLVMGetTargetName(target), "x86-64") == 0 ? "x86_64" : "aarch64";
+  const char *name = LLVMGetTargetName(target);
+  for (size_t i = 0; i < ARCHITECTURE_COUNT; i++) {
+    if (strcmp(architectures[i], name) == 0) return architectures[i];
+  }
+  return strcmp(name, "x86-64") == 0 ? "x86_64" : "aarch64";
 }
 
 static bool check_processor(const char *architecture, const char *word,
@@ -237,11 +242,31 @@ static LLVMTargetMachineRef open_host(char **why) {
   return machine;
 }
 
+// The generic processor of RISC-V has integers only, while everything that is called expects
+// floats in registers (the ABI lp64d): what systems for it are made for is rv64gc.
+static LLVMTargetMachineRef open_riscv(const tvms_target *target, char **why) {
+  char with[1024];
+  snprintf(with, sizeof with, "+m,+a,+f,+d,+c,%s",
+           target->features ? target->features : "");
+  return open_machine(target->triple, "generic-rv64", with, why);
+}
+
 LLVMTargetMachineRef tvms_llvm_open_machine(const tvms_native_options *options,
                                             char **why) {
   register_targets();
   if (is_host(options)) return open_host(why);
   const tvms_target *target = options->target;
+  if (!target->cpu && strncmp(target->triple, "riscv64", 7) == 0)
+    return open_riscv(target, why);
   return open_machine(target->triple, target->cpu ? target->cpu : "generic",
                       target->features ? target->features : "", why);
+}
+
+// Of the others aarch64 always has them, and the compiler's library for x86-64 has functions.
+bool tvms_llvm_lacks_half(const char *triple, LLVMTargetMachineRef machine) {
+  if (strncmp(triple, "riscv", 5) != 0) return false;
+  char *with = LLVMGetTargetMachineFeatureString(machine);
+  bool lacks = !strstr(with, "+zfh");
+  LLVMDisposeMessage(with);
+  return lacks;
 }

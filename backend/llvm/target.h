@@ -17,4 +17,7 @@ TVMS_NODISCARD bool tvms_llvm_check_target(const tvms_native_options *options,
 LLVMTargetMachineRef TVMS_NULLABLE
 tvms_llvm_open_machine(const tvms_native_options *options, char **why);
 
+// True if a machine for this triple may lack instructions that convert float16.
+bool tvms_llvm_lacks_half(const char *triple, LLVMTargetMachineRef machine);
+
 #endif

@@ -1,7 +1,8 @@
 // Types, and elements on their way between memory and registers.
 //
-// float16 goes through LLVM's half, which processors convert; bfloat16 is the upper half
-// of a float32 and is rounded with integers, as processors without it do.
+// float16 goes through LLVM's half, which most processors convert; for others it is taken apart
+// with integers, or the code would call functions that not every compiler's library has. bfloat16
+// is the upper half of a float32 and is rounded with integers always.
 #include "backend/llvm/types.h"
 
 #include "backend/llvm/emit.h"
@@ -85,13 +86,87 @@ static LLVMValueRef from_bfloat(emitter *e, LLVMValueRef bits) {
   return LLVMBuildBitCast(e->builder, high, like(bits, e->f32), "");
 }
 
+// The parts of to_half and from_half: integers of 32 bits, in as many lanes as there are.
+typedef struct {
+  emitter *e;
+  LLVMTypeRef type, real;
+} half_parts;
+
+static LLVMValueRef number(const half_parts *h, int64_t value) {
+  return tvms_emit_constant(h->e, h->type, value);
+}
+
+static LLVMValueRef shifted(const half_parts *h, LLVMValueRef value, bool left,
+                            int by) {
+  return left ? LLVMBuildShl(h->e->builder, value, number(h, by), "")
+              : LLVMBuildLShr(h->e->builder, value, number(h, by), "");
+}
+
+static LLVMValueRef masked(const half_parts *h, LLVMValueRef value, int64_t mask) {
+  return LLVMBuildAnd(h->e->builder, value, number(h, mask), "");
+}
+
+// `yes` from `limit` on, else `no`.
+static LLVMValueRef from(const half_parts *h, LLVMValueRef value, int64_t limit,
+                         LLVMValueRef yes, LLVMValueRef no) {
+  LLVMBuilderRef b = h->e->builder;
+  LLVMValueRef test = LLVMBuildICmp(b, LLVMIntUGE, value, number(h, limit), "");
+  return LLVMBuildSelect(b, test, yes, no, "");
+}
+
+// The bits of a float16 from those of a float32, ties to even.
+static LLVMValueRef half_of_bits(const half_parts *h, LLVMValueRef bits) {
+  LLVMBuilderRef b = h->e->builder;
+  LLVMValueRef rest = masked(h, bits, 0x7FFFFFFF);
+  LLVMValueRef sign = masked(h, shifted(h, bits, false, 16), 0x8000);
+  LLVMValueRef payload = masked(h, shifted(h, rest, false, 13), 0x3FF);
+  LLVMValueRef nan = LLVMBuildOr(b, payload, number(h, 0x7E00), "");
+  LLVMValueRef even = masked(h, shifted(h, rest, false, 13), 1);
+  LLVMValueRef up = LLVMBuildAdd(b, rest, number(h, 0xFFF - 0x38000000), "");
+  LLVMValueRef normal = shifted(h, LLVMBuildAdd(b, up, even, ""), false, 13);
+  // The sum with a half has the bits of a small result at its end.
+  LLVMValueRef half = LLVMBuildBitCast(b, number(h, 0x3F000000), h->real, "");
+  LLVMValueRef sum = LLVMBuildFAdd(b, LLVMBuildBitCast(b, rest, h->real, ""), half, "");
+  LLVMValueRef small =
+      LLVMBuildSub(b, LLVMBuildBitCast(b, sum, h->type, ""), number(h, 0x3F000000), "");
+  LLVMValueRef finite = from(h, rest, 0x38800000, normal, small);
+  LLVMValueRef all = from(h, rest, 0x477FF000, number(h, 0x7C00), finite);
+  return LLVMBuildOr(b, from(h, rest, 0x7F800001, nan, all), sign, "");
+}
+
+// The bits of a float32 from those of a float16.
+static LLVMValueRef bits_of_half(const half_parts *h, LLVMValueRef half) {
+  LLVMBuilderRef b = h->e->builder;
+  LLVMValueRef rest = masked(h, half, 0x7FFF);
+  LLVMValueRef sign = shifted(h, masked(h, half, 0x8000), true, 16);
+  LLVMValueRef high = shifted(h, rest, true, 13);
+  LLVMValueRef normal = LLVMBuildAdd(b, high, number(h, 0x38000000), "");
+  LLVMValueRef special = LLVMBuildAdd(b, high, number(h, 0x70000000), "");
+  LLVMValueRef scale = LLVMBuildBitCast(b, number(h, 0x33800000), h->real, "");
+  LLVMValueRef count = LLVMBuildSIToFP(b, rest, h->real, "");
+  LLVMValueRef small =
+      LLVMBuildBitCast(b, LLVMBuildFMul(b, count, scale, ""), h->type, "");
+  LLVMValueRef finite = from(h, rest, 0x400, normal, small);
+  return LLVMBuildOr(b, from(h, rest, 0x7C00, special, finite), sign, "");
+}
+
 static LLVMValueRef to_half(emitter *e, LLVMValueRef value) {
+  half_parts h = {e, like(value, e->i32), LLVMTypeOf(value)};
+  if (e->without_half) {
+    LLVMValueRef bits = LLVMBuildBitCast(e->builder, value, h.type, "");
+    return LLVMBuildTrunc(e->builder, half_of_bits(&h, bits), like(value, e->i16), "");
+  }
   LLVMTypeRef half = like(value, LLVMHalfTypeInContext(e->llvm));
   LLVMValueRef narrow = LLVMBuildFPTrunc(e->builder, value, half, "");
   return LLVMBuildBitCast(e->builder, narrow, like(value, e->i16), "");
 }
 
 static LLVMValueRef from_half(emitter *e, LLVMValueRef bits) {
+  half_parts h = {e, like(bits, e->i32), like(bits, e->f32)};
+  if (e->without_half) {
+    LLVMValueRef wide = LLVMBuildZExt(e->builder, bits, h.type, "");
+    return LLVMBuildBitCast(e->builder, bits_of_half(&h, wide), h.real, "");
+  }
   LLVMTypeRef half = like(bits, LLVMHalfTypeInContext(e->llvm));
   LLVMValueRef narrow = LLVMBuildBitCast(e->builder, bits, half, "");
   return LLVMBuildFPExt(e->builder, narrow, like(bits, e->f32), "");
