@@ -23,7 +23,8 @@ typedef struct {
   // For `run`: errors go to the tvms_raised that is passed as `self`, with their place.
   // Otherwise they are raised as TVM does.
   bool traced;
-  bool checked;  // every index is checked
+  bool checked;     // every index is checked
+  bool as_written;  // loops are not scheduled
   // A product that is added to something is rounded once, with the sum, where the processor
   // has such an instruction. Nothing else of floating point is rearranged, ever.
   bool contract;

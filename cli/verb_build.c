@@ -48,6 +48,15 @@ static tvms_status write_header(tvms_run *run, const tvms_strbuf *header) {
   return status;
 }
 
+enum { STRICT_LEVEL = 1, USUAL_LEVEL = 2, MOST_LEVEL = 3 };
+
+// -O, which was checked. Graphs that are optimized round otherwise than their text.
+static uint8_t level_of(tvms_run *run) {
+  uint64_t given = run->options.level;
+  if (given != UINT64_MAX) return (uint8_t)given;
+  return tvms_run_contracts(run, true) ? USUAL_LEVEL : STRICT_LEVEL;
+}
+
 static tvms_status build_with(tvms_run *run, tvms_source *source,
                               const tvms_backend *TVMS_NULLABLE backend,
                               const tvms_native_options *options) {
@@ -59,7 +68,8 @@ static tvms_status build_with(tvms_run *run, tvms_source *source,
   bool headers = run->options.emit_headers;
   tvms_library_options library = {.prim_funcs_only = run->options.primfuncs_only,
                                   .params = run->options.params,
-                                  .entry = run->options.entry};
+                                  .entry = run->options.entry,
+                                  .level = level_of(run)};
   bool built = !run->context->diags.errors
                && tvms_build_code(program, backend, options, form->form, &library,
                                   &code, headers ? &header : NULL);
@@ -73,7 +83,8 @@ static tvms_status build_with(tvms_run *run, tvms_source *source,
 
 // What the command line says of the code.
 static tvms_native_options code_options(tvms_run *run, tvms_source *source) {
-  tvms_native_options options = {.contract = tvms_run_contracts(run, true)};
+  tvms_native_options options = {.contract = tvms_run_contracts(run, true),
+                                 .as_written = level_of(run) == 0};
   if (run->options.emit_headers)
     options.plain_prefix = tvms_build_header_prefix(run->context, run->options.output);
   if (!run->options.debug) return options;
@@ -118,6 +129,8 @@ tvms_status tvms_verb_build(tvms_run *run) {
     return tvms_run_misused(run, "'%s': the suffix must be .so, .o, .a, .s, .ll or .c",
                             output);
   }
+  if (run->options.level != UINT64_MAX && run->options.level > MOST_LEVEL)
+    return tvms_run_misused(run, "option '-O' takes 0, 1, 2 or 3");
   if (run->options.entry && !run->options.params)
     return tvms_run_misused(run, "--entry names the function of --params");
   const char *target = run->options.target;

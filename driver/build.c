@@ -20,7 +20,7 @@ bool tvms_build_code(tvms_program *program, const tvms_backend *backend,
                      const tvms_library_options *library, tvms_strbuf *out,
                      tvms_strbuf *header) {
   tvms_context *context = program->context;
-  tvms_module *module = tvms_runnable_join(program, library);
+  tvms_module *module = tvms_runnable_join(program, library, options);
   bool whole = module && tvms_runnable_check_library(module, library->prim_funcs_only)
                && !context->diags.errors && tvms_native_lower(module, options);
   tvms_status status = TVMS_FOUND_ERRORS;

@@ -16,27 +16,31 @@ static bool run_pipeline(tvms_module *module, const char *passes) {
   return done && context->diags.errors == before;
 }
 
-// ScheduleCPU for the target of the options.
-static bool tile(tvms_module *module, const tvms_target *TVMS_NULLABLE target,
-                 bool reorder) {
-  if (!target || target->host)
-    return run_pipeline(module, reorder ? "ScheduleCPU{target=host,reorder=true}"
-                                        : "ScheduleCPU{target=host}");
-  const char *const parts[] = {target->triple, target->cpu, target->features};
+void tvms_native_schedule(const tvms_native_options *options, tvms_strbuf *passes) {
+  const tvms_target *target = options->target;
+  tvms_strbuf_puts(passes, "ScheduleCPU{target='");
+  if (!target || target->host) {
+    tvms_strbuf_puts(passes, "host");
+  } else {
+    const char *const parts[] = {target->triple, target->cpu, target->features};
+    for (uint32_t i = 0; i < 3 && parts[i]; i++)
+      tvms_strbuf_printf(passes, "%s%s", i > 0 ? "," : "", parts[i]);
+  }
+  tvms_strbuf_puts(passes, options->contract ? "',reorder=true}" : "'}");
+}
+
+static bool tile(tvms_module *module, const tvms_native_options *options) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, &module->context->memory);
-  tvms_strbuf_puts(&text, "ScheduleCPU{target='");
-  for (uint32_t i = 0; i < 3 && parts[i]; i++)
-    tvms_strbuf_printf(&text, "%s%s", i > 0 ? "," : "", parts[i]);
-  tvms_strbuf_puts(&text, reorder ? "',reorder=true}" : "'}");
+  tvms_native_schedule(options, &text);
   bool done = run_pipeline(module, tvms_strbuf_text(&text));
   tvms_strbuf_fini(&text);
   return done;
 }
 
 bool tvms_native_lower(tvms_module *module, const tvms_native_options *options) {
-  if (!options->checked && !tile(module, options->target, options->contract))
-    return false;
+  bool scheduled = !options->checked && !options->as_written;
+  if (scheduled && !tile(module, options)) return false;
   if (!run_pipeline(module, options->checked ? "native-checked" : "native"))
     return false;
   bool fused = options->contract && tvms_target_has_fma(options->target);

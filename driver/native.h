@@ -4,8 +4,11 @@
 
 #include "backend/backend.h"
 
+// Appends ScheduleCPU with its options for this code, as text of a pipeline.
+void tvms_native_schedule(const tvms_native_options *options, tvms_strbuf *passes);
+
 // Lowers the PrimFuncs of a module to what back ends read, by the pipeline native, behind ScheduleCPU
-// for the target of the options, or, if indices are checked, by native-checked. If products may be contracted and the target has an instruction for
+// for the target of the options (unless loops stay as written), or, if indices are checked, by native-checked. If products may be contracted and the target has an instruction for
 // that, functions of C become polynomials (VectorMath), too. False after a report.
 TVMS_NODISCARD bool tvms_native_lower(tvms_module *module,
                                       const tvms_native_options *options);

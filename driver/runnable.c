@@ -2,6 +2,7 @@
 #include "driver/runnable.h"
 
 #include "driver/copy.h"
+#include "driver/native.h"
 #include "interp/interp.h"
 #include "interp/relax_ops.h"
 #include "ir/walk.h"
@@ -141,8 +142,22 @@ static bool bind_weights(const tvms_program *program, tvms_module *module,
   return false;
 }
 
+// The passes that make PrimFuncs of Relax functions, up to their code.
+static void add_lowering(const tvms_library_options *options,
+                         const tvms_native_options *code, tvms_strbuf *passes) {
+  static const char *const first[] = {
+      "dispatch,LegalizeOps,memory", "host", "kernels",
+      "AdjustMatmulOrder,CombineParallelMatmul,kernels"};
+  tvms_strbuf_puts(passes, first[options->level]);
+  if (options->level < 2) return;
+  tvms_strbuf_putc(passes, ',');
+  tvms_native_schedule(code, passes);
+  tvms_strbuf_puts(passes, ",weights,memory");
+}
+
 tvms_module *tvms_runnable_join(const tvms_program *program,
-                                const tvms_library_options *options) {
+                                const tvms_library_options *options,
+                                const tvms_native_options *code) {
   tvms_context *context = program->context;
   if (!program->count) {
     tvms_diag_report(&context->diags, TVMS_D_nothing_to_compile, (tvms_span){0, 0});
@@ -152,8 +167,14 @@ tvms_module *tvms_runnable_join(const tvms_program *program,
   if (options->params && !context->diags.errors
       && !bind_weights(program, module, options))
     return NULL;
-  bool host = !options->prim_funcs_only && has_relax(module);
-  return lower(program, module, host ? "host" : to_prim_funcs);
+  if (options->prim_funcs_only || !has_relax(module))
+    return lower(program, module, to_prim_funcs);
+  tvms_strbuf passes;
+  tvms_strbuf_init(&passes, &context->memory);
+  add_lowering(options, code, &passes);
+  module = lower(program, module, tvms_strbuf_text(&passes));
+  tvms_strbuf_fini(&passes);
+  return module;
 }
 
 // ---- What a library lacks ----

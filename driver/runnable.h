@@ -5,6 +5,7 @@
 #ifndef TVMS_DRIVER_RUNNABLE_H
 #define TVMS_DRIVER_RUNNABLE_H
 
+#include "backend/backend.h"
 #include "ir/module.h"
 
 // What becomes of a program that goes into a library.
@@ -14,13 +15,18 @@ typedef struct {
   // `entry` (NULL: main, or the only Relax function); NULL: none.
   const char *TVMS_NULLABLE params;
   const char *TVMS_NULLABLE entry;
+  // What may be done to Relax functions: 0 their operators become PrimFuncs, 1 these are fused as TVM
+  // does, 2 constants and norms are folded, layouts chosen and weights that are constants laid out for
+  // the code, 3 products of matrices are taken in another order, too.
+  uint8_t level;
 } tvms_library_options;
 
 // For a library: all modules become one, whose functions have different names, and Relax
 // functions become PrimFuncs, unless there shall be the PrimFuncs of the program only. NULL:
 // something is wrong and was reported.
 tvms_module *TVMS_NULLABLE tvms_runnable_join(const tvms_program *program,
-                                              const tvms_library_options *options);
+                                              const tvms_library_options *options,
+                                              const tvms_native_options *code);
 
 // What a library made of a joined module lacks. Reports each operator that no PrimFunc
 // computes (a warning) and, unless `prim_funcs_only`, each function that is not a PrimFunc

@@ -404,7 +404,8 @@ static tvms_status emit(building *b, const tvms_backend *backend,
       [TVMS_BUILD_ASSEMBLY] = TVMS_NATIVE_ASSEMBLY,
       [TVMS_BUILD_LLVM] = TVMS_NATIVE_IR,
   };
-  tvms_library_options library = {.prim_funcs_only = b->options->primfuncs_only};
+  tvms_library_options library = {.prim_funcs_only = b->options->primfuncs_only,
+                                  .level = 2};
   tvms_strbuf code;
   tvms_strbuf_init(&code, &b->program->context->memory);
   if (!tvms_build_code(tvms_copy_program(b->program), backend, options,

@@ -11,7 +11,9 @@
 // order of the source, and so has the argument of an operator without a rule. Layouts with
 // blocks (NCHW4c) are reached by R.layout_transform. Values are not moved twice to save a
 // conversion: the pass goes through a block once, forwards. With beyond_tvm=true values keep their
-// order through operators for which TVM has no rule, too: clip, leakyrelu, softplus, log_softmax, pad.
+// order through operators for which TVM has no rule, too: clip, leakyrelu, softplus, log_softmax, pad. With
+// constant_weights=true operators whose weight is not a constant keep their layouts: moving it would be work of
+// each run.
 // TVM: relax.transform.ConvertLayout.
 #include "ir/object.h"
 #include "passes/relax/graph/layout_rules.h"
@@ -26,6 +28,7 @@ typedef struct {
   tvms_node_map orders;  // VAR of the source → order of its value
   const tvms_literal *desired;
   bool beyond_tvm;
+  bool constant_weights;
 } converter;
 
 static converter *converter_of(const tvms_rewriter *r) {
@@ -132,7 +135,10 @@ static tvms_node *use(converter *c, tvms_node *expr, const tvms_node *to) {
 // ---- Bindings ----
 
 static const tvms_literal *TVMS_NULLABLE desired_of(const converter *c,
+                                                    const tvms_call *call,
                                                     tvms_opcode opcode) {
+  bool weighs = call->args.len > 1 && call->args.items[1]->kind == TVMS_NODE_CONSTANT;
+  if (c->constant_weights && !weighs) return NULL;
   const char *name = tvms_symbol_text(c->m.unit->context, tvms_op_symbol(opcode));
   return tvms_pass_literal_get(c->desired, name);
 }
@@ -153,7 +159,7 @@ static bool ask(converter *c, const tvms_call *call, tvms_relax_layout_query *qu
   *query = (tvms_relax_layout_query){.unit = c->m.unit,
                                      .call = call,
                                      .opcode = opcode,
-                                     .desired = desired_of(c, opcode),
+                                     .desired = desired_of(c, call, opcode),
                                      .orders = orders};
   if (tvms_relax_layout_ask(query)) return true;
   return refuse(c, &call->head,
@@ -294,7 +300,9 @@ static tvms_node *enter_match_cast(tvms_rewriter *r, tvms_node *binding) {
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   converter c = {.desired = TVMS_OPTION(run, ConvertLayout, desired_layouts).literal,
-                 .beyond_tvm = TVMS_OPTION(run, ConvertLayout, beyond_tvm).number != 0};
+                 .beyond_tvm = TVMS_OPTION(run, ConvertLayout, beyond_tvm).number != 0,
+                 .constant_weights =
+                     TVMS_OPTION(run, ConvertLayout, constant_weights).number != 0};
   tvms_relax_mutator_init(&c.m, run, unit, &c);
   tvms_node_map_init(&c.orders, &run->context->memory);
   c.m.rewriter.enter[TVMS_NODE_VAR_BINDING] = enter_binding;
