@@ -23,7 +23,8 @@ static void emit_for(c_emitter *e, const tvms_node *node) {
     tvms_c_check(e, tvms_c_text(e, "%s > 0", step), "ValueError",
                  "the step of a loop is not positive");
   }
-  const char *i = tvms_c_text(e, "i%u", e->next++);
+  // "i" and a number would be the name of a type at times.
+  const char *i = tvms_c_text(e, "l%u", e->next++);
   const char *next = tvms_c_text(e, "%s++", i);
   // The sum might not fit.
   if (source->step)
@@ -135,7 +136,7 @@ static void emit_threads(c_emitter *e, const tvms_attr_stmt *attr, tvms_list stm
                          uint32_t from) {
   const tvms_node *var = tvms_attr_stmt_threads(&attr->head)->var;
   const char *extent = tvms_c_index(e, attr->value);
-  const char *i = tvms_c_text(e, "i%u", e->next++);
+  const char *i = tvms_c_text(e, "l%u", e->next++);
   tvms_c_open(e, "for (%s %s = 0; %s < %s; %s++)",
               tvms_c_type(e, var->dtype, var->span), i, i, extent, i);
   e->vars[var->id] = i;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Relax functions in libraries: called through the convention of tvm-ffi, what they return is what the interpreter computes."""
-import ctypes, os, struct, subprocess, sys, tempfile, unittest, zipfile
+import ctypes, math, os, struct, subprocess, sys, tempfile, unittest, zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
@@ -243,6 +243,46 @@ class NativeMain(unittest.TestCase):
         self.assertEqual(p.returncode, 1)
         self.assertIn("no tensor has the name of a parameter", p.stderr.decode())
         self.assertEqual(tvms("build", "-", "-o", self.file("x.so"), "--entry", "main", stdin=text).returncode, 2)
+
+    def test_levels_compute_the_same(self):
+        text = self.HEAD + """
+    @R.function
+    def main(x: R.Tensor((1, 3, 12, 12), "float32"), w: R.Tensor((8, 3, 3, 3), "float32"), g: R.Tensor((8,), "float32"), b: R.Tensor((8,), "float32"), m: R.Tensor((8,), "float32"), v: R.Tensor((8,), "float32"), d: R.Tensor((8, 1, 3, 3), "float32"), u: R.Tensor((5, 8), "float32")) -> R.Tensor((1, 5), "float32"):
+        with R.dataflow():
+            a = R.nn.conv2d(x, w, padding=(1, 1))
+            n = R.nn.batch_norm(a, g, b, m, v, axis=1, training=False)
+            c = R.clip(n[0], 0, 6)
+            e = R.nn.conv2d(c, d, padding=(1, 1), groups=8)
+            f = R.nn.max_pool2d(R.add(e, c), (2, 2), (2, 2))
+            h = R.reshape(R.mean(f, axis=[2, 3]), R.shape([1, 8]))
+            y = R.matmul(h, R.permute_dims(u))
+            R.output(y)
+        return y
+"""
+        shapes = {"w": (8, 3, 3, 3), "g": (8,), "b": (8,), "m": (8,), "v": (8,), "d": (8, 1, 3, 3), "u": (5, 8)}
+        given = []
+        with zipfile.ZipFile(self.file("weights.npz"), "w") as f:
+            for name, shape in shapes.items():
+                values = [((i * 7 + len(name + str(shape))) % 11) / 8 + 0.125 for i in range(math.prod(shape))]
+                npy.write(self.file(name + ".npy"), "<f4", shape, values)
+                f.write(self.file(name + ".npy"), name + ".npy")
+                given += ["--in", f"{name}={self.file(name + '.npy')}"]
+        image = [(i * 5 % 17) / 16 - 0.5 for i in range(3 * 12 * 12)]
+        npy.write(self.file("x.npy"), "<f4", (1, 3, 12, 12), image)
+        p = tvms("run", "-", "--out", self.file("out"), "--in", f"x={self.file('x.npy')}", *given, stdin=text)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        right = npy.read(os.path.join(self.file("out"), "result.npy"))
+        for level in ("-O0", "-O1", "-O2", "-O3"):
+            for f in self.build(text, "model" + level, options=(level, "--params", self.file("weights.npz"))):
+                form, shape, values = f("main", ("f", [1, 3, 12, 12], image))
+                self.assertIsNone(npy.differ(("<f4", tuple(shape), values), right, 1e-5), level)
+        # From -O2 on nothing moves or scales weights when it runs, and images have channels last.
+        passes = f"BindParams{{params='{self.file('weights.npz')}'}},kernels,ScheduleCPU{{target=host}},weights"
+        p = tvms("opt", "--no-metadata", "--passes", passes, "-", stdin=text)
+        calls = [line.split("cls.")[1].split(",")[0] for line in p.stdout.decode().splitlines() if "call_tir(" in line]
+        self.assertFalse([name for name in calls if "sqrt" in name or "divide" in name or "rsqrt" in name], calls)
+        self.assertEqual(sum("transpose" in name for name in calls), 1, calls)
+        self.assertEqual(tvms("build", "-O4", "-", "-o", self.file("x.so"), stdin=text).returncode, 2)
 
     def test_functions_for_c(self):
         text = self.HEAD + """
