@@ -224,6 +224,14 @@ static void find_contiguity(finder *f) {
   }
 }
 
+// Are there several axes of columns whose elements are no neighbours in memory, and is the last one
+// long enough by itself?
+static bool has_long_lines(const tvms_contraction *c) {
+  const tvms_node *extent = c->stage.axes[c->column].extent;
+  return c->column_count > 1 && !c->contiguous && tvms_node_is_int_imm(extent)
+         && tvms_as_int_imm(extent)->value > TVMS_LONGEST_LINE;
+}
+
 static void find_roles(finder *f) {
   tvms_contraction *c = f->c;
   c->row = TVMS_MOST_STAGE_AXES;
@@ -345,6 +353,11 @@ static const char *TVMS_NULLABLE find(finder *f) {
   if (!resting) return "every operand moves along the innermost axis of the result";
   find_columns(f);
   find_contiguity(f);
+  if (has_long_lines(c)) {
+    c->column_count = 1;
+    c->columns[0] = c->column;
+    find_contiguity(f);
+  }
   find_roles(f);
   c->moving = moving_factor(f, c->term);
   if (!c->contiguous && !c->moving)

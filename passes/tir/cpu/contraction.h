@@ -19,6 +19,9 @@ typedef enum {
   TVMS_AXIS_SUM,
 } tvms_axis_role;
 
+// The longest line of columns that is packed as a whole.
+enum { TVMS_LONGEST_LINE = 128 };
+
 typedef struct {
   tvms_stage stage;
   tvms_node *init;  // a constant

@@ -78,6 +78,7 @@ static int share_of_peak(const tvms_contraction *c, const tvms_tile *tile,
   double time = columns_time(tile, columns, rows) * steps;
   if (tile->packs) time += PER_COPY * vectors * steps;
   time += (PER_END * blocks + epilogues) * vectors * (double)rows;
+  if (time <= 0) return 100;
   return (int)(100 * (double)rows * vectors * steps / time);
 }
 

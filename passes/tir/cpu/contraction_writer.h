@@ -16,7 +16,7 @@ typedef struct {
   int64_t tail_at;  // its first column, from `first` on
 } tvms_tile_columns;
 
-enum { TVMS_MOST_STRIP_PARTS = 16 };
+enum { TVMS_MOST_STRIP_PARTS = 64 };
 
 // Columns that one panel serves.
 typedef struct {

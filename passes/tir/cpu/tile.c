@@ -148,11 +148,10 @@ static int64_t sum_block_for(const machine *m, const tvms_contraction *c,
 // most whose panel stays near.
 static int64_t strip_of_lines(const machine *m, const tvms_tile *tile,
                               const tvms_contraction *c, int64_t length) {
-  enum { MOST_COLUMNS = 128 };
   int64_t lines = tvms_contraction_column_steps(c) / length;
   int64_t bytes = c->term->dtype.bits / 8 * tvms_contraction_steps(c);
   int64_t best = 1, least = 0;
-  for (int64_t r = 1; r <= lines && r * length <= MOST_COLUMNS; r++) {
+  for (int64_t r = 1; r <= lines && r * length <= TVMS_LONGEST_LINE; r++) {
     int64_t cost = lines / r * ((r * length + tile->lanes - 1) / tile->lanes)
                    + (lines % r * length + tile->lanes - 1) / tile->lanes;
     bool near = bytes * r * length <= m->cache / 2 || best * length < 2 * tile->lanes;
