@@ -11,6 +11,7 @@
 #include "interp/prim.h"
 #include "ir/omitted.h"
 #include "passes/relax/graph/dead_code_elimination.h"
+#include "passes/relax/lower/expand_ops.h"
 #include "passes/relax/mutator.h"
 #include "passes/relax/retype.h"
 #include "structinfo/make.h"
@@ -216,7 +217,8 @@ static bool is_closed(tvms_list args) {
 static tvms_node *fold_operator(tvms_rewriter *r, tvms_node *node) {
   tvms_pass_run *run = folder_of(r)->run;
   const tvms_call *call = tvms_as_call(node);
-  if (!is_closed(call->args)) return node;
+  // TVM folds what is legalised to a call of a PrimFunc.
+  if (!is_closed(call->args) || tvms_relax_becomes_constant(node)) return node;
   if (tvms_legalize_describes(tvms_op_called(node)) && !have_values(r, call->args))
     return node;
   tvms_unit *unit = tvms_functions_open_unit(run);

@@ -2,10 +2,12 @@
 // follow from it. TVM: python/tvm/relax/transform/legalize_ops/.
 #include "passes/relax/lower/expand_ops.h"
 
+#include "interp/interp.h"
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "ir/omitted.h"
 #include "passes/relax/make.h"
+#include "runtime/number.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
@@ -184,48 +186,46 @@ static tvms_node *expand_arange(tvms_expansion *e, tvms_node *call) {
   return constant(e, dtype, tvms_list_copy(unit_of(e), &dim, 1), data, size);
 }
 
-// The number in a constant without dimensions, of a dtype that is plain to read.
-static bool scalar_in(const tvms_expansion *e, const tvms_node *arg, double *real,
-                      int64_t *whole, bool *is_real) {
-  if (arg->kind != TVMS_NODE_CONSTANT) return false;
-  const tvms_constant *c = tvms_as_constant(arg);
-  if (c->shape.len != 0) return false;
-  if (!tvms_node_refuse_omitted(unit_of(e)->context, arg, "LegalizeOps")) return false;
-  tvms_dtype dtype = c->element;
-  *is_real = dtype.code == TVMS_FLOAT;
-  if (*is_real && dtype.bits == 32) {
-    float single;
-    memcpy(&single, c->data.text, sizeof single);
-    *real = (double)single;
-    *whole = (int64_t)single;
-    return true;
-  }
-  if (*is_real && dtype.bits == 64) {
-    memcpy(real, c->data.text, sizeof *real);
-    *whole = (int64_t)*real;
-    return true;
-  }
-  if (dtype.code != TVMS_INT || dtype.bits % 8 != 0) return false;
-  uint64_t bits = 0;
-  memcpy(&bits, c->data.text, dtype.bits / 8u);
-  if (dtype.bits < 64 && bits >> (dtype.bits - 1)) bits |= ~(uint64_t)0 << dtype.bits;
-  *whole = (int64_t)bits;
-  *real = (double)*whole;
-  return true;
+// Its only number as one of another data type. TVM: _try_convert_to_scalar_const.
+static tvms_node *expand_astype(tvms_expansion *e, tvms_node *call) {
+  const tvms_node *arg = tvms_as_call(call)->args.items[0];
+  if (!tvms_relax_becomes_constant(call)) return NULL;
+  if (!tvms_node_refuse_omitted(unit_of(e)->context, arg, "LegalizeOps")) return NULL;
+  const tvms_constant *given = tvms_as_constant(arg);
+  tvms_dl_type from = tvms_interp_dl_type_of(given->element);
+  tvms_dl_type to = tvms_interp_dl_type_of(call->sinfo->dtype);
+  tvms_scalar value = tvms_dl_element_get(given->data.text, from);
+  char data[sizeof value];
+  tvms_dl_element_set(data, to, tvms_scalar_convert(value, from, to));
+  return constant(e, call->sinfo->dtype, (tvms_list){NULL, 0}, data,
+                  tvms_dl_element_size(to));
 }
 
-static tvms_node *expand_astype(tvms_expansion *e, tvms_node *call) {
-  double real;
-  int64_t whole;
-  bool is_real;
-  tvms_dtype dtype = call->sinfo->dtype;
-  if (!can_count_in(dtype)
-      || !scalar_in(e, tvms_as_call(call)->args.items[0], &real, &whole, &is_real)) {
-    return NULL;
+static bool is_one_number(const tvms_node *arg, tvms_dtype dtype) {
+  if (arg->kind != TVMS_NODE_CONSTANT || tvms_dtype_is_void(dtype)) return false;
+  const tvms_constant *c = tvms_as_constant(arg);
+  size_t size = tvms_dl_element_size(tvms_interp_dl_type_of(c->element));
+  return c->shape.len == 0 && size
+         && tvms_dl_element_size(tvms_interp_dl_type_of(dtype))
+         && (c->data.len == size || tvms_node_omitted(arg));
+}
+
+bool tvms_relax_becomes_constant(const tvms_node *call) {
+  tvms_list args = tvms_as_call(call)->args;
+  switch ((uint32_t)tvms_op_called(call)) {
+  case TVMS_R_astype:
+    return args.len > 0 && call->sinfo
+           && is_one_number(args.items[0], call->sinfo->dtype);
+  case TVMS_R_arange: {
+    double real;
+    int64_t whole;
+    bool is_real, all = true;
+    for (uint32_t i = 0; i < args.len; i++)
+      all = all && number_in(args.items[i], &real, &whole, &is_real);
+    return all;
   }
-  char data[8];
-  put_number(unit_of(e), dtype, data, real, whole, is_real);
-  return constant(e, dtype, (tvms_list){NULL, 0}, data, dtype.bits / 8u);
+  default: return false;
+  }
 }
 
 // ---- Sizes ----

@@ -3,8 +3,8 @@
 #ifndef TVMS_PASSES_RELAX_LOWER_EXPAND_OPS_H
 #define TVMS_PASSES_RELAX_LOWER_EXPAND_OPS_H
 
-#include "structinfo/definitions.h"
 #include "passes/relax/mutator.h"
+#include "structinfo/definitions.h"
 
 typedef struct tvms_expansion tvms_expansion;
 
@@ -22,6 +22,9 @@ struct tvms_expansion {
 // What takes the place of `call`: a leaf or a call in A-normal form, whose parts are bound and
 // legalised, but which is not itself. NULL: the operator has no expansion, or not in this form.
 tvms_node *TVMS_NULLABLE tvms_relax_expand_op(tvms_expansion *e, tvms_node *call);
+
+// Is what takes the place of `call` a constant? Then nothing computes it.
+bool tvms_relax_becomes_constant(const tvms_node *call);
 
 // The call with its tuple of operands written out, where the operator takes its items one
 // by one: items of a tuple that is bound elsewhere are bound to variables. `call` itself if
