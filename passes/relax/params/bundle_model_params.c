@@ -148,8 +148,12 @@ static tvms_node *bundle(bundler *b, tvms_unit *unit, tvms_node *node) {
   tvms_relax_binder_enter(&b->binder, unit);
   function->ret = erased(b, unit, function->ret);
   function->body = rewrite_body(b, unit, function->body);
-  function->params = tvms_list_copy(unit, b->params.items, (uint32_t)b->inputs + 1);
-  function->params.items[b->inputs] = b->tuple;
+  uint32_t inputs = (uint32_t)b->inputs;
+  tvms_node **params = tvms_arena_array(&unit->arena, tvms_node *, inputs + 1);
+  for (uint32_t i = 0; i < inputs; i++)
+    params[i] = b->params.items[i];
+  params[inputs] = b->tuple;
+  function->params = (tvms_list){params, inputs + 1};
   copy->sinfo = NULL;
   tvms_node_map_fini(&b->items);
   tvms_node_map_fini(&b->scalars);

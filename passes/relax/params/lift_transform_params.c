@@ -19,7 +19,6 @@
 #include "ir/object.h"
 #include "ir/op.h"
 #include "passes/functions.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/analysis/num_input.h"
 #include "passes/relax/blocks.h"
 #include "passes/relax/graph/canonicalize_bindings.h"
@@ -28,6 +27,7 @@
 #include "passes/relax/params/bundle_model_params.h"
 #include "passes/relax/params/consume_params.h"
 #include "passes/relax/params/lift_plan.h"
+#include "structinfo/definitions.h"
 #include "structinfo/make.h"
 
 #include <stdio.h>
@@ -129,13 +129,18 @@ static tvms_node *hand_over(maker *m, const tvms_relax_lift_plan *plan, bool sha
     tvms_vec_push(m->memory, bindings, bind(m, var, value));
     tvms_vec_push(m->memory, &fields, var);
   }
-  tvms_node *tuple = tuple_of(m, &fields);
-  tvms_node *var = new_var(m, "output_tuple", "", tuple->sinfo);
-  tvms_vec_push(m->memory, bindings, bind(m, var, tuple));
+  // An empty tuple is returned as it is.
+  bool some = fields.len > 0;
+  tvms_node *result = tuple_of(m, &fields);
+  if (some) {
+    tvms_node *tuple = result;
+    result = new_var(m, "output_tuple", "", tuple->sinfo);
+    tvms_vec_push(m->memory, bindings, bind(m, result, tuple));
+  }
   tvms_vec_fini(m->memory, &symbols);
   tvms_vec_fini(m->memory, &outputs);
   tvms_vec_fini(m->memory, &fields);
-  return var;
+  return result;
 }
 
 static tvms_node *before_function(maker *m, const tvms_relax_lift_plan *plan,
