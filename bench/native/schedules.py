@@ -14,7 +14,7 @@ RELEASE = "0.27"
 TILES = ((8, 32), (4, 64), (8, 64))
 LOWERING = ("LowerInitBlock", "PlanAndUpdateBufferAllocationLocation", "ConvertBlocksToOpaque", "CompactBufferAllocation", "LowerMatchBuffer",
             "LowerOpaqueBlock", "FlattenBuffer", "StmtSimplify", "VectorizeLoop", "UnrollLoop", "StmtSimplify", "RemoveNoOp")
-TURNS, BUDGET = 45, 0.9  # seconds of all turns
+TURNS, BUDGET = 30, 0.5  # seconds of all turns
 
 PRODUCT = """
 @I.ir_module

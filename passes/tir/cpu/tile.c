@@ -133,7 +133,7 @@ static int64_t sum_block_for(const machine *m, const tvms_contraction *c,
   if (rows < 0 || steps < 0 || !tile->flat_sum || has_outer(c)) return 0;
   int64_t bytes = c->term->dtype.bits / 8;
   if (tile->packs) {
-    int64_t most = m->cache / (tile->lines ? 2 : 8) / (tile->strip * bytes);
+    int64_t most = m->cache / (tile->lines ? 2 : 4) / (tile->strip * bytes);
     int64_t blocks = (steps + most - 1) / most;
     return blocks > 1 ? (steps + blocks - 1) / blocks : 0;
   }
@@ -231,6 +231,10 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   enum { WORTH_PACKING = 24 };
   bool far = bytes_of_moving(c) > m.cache / 2 && uses_of(c) >= WORTH_PACKING;
   tile.packs = c->moving && (!c->contiguous || far);
+  // Rows that crowd are few: then more columns make up for them.
+  enum { WIDE = 4 };
+  bool narrow = tile.packs && crowded && m.registers >= 32 && wanted >= WIDE * 4;
+  if (narrow && tile.vectors < WIDE) tile.vectors = WIDE;
   choose_strip(&m, &tile, c, rows);
   tile.sum_block = sum_block_for(&m, c, &tile, rows);
   tile.threads = threads_for(target, &tile, c);
