@@ -10,6 +10,7 @@
 #include "passes/relax/fuse/unpack_prim_func.h"
 #include "passes/relax/host/bindings.h"
 #include "passes/relax/host/leaves.h"
+#include "passes/relax/host/packed.h"
 #include "passes/relax/host/values.h"
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
@@ -288,6 +289,7 @@ static tvms_host_value *TVMS_NULLABLE call_operator(tvms_host *h, tvms_node *nod
 tvms_host_value *tvms_host_call(tvms_host *h, tvms_node *node, const char *name) {
   const tvms_node *callee = tvms_as_call(node)->callee;
   if (callee->kind == TVMS_NODE_OPERATOR) return call_operator(h, node, name);
+  if (callee->kind == TVMS_NODE_EXTERN_FUNC) return tvms_host_call_packed(h, node);
   const tvms_member *member = tvms_module_named(h->run->module, callee);
   if (!member || !member->function)
     return tvms_host_refuse(h, node->span,
