@@ -200,6 +200,16 @@ static tvms_node *fold_call_tir(tvms_rewriter *r, tvms_node *node) {
   return value ? value : node;
 }
 
+// A variable that holds a shape of numbers, which its type says.
+static bool is_known_shape(const tvms_node *arg) {
+  tvms_list sizes;
+  bool known = arg->sinfo && arg->sinfo->kind == TVMS_NODE_SINFO_SHAPE
+               && tvms_sinfo_dims(arg->sinfo, &sizes);
+  for (uint32_t i = 0; known && i < sizes.len; i++)
+    known = sizes.items[i]->kind == TVMS_NODE_INT_IMM;
+  return known;
+}
+
 // Every tensor among the arguments is a constant.
 static bool is_closed(tvms_list args) {
   for (uint32_t i = 0; i < args.len; i++) {
@@ -207,7 +217,8 @@ static bool is_closed(tvms_list args) {
     if (arg->kind == TVMS_NODE_CONSTANT) continue;
     if (arg->kind == TVMS_NODE_TUPLE) {
       if (!is_closed(tvms_as_tuple(arg)->fields)) return false;
-    } else if (arg->kind == TVMS_NODE_VAR && tvms_dtype_is_void(arg->dtype)) {
+    } else if (arg->kind == TVMS_NODE_VAR && tvms_dtype_is_void(arg->dtype)
+               && !is_known_shape(arg)) {
       return false;
     }
   }

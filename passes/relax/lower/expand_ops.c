@@ -121,22 +121,21 @@ static bool number_in(const tvms_node *arg, double *real, int64_t *whole,
 
 // Writes element `index` of a run of numbers, as numpy counts: in steps of what the first two
 // differ by.
-static void put_number(const tvms_unit *unit, tvms_dtype dtype, char *at, double real,
-                       int64_t whole, bool is_real) {
-  (void)unit;
-  if (dtype.code == TVMS_FLOAT && dtype.bits == 64) {
-    memcpy(at, &real, sizeof real);
-  } else if (dtype.code == TVMS_FLOAT) {
-    float single = (float)real;
-    memcpy(at, &single, sizeof single);
-  } else {
-    int64_t number = is_real ? (int64_t)real : whole;
-    memcpy(at, &number, dtype.bits / 8);
-  }
+static void put_number(tvms_dtype dtype, char *at, double real, int64_t whole) {
+  tvms_dl_type type = tvms_interp_dl_type_of(dtype);
+  bool is_real = dtype.code == TVMS_FLOAT;
+  tvms_scalar value = is_real ? (tvms_scalar){.f = real} : (tvms_scalar){.i = whole};
+  tvms_dl_element_set(at, type, tvms_scalar_fit(value, type));
+}
+
+// A number as the dtype holds it.
+static double held(tvms_dtype dtype, double real) {
+  tvms_dl_type type = tvms_interp_dl_type_of(dtype);
+  return tvms_scalar_fit((tvms_scalar){.f = real}, type).f;
 }
 
 static bool can_count_in(tvms_dtype dtype) {
-  if (dtype.code == TVMS_FLOAT) return dtype.bits == 32 || dtype.bits == 64;
+  if (dtype.code == TVMS_FLOAT) return dtype.bits % 16 == 0 && dtype.bits <= 64;
   return (dtype.code == TVMS_INT || dtype.code == TVMS_UINT) && dtype.bits % 8 == 0;
 }
 
@@ -170,17 +169,17 @@ static tvms_node *expand_arange(tvms_expansion *e, tvms_node *call) {
   if (length < 0 || !can_count_in(dtype)) return NULL;
   size_t width = dtype.bits / 8, size = width * (size_t)length;
   char *data = tvms_arena_array(&unit_of(e)->arena, char, size + 8);
-  bool single = dtype.code == TVMS_FLOAT && dtype.bits == 32;
-  // What numpy adds is the difference of the first two, as they are in the dtype.
-  double first = single ? (double)(float)r.real[0] : r.real[0];
+  // What numpy adds is the difference of the first two, as they are in the dtype; it adds to
+  // float16 in float32.
+  bool real = dtype.code == TVMS_FLOAT, single = real && dtype.bits < 64;
   double second = r.real[0] + r.real[2];
-  double step = (single ? (double)(float)second : second) - first;
+  double first = real ? held(dtype, r.real[0]) : r.real[0];
+  double step = (real ? held(dtype, second) : second) - first;
   int64_t whole = (int64_t)r.real[0], by = (int64_t)second - whole;
   for (int64_t i = 0; i < length; i++) {
-    double real = single ? (double)((float)first + (float)i * (float)step)
-                         : first + (double)i * step;
-    put_number(unit_of(e), dtype, data + width * (size_t)i, real, whole + i * by,
-               false);
+    double number = single ? (double)((float)first + (float)i * (float)step)
+                           : first + (double)i * step;
+    put_number(dtype, data + width * (size_t)i, number, whole + i * by);
   }
   tvms_node *dim = tvms_sinfo_dim_new(unit_of(e), length);
   return constant(e, dtype, tvms_list_copy(unit_of(e), &dim, 1), data, size);
