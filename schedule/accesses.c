@@ -1,5 +1,6 @@
 #include "schedule/accesses.h"
 
+#include "arith/int_set.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
 #include "schedule/bindings.h"
@@ -96,4 +97,76 @@ tvms_node *tvms_sched_accesses_moved(tvms_sched *sched, tvms_node *stmt,
   tvms_node *made = tvms_rewrite(&r, stmt);
   tvms_rewriter_fini(&r);
   return made;
+}
+
+// ---- Where the ends of a buffer are ----
+
+static bool is_out(tvms_unit *unit, tvms_int_set at, tvms_node *size) {
+  if (!at.min || !at.max) return false;
+  tvms_node *low = tvms_arith_simplify(unit, at.min);
+  tvms_node *high = tvms_arith_simplify(unit, at.max);
+  bool below = low->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(low)->value < 0;
+  bool above = high->kind == TVMS_NODE_INT_IMM && size->kind == TVMS_NODE_INT_IMM
+               && tvms_as_int_imm(high)->value >= tvms_as_int_imm(size)->value;
+  return below || above;
+}
+
+static void add_axes(tvms_domains *domains, const tvms_block *block) {
+  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
+    const tvms_iter_var *axis = tvms_as_iter_var(block->iter_vars.items[i]);
+    const tvms_range *dom = tvms_as_range(axis->dom);
+    tvms_domains_set(domains, axis->var,
+                     tvms_int_set_of_range(domains->unit, dom->min, dom->extent));
+  }
+}
+
+bool tvms_sched_accesses_leave(tvms_sched *sched, const tvms_block *block,
+                               const tvms_node *buffer, tvms_list indices) {
+  tvms_domains domains;
+  tvms_domains_init(&domains, sched->unit);
+  add_axes(&domains, block);
+  bool leaves = false;
+  for (uint32_t d = 0; d < indices.len; d++) {
+    tvms_node *one = tvms_sched_int(sched, indices.items[d]->dtype, 1);
+    tvms_int_set at = tvms_int_set_of_ranges(&domains, indices.items[d], one);
+    leaves = leaves || is_out(sched->unit, at, tvms_as_buffer(buffer)->shape.items[d]);
+  }
+  tvms_domains_fini(&domains);
+  return leaves;
+}
+
+bool tvms_sched_ranges_leave(tvms_sched *sched, int32_t site, const tvms_node *buffer,
+                             tvms_list ranges) {
+  tvms_domains domains;
+  tvms_domains_init(&domains, sched->unit);
+  for (; site != TVMS_NO_SITE; site = tvms_sched_parent(sched, site)) {
+    if (!tvms_sched_is_loop(sched, site)) {
+      add_axes(&domains, tvms_sched_block(sched, site));
+      continue;
+    }
+    const tvms_for *loop = tvms_sched_loop(sched, site);
+    tvms_domains_set(&domains, loop->var,
+                     tvms_int_set_of_range(sched->unit, loop->min, loop->extent));
+  }
+  bool leaves = false;
+  for (uint32_t d = 0; d < ranges.len; d++) {
+    const tvms_range *range = tvms_as_range(ranges.items[d]);
+    tvms_int_set at = tvms_int_set_of_ranges(&domains, range->min, range->extent);
+    leaves = leaves || is_out(sched->unit, at, tvms_as_buffer(buffer)->shape.items[d]);
+  }
+  tvms_domains_fini(&domains);
+  return leaves;
+}
+
+tvms_node *tvms_sched_accesses_stored(tvms_sched *sched, const tvms_block *block,
+                                      tvms_node *region) {
+  if (block->body->kind != TVMS_NODE_STORE) return region;
+  const tvms_store *store = tvms_as_store(block->body);
+  tvms_list at = tvms_list_copy(sched->unit, store->indices.items, store->indices.len);
+  for (uint32_t d = 0; d < at.len; d++)
+    at.items[d] =
+        tvms_range_new(sched->unit, at.items[d],
+                       tvms_sched_int(sched, at.items[d]->dtype, 1), TVMS_NO_SPAN);
+  return tvms_buffer_region_new(sched->unit, tvms_as_buffer_region(region)->buffer,
+                                at.items, at.len, TVMS_NO_SPAN);
 }

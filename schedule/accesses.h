@@ -17,6 +17,18 @@ typedef struct {
 tvms_sched_accesses tvms_sched_accesses_find(tvms_sched *sched, tvms_node *stmt,
                                              const tvms_node *buffer);
 
+// Is an index of a buffer known to leave it while the axes of a block run over all of their domains?
+bool tvms_sched_accesses_leave(tvms_sched *sched, const tvms_block *block,
+                               const tvms_node *buffer, tvms_list indices);
+
+// Are ranges of a buffer known to leave it, for any steps of what is around `site`, which counts, too?
+bool tvms_sched_ranges_leave(tvms_sched *sched, int32_t site, const tvms_node *buffer,
+                             tvms_list ranges);
+
+// What a block really writes where it declares `region`: the place of its store, if its body is only that; else `region`.
+tvms_node *tvms_sched_accesses_stored(tvms_sched *sched, const tvms_block *block,
+                                      tvms_node *region);
+
 // What takes the place of accesses: another buffer, at these indices wherever the accesses were.
 typedef struct {
   const tvms_node *from;

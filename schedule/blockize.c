@@ -82,13 +82,17 @@ static bool divide_plainly(tvms_sched_blockizing *b,
   return true;
 }
 
+static void bind_all(tvms_analyzer *analyzer, const tvms_domain_vec *loops) {
+  for (uint32_t i = 0; i < loops->len; i++)
+    tvms_analyzer_bind_range(analyzer, loops->items[i].var, loops->items[i].min,
+                             loops->items[i].extent);
+}
+
 // TVM forgets where an axis begins that does not run inside.
 static bool begin_at_zero(const tvms_sched_blockizing *b, uint32_t count) {
   tvms_sched *s = b->sched;
   tvms_analyzer *analyzer = tvms_analyzer_new(s->unit);
-  for (uint32_t i = 0; i < b->inside.len; i++)
-    tvms_analyzer_bind_range(analyzer, b->inside.items[i].var, b->inside.items[i].min,
-                             b->inside.items[i].extent);
+  bind_all(analyzer, &b->inside);
   bool fine = true;
   for (uint32_t i = 0; fine && i < count; i++) {
     tvms_node *inner = b->axes[i].inner;
@@ -98,6 +102,21 @@ static bool begin_at_zero(const tvms_sched_blockizing *b, uint32_t count) {
   }
   tvms_analyzer_free(analyzer);
   return fine;
+}
+
+// Does the block run under the same condition as before? TVM forgets one that is about a single loop.
+static bool keeps_predicate(const tvms_sched_blockizing *b, tvms_node *predicate) {
+  tvms_sched *s = b->sched;
+  if (tvms_node_is_int(predicate, 1)) return true;
+  tvms_analyzer *analyzer = tvms_analyzer_new(s->unit);
+  bind_all(analyzer, &b->outside);
+  bind_all(analyzer, &b->inside);
+  tvms_node *now =
+      tvms_sched_build(s, TVMS_NODE_AND, b->outer_predicate, b->inner_predicate);
+  if (!tvms_node_is_int(now, 1)) (void)tvms_analyzer_enter(analyzer, now);
+  bool kept = tvms_analyzer_can_prove(analyzer, predicate);
+  tvms_analyzer_free(analyzer);
+  return kept;
 }
 
 // ---- Axes ----
@@ -161,6 +180,10 @@ bool tvms_sched_blockize_divide(tvms_sched_blockizing *b,
     return tvms_sched_refuse(
         s, "an axis of block '%s' does not begin at 0, and does not run in the loop",
         tvms_sched_block_name(s, b->block));
+  if (!keeps_predicate(b, realize->predicate))
+    return tvms_sched_refuse(s,
+                             "the condition under which block '%s' runs would be lost",
+                             tvms_sched_block_name(s, b->block));
   make_axes(b, first);
   return true;
 }

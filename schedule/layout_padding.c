@@ -354,6 +354,13 @@ static tvms_node *TVMS_NULLABLE over_all_places(const tvms_sched_padding *l,
 
 // ---- Deciding ----
 
+// Is there nothing but the next loop in each loop? TVM does not ask, and drops it.
+static bool is_chain(const write_site *site) {
+  for (uint32_t i = 1; i < site->count; i++)
+    if (tvms_as_for(site->loops[i - 1])->body != site->loops[i]) return false;
+  return true;
+}
+
 static void decide(tvms_sched_padding *l, const planning *p) {
   if (!p->writes.len) {
     l->prologue = make_prologue(l);
@@ -361,7 +368,7 @@ static void decide(tvms_sched_padding *l, const planning *p) {
   }
   for (uint32_t i = 0; i < p->writes.len; i++) {
     const write_site *w = &p->writes.items[i];
-    tvms_node *made = w->in_order ? over_all_places(l, w) : NULL;
+    tvms_node *made = w->in_order && is_chain(w) ? over_all_places(l, w) : NULL;
     if (made) tvms_node_map_put(&l->loops, w->loops[0], made);
   }
   if (l->loops.count) return;

@@ -1,5 +1,9 @@
 #include "schedule/perform.h"
 
+#include "ir/verify.h"
+#include "schedule/early.h"
+#include "schedule/steps.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +136,30 @@ static tvms_sched_value *TVMS_NULLABLE complete(tvms_schedule *schedule,
   return full;
 }
 
+// Does a step of a text, and takes it back if variables would be used where they are not defined, or buffers read before they are
+// written: TVM does such steps.
+static bool run(const tvms_sched_row *row, tvms_step *step) {
+  tvms_sched *s = step->sched;
+  tvms_node *before = s ? s->function : NULL;
+  uint32_t functions = step->schedule->functions.len;
+  if (!row->run(step)) return false;
+  s = step->sched;
+  bool watched = s && s->keeps_flags && s->function != before
+                 && step->schedule->functions.len == functions;
+  if (!watched) return true;
+  bool broken = tvms_verify(s->unit, s->function);
+  // TVM's own tests leave what this step fused to other readers, without a writer.
+  bool asked = row->run != tvms_step_fuse_reduction_epilogue;
+  bool early =
+      asked && !broken
+      && tvms_sched_early_reads(s, s->function) > tvms_sched_early_reads(s, before);
+  if (!broken && !early) return true;
+  tvms_sched_restore(s, before);
+  return tvms_sched_refuse(
+      s, early ? "a buffer would be read before something is written to it"
+               : "a variable would be used where it is not defined");
+}
+
 bool tvms_schedule_perform(tvms_schedule *schedule, const tvms_sched_row *row,
                            const tvms_sched_value *args, tvms_span span,
                            tvms_sched_value *result) {
@@ -148,7 +176,7 @@ bool tvms_schedule_perform(tvms_schedule *schedule, const tvms_sched_row *row,
     step.sched->span = span;
     step.sched->script = schedule->script;
   }
-  if (!row->run(&step)) return false;
+  if (!run(row, &step)) return false;
   if (step.result.kind != TVMS_VALUE_NONE) name_results(schedule, &step.result);
   for (uint32_t i = 0; i < count; i++)
     if (full[i].kind == TVMS_VALUE_NONE

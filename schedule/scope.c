@@ -240,6 +240,14 @@ const char *TVMS_NULLABLE tvms_sched_why_no_reduction(const tvms_sched *sched,
                                             : NULL;
 }
 
+bool tvms_sched_runs_always(const tvms_sched *sched, int32_t block) {
+  tvms_node *predicate = tvms_sched_realize(sched, block)->predicate;
+  tvms_analyzer *analyzer = tvms_sched_analyzer(sched, block);
+  bool always = tvms_analyzer_can_prove(analyzer, predicate);
+  tvms_analyzer_free(analyzer);
+  return always;
+}
+
 const char *tvms_sched_block_name(const tvms_sched *sched, int32_t block) {
   const tvms_block *b = tvms_sched_block(sched, block);
   return b->name.len ? b->name.text : "";

@@ -86,6 +86,9 @@ TVMS_NODISCARD bool tvms_sched_check_scope(tvms_sched *sched, int32_t site,
 TVMS_NODISCARD bool tvms_sched_check_block(tvms_sched *sched, int32_t block,
                                            int32_t scope);
 
+// Is the condition of a block true in every step of the loops around it?
+bool tvms_sched_runs_always(const tvms_sched *sched, int32_t block);
+
 // The name of a block, for messages and for names.
 const char *tvms_sched_block_name(const tvms_sched *sched, int32_t block);
 

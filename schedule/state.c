@@ -179,6 +179,11 @@ void tvms_sched_replace_one(tvms_sched *sched, const tvms_node *old, tvms_node *
   tvms_sched_replace(sched, &(tvms_sched_edit){old, made}, 1);
 }
 
+void tvms_sched_restore(tvms_sched *sched, tvms_node *function) {
+  sched->function = function;
+  find_sites(sched);
+}
+
 tvms_node *tvms_sched_duplicate(tvms_unit *unit, tvms_node *stmt) {
   tvms_node *copy = tvms_stmt_copy(unit, stmt);
   take_numbers(&unit->context->memory, copy);

@@ -133,6 +133,9 @@ tvms_node *TVMS_NULLABLE tvms_sched_edited(tvms_unit *unit, tvms_node *root,
                                            const tvms_sched_edit *edits,
                                            uint32_t count);
 
+// Puts back the function as it was before.
+void tvms_sched_restore(tvms_sched *sched, tvms_node *function);
+
 // A copy of a statement that is another one: its blocks will get numbers of their own, its variables are
 // its own, too.
 tvms_node *tvms_sched_duplicate(tvms_unit *unit, tvms_node *stmt);

@@ -80,11 +80,11 @@ static void add_regions(joining *j, parts *all, tvms_list more) {
   }
 }
 
-// The hull of what is used of each buffer. Nothing is simplified here, as in TVM.
+// The hull of what is used of each buffer. Nothing is simplified here, as in TVM, which has the buffers in a hash table: the last comes first.
 static tvms_list hulls(joining *j, const parts *all) {
   tvms_sched *s = j->sched;
   tvms_list made = {tvms_arena_array(&s->unit->arena, tvms_node *, all->len + 1), 0};
-  for (uint32_t i = 0; i < all->len; i++) {
+  for (uint32_t i = all->len; i-- > 0;) {
     const part *p = &all->items[i];
     tvms_list ranges = tvms_sched_full_ranges(s, p->buffer);
     for (uint32_t d = 0; d < p->rank; d++) {
@@ -204,6 +204,10 @@ static bool blockize_blocks(tvms_step *step, bool keep_units) {
       node->kind == TVMS_NODE_FOR ? tvms_as_for(node)->body : tvms_as_block(node)->body;
   if (body->kind != TVMS_NODE_SEQ)
     return tvms_sched_refuse(s, "a block is in another one");
+  for (uint32_t i = 1; i < count; i++)
+    if (tvms_sched_scope(s, tvms_sched_parent(s, sites[i]))
+        != tvms_sched_scope(s, tvms_sched_parent(s, sites[0])))
+      return tvms_sched_refuse(s, "the blocks are not in one scope");
   tvms_list stmts = tvms_as_seq(body)->stmts;
   for (uint32_t i = 0; i < count; i++)
     if (index_of(&j, stmts, sites[i]) != index_of(&j, stmts, sites[0]) + i)

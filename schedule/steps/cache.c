@@ -1,5 +1,6 @@
 // cache_read, cache_write: blocks use a copy of a buffer, in memory of another kind perhaps.
 // TVM: src/s_tir/schedule/primitive/cache_read_write.cc.
+#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
@@ -96,6 +97,32 @@ static bool read_region(tvms_cache *c, int32_t block) {
   return true;
 }
 
+// The loops of the copy have no condition, even if those of the block have one. TVM does not ask, and copies beyond the ends.
+static bool check_ends(tvms_cache *c, const tvms_node *buffer) {
+  if (!tvms_sched_ranges_leave(c->sched, c->place, buffer, c->region)) return true;
+  tvms_vec_fini(&c->sched->context->memory, &c->consumers);
+  return tvms_sched_refuse(c->sched, "what would be copied leaves '%s'",
+                           tvms_sched_buffer_name(c->sched, buffer));
+}
+
+// What is declared may be more than what is written, and all of it would be copied back. TVM does not ask.
+static bool check_declared(tvms_cache *c, int32_t block, tvms_node *region,
+                           tvms_node *TVMS_NULLABLE condition) {
+  tvms_sched *s = c->sched;
+  tvms_node *stored = tvms_sched_accesses_stored(s, tvms_sched_block(s, block), region);
+  if (stored == region) return true;
+  tvms_list ranges = tvms_sched_relax(s, block, stored, c->place, condition);
+  for (uint32_t d = 0; d < ranges.len; d++)
+    if (!tvms_arith_prove_equal(s->unit, tvms_as_range(ranges.items[d])->extent,
+                                tvms_as_range(c->region.items[d])->extent)) {
+      tvms_vec_fini(&s->context->memory, &c->consumers);
+      return tvms_sched_refuse(s,
+                               "block '%s' declares that it writes more than it does",
+                               tvms_sched_block_name(s, block));
+    }
+  return true;
+}
+
 static void give_block(tvms_step *step, tvms_cache *c, tvms_node *block) {
   tvms_vec_fini(&c->sched->context->memory, &c->consumers);
   int32_t site = tvms_sched_site_of(c->sched, block);
@@ -122,7 +149,8 @@ bool tvms_step_cache_read(tvms_step *step) {
   bool fine = c.read
               && open_cache(step, TVMS_ARG(CacheRead, storage_scope),
                             TVMS_ARG(CacheRead, consumer_blocks), block, &c)
-              && tvms_cache_check_cover(s, c.scope, c.read) && read_region(&c, block);
+              && tvms_cache_check_cover(s, c.scope, c.read) && read_region(&c, block)
+              && check_ends(&c, c.read);
   if (!fine) return false;
   tvms_cache_make_buffer(&c, c.read);
   c.write = c.own;
@@ -152,6 +180,8 @@ bool tvms_step_cache_write(tvms_step *step) {
   tvms_node *region = tvms_sched_region_of(tvms_sched_block(s, block)->writes, c.write);
   tvms_node *condition = nested_condition(s, block, c.write, true);
   c.region = tvms_sched_relax(s, block, region, c.place, condition);
+  if (!check_ends(&c, c.write) || !check_declared(&c, block, region, condition))
+    return false;
   tvms_cache_make_buffer(&c, c.write);
   c.read = c.own;
   tvms_node *made, *stage = tvms_cache_stage(&c, &made);

@@ -1,5 +1,6 @@
 // compute_at, reverse_compute_at: a block moves below a loop of its readers, or of those that it reads from.
 // TVM: src/s_tir/schedule/primitive/compute_at.cc.
+#include "arith/int_set.h"
 #include "schedule/axis_domains.h"
 #include "schedule/bindings.h"
 #include "schedule/flags.h"
@@ -38,6 +39,20 @@ static bool holds_any(const moving *m, tvms_node *stmt, const tvms_site_vec *sit
     any = any || there;
   }
   return any;
+}
+
+// All blocks that read what the block writes must come behind its new place. TVM does not ask for it, and then they read what is not
+// yet written.
+static bool check_order(const moving *m) {
+  tvms_sched *s = m->sched;
+  for (uint32_t i = 0; i < m->consumers.len; i++) {
+    int32_t reader = m->consumers.items[i];
+    if (reader < m->loop)
+      return tvms_sched_refuse(
+          s, "block '%s' reads what the block writes, and comes before the loop",
+          tvms_sched_block_name(s, reader));
+  }
+  return true;
 }
 
 // The place among the statements of the loop: behind all producers, in front of all consumers.
@@ -146,6 +161,39 @@ static void replace(moving *m, const tvms_node *leaf, tvms_node *made, uint32_t 
   tvms_sched_replace(s, edits, 2);
 }
 
+// Does the block run over all of its axes' domains? TVM does not ask, and where it does not see which steps a loop needs, others are
+// never done.
+static bool runs_over_all(tvms_sched *s, int32_t block) {
+  tvms_domain_vec run = {0};
+  tvms_sched_domains(s, tvms_sched_parent(s, block), TVMS_NO_SITE, &run);
+  tvms_domains sets;
+  tvms_domains_init(&sets, s->unit);
+  for (uint32_t i = 0; i < run.len; i++)
+    tvms_domains_set(
+        &sets, run.items[i].var,
+        tvms_int_set_of_range(s->unit, run.items[i].min, run.items[i].extent));
+  const tvms_block_realize *realize = tvms_sched_realize(s, block);
+  tvms_list axes = tvms_as_block(realize->block)->iter_vars;
+  tvms_analyzer *analyzer = tvms_analyzer_new(s->unit);
+  bool all = true;
+  for (uint32_t i = 0; all && i < axes.len; i++) {
+    const tvms_range *dom = tvms_as_range(tvms_as_iter_var(axes.items[i])->dom);
+    tvms_int_set set = tvms_int_set_of_expr(&sets, realize->iter_values.items[i]);
+    tvms_node *end = tvms_sched_build(s, TVMS_NODE_ADD, dom->min, dom->extent);
+    end = tvms_sched_build(s, TVMS_NODE_SUB, end, tvms_sched_int(s, end->dtype, 1));
+    all = !(set.min
+            && tvms_analyzer_can_prove(
+                analyzer, tvms_sched_build(s, TVMS_NODE_GT, set.min, dom->min)))
+          && !(set.max
+               && tvms_analyzer_can_prove(
+                   analyzer, tvms_sched_build(s, TVMS_NODE_LT, set.max, end)));
+  }
+  tvms_analyzer_free(analyzer);
+  tvms_domains_fini(&sets);
+  tvms_vec_fini(&s->context->memory, &run);
+  return all;
+}
+
 static bool move(moving *m, int64_t index) {
   tvms_sched *s = m->sched;
   if (!tvms_sched_check_scope(s, m->block, true, &m->scope)) return false;
@@ -155,6 +203,7 @@ static bool move(moving *m, int64_t index) {
   if (!m->reverse && tvms_sched_is_output(s, m->block))
     return tvms_sched_refuse(
         s, "the block writes a buffer that its scope does not allocate");
+  if (!check_order(m)) return false;
   const tvms_node *leaf = tvms_inline_leaf(s, m->block);
   uint32_t place = 0;
   if (!leaf || !find_place(m, index, &place)) return false;
@@ -168,12 +217,15 @@ static bool move(moving *m, int64_t index) {
       tvms_arena_array(&s->unit->arena, tvms_axis_domain, count + 1);
   bool fine = tvms_axis_domains_find(s, &question, m->analyzer, domains);
   tvms_sched_ref block = tvms_sched_ref_of(s, m->block);
+  tvms_node *before = s->function;
   if (fine) {
     replace(m, leaf, make_nest(m, domains), place);
     tvms_sched_flags_axes(s, tvms_sched_find(s, block));
   }
   tvms_analyzer_free(m->analyzer);
-  return fine;
+  if (!fine || !m->reverse || runs_over_all(s, tvms_sched_find(s, block))) return fine;
+  tvms_sched_restore(s, before);
+  return tvms_sched_refuse(s, "the block would not run over all of its axes");
 }
 
 // A search may have left the block where it is, or put it into the others.

@@ -7,6 +7,55 @@
 
 #include <string.h>
 
+// A loop from the given one down to the block that no axis uses does the reduction again, which then has to begin anew. TVM does not
+// ask.
+static bool check_loops(tvms_sched *s, int32_t block, int32_t loop) {
+  tvms_list values = tvms_sched_realize(s, block)->iter_values;
+  for (int32_t at = tvms_sched_parent(s, block); at >= loop;
+       at = tvms_sched_parent(s, at)) {
+    const tvms_for *around = tvms_sched_loop(s, at);
+    bool used = tvms_node_is_int(around->extent, 1);
+    for (uint32_t i = 0; i < values.len; i++)
+      used = used || tvms_sched_uses(s, values.items[i], around->var);
+    if (!used)
+      return tvms_sched_refuse(
+          s, "loop '%s' repeats the block",
+          tvms_symbol_text(s->context, tvms_as_var(around->var)->name));
+  }
+  return true;
+}
+
+// What is said of loops that go is left out of the first block's condition. TVM does not ask if it says something of others, too.
+static bool check_condition(tvms_sched *s, int32_t block, int32_t loop) {
+  const tvms_block *b = tvms_sched_block(s, block);
+  const tvms_block_realize *realize = tvms_sched_realize(s, block);
+  tvms_node_map map;
+  tvms_node_map_init(&map, &s->context->memory);
+  for (int32_t at = tvms_sched_parent(s, block); at >= loop;
+       at = tvms_sched_parent(s, at)) {
+    const tvms_for *around = tvms_sched_loop(s, at);
+    bool stays = false;
+    for (uint32_t i = 0; i < b->iter_vars.len; i++)
+      stays =
+          stays
+          || (tvms_as_iter_var(b->iter_vars.items[i])->iter_type == TVMS_ITER_DATA_PAR
+              && tvms_sched_uses(s, realize->iter_values.items[i], around->var));
+    if (!stays) tvms_node_map_put(&map, around->var, around->min);
+  }
+  tvms_analyzer *analyzer = tvms_sched_analyzer(s, block);
+  bool fine = true;
+  for (tvms_node *rest = realize->predicate; rest && fine;) {
+    bool both = rest->kind == TVMS_NODE_AND;
+    tvms_node *claim = both ? tvms_as_binary(rest)->b : rest;
+    tvms_node *first = tvms_substitute(s->unit, claim, &map);
+    fine = first == claim || tvms_analyzer_can_prove(analyzer, first);
+    rest = both ? tvms_as_binary(rest)->a : NULL;
+  }
+  tvms_analyzer_free(analyzer);
+  tvms_node_map_fini(&map);
+  return fine || tvms_sched_refuse(s, "a part of the block's condition would be lost");
+}
+
 static bool check(tvms_sched *s, int32_t block, int32_t loop, int32_t *scope) {
   if (!tvms_sched_check_scope(s, block, false, scope)) return false;
   if (!tvms_sched_is_in(s, block, loop) || tvms_sched_scope(s, loop) != *scope)
@@ -22,7 +71,7 @@ static bool check(tvms_sched *s, int32_t block, int32_t loop, int32_t *scope) {
           && tvms_sched_uses(s, realize->iter_values.items[i],
                              tvms_sched_loop(s, at)->var))
         return tvms_sched_refuse(s, "a loop around the given one is reduced");
-  return true;
+  return check_loops(s, block, loop) && check_condition(s, block, loop);
 }
 
 // ---- The block that initialises ----

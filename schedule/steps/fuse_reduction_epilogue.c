@@ -1,6 +1,7 @@
 // fuse_reduction_epilogue: a block that adds to the result of a reduction, or clips it, becomes a part of the reduction. The buffer
 // between them stays allocated, as in TVM.
 // TVM: src/s_tir/schedule/primitive/compute_inline.cc.
+#include "ir/equal.h"
 #include "ir/fold_ops.h"
 #include "ir/walk.h"
 #include "schedule/bindings.h"
@@ -97,6 +98,61 @@ static bool pair_axes(fusion *f) {
   return next == b.len
          || tvms_sched_refuse(f->sched,
                               "the blocks have different numbers of spatial axes");
+}
+
+// What the second block reads besides must be there before the first one runs. TVM does not ask.
+static bool check_reads(const fusion *f) {
+  tvms_sched *s = f->sched;
+  tvms_list reads = tvms_sched_block(s, f->epilogue)->reads;
+  tvms_site_vec blocks = {0};
+  tvms_sched_children(s, f->scope, &blocks);
+  const tvms_node *late = NULL;
+  for (uint32_t i = 0; i < blocks.len; i++)
+    for (uint32_t k = 0; k < reads.len; k++) {
+      const tvms_node *buffer = tvms_sched_region_buffer(reads, k);
+      if (blocks.items[i] >= f->reduction && buffer != f->buffer
+          && tvms_sched_touches(tvms_sched_block(s, blocks.items[i])->writes, buffer))
+        late = buffer;
+    }
+  tvms_vec_fini(&s->context->memory, &blocks);
+  return !late
+         || tvms_sched_refuse(s, "'%s' is written after the reduction",
+                              tvms_sched_buffer_name(s, late));
+}
+
+// What a reduction begins with is lost, which must be nothing. TVM does not ask.
+static bool check_begin(const fusion *f) {
+  tvms_sched *s = f->sched;
+  const tvms_node *init = tvms_sched_block(s, f->reduction)->init;
+  bool plain = init && init->kind == TVMS_NODE_STORE;
+  const tvms_node *value = plain ? tvms_as_store(init)->value : NULL;
+  bool zero = value
+              && (tvms_node_is_int(value, 0)
+                  || (value->kind == TVMS_NODE_FLOAT_IMM
+                      && tvms_as_float_imm(value)->value == 0));
+  return zero || tvms_sched_refuse(s, "the reduction does not begin with 0");
+}
+
+// The second block must read what the first one writes where the axes have the same values. TVM does not ask.
+static bool check_places(const fusion *f) {
+  tvms_sched *s = f->sched;
+  tvms_node *read = tvms_sched_region_of(tvms_sched_block(s, f->epilogue)->reads,
+                                         f->buffer),
+            *written = tvms_sched_region_of(tvms_sched_block(s, f->reduction)->writes,
+                                            f->buffer);
+  tvms_list to = tvms_as_buffer_region(written)->region;
+  tvms_list from =
+      tvms_as_buffer_region(tvms_substitute(s->unit, read, &f->axes))->region;
+  bool same = f->store->indices.len == to.len;
+  for (uint32_t d = 0; same && d < to.len; d++) {
+    tvms_node *at = tvms_as_range(to.items[d])->min;
+    tvms_node *store = tvms_substitute(s->unit, f->store->indices.items[d], &f->axes);
+    same = tvms_node_same_expr(tvms_as_range(from.items[d])->min, at)
+           && tvms_node_same_expr(store, at);
+  }
+  return same
+         || tvms_sched_refuse(s, "the blocks use '%s' at different places",
+                              tvms_sched_buffer_name(s, f->buffer));
 }
 
 // ---- The fused block ----
@@ -218,7 +274,9 @@ static tvms_node *make_block(fusion *f) {
 
 static bool run(fusion *f) {
   tvms_sched *s = f->sched;
-  if (!check_blocks(f) || !check_epilogue(f) || !pair_axes(f)) return false;
+  if (!check_blocks(f) || !check_epilogue(f) || !pair_axes(f) || !check_begin(f)
+      || !check_reads(f) || !check_places(f))
+    return false;
   tvms_sched_edit edits[] = {{tvms_sched_at(s, f->reduction)->node, make_block(f)},
                              {tvms_sched_at(s, f->epilogue)->realize, NULL}};
   tvms_sched_ref reduction = tvms_sched_ref_of(s, f->reduction);

@@ -225,6 +225,23 @@ static bool make_parts(tvms_sched *s, const tvms_for *loop, const char *name,
   return true;
 }
 
+// A part of the steps of a reduced axis would begin the reduction anew. TVM does not ask.
+static bool check_reductions(tvms_sched *s, int32_t site) {
+  tvms_site_vec blocks = {0};
+  tvms_sched_children(s, site, &blocks);
+  bool fine = true;
+  for (uint32_t i = 0; fine && i < blocks.len; i++) {
+    const tvms_block *block = tvms_sched_block(s, blocks.items[i]);
+    tvms_list values = tvms_sched_realize(s, blocks.items[i])->iter_values;
+    for (uint32_t k = 0; block->init && fine && k < values.len; k++)
+      fine =
+          tvms_as_iter_var(block->iter_vars.items[k])->iter_type == TVMS_ITER_DATA_PAR
+          || !tvms_sched_uses(s, values.items[k], tvms_sched_loop(s, site)->var);
+  }
+  tvms_vec_fini(&s->context->memory, &blocks);
+  return fine || tvms_sched_refuse(s, "the loop is reduced by a block with T.init()");
+}
+
 bool tvms_step_loop_partition(tvms_step *step) {
   tvms_sched *s = step->sched;
   int32_t site = tvms_step_site(step, TVMS_ARG(LoopPartition, loop));
@@ -236,7 +253,8 @@ bool tvms_step_loop_partition(tvms_step *step) {
   uint32_t count = 0;
   const char *name = name_in(loop->body);
   if (!read_ends(s, loop, &step->args[TVMS_ARG(LoopPartition, factors)], ends, &count)
-      || !tvms_sched_check_plain_loop(s, site))
+      || !tvms_sched_check_plain_loop(s, site) || !tvms_sched_check_zero(s, site)
+      || !check_reductions(s, site))
     return false;
   if (!name || count < 2)
     return tvms_sched_refuse(s, "the loop is not one of a chain around a block");

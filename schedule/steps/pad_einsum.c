@@ -23,12 +23,11 @@ typedef struct {
 
 // ---- Conditions ----
 
-// Is the region one element whose places are variables and constants?
+// Is the region one element whose places are variables and zeros? Other constants would lie outside of the copy, which TVM does not see.
 static bool is_plain(const tvms_buffer_region *region) {
   for (uint32_t i = 0; i < region->region.len; i++) {
     const tvms_range *range = tvms_as_range(region->region.items[i]);
-    bool place =
-        range->min->kind == TVMS_NODE_VAR || range->min->kind == TVMS_NODE_INT_IMM;
+    bool place = range->min->kind == TVMS_NODE_VAR || tvms_node_is_int(range->min, 0);
     if (!place || !tvms_node_is_int(range->extent, 1)) return false;
   }
   return true;
@@ -276,6 +275,19 @@ static void replace(padding *p) {
     give_flags(s, p->behind.items[i]);
 }
 
+// The loops become longer, and other blocks in them would run too often. TVM does not ask.
+static bool check_alone(const padding *p) {
+  tvms_sched *s = p->sched;
+  int32_t top = p->block;
+  while (tvms_sched_parent(s, top) != p->scope)
+    top = tvms_sched_parent(s, top);
+  tvms_site_vec blocks = {0};
+  if (top != p->block) tvms_sched_children(s, top, &blocks);
+  bool alone = blocks.len <= 1;
+  tvms_vec_fini(&s->context->memory, &blocks);
+  return alone || tvms_sched_refuse(s, "there are other blocks in the loops");
+}
+
 bool tvms_step_pad_einsum(tvms_step *step) {
   tvms_sched *s = step->sched;
   padding p = {.sched = s};
@@ -283,7 +295,7 @@ bool tvms_step_pad_einsum(tvms_step *step) {
   if (p.block == TVMS_NO_SITE) return false;
   const tvms_sched_value *numbers = &step->args[TVMS_ARG(PadEinsum, padding)];
   const tvms_block *block = tvms_sched_block(s, p.block);
-  bool fine = tvms_sched_check_scope(s, p.block, true, &p.scope)
+  bool fine = tvms_sched_check_scope(s, p.block, true, &p.scope) && check_alone(&p)
               && check_numbers(s, block, numbers) && check_regions(s, block);
   if (!fine) return false;
   tvms_memory *memory = &s->context->memory;

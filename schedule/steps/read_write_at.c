@@ -3,6 +3,7 @@
 #include "arith/int_set.h"
 #include "ir/object.h"
 #include "ir/walk.h"
+#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
@@ -128,6 +129,62 @@ static bool find_ranges(copying *c, const tvms_site_vec *blocks) {
   return true;
 }
 
+// Loops whose last step is cut by a condition of the block reach beyond the buffer, and the copy would, too.
+static bool check_inside(copying *c) {
+  tvms_sched *s = c->sched;
+  tvms_list shape = tvms_as_buffer(c->old)->shape;
+  tvms_analyzer *analyzer = tvms_sched_analyzer(s, c->loop);
+  tvms_sched_mark_sizes(s, analyzer);
+  bool fine = true;
+  for (uint32_t d = 0; fine && d < shape.len; d++) {
+    const tvms_range *range = tvms_as_range(c->ranges.items[d]);
+    tvms_node *end = tvms_sched_build(s, TVMS_NODE_ADD, range->min, range->extent);
+    fine = tvms_analyzer_can_prove_ge(analyzer, range->min, 0)
+           && tvms_analyzer_can_prove(
+               analyzer, tvms_sched_build(s, TVMS_NODE_LE, end, shape.items[d]));
+  }
+  tvms_analyzer_free(analyzer);
+  return fine
+         || tvms_sched_refuse(s, "what would be copied may lie outside of '%s'",
+                              tvms_sched_buffer_name(s, c->old));
+}
+
+static bool writes_all(const copying *c, int32_t site, tvms_node *region) {
+  tvms_sched *s = c->sched;
+  const tvms_block_realize *realize = tvms_sched_realize(s, site);
+  tvms_sched_span span = {.region = tvms_sched_bound(s, realize, region),
+                          .predicate = realize->predicate,
+                          .low = tvms_sched_parent(s, site),
+                          .high = c->loop};
+  tvms_int_set *sets =
+      tvms_arena_array(&s->unit->arena, tvms_int_set, c->ranges.len + 1);
+  bool fine = tvms_sched_cover(s, &span, false, sets);
+  for (uint32_t d = 0; fine && d < c->ranges.len; d++) {
+    const tvms_range *range = tvms_as_range(c->ranges.items[d]);
+    tvms_node *min, *extent;
+    fine = tvms_int_set_cover(s->unit, sets[d], &min, &extent)
+           && tvms_arith_prove_equal(s->unit, min, range->min)
+           && tvms_arith_prove_equal(s->unit, extent, range->extent);
+  }
+  return fine;
+}
+
+// All that is copied back must have been written. TVM does not ask for it.
+static bool check_written(const copying *c, const tvms_site_vec *blocks) {
+  if (!c->write) return true;
+  for (uint32_t i = 0; i < blocks->len; i++) {
+    tvms_list writes = tvms_sched_block(c->sched, blocks->items[i])->writes;
+    tvms_node *region = tvms_sched_region_of(writes, c->old);
+    if (!region) continue;
+    const tvms_block *block = tvms_sched_block(c->sched, blocks->items[i]);
+    if (writes_all(c, blocks->items[i],
+                   tvms_sched_accesses_stored(c->sched, block, region)))
+      return true;
+  }
+  return tvms_sched_refuse(c->sched, "no block writes all of the part of '%s'",
+                           tvms_sched_buffer_name(c->sched, c->old));
+}
+
 // ---- The copying block ----
 
 static bool is_free(const copying *c, const tvms_node *var) {
@@ -242,7 +299,8 @@ static bool run(tvms_step *step, copying *c, const char *scope_name) {
   tvms_site_vec blocks = {0};
   tvms_sched_children(s, c->loop, &blocks);
   uses u = find_uses(c, &blocks);
-  bool fine = place(c, &u) && find_ranges(c, &blocks) && find_axes(c)
+  bool fine = place(c, &u) && find_ranges(c, &blocks) && check_inside(c)
+              && check_written(c, &blocks) && find_axes(c)
               && tvms_sched_check_scope(s, c->loop, true, &c->scope);
   tvms_vec_fini(&s->context->memory, &blocks);
   if (!fine) return false;

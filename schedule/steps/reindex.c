@@ -30,6 +30,8 @@ static bool find_indices(reindexing *x) {
   if (!found.count) return tvms_sched_refuse(s, "the block does not access '%s'", name);
   if (found.differ)
     return tvms_sched_refuse(s, "the block accesses '%s' at several places", name);
+  if (!x->write && tvms_sched_touches(block->writes, x->old))
+    return tvms_sched_refuse(s, "the block writes '%s', too", name);
   tvms_analyzer *analyzer = tvms_analyzer_new(s->unit);
   for (uint32_t i = 0; i < block->iter_vars.len; i++) {
     const tvms_iter_var *axis = tvms_as_iter_var(block->iter_vars.items[i]);
@@ -42,7 +44,9 @@ static bool find_indices(reindexing *x) {
     if (simple->kind != TVMS_NODE_INT_IMM) x->indices.items[i] = simple;
   }
   tvms_analyzer_free(analyzer);
-  return true;
+  if (!tvms_sched_accesses_leave(s, block, x->old, x->indices)) return true;
+  return tvms_sched_refuse(
+      s, "some axes lead out of '%s', where the block has a condition", name);
 }
 
 static void find_used(reindexing *x) {
@@ -59,6 +63,24 @@ static void find_used(reindexing *x) {
   }
 }
 
+// The copy stands in front of all loops, or behind them: no other block in them may need it earlier. TVM does not ask.
+static bool check_others(const reindexing *x, int32_t top) {
+  tvms_sched *s = x->sched;
+  tvms_site_vec blocks = {0};
+  tvms_sched_children(s, top, &blocks);
+  bool fine = true;
+  for (uint32_t i = 0; fine && i < blocks.len; i++) {
+    const tvms_block *block = tvms_sched_block(s, blocks.items[i]);
+    if (blocks.items[i] == x->block) continue;
+    fine = !tvms_sched_touches(block->writes, x->old)
+           && !(x->write && tvms_sched_touches(block->reads, x->old));
+  }
+  tvms_vec_fini(&s->context->memory, &blocks);
+  return fine
+         || tvms_sched_refuse(s, "another block in the loops uses '%s'",
+                              tvms_sched_buffer_name(s, x->old));
+}
+
 // The block must be the end of a chain of loops of its scope, whose place is that of the outermost one.
 static bool find_place(reindexing *x) {
   tvms_sched *s = x->sched;
@@ -68,6 +90,7 @@ static bool find_place(reindexing *x) {
     if (tvms_sched_loop(s, tvms_sched_parent(s, at))->body
         != tvms_sched_at(s, at)->node)
       return tvms_sched_refuse(s, "a loop around the block has other statements");
+  if (!check_others(x, at)) return false;
   const tvms_node *body = tvms_sched_block(s, x->scope)->body;
   tvms_node *loop = tvms_sched_at(s, at)->node;
   x->index = x->write;

@@ -1,12 +1,14 @@
 // reindex_cache_read, reindex_cache_write: a block uses a copy of a buffer, at places that a function of its axes gives.
 // TVM: src/s_tir/schedule/primitive/cache_read_write.cc, ReindexCacheRead and ReindexCacheWrite.
 #include "arith/index_map.h"
+#include "ir/equal.h"
 #include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
 #include "schedule/cache_stage.h"
 #include "schedule/flags.h"
+#include "schedule/injective.h"
 #include "schedule/make.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"
@@ -37,6 +39,9 @@ static bool find_point(reindex_cache *x) {
                                tvms_sched_buffer_name(s, x->old));
     x->old_at.items[i] = range->min;
   }
+  if (tvms_sched_accesses_leave(s, b, x->old, x->old_at))
+    return tvms_sched_refuse(s, "some axes lead out of '%s'",
+                             tvms_sched_buffer_name(s, x->old));
   return true;
 }
 
@@ -89,6 +94,30 @@ static bool map_axes(tvms_step *step, uint32_t argument, reindex_cache *x) {
                                              x->shape.items, &at_zero);
   tvms_analyzer_free(analyzer);
   return found || tvms_sched_refuse(s, "the shape of the copy is not known");
+}
+
+static bool is_new_place(const reindex_cache *x, const tvms_node *place) {
+  for (uint32_t i = 0; i < x->new_at.len; i++)
+    if (tvms_node_same_expr(x->new_at.items[i], place)) return true;
+  return false;
+}
+
+// Does each place of the copy belong to one element of the buffer? Places of the buffer that are places of the copy, too, may be sums
+// of axes that depend on each other.
+static bool check_places(reindex_cache *x) {
+  tvms_sched *s = x->cache.sched;
+  bool same = true;
+  for (uint32_t i = 0; same && i < x->old_at.len; i++)
+    same = is_new_place(x, tvms_arith_simplify(s->unit, x->old_at.items[i]));
+  if (same) return true;
+  tvms_list vars = tvms_list_copy(s->unit, x->axes.items, x->axes.len);
+  tvms_list extents = tvms_list_copy(s->unit, x->axes.items, x->axes.len);
+  for (uint32_t i = 0; i < vars.len; i++) {
+    vars.items[i] = tvms_as_iter_var(x->axes.items[i])->var;
+    extents.items[i] = tvms_as_range(tvms_as_iter_var(x->axes.items[i])->dom)->extent;
+  }
+  return tvms_sched_is_injective(s, vars, extents, x->new_at)
+         || tvms_sched_refuse(s, "the function may put several elements to one place");
 }
 
 static void find_read_place(reindex_cache *x, int32_t writer) {
@@ -177,6 +206,13 @@ static void finish(tvms_step *step, reindex_cache *x) {
   tvms_step_give(step, tvms_sched_site_of(s, made));
 }
 
+// The loops that copy have no condition. TVM does not ask for it, and copies beyond the ends.
+static bool check_condition(reindex_cache *x) {
+  tvms_sched *s = x->cache.sched;
+  return tvms_sched_runs_always(s, x->block)
+         || tvms_sched_refuse(s, "the block does not run in every step of its loops");
+}
+
 static bool open(tvms_step *step, reindex_cache *x, uint32_t index,
                  uint32_t scope_name) {
   tvms_sched *s = x->cache.sched = step->sched;
@@ -184,7 +220,7 @@ static bool open(tvms_step *step, reindex_cache *x, uint32_t index,
   x->block = tvms_step_site(step, 0);
   if (x->block == TVMS_NO_SITE) return false;
   x->old = tvms_step_numbered_buffer(step, index, x->block, x->write);
-  return x->old && tvms_cache_check_scope(s, x->cache.scope_name)
+  return x->old && tvms_cache_check_scope(s, x->cache.scope_name) && check_condition(x)
          && tvms_sched_check_scope(s, x->block, true, &x->cache.scope);
 }
 
@@ -196,7 +232,7 @@ bool tvms_step_reindex_cache_read(tvms_step *step) {
               && tvms_cache_writer(x.cache.sched, x.cache.scope, x.old, &writer)
               && find_point(&x)
               && map_axes(step, TVMS_ARG(ReindexCacheRead, index_map), &x)
-              && find_axes(&x);
+              && find_axes(&x) && check_places(&x);
   if (!fine) return false;
   find_read_place(&x, writer);
   finish(step, &x);
@@ -211,7 +247,7 @@ bool tvms_step_reindex_cache_write(tvms_step *step) {
               && tvms_cache_writer(x.cache.sched, x.cache.scope, x.old, &writer)
               && find_point(&x)
               && map_axes(step, TVMS_ARG(ReindexCacheWrite, index_map), &x)
-              && find_axes(&x);
+              && find_axes(&x) && check_places(&x);
   if (!fine) return false;
   tvms_cache_write_place(&x.cache, x.block);
   finish(step, &x);

@@ -5,6 +5,7 @@
 #include "ir/walk.h"
 #include "schedule/bindings.h"
 #include "schedule/flags.h"
+#include "schedule/injective.h"
 #include "schedule/inline.h"
 #include "schedule/steps.h"
 
@@ -135,6 +136,21 @@ static bool solve_axes(reversal *v, const tvms_store *stored) {
 }
 
 // Does the producer store for every step of the consumer?
+// Is each element that the block reads that of one step only? TVM does not always ask, and then the others are not stored.
+static bool reads_once(reversal *v) {
+  tvms_sched *s = v->sched;
+  tvms_list axes = tvms_sched_block(s, v->consumer)->iter_vars;
+  tvms_list vars = tvms_list_copy(s->unit, axes.items, axes.len);
+  tvms_list extents = tvms_list_copy(s->unit, axes.items, axes.len);
+  for (uint32_t i = 0; i < axes.len; i++) {
+    const tvms_range *dom = tvms_as_range(tvms_as_iter_var(axes.items[i])->dom);
+    vars.items[i] = tvms_as_iter_var(axes.items[i])->var;
+    extents.items[i] = dom->extent;
+    if (!tvms_node_is_int(dom->min, 0)) return true;
+  }
+  return tvms_sched_is_injective(s, vars, extents, v->indices);
+}
+
 static bool is_covered(reversal *v) {
   tvms_sched *s = v->sched;
   const tvms_block *consumer = tvms_sched_block(s, v->consumer),
@@ -180,7 +196,7 @@ static bool read_consumer(reversal *v) {
   if (!tvms_walk(&s->context->memory, consumer->body, &visitor) || !v->indices.items)
     return false;
   const tvms_store *stored = producer_store(v);
-  return stored && solve_axes(v, stored) && is_covered(v);
+  return stored && reads_once(v) && solve_axes(v, stored) && is_covered(v);
 }
 
 // ---- The producer ----
@@ -260,7 +276,8 @@ static tvms_node *join_condition(reversal *v, tvms_analyzer *analyzer,
       tvms_sched_build(v->sched, TVMS_NODE_AND, predicate, branch->condition));
 }
 
-static void add_predicate(reversal *v, tvms_sched_ref ref, tvms_node *bounds) {
+// Returns false if a condition of the producer would be lost. TVM does not ask.
+static bool add_predicate(reversal *v, tvms_sched_ref ref, tvms_node *bounds) {
   tvms_sched *s = v->sched;
   int32_t site = tvms_sched_find(s, ref);
   tvms_block_realize *old = tvms_sched_realize(s, site);
@@ -281,7 +298,9 @@ static void add_predicate(reversal *v, tvms_sched_ref ref, tvms_node *bounds) {
     tvms_analyzer_bind_range(analyzer, loop->var, loop->min, loop->extent);
   }
   tvms_node *predicate = tvms_analyzer_simplify(analyzer, bounds);
-  if (!tvms_node_is_int(predicate, 1)) {
+  bool narrow = !tvms_node_is_int(predicate, 1);
+  bool fine = !narrow || tvms_sched_runs_always(s, site);
+  if (narrow && fine) {
     predicate = join_condition(v, analyzer, predicate, block);
     tvms_block_realize *made =
         tvms_as_block_realize(tvms_node_copy(s->unit, &old->head));
@@ -292,6 +311,7 @@ static void add_predicate(reversal *v, tvms_sched_ref ref, tvms_node *bounds) {
   }
   tvms_node_map_fini(&map);
   tvms_analyzer_free(analyzer);
+  return fine;
 }
 
 static bool run(reversal *v) {
@@ -304,8 +324,12 @@ static bool run(reversal *v) {
   if (!leaf || !tvms_inline_check_opaque(s, v->scope, v->buffer)) return false;
   tvms_sched_ref producer = tvms_sched_ref_of(s, v->producer);
   tvms_node *bounds = translate(v, bounds_of(v));
+  tvms_node *before = s->function;
   tvms_inline_rewrite(s, v->scope, leaf, v->buffer, TVMS_NODE_STORE, replace_store, v);
-  add_predicate(v, producer, bounds);
+  if (!add_predicate(v, producer, bounds)) {
+    tvms_sched_restore(s, before);
+    return tvms_sched_refuse(s, "the condition of the producer would be lost");
+  }
   tvms_sched_flags_axes(s, tvms_sched_find(s, producer));
   return true;
 }

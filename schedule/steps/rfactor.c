@@ -439,9 +439,33 @@ static void give_flags(tvms_sched *s, int32_t block) {
   if (flags) *flags = (tvms_sched_flags){true, true, true};
 }
 
+// The second block runs without the condition of the old one, and uses each part of the first one's buffer: the condition may say
+// nothing about other axes, and each step of the loop must have a first step of the other reduced loops. TVM does not ask for it.
+static bool check_condition(factoring *f) {
+  tvms_sched *s = f->sched;
+  tvms_node_map map;
+  tvms_node_map_init(&map, &s->context->memory);
+  for (uint32_t i = 0; i < f->loops.len; i++) {
+    const tvms_for *loop = tvms_sched_loop(s, f->loops.items[i]);
+    if (f->loops.items[i] != f->loop
+        && drives(f, f->loops.items[i], TVMS_ITER_COMM_REDUCE))
+      tvms_node_map_put(&map, loop->var, loop->min);
+  }
+  tvms_node *claim =
+      tvms_substitute(s->unit, tvms_sched_realize(s, f->block)->predicate, &map);
+  tvms_node_map_fini(&map);
+  tvms_analyzer *analyzer = tvms_sched_analyzer(s, f->loops.items[f->loops.len - 1]);
+  bool fine = tvms_analyzer_can_prove(analyzer, claim);
+  tvms_analyzer_free(analyzer);
+  return fine
+         || tvms_sched_refuse(s, "the block does not run in every step of its loops");
+}
+
 static bool run(tvms_step *step, factoring *f) {
   tvms_sched *s = f->sched;
-  if (!check(f, step->args[TVMS_ARG(RFactor, factor_axis)].number)) return false;
+  if (!check(f, step->args[TVMS_ARG(RFactor, factor_axis)].number)
+      || !check_condition(f))
+    return false;
   make_buffers(f);
   f->extra = axis_of_loop(s, tvms_sched_loop(s, f->loop), TVMS_ITER_DATA_PAR);
   f->indices =

@@ -3,6 +3,7 @@
 #include "arith/index_map.h"
 #include "ir/walk.h"
 #include "schedule/bindings.h"
+#include "schedule/injective.h"
 #include "schedule/iter_scope.h"
 #include "schedule/make.h"
 #include "schedule/steps.h"
@@ -100,7 +101,8 @@ static bool find_map(relaying *x, tvms_node *map) {
     return tvms_sched_refuse(s, "how far the new axes run is not known");
   if (!make_axes(x)) return false;
   bool found = tvms_arith_map_inverse(s->unit, x->analyzer, map, x->sizes, &inverse)
-               && tvms_node_is_int(inverse.padding, 0);
+               && tvms_node_is_int(inverse.padding, 0)
+               && tvms_sched_is_injective(s, x->vars, x->sizes, x->values);
   if (!found)
     return tvms_sched_refuse(s, "the function does not map the axes one to one");
   tvms_list vars = tvms_list_copy(s->unit, x->axes.items, x->axes.len);

@@ -6,6 +6,7 @@
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
 #include "schedule/flags.h"
+#include "schedule/injective.h"
 #include "schedule/iter_scope.h"
 #include "schedule/layout_padding.h"
 #include "schedule/make.h"
@@ -143,6 +144,10 @@ static bool check_map(transforming *t, bool injective, tvms_list *shape) {
   if (!injective) {
     if (!tvms_arith_map_inverse(s->unit, t->analyzer, &t->map->head, old, &inverse))
       return tvms_sched_refuse(s, "the map cannot be undone");
+    if (!t->map->inverse
+        && !tvms_sched_is_injective(s, t->map->initial_indices, old,
+                                    t->map->final_indices))
+      return tvms_sched_refuse(s, "the map may put several elements to one place");
     t->padding.inverse = tvms_as_index_map(inverse.map);
     t->padding.padding = inverse.padding;
   } else if (t->padding.value) {

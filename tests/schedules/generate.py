@@ -1,0 +1,484 @@
+"""Kernels and schedules of them, made from a number: the same for the same number, on any machine.
+
+A kernel is a PrimFunc of one to four blocks with int32 buffers, so that results are exact whatever the order. A schedule is a list of
+lines as people write them (docs/schedules.md); each names its blocks and loops anew, so that it stands alone. Which blocks and loops there
+are is read from the module as the lines before have made it; `ask` gives that text, or None where the line is refused.
+"""
+import random, re
+
+HEAD = "@I.ir_module\nclass Module:\n    @T.prim_func(s_tir=True)\n"
+SIZES = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 16, 17, 20, 24]
+
+
+# ---- Kernels ----
+
+
+class Text:
+    """Lines of a PrimFunc."""
+
+    def __init__(self, parameters):
+        self.lines = ["    def main(" + ", ".join(f"{n}: T.Buffer({tuple(s)!r}, \"{d}\")" for n, s, d in parameters) + "):"]
+        self.names = 0
+
+    def local(self, name, shape, dtype):
+        self.lines.append(f"        {name} = T.sblock_alloc_buffer({tuple(shape)!r}, \"{dtype}\")")
+
+    def block(self, name, sizes, kinds, body, init=None, where=None, depth=2, starts=None):
+        """A nest of loops around a block; `body` has the axes as v0, v1 …"""
+        loops = [f"{'ijklmnop'[k]}" for k in range(len(sizes))]
+        pad = "    " * depth
+        starts = starts or [0] * len(sizes)
+        if any(starts):
+            for loop, size, start in zip(loops, sizes, starts):
+                self.lines.append(f"{pad}for {loop} in range({start}, {start + size}):")
+                pad += "    "
+        else:
+            self.lines.append(f"{pad}for {', '.join(loops)} in T.grid({', '.join(map(str, sizes))}):" if len(sizes) > 1 else f"{pad}for {loops[0]} in range({sizes[0]}):")
+            pad += "    "
+        self.lines.append(f"{pad}with T.sblock(\"{name}\"):")
+        pad += "    "
+        for k, (size, kind) in enumerate(zip(sizes, kinds)):
+            start = starts[k]
+            value = loops[k] if not start else f"{loops[k]} - {start}"
+            self.lines.append(f"{pad}v{k} = T.axis.{'spatial' if kind == 'S' else 'reduce'}({size}, {value})")
+        if where:
+            self.lines.append(f"{pad}T.where({where})")
+        if init:
+            self.lines += [f"{pad}with T.init():"] + [pad + "    " + line for line in init]
+        self.lines += [pad + line for line in body]
+
+    def __str__(self):
+        return HEAD + "\n".join(self.lines) + "\n"
+
+
+def axes(n, first=0):
+    return [f"v{k}" for k in range(first, first + n)]
+
+
+def index(*parts):
+    return "[" + ", ".join(parts) + "]"
+
+
+def elementwise(r):
+    """A chain of stages, each of which reads the one before at other places."""
+    rank = r.randint(1, 3)
+    shape = [r.choice(SIZES) for _ in range(rank)]
+    dtype = r.choice(["int32", "int32", "int64", "float32"])
+    stages = r.randint(1, 4)
+    out = f"B{stages - 1}"
+    text = Text([("A", shape, dtype), (out, shape, dtype)])
+    for k in range(stages - 1):
+        text.local(f"B{k}", shape, dtype)
+    source = "A"
+    for k in range(stages):
+        places = []
+        for d, size in enumerate(shape):
+            same = f"v{d}"
+            places.append(r.choice([same, same, same, f"{size - 1} - {same}", f"({same} + {r.randint(1, 5)}) % {size}", f"{same} // {r.randint(1, 3)}", str(r.randrange(size))]))
+        value = f"{source}{index(*places)}"
+        constant = f"T.{dtype}({r.randint(1, 9)})"
+        value = r.choice([f"{value} + {constant}", f"{value} * {constant}", f"T.max({value}, {constant})", f"{value} - {constant}", f"T.if_then_else(v0 < {r.randint(1, shape[0])}, {value}, {constant})"])
+        if r.random() < 0.3:
+            value += f" + A{index(*axes(rank))}"
+        text.block(f"B{k}", shape, "S" * rank, [f"B{k}{index(*axes(rank))} = {value}"], starts=[r.choice([0, 0, 1, 3]) for _ in shape] if r.random() < 0.1 else None)
+        source = f"B{k}"
+    return text
+
+
+def contraction(r):
+    """Products of rows, perhaps in batches, of transposed matrices, with an epilogue."""
+    m, n, k, batch = (r.choice(SIZES) for _ in range(4))
+    batched, left, right = r.random() < 0.3, r.random() < 0.4, r.random() < 0.5
+    b = [batch] if batched else []
+    o = len(b)
+    i, j, q = f"v{o}", f"v{o + 1}", f"v{o + 2}"
+    a_shape = b + ([k, m] if left else [m, k])
+    b_shape = b + ([n, k] if right else [k, n])
+    epilogue = r.random() < 0.6
+    parameters = [("A", a_shape, "int32"), ("B", b_shape, "int32"), ("D" if epilogue else "C", b + [m, n], "int32")]
+    if epilogue:
+        parameters.insert(2, ("bias", [n], "int32"))
+    text = Text(parameters)
+    if epilogue:
+        text.local("C", b + [m, n], "int32")
+    head = axes(o)
+    at = index(*head, i, j)
+    load_a = "A" + index(*head, *([q, i] if left else [i, q]))
+    load_b = "B" + index(*head, *([j, q] if right else [q, j]))
+    text.block("C", b + [m, n, k], "S" * o + "SSR", [f"C{at} = C{at} + {load_a} * {load_b}"], init=[f"C{at} = 0"])
+    if epilogue:
+        last = r.choice([f"C{at} + bias[{j}]", f"T.max(C{at} + bias[{j}], 0)", f"C{at} * 3"])
+        text.block("D", b + [m, n], "S" * (o + 2), [f"D{at} = {last}"])
+    return text
+
+
+def convolution(r):
+    """A window over a padded image."""
+    size, channels, filters, window = r.choice(SIZES[3:]), r.choice([1, 2, 3, 4, 8]), r.choice([1, 2, 4, 6, 8]), r.choice([1, 2, 3])
+    stride, pad, depthwise = r.choice([1, 1, 2]), r.choice([0, 1, 2]), r.random() < 0.3
+    wide = size + 2 * pad
+    if wide < window:
+        pad, wide = window, size + 2 * window
+    out = (wide - window) // stride + 1
+    groups = channels if depthwise else filters
+    text = Text([("X", [channels, size, size], "int32"), ("W", [channels, window, window] if depthwise else [filters, channels, window, window], "int32"), ("Y", [groups, out, out], "int32")])
+    source = "X"
+    if pad:
+        text.local("P", [channels, wide, wide], "int32")
+        inside = f"v1 >= {pad} and v1 < {pad + size} and v2 >= {pad} and v2 < {pad + size}"
+        text.block("P", [channels, wide, wide], "SSS", [f"P[v0, v1, v2] = T.if_then_else({inside}, X[v0, v1 - {pad}, v2 - {pad}], 0)"])
+        source = "P"
+    step = f" * {stride}" if stride > 1 else ""
+    if depthwise:
+        text.block("Y", [channels, out, out, window, window], "SSSRR", [f"Y[v0, v1, v2] = Y[v0, v1, v2] + {source}[v0, v1{step} + v3, v2{step} + v4] * W[v0, v3, v4]"], init=["Y[v0, v1, v2] = 0"])
+    else:
+        text.block("Y", [filters, out, out, channels, window, window], "SSSRRR", [f"Y[v0, v1, v2] = Y[v0, v1, v2] + {source}[v3, v1{step} + v4, v2{step} + v5] * W[v0, v3, v4, v5]"], init=["Y[v0, v1, v2] = 0"])
+    return text
+
+
+def rows(r):
+    """Sums and extremes of rows, and what is done with them."""
+    n, k = r.choice(SIZES), r.choice(SIZES[1:])
+    text = Text([("A", [n, k], "int32"), ("C", [n, k], "int32")])
+    text.local("M", [n], "int32")
+    text.local("S", [n], "int32")
+    text.block("M", [n, k], "SR", ["M[v0] = T.max(M[v0], A[v0, v1])"], init=["M[v0] = T.min_value(\"int32\")"])
+    text.block("S", [n, k], "SR", ["S[v0] = S[v0] + A[v0, v1]"], init=["S[v0] = 0"])
+    text.block("C", [n, k], "SS", ["C[v0, v1] = A[v0, v1] * 5 - M[v0] + S[v0]"])
+    return text
+
+
+def pools(r):
+    """Two windows, one after the other."""
+    size, first, second = r.choice([10, 12, 15, 16, 20]), r.choice([2, 3]), r.choice([2, 3])
+    one = size - first + 1
+    two = one - second + 1
+    text = Text([("A", [size, size], "int32"), ("C", [two, two], "int32")])
+    text.local("B", [one, one], "int32")
+    text.block("B", [one, one, first], "SSR", ["B[v0, v1] = T.max(B[v0, v1], A[v0 + v2, v1])"], init=["B[v0, v1] = T.min_value(\"int32\")"])
+    text.block("C", [two, two, second], "SSR", ["C[v0, v1] = T.max(C[v0, v1], B[v0 + v2, v1])"], init=["C[v0, v1] = T.min_value(\"int32\")"])
+    return text
+
+
+def windows(r):
+    """Stages without reduction that read neighbours."""
+    size, reach = r.choice([9, 12, 14, 16]), r.choice([1, 2])
+    inner = size - 2 * reach
+    text = Text([("A", [size, size], "int32"), ("C", [inner, size], "int32")])
+    text.local("B", [size, size], "int32")
+    text.block("B", [size, size], "SS", ["B[v0, v1] = A[v0, v1] * 2 + 1"])
+    text.block("C", [inner, size], "SS", [f"C[v0, v1] = B[v0, v1] + B[v0 + {reach}, v1] - B[v0 + {2 * reach}, v1]"])
+    return text
+
+
+def flattened(r):
+    """Axes bound to quotients and remainders of loops, and blocks that do not always run."""
+    a, b = r.choice(SIZES[2:]), r.choice(SIZES[2:])
+    more = r.randint(0, 5)
+    text = Text([("A", [a, b], "int32"), ("C", [a, b], "int32")])
+    pad = "        "
+    text.lines += [f"{pad}for f in range({a * b + more}):", f"{pad}    with T.sblock(\"C\"):", f"{pad}        v0 = T.axis.spatial({a}, f // {b})", f"{pad}        v1 = T.axis.spatial({b}, f % {b})"]
+    if more:
+        text.lines.append(f"{pad}        T.where(f < {a * b})")
+    text.lines.append(f"{pad}        C[v0, v1] = A[v0, v1] + v0 * 3 + v1")
+    return text
+
+
+def transposed(r):
+    """Copies in another order, through a buffer in between."""
+    a, b, c = (r.choice(SIZES) for _ in range(3))
+    text = Text([("A", [a, b, c], "int32"), ("C", [c, a, b], "int32")])
+    text.local("B", [b, a, c], "int32")
+    text.block("B", [b, a, c], "SSS", ["B[v0, v1, v2] = A[v1, v0, v2]"])
+    text.block("C", [c, a, b], "SSS", ["C[v0, v1, v2] = B[v2, v1, v0] + 1"])
+    return text
+
+
+KERNELS = [elementwise, elementwise, contraction, contraction, convolution, rows, pools, windows, flattened, transposed]
+
+
+def kernel(r):
+    return str(r.choice(KERNELS)(r))
+
+
+# ---- What a module has ----
+
+
+class Block:
+    """A block: its name, the loops around it in its scope as (extent, kind), its axes, and the buffers that it reads and writes."""
+
+    def __init__(self, name, loops, depth):
+        self.name, self.loops, self.depth = name, loops, depth
+        self.axes, self.reads, self.writes, self.init, self.children = "", [], [], False, 0
+
+
+def buffers_of(line):
+    inner = line[line.index("(") + 1 : line.rindex(")")]
+    return re.findall(r"(?:^|, )([A-Za-z_]\w*)(\[(?:[^\[\]]|\[[^\]]*\])*\])", inner)
+
+
+def blocks_of(text):
+    """The blocks of a printed module, by name; names that several have are left out."""
+    found, stack = [], []
+    for line in text.split("\n"):
+        if not line.strip() or line.strip().startswith("#"):
+            continue
+        depth = len(line) - len(line.lstrip())
+        while stack and stack[-1][0] >= depth:
+            stack.pop()
+        line = line.strip()
+        grid = re.match(r"for ([\w, ]+) in T\.grid\((.*)\):", line)
+        single = re.match(r"for (\w+) in (range|T\.\w+)\((.*)\):", line)
+        inner = stack[-1][2] if stack and stack[-1][1] == "block" else None
+        if grid:
+            stack.append((depth, "loops", [(n.strip(), "serial") for n in grid[2].split(",")]))
+        elif single:
+            stack.append((depth, "loops", [(single[3].split(",")[-1 if single[2] == "range" else 0].strip(), single[2])]))
+        elif line.startswith("with T.sblock("):
+            loops = []
+            for entry in reversed(stack):
+                if entry[1] == "block":
+                    entry[2].children += 1
+                    break
+                if entry[1] == "loops":
+                    loops = entry[2] + loops
+            block = Block(re.search(r'"(.*)"', line)[1], loops, len(stack))
+            found.append(block)
+            stack.append((depth, "block", block))
+        elif line.startswith("with T.init"):
+            stack.append((depth, "init", None))
+            if inner:
+                inner.init = True
+        elif inner and "T.axis.remap(" in line:
+            inner.axes += re.search(r'remap\("(\w+)"', line)[1]
+        elif inner and "= T.axis." in line:
+            inner.axes += {"s": "S", "r": "R"}.get(re.search(r"T\.axis\.(\w)", line)[1], "O")
+        elif inner and line.startswith("T.reads("):
+            inner.reads = buffers_of(line)
+        elif inner and line.startswith("T.writes("):
+            inner.writes = buffers_of(line)
+    names = [b.name for b in found]
+    return [b for b in found if names.count(b.name) == 1]
+
+
+# ---- Steps ----
+
+
+def number(text):
+    return int(text) if re.fullmatch(r"\d+", text) else None
+
+
+class Steps:
+    """Lines that may be done with a module, right or not quite."""
+
+    def __init__(self, r, blocks, text, private=False):
+        self.r, self.blocks, self.private = r, blocks, private
+        self.parameters = re.findall(r"(\w+): T\.Buffer", text)
+
+    def block(self, good=None):
+        fits = [b for b in self.blocks if not good or good(b)] if self.r.random() < 0.9 else self.blocks
+        return self.r.choice(fits or self.blocks)
+
+    def loop(self, b, which=None):
+        last = len(b.loops) - 1
+        k = which if which is not None else self.r.randint(0, max(last, 0))
+        return f'sch.get_loops("{b.name}")[{k}]'
+
+    def scope(self):
+        return self.r.choice(["global", "local", "shared", "shared", "local", "shared.dyn", "warp"])
+
+    def looped(self):
+        return self.block(lambda b: b.loops)
+
+    def factors(self, b, k):
+        size = number(b.loops[k][0]) if b.loops else None
+        r = self.r
+        way = r.random()
+        if way < 0.5 or not size:
+            return r.choice(["[None, {0}]", "[{0}, None]", "[None, {0}, {1}]", "[{0}, None, {1}]"]).format(r.choice([1, 2, 3, 4, 5, 8, 16]), r.choice([1, 2, 3, 4]))
+        divisors = [d for d in range(1, size + 1) if size % d == 0]
+        d = r.choice(divisors)
+        return f"[{d}, {size // d}]" if way < 0.9 else f"[{d}, {size // d + r.choice([-1, 1])}]"
+
+    def split(self):
+        b = self.looped()
+        k = self.r.randint(0, max(len(b.loops) - 1, 0))
+        extra = self.r.choice(["", "", "", ", preserve_unit_iters=False", ", preserve_unit_iters=True"])
+        return f"sch.split({self.loop(b, k)}, {self.factors(b, k)}{extra})"
+
+    def fuse(self):
+        b = self.block(lambda b: len(b.loops) > 1)
+        k = self.r.randint(0, max(len(b.loops) - 2, 0))
+        n = self.r.choice([2, 2, 2, 3])
+        extra = self.r.choice(["", "", ", preserve_unit_iters=False"])
+        return f'sch.fuse(*[{", ".join(self.loop(b, k + i) for i in range(n))}]{extra})'
+
+    def reorder(self):
+        b = self.block(lambda b: len(b.loops) > 1)
+        order = list(range(len(b.loops)))
+        self.r.shuffle(order)
+        order = order[: self.r.randint(2, max(len(order), 2))] or [0, 1]
+        return f'sch.reorder({", ".join(self.loop(b, k) for k in order)})'
+
+    def merge(self):
+        return f"sch.merge({self.loop(self.block(lambda b: b.loops), 0)}, {self.loop(self.block(lambda b: b.loops), 0)})"
+
+    def kind(self):
+        b = self.looped()
+        what = self.r.choice(["parallel", "vectorize", "unroll", "bind", "bind"])
+        k = len(b.loops) - 1 if what == "vectorize" and self.r.random() < 0.8 else None
+        thread = f', "{self.r.choice(["blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y", "vthread.x"])}"' if what == "bind" else ""
+        return f"sch.{what}({self.loop(b, k)}{thread})"
+
+    def unit(self):
+        b = self.looped()
+        return f"sch.add_unit_loop({self.loop(b)})" if self.r.random() < 0.5 else f'sch.add_unit_loop(sch.get_sblock("{b.name}"))'
+
+    def order_axes(self):
+        b = self.block()
+        order = list(range(len(b.axes)))
+        self.r.shuffle(order)
+        return f'sch.reorder_block_iter_var(sch.get_sblock("{b.name}"), {order})'
+
+    def cache(self):
+        b = self.block()
+        read = self.r.random() < 0.5
+        n = len(b.reads if read else b.writes)
+        k = self.r.randrange(n) if n and self.r.random() < 0.95 else self.r.randint(0, 2)
+        return f'sch.cache_{"read" if read else "write"}("{b.name}", {k}, "{self.scope()}")'
+
+    def reindex(self):
+        b = self.block()
+        way = self.r.choice(["read", "write"])
+        n = len(b.reads if way == "read" else b.writes)
+        k = self.r.randrange(n) if n else 0
+        if self.r.random() < 0.6:
+            return f'sch.reindex("{b.name}", ("{way}", {k}))'
+        return f'sch.reindex_cache_{way}("{b.name}", {k}, "{self.scope()}", {self.map(len(b.axes))})'
+
+    def map(self, n):
+        r = self.r
+        names = "abcdefgh"[:n]
+        order = list(names)
+        if r.random() < 0.5:
+            r.shuffle(order)
+        out = []
+        for name in order:
+            q = r.choice([2, 3, 4, 5, 8])
+            out += r.choice([[name], [name], [name], [f"{name} // {q}", f"{name} % {q}"]])
+        if r.random() < 0.2 and len(out) > 1:
+            out[0:2] = [f"{out[0]} * {r.choice([2, 4, 8, 16])} + {out[1]}"]
+        if r.random() < 0.1 and len(out) > 1:
+            out.pop(r.randrange(len(out)))
+        if r.random() < 0.3:
+            r.shuffle(out)
+        return f"lambda {', '.join(names)}: ({', '.join(out)},)"
+
+    def at(self):
+        a, b = self.block(), self.looped()
+        extra = self.r.choice(["", "", ", preserve_unit_loops=True", ", index=0"])
+        return f'sch.{self.r.choice(["compute_at", "compute_at", "reverse_compute_at"])}("{a.name}", {self.loop(b)}{extra})'
+
+    def inline(self):
+        return f'sch.{self.r.choice(["compute_inline", "reverse_compute_inline"])}("{self.block().name}")'
+
+    def epilogue(self):
+        return f'sch.fuse_reduction_epilogue("{self.block(lambda b: b.init).name}", "{self.block(lambda b: not b.init).name}")'
+
+    def reduction(self):
+        b = self.block(lambda b: b.init and b.loops)
+        if self.r.random() < 0.6:
+            return f'sch.decompose_reduction("{b.name}", {self.loop(b)})'
+        return f"sch.rfactor({self.loop(b)}, {self.r.choice([0, 0, 1, 2, -1])})"
+
+    def blockize(self):
+        b = self.looped()
+        extra = self.r.choice(["", "", ", preserve_unit_iters=False"])
+        if self.r.random() < 0.15:
+            return f'sch.blockize([sch.get_sblock("{b.name}"), sch.get_sblock("{self.block().name}")]{extra})'
+        return f"sch.blockize({self.loop(b)}{extra})"
+
+    def storage(self):
+        b = self.block(lambda b: b.writes)
+        return self.r.choice([f'sch.storage_align("{b.name}", 0, {self.r.choice([0, -1, -2, 1])}, {self.r.choice([8, 16, 32])}, {self.r.choice([0, 1, 8])})', f'sch.set_scope("{b.name}", 0, "{self.scope()}")'])
+
+    def rank(self, way, b):
+        found = b.reads if way == "read" else b.writes
+        return (0, found[0][1].count(",") + 1) if found else (0, 2)
+
+    def layout(self):
+        b = self.block()
+        way = self.r.choice(["read", "write"])
+        k, rank = self.rank(way, b)
+        found = b.reads if way == "read" else b.writes
+        if self.private and found and found[k][0] in self.parameters:
+            return self.split()
+        pad = self.r.choice(["", "", ", pad_value=0", f", pad_value=lambda *q: {self.r.randint(1, 9)}"])
+        return f'sch.transform_layout("{b.name}", ("{way}", {k}), {self.map(rank)}{pad})'
+
+    def block_layout(self):
+        b = self.block(lambda b: b.loops)
+        return f'sch.transform_block_layout("{b.name}", {self.map(len(b.axes))})'
+
+    def padding(self):
+        b = self.looped()
+        if self.r.random() < 0.5:
+            return f'sch.decompose_padding("{b.name}", {self.loop(b)})'
+        return f'sch.pad_einsum("{b.name}", {[self.r.choice([1, 2, 4, 8]) for _ in b.axes]})'
+
+    def rolling(self):
+        return f'sch.rolling_buffer(sch.get_sblock("{self.block().name}"), 0)'
+
+    def partition(self):
+        b = self.looped()
+        k = self.r.randint(0, max(len(b.loops) - 1, 0))
+        return f"sch.loop_partition({self.loop(b, k)}, {self.r.choice(['[2, None]', '[None, 3]', '[1, 2, None]', '[4]', '[2, 3]'])})"
+
+    def copy_at(self):
+        b = self.looped()
+        way = self.r.choice(["read", "write"])
+        n = len(b.reads if way == "read" else b.writes)
+        return f'sch.{way}_at({self.loop(b)}, sch.get_sblock("{b.name}"), {self.r.randrange(n) if n else 0}, "{self.scope()}")'
+
+    def note(self):
+        b = self.looped()
+        value = self.r.choice(["1", '"x"', "[1, 2]", "0.5"])
+        return f'sch.annotate({self.loop(b)}, "k{self.r.randint(0, 2)}", {value})' if self.r.random() < 0.5 else f'sch.annotate(sch.get_sblock("{b.name}"), "k{self.r.randint(0, 2)}", {value})'
+
+    def unnote(self):
+        return f'sch.unannotate(sch.get_sblock("{self.block().name}"), "k{self.r.randint(0, 2)}")'
+
+    WEIGHTS = dict(split=10, fuse=5, reorder=6, kind=5, cache=8, at=10, inline=5, reduction=6, blockize=3, layout=4, block_layout=2, reindex=4, padding=2, rolling=2, partition=1, copy_at=2, note=1, unnote=1, unit=1, order_axes=1, epilogue=2, storage=2, merge=1)
+
+    def any(self, without=()):
+        names = [n for n in self.WEIGHTS if n not in without]
+        name = self.r.choices(names, [self.WEIGHTS[n] for n in names])[0]
+        return name, getattr(self, name)()
+
+
+# ---- Schedules ----
+
+
+def make(seed, ask, length=7, without=(), private=False):
+    """With `private`, no parameter gets another layout. (kernel, [(line, done), …]): lines that were done or, where `done` is false, refused. `ask(kernel, lines)` gives the module behind the lines, or None."""
+    r = random.Random(seed)
+    program = kernel(r)
+    lines, done = [], []
+    text = ask(program, [])
+    if text is None:
+        return program, None
+    tries = 0
+    for _ in range(r.randint(2, length)):
+        blocks = [b for b in blocks_of(text) if b.name != "root"]
+        if not blocks:
+            break
+        for _ in range(4):
+            tries += 1
+            _, line = Steps(r, blocks, text, private).any(without)
+            made = ask(program, done + [line])
+            lines.append((line, made is not None))
+            if made is not None:
+                done.append(line)
+                text = made
+                break
+    return program, lines
