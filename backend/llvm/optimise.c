@@ -29,14 +29,16 @@ enum { LONG_FUNCTION = 20000 };  // instructions
 // over elements beside it, copies at the edges of tiles for instance, those become vectors, too.
 enum { SCALAR, VECTORS, MIXED, KINDS };
 
+// By its name alone instcombine ends the process where one round of it leaves work for another.
+#define INSTCOMBINE "instcombine<no-verify-fixpoint>"
+
 static const char *const pass_lists[KINDS] = {
     [SCALAR] = "default<O2>",
-    [VECTORS] =
-        "function(sroa,early-cse,simplifycfg,loop-mssa(licm),instcombine),globaldce",
-    [MIXED] =
-        "function(sroa,early-cse,simplifycfg,instcombine,loop-mssa(licm),simplifycfg,"
-        "loop(indvars),loop-vectorize,instcombine,simplifycfg,loop-mssa(licm)),"
-        "globaldce",
+    [VECTORS] = "function(sroa,early-cse,simplifycfg,loop-mssa(licm)," INSTCOMBINE
+                "),globaldce",
+    [MIXED] = "function(sroa,early-cse,simplifycfg," INSTCOMBINE
+              ",loop-mssa(licm),simplifycfg,loop(indvars),loop-vectorize," INSTCOMBINE
+              ",simplifycfg,loop-mssa(licm)),globaldce",
 };
 
 // Without simplifycfg: it removes the blocks in front of loops, and the code generator puts
