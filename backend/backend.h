@@ -34,6 +34,10 @@ typedef struct {
   // Code has lines of this text (DWARF), whose name is relative to `folder`; NULL: none.
   tvms_source *TVMS_NULLABLE lines_of;
   const char *TVMS_NULLABLE folder;
+  // Bytes that the library has inside, as an exported variable of this name; NULL: none.
+  const char *TVMS_NULLABLE content_name;
+  const char *content;
+  size_t content_size;
 } tvms_native_options;
 
 // Native code in memory, which lives until the plug-in's `close`.
@@ -63,7 +67,7 @@ typedef struct {
   void (*close)(tvms_jit *jit);
 } tvms_backend;
 
-enum { TVMS_BACKEND_VERSION = 5 };
+enum { TVMS_BACKEND_VERSION = 6 };
 #define TVMS_BACKEND_ENTRY "tvms_backend_llvm"
 
 #endif

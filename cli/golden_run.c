@@ -25,6 +25,7 @@ static const tvms_golden_kind kinds[] = {
     {.name = "opt", .again = "opt", .verifies = true},
     {.name = "migrate", .again = "migrate", .keeps_header = true},
     {.name = "run", .verifies = true},
+    {.name = "dump", .verifies = true},
 };
 
 const tvms_golden_kind *tvms_golden_kind_of(const char *name) {

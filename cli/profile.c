@@ -8,7 +8,8 @@
 
 bool tvms_run_writes_profile(const tvms_run *run) {
   const char *profile = run->options.profile;
-  return profile && strcmp(profile, "functions") != 0;
+  return profile && strcmp(profile, "functions") != 0
+         && strcmp(profile, "instructions") != 0;
 }
 
 bool tvms_run_check_profile(tvms_run *run) {

@@ -43,6 +43,9 @@ static tvms_status bench_source(tvms_run *run, tvms_source *source) {
 }
 
 tvms_status tvms_verb_bench(tvms_run *run) {
+  const char *profile = run->options.profile;
+  if (profile && strcmp(profile, "instructions") == 0)
+    return tvms_run_misused(run, "--profile instructions goes with run");
   if (!tvms_run_check_dialects(run, false)) return TVMS_FAILED_IO;
   if (run->options.paths.len != 1)
     return tvms_run_misused(run, "exactly one file must be given");

@@ -15,15 +15,17 @@ typedef struct {
   bool linked;
   bool is_text;  // C, which no plug-in makes
   bool archived;
+  bool is_executable;  // of TVM's virtual machine, which needs no plug-in either
 } output_form;
 
 static const output_form forms[] = {
-    {".so", TVMS_NATIVE_OBJECT, true, false, false},
-    {".o", TVMS_NATIVE_OBJECT, false, false, false},
-    {".a", TVMS_NATIVE_OBJECT, false, false, true},
-    {".s", TVMS_NATIVE_ASSEMBLY, false, false, false},
-    {".c", TVMS_NATIVE_OBJECT, false, true, false},
-    {".ll", TVMS_NATIVE_IR, false, false, false},
+    {".so", TVMS_NATIVE_OBJECT, true, false, false, false},
+    {".o", TVMS_NATIVE_OBJECT, false, false, false, false},
+    {".a", TVMS_NATIVE_OBJECT, false, false, true, false},
+    {".s", TVMS_NATIVE_ASSEMBLY, false, false, false, false},
+    {".c", TVMS_NATIVE_OBJECT, false, true, false, false},
+    {".ll", TVMS_NATIVE_IR, false, false, false, false},
+    {".vm", TVMS_NATIVE_OBJECT, false, true, false, true},
 };
 
 static const output_form *TVMS_NULLABLE form_of(const char *path) {
@@ -57,6 +59,24 @@ static uint8_t level_of(tvms_run *run) {
   return tvms_run_contracts(run, true) ? USUAL_LEVEL : STRICT_LEVEL;
 }
 
+static bool make_code(tvms_run *run, tvms_program *program,
+                      const tvms_backend *TVMS_NULLABLE backend,
+                      const tvms_native_options *options, tvms_strbuf *code,
+                      tvms_strbuf *TVMS_NULLABLE header) {
+  const output_form *form = form_of(run->options.output);
+  tvms_dialect written = tvms_run_written_dialect(run, program->dialect);
+  tvms_library_options library = {.prim_funcs_only = run->options.primfuncs_only,
+                                  .params = run->options.params,
+                                  .entry = run->options.entry,
+                                  .level = level_of(run)};
+  if (form->is_executable)
+    return tvms_build_executable(program, &library, written, code);
+  if (run->options.vm)
+    return tvms_build_machine_code(program, backend, options, form->form, &library,
+                                   written, code);
+  return tvms_build_code(program, backend, options, form->form, &library, code, header);
+}
+
 static tvms_status build_with(tvms_run *run, tvms_source *source,
                               const tvms_backend *TVMS_NULLABLE backend,
                               const tvms_native_options *options) {
@@ -66,13 +86,9 @@ static tvms_status build_with(tvms_run *run, tvms_source *source,
   tvms_strbuf_init(&code, &run->context->memory);
   tvms_strbuf_init(&header, &run->context->memory);
   bool headers = run->options.emit_headers;
-  tvms_library_options library = {.prim_funcs_only = run->options.primfuncs_only,
-                                  .params = run->options.params,
-                                  .entry = run->options.entry,
-                                  .level = level_of(run)};
-  bool built = !run->context->diags.errors
-               && tvms_build_code(program, backend, options, form->form, &library,
-                                  &code, headers ? &header : NULL);
+  bool built =
+      !run->context->diags.errors
+      && make_code(run, program, backend, options, &code, headers ? &header : NULL);
   if (!built) return TVMS_OK;  // reported
   tvms_status status = headers ? write_header(run, &header) : TVMS_OK;
   if (status != TVMS_OK) return status;
@@ -126,8 +142,8 @@ tvms_status tvms_verb_build(tvms_run *run) {
   const char *output = run->options.output;
   if (!output) return tvms_run_misused(run, "no output given; use -o");
   if (!form_of(output)) {
-    return tvms_run_misused(run, "'%s': the suffix must be .so, .o, .a, .s, .ll or .c",
-                            output);
+    return tvms_run_misused(
+        run, "'%s': the suffix must be .so, .o, .a, .s, .ll, .c or .vm", output);
   }
   if (run->options.level != UINT64_MAX && run->options.level > MOST_LEVEL)
     return tvms_run_misused(run, "option '-O' takes 0, 1, 2 or 3");
@@ -144,8 +160,14 @@ tvms_status tvms_verb_build(tvms_run *run) {
   }
   bool is_text = form_of(output)->is_text;
   if (target && is_text)
-    return tvms_run_misused(run,
-                            "C is for every machine; --target does not go with .c");
+    return tvms_run_misused(
+        run, "--target does not go with '%s', which is for every machine", output);
+  bool alone = form_of(output)->is_executable;
+  if (run->options.vm && is_text && !alone)
+    return tvms_run_misused(run, "--vm does not go with .c");
+  if (run->options.emit_headers && (run->options.vm || alone))
+    return tvms_run_misused(
+        run, "--emit-headers does not go with code of the virtual machine");
   return tvms_files_read_one(run, run->options.paths.items[0],
                              is_text ? build_text : build_source);
 }

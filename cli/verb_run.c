@@ -1,13 +1,16 @@
 // `tvms run FILE`: run a function and show what it gives.
 #include "cli/files.h"
+#include "cli/machine.h"
 #include "cli/native.h"
 #include "cli/profile.h"
 #include "cli/program.h"
+#include "driver/machine.h"
 #include "driver/values.h"
 #include "interp/prim.h"
 #include "runtime/npy.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 
 typedef struct {
@@ -63,12 +66,38 @@ static void call_and_show(tvms_run *run, tvms_entry_call *call) {
   tvms_profile_fini(&profile);
 }
 
+// Code of the virtual machine.
+static tvms_status run_code(tvms_run *run, tvms_source *source) {
+  tvms_heap heap;
+  tvms_heap_init(&heap, &run->context->memory);
+  showing s = {run, &heap};
+  tvms_status status = tvms_run_machine(run, source, &heap, show, &s);
+  tvms_heap_fini(&heap);
+  return status;
+}
+
+// --profile instructions is of code, and html of programs.
+static bool profile_fits(tvms_run *run, bool is_code) {
+  const char *profile = run->options.profile,
+             *other = is_code ? "html" : "instructions";
+  if (!profile || strcmp(profile, other) != 0) return true;
+  run->status = tvms_run_misused(
+      run,
+      is_code
+          ? "--profile html does not go with code of the virtual machine"
+          : "--profile instructions goes with code of the virtual machine (.vm, .so)");
+  return false;
+}
+
 static tvms_status run_source(tvms_run *run, tvms_source *source) {
+  bool is_code = tvms_machine_is_code(source);
+  if (!profile_fits(run, is_code)) return run->status;
   tvms_entry_call call;
-  if (!tvms_run_find_entry(run, source, false, &call)) return TVMS_OK;
+  if (!is_code && !tvms_run_find_entry(run, source, false, &call)) return TVMS_OK;
   if (run->options.out && mkdir(run->options.out, 0777) != 0 && errno != EEXIST) {
     return tvms_run_complain_io(run, run->options.out);
   }
+  if (is_code) return run_code(run, source);
   if (!tvms_run_open_call(run, "interp", true, &call)) return run->status;
   call_and_show(run, &call);
   tvms_run_close_call(&call);

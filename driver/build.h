@@ -23,4 +23,19 @@ tvms_build_code(tvms_program *program, const tvms_backend *TVMS_NULLABLE backend
                 const tvms_library_options *library, tvms_strbuf *out,
                 tvms_strbuf *TVMS_NULLABLE header);
 
+// The same for TVM's virtual machine: native code of the PrimFuncs that TVM's lowering leaves, with
+// the executable of the Relax functions inside, as `dialect` writes it.
+TVMS_NODISCARD bool tvms_build_machine_code(tvms_program *program,
+                                            const tvms_backend *backend,
+                                            const tvms_native_options *options,
+                                            tvms_native_form form,
+                                            const tvms_library_options *library,
+                                            tvms_dialect dialect, tvms_strbuf *out);
+
+// The executable alone: lowers the program, appends the bytes that `dialect` writes, and frees the
+// program. False after a report; the program lives on, half changed.
+TVMS_NODISCARD bool tvms_build_executable(tvms_program *program,
+                                          const tvms_library_options *library,
+                                          tvms_dialect dialect, tvms_strbuf *out);
+
 #endif

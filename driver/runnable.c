@@ -155,22 +155,38 @@ static void add_lowering(const tvms_library_options *options,
   tvms_strbuf_puts(passes, ",weights,memory");
 }
 
-tvms_module *tvms_runnable_join(const tvms_program *program,
-                                const tvms_library_options *options,
-                                const tvms_native_options *code) {
+// All modules as one, with the weights that the options name. NULL after a report.
+static tvms_module *TVMS_NULLABLE join_with_weights(
+    const tvms_program *program, const tvms_library_options *TVMS_NULLABLE options) {
   tvms_context *context = program->context;
   if (!program->count) {
     tvms_diag_report(&context->diags, TVMS_D_nothing_to_compile, (tvms_span){0, 0});
     return NULL;
   }
   tvms_module *module = join_modules(program, true);
-  if (options->params && !context->diags.errors
+  if (options && options->params && !context->diags.errors
       && !bind_weights(program, module, options))
     return NULL;
+  return module;
+}
+
+tvms_module *
+tvms_runnable_join_lowered(const tvms_program *program,
+                           const tvms_library_options *TVMS_NULLABLE options,
+                           const char *lowering) {
+  tvms_module *module = join_with_weights(program, options);
+  return module ? lower(program, module, lowering) : NULL;
+}
+
+tvms_module *tvms_runnable_join(const tvms_program *program,
+                                const tvms_library_options *options,
+                                const tvms_native_options *code) {
+  tvms_module *module = join_with_weights(program, options);
+  if (!module) return NULL;
   if (options->prim_funcs_only || !has_relax(module))
     return lower(program, module, to_prim_funcs);
   tvms_strbuf passes;
-  tvms_strbuf_init(&passes, &context->memory);
+  tvms_strbuf_init(&passes, &program->context->memory);
   add_lowering(options, code, &passes);
   module = lower(program, module, tvms_strbuf_text(&passes));
   tvms_strbuf_fini(&passes);

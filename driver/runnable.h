@@ -28,6 +28,12 @@ tvms_module *TVMS_NULLABLE tvms_runnable_join(const tvms_program *program,
                                               const tvms_library_options *options,
                                               const tvms_native_options *code);
 
+// The same, lowered by a pipeline of the caller's. Of the options, which may be NULL, only weights
+// count.
+tvms_module *TVMS_NULLABLE tvms_runnable_join_lowered(
+    const tvms_program *program, const tvms_library_options *TVMS_NULLABLE options,
+    const char *lowering);
+
 // What a library made of a joined module lacks. Reports each operator that no PrimFunc
 // computes (a warning) and, unless `prim_funcs_only`, each function that is not a PrimFunc
 // (an error). False if there is no PrimFunc at all, which is reported as well.

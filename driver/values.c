@@ -122,8 +122,8 @@ void tvms_values_print(tvms_strbuf *out, const char *format, const tvms_value *v
 }
 
 // Fields of a tuple are "result.0" and so on.
-static void visit_value(const char *name, tvms_value value, tvms_value_visit *visit,
-                        void *self) {
+void tvms_values_each(const char *name, tvms_value value, tvms_value_visit *visit,
+                      void *self) {
   if (value.kind != TVMS_VALUE_TUPLE) {
     visit(self, name, value);
     return;
@@ -131,7 +131,7 @@ static void visit_value(const char *name, tvms_value value, tvms_value_visit *vi
   for (uint32_t i = 0; i < value.tuple->len; i++) {
     char part[256];
     snprintf(part, sizeof part, "%s.%u", name, i);
-    visit_value(part, value.tuple->items[i], visit, self);
+    tvms_values_each(part, value.tuple->items[i], visit, self);
   }
 }
 
@@ -147,7 +147,7 @@ static void visit_written(tvms_context *context, const tvms_member *entry,
     if (!tvms_inputs_param_is_written(context, entry, i)) continue;
     char name[64] = "result";
     if (written > 1) snprintf(name, sizeof name, "result.%u", shown++);
-    visit_value(name, values[i], visit, self);
+    tvms_values_each(name, values[i], visit, self);
   }
 }
 
@@ -158,5 +158,5 @@ void tvms_values_each_result(tvms_context *context, const tvms_member *entry,
   if (is_prim && result.kind == TVMS_VALUE_NONE)
     visit_written(context, entry, values, visit, self);
   else
-    visit_value("result", result, visit, self);
+    tvms_values_each("result", result, visit, self);
 }

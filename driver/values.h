@@ -22,6 +22,10 @@ void tvms_values_print(tvms_strbuf *out, const char *format, const tvms_value *v
 // buffers that it writes.
 typedef void tvms_value_visit(void *self, const char *name, tvms_value value);
 
+// Shows a value under a name, or if it is a tuple its fields under "name.0" and so on.
+void tvms_values_each(const char *name, tvms_value value, tvms_value_visit *visit,
+                      void *self);
+
 // Shows each value that a call of `entry` gave, in order; `visit` gets `self`.
 void tvms_values_each_result(tvms_context *context, const tvms_member *entry,
                              const tvms_value *values, tvms_value result,

@@ -243,6 +243,8 @@ static tvms_value reshape(const builtin *b) {
 static tvms_value create_view(const builtin *b) {
   tvms_value type = at(b, 2);
   if (type.kind != TVMS_VALUE_TYPE) wrong_argument(b, "a data type is expected");
+  if (!tvms_dl_element_size(type.type) || !type.type.lanes)
+    wrong_argument(b, "elements of this data type have no address");
   return seen_as(b, shape_at(b, 1), type.type, number_at(b, 3));
 }
 

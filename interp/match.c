@@ -13,6 +13,7 @@ static const char *kind_name(tvms_value_kind kind) {
       [TVMS_VALUE_STR] = "a string",        [TVMS_VALUE_TYPE] = "a data type",
       [TVMS_VALUE_FUNCTION] = "a function", [TVMS_VALUE_SHAPE] = "a shape",
       [TVMS_VALUE_TENSOR] = "a tensor",     [TVMS_VALUE_TUPLE] = "a tuple",
+      [TVMS_VALUE_CLOSURE] = "a closure",   [TVMS_VALUE_STATE] = "a state",
   };
   return names[kind];
 }

@@ -167,6 +167,30 @@ void tvms_functions_change_by_name(tvms_pass_run *run, tvms_node_kind kind,
   tvms_memory_free(memory, order);
 }
 
+void tvms_functions_order_by_name(tvms_pass_run *run, tvms_node_kind kind) {
+  tvms_memory *memory = &run->context->memory;
+  tvms_module *module = run->module;
+  uint32_t count = module->member_count, kept = 0, moved = 0;
+  named *order = tvms_memory_alloc(memory, count * sizeof *order + 1);
+  tvms_member *members = tvms_memory_alloc(memory, count * sizeof *members + 1);
+  memcpy(members, module->members, count * sizeof *members);
+  for (uint32_t i = 0; i < count; i++) {
+    const tvms_node *function = members[i].function;
+    if (function && function->kind == kind)
+      order[moved++] = (named){tvms_symbol_text(run->context, members[i].name), i};
+    else
+      module->members[kept++] = members[i];
+  }
+  qsort(order, moved, sizeof *order, compare_names);
+  for (uint32_t i = 0; i < moved; i++)
+    module->members[kept + i] = members[order[i].index];
+  for (uint32_t i = 0; i < count; i++)
+    run->changed |= module->members[i].name != members[i].name;
+  tvms_module_forget_index(module);
+  tvms_memory_free(memory, members);
+  tvms_memory_free(memory, order);
+}
+
 void tvms_functions_remake(tvms_pass_run *run, tvms_node_kind kind,
                            tvms_function_remake *remake, void *self) {
   uint32_t count = run->module->member_count;

@@ -69,6 +69,10 @@ void tvms_functions_change(tvms_pass_run *run, tvms_node_kind kind,
 void tvms_functions_change_by_name(tvms_pass_run *run, tvms_node_kind kind,
                                    tvms_function_change *change);
 
+// Puts the functions of `kind` behind all other members, by their names: where TVM goes through a
+// module by name and puts each function back, it has that order from then on.
+void tvms_functions_order_by_name(tvms_pass_run *run, tvms_node_kind kind);
+
 // Makes, with nodes in `unit`, what comes in the place of member `index`; NULL: it stays.
 typedef tvms_node *TVMS_NULLABLE tvms_function_remake(void *self, tvms_unit *unit,
                                                       uint32_t index);

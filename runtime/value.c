@@ -29,7 +29,8 @@ static void adopt(tvms_heap *heap, tvms_object *object, tvms_value_kind kind) {
 
 static void discard(tvms_object *object) {
   tvms_heap *heap = object->heap;
-  if (object->kind == TVMS_VALUE_TENSOR) heap->alive -= ((tvms_tensor *)object)->bytes;
+  const tvms_tensor *tensor = (const tvms_tensor *)object;
+  if (object->kind == TVMS_VALUE_TENSOR && !tensor->base) heap->alive -= tensor->bytes;
   if (object->newer)
     object->newer->older = object->older;
   else
@@ -91,12 +92,31 @@ tvms_tensor *tvms_shape_new(tvms_heap *heap, int32_t ndim, const int64_t *shape)
   return make(heap, TVMS_VALUE_SHAPE, ndim, shape, 0);
 }
 
+tvms_tensor *tvms_tensor_within(tvms_tensor *base, uint64_t offset, tvms_dl_type type,
+                                int32_t ndim, const int64_t *shape) {
+  uint64_t bytes;
+  bool inside = measure(type, ndim, shape, &bytes) && offset <= base->bytes
+                && bytes <= base->bytes - offset;
+  if (!inside) return NULL;
+  tvms_tensor *tensor = make(base->head.heap, TVMS_VALUE_TENSOR, ndim, shape, 0);
+  tensor->view.dtype = type;
+  tensor->bytes = bytes;
+  if (bytes) tensor->view.data = (char *)base->view.data + offset;
+  tensor->base = &base->head;
+  base->head.count++;
+  return tensor;
+}
+
+tvms_items *tvms_items_new(tvms_heap *heap, tvms_value_kind kind, uint32_t len) {
+  tvms_items *items =
+      tvms_memory_alloc(heap->memory, sizeof *items + len * sizeof(tvms_value));
+  adopt(heap, &items->head, kind);
+  items->len = len;
+  return items;
+}
+
 tvms_items *tvms_tuple_new(tvms_heap *heap, uint32_t len) {
-  tvms_items *tuple =
-      tvms_memory_alloc(heap->memory, sizeof *tuple + len * sizeof(tvms_value));
-  adopt(heap, &tuple->head, TVMS_VALUE_TUPLE);
-  tuple->len = len;
-  return tuple;
+  return tvms_items_new(heap, TVMS_VALUE_TUPLE, len);
 }
 
 int64_t tvms_tensor_len(const tvms_tensor *tensor) {
@@ -131,10 +151,12 @@ tvms_value tvms_value_keep(tvms_value value) {
 // Tuples of programs nest a few levels; the depth is that of the program's own types.
 void tvms_value_drop(tvms_value value) {
   if (value.kind < TVMS_VALUE_SHAPE || --value.object->count) return;
-  if (value.kind == TVMS_VALUE_TUPLE) {
+  tvms_object *base = value.kind == TVMS_VALUE_TENSOR ? value.tensor->base : NULL;
+  if (value.kind >= TVMS_VALUE_TUPLE) {
     for (uint32_t i = 0; i < value.tuple->len; i++) {
       tvms_value_drop(value.tuple->items[i]);
     }
   }
   discard(value.object);
+  if (base) tvms_value_drop((tvms_value){.kind = base->kind, .object = base});
 }

@@ -25,7 +25,9 @@ typedef enum {
   TVMS_VALUE_FUNCTION,  // borrowed, of the program that runs
   TVMS_VALUE_SHAPE,     // counted, as all that follow
   TVMS_VALUE_TENSOR,
-  TVMS_VALUE_TUPLE,
+  TVMS_VALUE_TUPLE,    // of values, as all that follow
+  TVMS_VALUE_CLOSURE,  // a function, and arguments that go behind those of a call
+  TVMS_VALUE_STATE,  // the name of a kind of state, and what belongs to it; it changes in place
 } tvms_value_kind;
 
 typedef struct tvms_object tvms_object;
@@ -54,6 +56,7 @@ typedef struct {
   tvms_object head;
   tvms_dl_tensor view;  // strides NULL, byte_offset 0
   uint64_t bytes;
+  tvms_object *TVMS_NULLABLE base;  // whose memory it lies in; NULL: its own
   int64_t shape[];
 } tvms_tensor;
 
@@ -70,7 +73,7 @@ typedef struct {
     const void *function;
     tvms_object *object;
     tvms_tensor *tensor;  // TENSOR, and SHAPE: only view.ndim and shape count
-    tvms_items *tuple;
+    tvms_items *tuple;    // TUPLE, CLOSURE and STATE
   };
 } tvms_value;
 
@@ -93,11 +96,20 @@ void tvms_heap_fini(tvms_heap *heap);
 tvms_tensor *TVMS_NULLABLE tvms_tensor_new(tvms_heap *heap, tvms_dl_type type,
                                            int32_t ndim, const int64_t *shape);
 
+// A tensor that lies in the memory of another one, from a byte on, with a count of one; it keeps
+// the other one. NULL if the memory ends too early, or as tvms_tensor_new.
+tvms_tensor *TVMS_NULLABLE tvms_tensor_within(tvms_tensor *base, uint64_t offset,
+                                              tvms_dl_type type, int32_t ndim,
+                                              const int64_t *shape);
+
 // A shape with a count of one.
 tvms_tensor *tvms_shape_new(tvms_heap *heap, int32_t ndim, const int64_t *shape);
 
 // A tuple of NONE with a count of one.
 tvms_items *tvms_tuple_new(tvms_heap *heap, uint32_t len);
+
+// A closure or a state, as tvms_tuple_new makes a tuple.
+tvms_items *tvms_items_new(tvms_heap *heap, tvms_value_kind kind, uint32_t len);
 
 // Number of elements (lanes counted once).
 int64_t tvms_tensor_len(const tvms_tensor *tensor);

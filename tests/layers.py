@@ -32,9 +32,10 @@ ROOMS = {
     "te": ["structinfo"],
     "interp": ["structinfo", "runtime"],
     "schedule": ["grammar", "structinfo"],
+    "vm": ["interp"],
     "passes": ["te", "interp", "schedule"],
-    "backend": ["passes"],
-    "driver": ["config", "lint", "format", "parser", "migrate", "printer", "passes", "backend"],
+    "backend": ["passes", "vm"],
+    "driver": ["config", "lint", "format", "parser", "migrate", "printer", "passes", "backend", "vm"],
     "cli": ["driver"],
 }
 # Folders that serve rooms of which they know nothing, and the names of those.

@@ -9,8 +9,8 @@ which joins them all, may have every area.
 """
 import os, re, subprocess, sys
 
-# What the fuzzing engine asks a target to define.
-FOREIGN = {"LLVMFuzzerTestOneInput", "LLVMFuzzerInitialize"}
+# What the fuzzing engine asks a target to define, and what libraries of stock TVM ask who loads them for.
+FOREIGN = {"LLVMFuzzerTestOneInput", "LLVMFuzzerInitialize", "TVMFFIErrorSetRaisedFromCStrParts"}
 # What sanitizers and Lemon add of their own.
 ADDED = re.compile(r"__asan_|__odr_asan|tvms_grammar")
 AREAS = {
@@ -33,9 +33,10 @@ AREAS = {
     "parser": "call decoration definition dialect member metadata namespace near needed parser printed prototype python reader row rows target",
     "migrate": "migrate",
     "printer": "print",
-    "runtime": "dl heap npy order packed random scalar shape tensor tuple value",
+    "runtime": "dl heap items npy order packed random scalar shape tensor tuple value",
     "interp": "interp meaning",
     "te": "legal legalize te",
+    "vm": "vm",
     "schedule": "axis cache inline reducer sched schedule step storage trace",
     "passes": """
         access
@@ -74,7 +75,7 @@ AREAS = {
     "backend": "backend",
     "backend-core": "entry parallel params words",
     "backend-c": "c",
-    "driver": "bench build compiled copy dialect diff explain format infer inputs migrate module native optimize profile program reduce render report runnable semantics timing values",
+    "driver": "bench build compiled copy dialect diff explain format infer inputs machine migrate module native optimize profile program reduce render report runnable semantics timing values",
     "api": "api context diag fix library note pass program release runner source status",
     "cli": "bisect command deliver files findings golden link options pass run settings verb workers",
 }

@@ -15,6 +15,7 @@ HELPERS = {
     "oracle/ask.py": "run by a Python with stock TVM",
     "oracle/ask_native.py": "run by a Python with stock TVM",
     "oracle/ask_operators.py": "run by a Python with stock TVM",
+    "oracle/ask_vm.py": "run by a Python with stock TVM",
     "oracle/simplify.py": "records cases of a unit test",
 }
 

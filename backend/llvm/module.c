@@ -112,6 +112,19 @@ void tvms_emit_module(emitter *e) {
   set_visible(e, true);
 }
 
+// What the library has inside, as read-only data.
+static void add_content(emitter *e) {
+  const tvms_native_options *options = e->options;
+  if (!options->content_name) return;
+  LLVMValueRef bytes =
+      LLVMConstStringInContext2(e->llvm, options->content, options->content_size, true);
+  LLVMValueRef content =
+      LLVMAddGlobal(e->module, LLVMTypeOf(bytes), options->content_name);
+  LLVMSetInitializer(content, bytes);
+  LLVMSetGlobalConstant(content, true);
+  LLVMSetAlignment(content, TVMS_TENSOR_ALIGNMENT);
+}
+
 void tvms_emit_entries(emitter *e) {
   const tvms_module *program = e->program;
   for (uint32_t i = 0; i < program->member_count; i++) {
@@ -126,6 +139,7 @@ void tvms_emit_entries(emitter *e) {
     tvms_arena_reset(&e->context->scratch, mark);
   }
   tvms_emit_walker(e);
+  add_content(e);
   set_visible(e, false);
   tvms_vec_fini(&e->context->memory, &e->memory);
 }

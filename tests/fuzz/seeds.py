@@ -3,7 +3,7 @@ import io, json, os, re, struct, sys, tempfile, zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 import npy
-from cases import files_under
+from cases import files_under, tvms
 
 NUMBERS = [("a", "<f4", (2, 3)), ("b", "<i8", (4,)), ("c", "<f2", ()), ("d", "|b1", (1, 2))]
 
@@ -36,7 +36,23 @@ def schedules():
             yield "".join(line[2:] + "\n" for line in steps.group(1).splitlines()).encode()
 
 
+def executables():
+    """Code of the virtual machine for the golden files of vm/, alone and as a library has it inside."""
+    for path in files_under(os.path.join("tests", "golden", "vm")):
+        with tempfile.TemporaryDirectory() as folder:
+            made = os.path.join(folder, "x.vm")
+            if tvms("build", path, "-o", made).returncode == 0:
+                with open(made, "rb") as f:
+                    code = f.read()
+                yield code
+                tail = struct.pack("<QQQQQQ", 3, 0, 1, 1, 1, 1) + struct.pack("<Q", 18) + b"relax.VMExecutable"
+                tail += struct.pack("<Q", len(code)) + code + struct.pack("<Q", 4) + b"_lib"
+                yield struct.pack("<Q", len(tail)) + tail
+
+
 def of(target):
+    if target == "fuzz_vm":
+        return list(executables())
     if target == "fuzz_weights":
         return [archive(), safetensors()]
     if target == "fuzz_trace":

@@ -60,8 +60,28 @@ static tvms_node *publish(tvms_pass_run *run, tvms_unit *unit, tvms_node *functi
   return public;
 }
 
+// Functions that become visible stand behind those that were, as TVM puts them: code for the virtual
+// machine has the functions of a module in their order.
+static void order(tvms_module *module) {
+  tvms_memory *memory = &module->context->memory;
+  uint32_t count = module->member_count, kept = 0, moved = 0;
+  tvms_member *private = tvms_memory_alloc(memory, (count + 1) * sizeof *private);
+  for (uint32_t i = 0; i < count; i++) {
+    const tvms_node *function = module->members[i].function;
+    bool hidden = function && function->kind != TVMS_NODE_EXTERN_FUNC
+                  && (function->flags & TVMS_FLAG_PRIVATE);
+    if (hidden)
+    private[moved++] = module->members[i];
+    else module->members[kept++] = module->members[i];
+  }
+  if (moved) memcpy(module->members + kept, private, moved * sizeof *private);
+  tvms_memory_free(memory, private);
+  tvms_module_forget_index(module);
+}
+
 void tvms_pass_attach_global_symbol(tvms_pass_run *run) {
   tvms_module *module = run->module;
+  order(module);
   const char *prefix =
       tvms_object_as_text(tvms_object_map_get(module->attrs, "system_lib_prefix"));
   naming state = {run, prefix ? prefix : ""};

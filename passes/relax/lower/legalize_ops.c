@@ -211,6 +211,7 @@ void tvms_pass_legalize_ops(tvms_pass_run *run) {
   whole.own.must_fit = TVMS_OPTION(run, LegalizeOps, must_fit).number != 0;
   void *outer = run->state;
   run->state = &whole;
+  if (fine) tvms_functions_order_by_name(run, TVMS_NODE_FUNCTION);
   if (fine) tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
   run->state = outer;
   tvms_relax_own_lowerings_fini(&whole.own, memory);

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Code for TVM's virtual machine: executables, libraries with one inside, running them, and files that are broken."""
+import json, os, struct, sys, tempfile, unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import npy
+from cases import main, source, tvms
+
+MODEL = """
+from tvm.script import ir as I, relax as R, tirx as T
+
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), w: R.Tensor((4, 3), "float32")):
+        n = T.int64()
+        y = R.matmul(x, w)
+        return R.add(y, R.const(1.0, "float32"))
+
+    @R.function
+    def pick(c: R.Tensor((), "bool"), x: R.Tensor((2, 2), "float32")) -> R.Tuple(R.Tensor((2, 2), "float32"), R.Shape([2, 2])):
+        cls = Module
+        if c:
+            y: R.Tensor((2, 2), "float32") = R.exp(x)
+        else:
+            y: R.Tensor((2, 2), "float32") = cls.half(x)
+        s: R.Shape([2, 2]) = R.shape_of(y)
+        return (y, s)
+
+    @R.function
+    def half(x: R.Tensor((2, 2), "float32")) -> R.Tensor((2, 2), "float32"):
+        y: R.Tensor((2, 2), "float32") = R.multiply(x, R.const(0.5, "float32"))
+        return y
+
+    @R.function
+    def untyped(x: R.Object):
+        return x
+"""
+SORT = """
+from tvm.script import relax as R
+
+@R.function
+def main(x: R.Tensor((7,), "float32")):
+    return R.sort(x, axis=0)
+"""
+
+
+class Machine(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.addCleanup(self.place.cleanup)
+        self.model = self.file("model.tvms", MODEL.encode())
+        self.executable, self.library = self.path("model.vm"), self.path("model.so")
+
+    def path(self, name):
+        return os.path.join(self.place.name, name)
+
+    def file(self, name, content):
+        with open(self.path(name), "wb") as f:
+            f.write(content)
+        return self.path(name)
+
+    def good(self, *arguments):
+        p = tvms(*arguments)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        return p.stdout.decode()
+
+    def refused(self, code, *arguments, status=1):
+        p = tvms(*arguments)
+        self.assertEqual(p.returncode, status, p.stdout)
+        self.assertIn(f"error[{code}]" if code else "tvms: ", p.stderr.decode())
+        self.assertEqual(p.stdout, b"")
+        return p.stderr.decode()
+
+    def build(self):
+        self.good("build", "--vm", self.model, "-o", self.library)
+        return self.library
+
+    def test_bytes_say_what_the_text_says(self):
+        for release, magic in (("0.22", 0xD225DE2F4214151D), ("0.25", 0xD225DE2F4214151E), ("0.27", 0xD225DE2F4214151E)):
+            with self.subTest(release=release):
+                text = self.good("dump", "--dialect", release, self.model)
+                self.good("build", "--dialect", release, self.model, "-o", self.executable)
+                with open(self.executable, "rb") as f:
+                    self.assertEqual(struct.unpack("<Q", f.read(8))[0], magic)
+                self.assertEqual(self.good("dump", self.executable), text)
+                self.assertIn("@main:\n", text)
+
+    def test_a_library_has_the_executable_inside(self):
+        self.assertEqual(self.good("dump", self.build()), self.good("dump", self.model))
+
+    def test_a_library_gives_what_the_program_gives(self):
+        self.build()
+        for arguments in (["--entry", "main"], ["--entry", "main", "--seed", "7"], ["--entry", "pick"], ["--entry", "pick", "--seed", "1"],
+                          ["--entry", "half"]):
+            with self.subTest(arguments=arguments):
+                self.assertEqual(self.good("run", self.library, *arguments), self.good("run", self.model, *arguments))
+
+    def test_inputs(self):
+        self.build()
+        x = self.path("x.npy")
+        npy.write(x, "<f4", (2, 4), [float(i) for i in range(8)])
+        self.good("run", self.library, "--in", f"x={x}", "--out", self.path("out"))
+        self.assertEqual(npy.read(self.path("out/result.npy"))[1], (2, 3))
+        self.refused("E0935", "run", self.library, "--in", f"y={x}")
+        self.refused("E0917", "run", self.library, "--in", f"w={x}")
+        self.refused("E0935", "run", self.library, "--entry", "half", "--in", f"x={self.model}")
+        self.refused("E0936", "run", self.library, "--entry", "untyped")
+        self.refused("E0933", "run", self.library, "--entry", "other")
+        self.refused("", "run", self.library, "--in", "x=/nonexistent/x.npy", status=2)
+
+    def test_an_executable_alone_has_no_kernels(self):
+        self.good("build", self.model, "-o", self.executable)
+        self.assertIn("'shape_func'", self.refused("E0964", "run", self.executable))
+
+    def test_an_executable_runs_what_needs_no_kernel(self):
+        model = self.file("shape.tvms", b"""
+from tvm.script import relax as R, tirx as T
+@R.function
+def main(x: R.Tensor(("n", 3), "float32")):
+    n = T.int64()
+    return (x, R.shape([3, n]))
+""")
+        self.good("build", model, "-o", self.executable)
+        self.assertEqual(self.good("run", self.executable), self.good("run", model))
+
+    def test_functions_of_the_run_time_are_called(self):
+        model = self.file("sort.tvms", SORT.encode())
+        self.good("build", "--vm", model, "-o", self.library)
+        self.assertEqual(self.good("run", self.library), self.good("run", model))
+
+    def test_profile_and_trace(self):
+        self.build()
+        table = self.good("run", "--profile", "instructions", self.library)
+        self.assertIn("main:0  vm.builtin.alloc_shape_heap", table)
+        self.assertIn("  matmul\n", table)
+        trace = self.path("trace.json")
+        self.good("run", "--profile", "trace", "-o", trace, "--entry", "pick", self.library)
+        with open(trace, encoding="utf-8") as f:
+            events = json.load(f)["traceEvents"]
+        self.assertTrue(all(e["ph"] == "X" and e["ts"] >= 0 and e["dur"] >= 0 for e in events))
+        self.assertIn("vm.builtin.read_if_cond", {e["name"] for e in events})
+        self.refused("", "run", "--profile", "instructions", self.model, status=2)
+        self.refused("", "run", "--profile", "html", "-o", trace, self.library, status=2)
+
+    def test_broken_executables(self):
+        self.good("build", self.model, "-o", self.executable)
+        with open(self.executable, "rb") as f:
+            content = f.read()
+        for length in list(range(8, 200, 7)) + list(range(200, len(content), 97)):
+            self.refused("E0962", "dump", self.file("cut.vm", content[:length]))
+        self.good("build", source("corpus", "relax", "constants.tvms"), "-o", self.executable)
+        with open(self.executable, "rb") as f:
+            content = f.read()
+        for what, old, new in (("version", b"0.14", b"0.99"), ("tensor", struct.pack("<Q", 0xDD5E40F096B4A13F), bytes(8))):
+            with self.subTest(what=what):
+                self.assertTrue(old in content)
+                self.refused("E0962", "dump", self.file("broken.vm", content.replace(old, new, 1)))
+
+    def test_broken_code(self):
+        self.good("build", self.model, "-o", self.executable)
+        with open(self.executable, "rb") as f:
+            content = f.read()
+        end = len(content) - 8  # a register that is returned
+        for value in (1 << 40, -1, (1 << 63) - 1):
+            broken = content[:end] + struct.pack("<q", value)
+            self.refused("E0963", "dump", self.file("broken.vm", broken))
+            self.refused("E0963", "run", self.path("broken.vm"))
+
+    def test_libraries_without_an_executable(self):
+        self.good("build", source("corpus", "mlp_module.tvms"), "-o", self.library, "--primfuncs-only")
+        self.refused("E0962", "dump", self.library)
+        self.refused("E0962", "run", self.library)
+
+    def test_what_has_no_code(self):
+        self.refused("E0961", "dump", source("corpus", "native", "arguments.tvms"))
+        self.refused("E0961", "build", source("corpus", "native", "arguments.tvms"), "-o", self.executable)
+        model = self.file("foreign.tvms", b"""
+from tvm.script import relax as R
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    return R.wrap_param(x)
+""")
+        self.refused("E0960", "dump", model)
+
+    def test_usage(self):
+        self.refused("", "build", "--vm", self.model, "-o", self.path("x.c"), status=2)
+        self.refused("", "dump", status=2)
+        self.refused("", "dump", self.path("missing.vm"), status=2)
+
+
+if __name__ == "__main__":
+    main()
