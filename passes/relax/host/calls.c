@@ -15,6 +15,8 @@
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
 
+#include <stdio.h>
+
 // ---- Direct calls ----
 
 static tvms_node *tensor_type(tvms_host *h, const tvms_host_value *value) {
@@ -256,6 +258,14 @@ static tvms_host_value *TVMS_NULLABLE shape_of(tvms_host *h, const tvms_call *ca
   return shape;
 }
 
+// An operator that lowering has left.
+static void *TVMS_NULLABLE refuse_operator(tvms_host *h, const tvms_node *node) {
+  char reason[128];
+  snprintf(reason, sizeof reason, "no PrimFunc computes 'R.%s'",
+           tvms_op_of(tvms_op_called(node))->name);
+  return tvms_host_refuse(h, node->span, reason);
+}
+
 static tvms_host_value *TVMS_NULLABLE call_operator(tvms_host *h, tvms_node *node,
                                                     const char *name) {
   const tvms_call *call = tvms_as_call(node);
@@ -275,9 +285,7 @@ static tvms_host_value *TVMS_NULLABLE call_operator(tvms_host *h, tvms_node *nod
   case TVMS_R_reshape: return reshape(h, call);
   case TVMS_R_shape_of: return shape_of(h, call);
   case TVMS_R_NONE: break;
-  default:
-    return tvms_host_refuse(h, node->span,
-                            "no PrimFunc computes an operator that it uses");
+  default: return refuse_operator(h, node);
   }
   if (tvms_dtype_is_void(node->dtype))
     return tvms_host_refuse(h, node->span,
