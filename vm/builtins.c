@@ -1,6 +1,8 @@
 // What TVM's run time has in src/runtime/vm/builtin.cc for these names.
 #include "vm/builtins.h"
 
+#include "vm/kv_cache.h"
+
 #include <string.h>
 
 TVMS_NORETURN static void wrong_argument(tvms_vm_machine *m, const char *expected) {
@@ -173,6 +175,15 @@ static const struct {
     {"vm.builtin.invoke_closure", invoke_closure},
     {"vm.builtin.call_tir_dyn", call_tir_dyn},
     {"vm.builtin.read_if_cond", read_if_cond},
+    {"vm.builtin.attention_kv_cache_create", tvms_vm_kv_cache_create},
+    {"vm.builtin.attention_kv_cache_append", tvms_vm_kv_cache_append},
+    {"vm.builtin.attention_kv_cache_update", tvms_vm_kv_cache_update},
+    {"vm.builtin.attention_kv_cache_view", tvms_vm_kv_cache_view},
+    {"vm.builtin.attention_kv_cache_window_override", tvms_vm_kv_cache_window_override},
+    {"vm.builtin.attention_kv_cache_window_override_with_sinks",
+     tvms_vm_kv_cache_window_override},
+    {"vm.builtin.attention_kv_cache_array_popn", tvms_vm_kv_cache_array_popn},
+    {"vm.builtin.attention_kv_cache_array_clear", tvms_vm_kv_cache_array_clear},
 };
 
 tvms_vm_builtin *tvms_vm_builtin_find(tvms_bytes name) {

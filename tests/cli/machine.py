@@ -45,6 +45,37 @@ def main(x: R.Tensor((7,), "float32")):
 """
 
 
+CACHE = """
+from tvm.script import ir as I, relax as R
+
+@I.ir_module
+class Module:
+    @R.function(pure=False)
+    def grow(x: R.Tensor((1, 2), "float32"), y: R.Tensor((3, 2), "float32")):
+        c = R.call_packed("vm.builtin.attention_kv_cache_create", x, R.shape([2, 2]), R.prim_value(-1), ty_args=(R.Object,))
+        d = R.call_packed("vm.builtin.attention_kv_cache_append", c, y, ty_args=(R.Object,))
+        return R.call_packed("vm.builtin.attention_kv_cache_view", d, R.shape([4, 2]), ty_args=(R.Tensor((4, 2), "float32"),))
+
+    @R.function(pure=False)
+    def pop(x: R.Tensor((1, 2), "float32"), y: R.Tensor((3, 2), "float32")):
+        c = R.call_packed("vm.builtin.attention_kv_cache_create", x, R.shape([2, 2]), R.prim_value(-1), ty_args=(R.Object,))
+        d = R.call_packed("vm.builtin.attention_kv_cache_append", c, y, ty_args=(R.Object,))
+        p = R.call_packed("vm.builtin.attention_kv_cache_array_popn", (d,), R.prim_value(2), ty_args=(R.Object,))
+        return R.call_packed("vm.builtin.attention_kv_cache_view", d, ty_args=(R.Tensor(ndim=2, dtype="float32"),))
+
+    @R.function(pure=False)
+    def window(x: R.Tensor((1, 2), "float32"), y: R.Tensor((3, 2), "float32")):
+        c = R.call_packed("vm.builtin.attention_kv_cache_create", x, R.shape([4, 2]), R.prim_value(1), ty_args=(R.Object,))
+        d = R.call_packed("vm.builtin.attention_kv_cache_window_override_with_sinks", c, y, R.prim_value(4), R.prim_value(1), ty_args=(R.Object,))
+        e = R.call_packed("vm.builtin.attention_kv_cache_window_override_with_sinks", d, x, R.prim_value(4), R.prim_value(1), ty_args=(R.Object,))
+        return R.call_packed("vm.builtin.attention_kv_cache_view", e, ty_args=(R.Tensor(ndim=2, dtype="float32"),))
+
+    @R.function(pure=False)
+    def wrong(x: R.Tensor((1, 2), "float32"), y: R.Tensor((3, 2), "float32")):
+        return R.call_packed("vm.builtin.attention_kv_cache_append", x, y, ty_args=(R.Object,))
+"""
+
+
 class Machine(unittest.TestCase):
     def setUp(self):
         self.place = tempfile.TemporaryDirectory()
@@ -128,6 +159,20 @@ def main(x: R.Tensor(("n", 3), "float32")):
         model = self.file("sort.tvms", SORT.encode())
         self.good("build", "--vm", model, "-o", self.library)
         self.assertEqual(self.good("run", self.library), self.good("run", model))
+
+    def test_cache_of_attention(self):
+        model = self.file("cache.tvms", CACHE.encode())
+        self.good("build", model, "-o", self.executable)
+        x, y = self.path("x.npy"), self.path("y.npy")
+        npy.write(x, "<f4", (1, 2), [1.0, 2.0])
+        npy.write(y, "<f4", (3, 2), [3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
+        given = ["--in", f"x={x}", "--in", f"y={y}", "--out", self.path("out")]
+        # Rows of x and y; without the last two; a window of four with one row that stays.
+        for entry, rows in (("grow", [1, 2, 3, 4, 5, 6, 7, 8]), ("pop", [1, 2, 3, 4]), ("window", [1, 2, 1, 2, 5, 6, 7, 8])):
+            with self.subTest(entry=entry):
+                self.good("run", self.executable, "--entry", entry, *given)
+                self.assertEqual([float(v) for v in npy.read(self.path("out/result.npy"))[2]], rows)
+        self.refused("E0916", "run", self.executable, "--entry", "wrong", *given)
 
     def test_profile_and_trace(self):
         self.build()
