@@ -2,6 +2,8 @@
 
 #include "schedule/table.h"
 
+#include <string.h>
+
 // ---- Values ----
 
 static void write_name(const tvms_sched_value *value, tvms_strbuf *out) {
@@ -158,6 +160,17 @@ static void write_input(const tvms_sched_value *value, tvms_strbuf *out) {
     write_json(value, out);
 }
 
+// A buffer of a block is two items: its index, and 1 where it is written.
+static bool write_buffer(const tvms_sched_param *param, const tvms_sched_value *value,
+                         tvms_strbuf *out) {
+  bool pair = param->type == TVMS_PARAM_BUFFER && value->kind == TVMS_VALUE_LIST
+              && value->len == 2 && value->items[0].kind == TVMS_VALUE_TEXT;
+  if (!pair) return false;
+  write_json(&value->items[1], out);
+  tvms_strbuf_puts(out, strcmp(value->items[0].text, "write") == 0 ? ", 1" : ", 0");
+  return true;
+}
+
 static void write_list(const tvms_done_step *step, tvms_param_place place,
                        tvms_strbuf *out) {
   bool first = true, attrs = place == TVMS_PLACE_ATTR;
@@ -169,6 +182,7 @@ static void write_list(const tvms_done_step *step, tvms_param_place place,
     if (!first) tvms_strbuf_puts(out, ", ");
     first = false;
     bool flat = param->type == TVMS_PARAM_LOOPS || param->type == TVMS_PARAM_FACTORS;
+    if (write_buffer(param, value, out)) continue;
     if (flat)
       write_items(value, write_input, out);
     else if (param->type == TVMS_PARAM_BLOCKS && value->kind == TVMS_VALUE_NONE)

@@ -23,11 +23,17 @@ typedef struct {
 
 // ---- Conditions ----
 
-// Is the region one element whose places are variables and zeros? Other constants would lie outside of the copy, which TVM does not see.
-static bool is_plain(const tvms_buffer_region *region) {
+static bool is_axis(const tvms_block *block, const tvms_node *var) {
+  for (uint32_t i = 0; i < block->iter_vars.len; i++)
+    if (tvms_as_iter_var(block->iter_vars.items[i])->var == var) return true;
+  return false;
+}
+
+// Is the region one element whose places are axes of the block and zeros? Others would lie outside of the copy, which TVM does not see.
+static bool is_plain(const tvms_block *block, const tvms_buffer_region *region) {
   for (uint32_t i = 0; i < region->region.len; i++) {
     const tvms_range *range = tvms_as_range(region->region.items[i]);
-    bool place = range->min->kind == TVMS_NODE_VAR || tvms_node_is_int(range->min, 0);
+    bool place = is_axis(block, range->min) || tvms_node_is_int(range->min, 0);
     if (!place || !tvms_node_is_int(range->extent, 1)) return false;
   }
   return true;
@@ -42,7 +48,7 @@ static bool check_regions(tvms_sched *s, const tvms_block *block) {
       const tvms_buffer_region *region = tvms_as_buffer_region(lists[k].items[i]);
       for (uint32_t n = 0; n < seen.len; n++)
         fine = fine && seen.items[n] != region->buffer;
-      fine = fine && is_plain(region);
+      fine = fine && is_plain(block, region);
       tvms_vec_push(&s->context->memory, &seen, region->buffer);
     }
   tvms_vec_fini(&s->context->memory, &seen);

@@ -80,6 +80,48 @@ static bool make_chain(tvms_sched *s, const int32_t *sites, uint32_t count, int3
   }
 }
 
+// How many of the loops a value of an axis uses; `mixed`: spatial axes use one of them, too.
+static uint32_t loops_of(const tvms_sched *s, const int32_t *sites, uint32_t count,
+                         tvms_node *value, const tvms_block_realize *realize,
+                         bool *mixed) {
+  tvms_list axes = tvms_as_block(realize->block)->iter_vars;
+  uint32_t used = 0;
+  for (uint32_t k = 0; k < count; k++) {
+    const tvms_node *var = tvms_sched_loop(s, sites[k])->var;
+    if (!tvms_sched_uses(s, value, var)) continue;
+    used++;
+    for (uint32_t i = 0; i < axes.len; i++)
+      if (tvms_as_iter_var(axes.items[i])->iter_type == TVMS_ITER_DATA_PAR
+          && tvms_sched_uses(s, realize->iter_values.items[i], var))
+        *mixed = true;
+  }
+  return used;
+}
+
+// T.init() runs where reduced axes are at their first values, which must be their first steps. Loops that spatial and reduced axes
+// share do not keep that when they change places. TVM does not ask.
+static bool check_begin(tvms_sched *s, const int32_t *sites, uint32_t count,
+                        int32_t top) {
+  tvms_site_vec blocks = {0};
+  tvms_sched_children(s, top, &blocks);
+  bool fine = true;
+  for (uint32_t b = 0; fine && b < blocks.len; b++) {
+    const tvms_block_realize *realize = tvms_sched_realize(s, blocks.items[b]);
+    const tvms_block *block = tvms_as_block(realize->block);
+    for (uint32_t i = 0; block->init && fine && i < block->iter_vars.len; i++) {
+      if (tvms_as_iter_var(block->iter_vars.items[i])->iter_type == TVMS_ITER_DATA_PAR)
+        continue;
+      bool mixed = false;
+      uint32_t used =
+          loops_of(s, sites, count, realize->iter_values.items[i], realize, &mixed);
+      fine = used < 2 || !mixed;
+    }
+  }
+  tvms_vec_fini(&s->context->memory, &blocks);
+  return fine
+         || tvms_sched_refuse(s, "the loops are both of spatial and of reduced axes");
+}
+
 bool tvms_step_reorder(tvms_step *step) {
   tvms_sched *s = step->sched;
   const tvms_sched_value *list = &step->args[TVMS_ARG(Reorder, loops)];
@@ -89,7 +131,7 @@ bool tvms_step_reorder(tvms_step *step) {
   int32_t top, bottom;
   tvms_node *made;
   bool fine = check_chain(s, sites, list->len, &top, &bottom)
-              && check_blocks(s, top, bottom)
+              && check_blocks(s, top, bottom) && check_begin(s, sites, list->len, top)
               && make_chain(s, sites, list->len, top, bottom, &made);
   if (!fine) return false;
   tvms_sched_replace_one(s, tvms_sched_at(s, top)->node, made);
