@@ -315,6 +315,14 @@ static bool shuts_soon(const tvms_indentation *layout, const tvms_bracket *top,
   return false;
 }
 
+// The bracket that opens may have been refused on the same line, which was reported.
+static bool is_wrong_line(tvms_indentation *layout, uint32_t place) {
+  const tvms_diag *last = diags_of(layout)->last;
+  if (!last || last->id != TVMS_D_syntax || last->span.begin > place) return false;
+  const char *text = layout->lexer.context->diags.source->text + last->span.begin;
+  return !memchr(text, '\n', place - last->span.begin);
+}
+
 // Returns false if the token is to be dropped.
 static bool shut_bracket(tvms_indentation *layout, tvms_token *token) {
   tvms_bracket *top = &layout->brackets.items[layout->brackets.len - 1];
@@ -325,7 +333,8 @@ static bool shut_bracket(tvms_indentation *layout, tvms_token *token) {
   }
   const char *text = tvms_token_text(token->kind);
   if (layout->brackets.len == 1 || top->shut == TVMS_TOK_END) {
-    tvms_diag_report(diags_of(layout), TVMS_D_unmatched_bracket, span, text);
+    if (!is_wrong_line(layout, span.begin))
+      tvms_diag_report(diags_of(layout), TVMS_D_unmatched_bracket, span, text);
     return false;
   }
   char open[2] = {bracket_text(layout, top), '\0'};

@@ -88,7 +88,9 @@ static tvms_token_meaning signs(const char *text, tvms_token token, tvms_token f
   if (begin > 0 && text[begin - 1] == '/' && text[begin] == '*')
     return meaning((tvms_span){begin - 1, token.end}, "a comment begins with '#'",
                    (tvms_span){begin - 1, token.end}, "#");
-  bool comment = (token.kind == TVMS_TOK_FLOOR_DIV && begin == first.begin)
+  uint32_t before = end_before(text, begin);
+  bool behind = before > 0 && text[before - 1] == ':';
+  bool comment = (token.kind == TVMS_TOK_FLOOR_DIV && (begin == first.begin || behind))
                  || (token.kind == TVMS_TOK_SLASH && begin == first.begin
                      && text[token.end] == '*');
   if (comment)

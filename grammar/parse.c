@@ -432,6 +432,38 @@ static bool follows_skipped(const parse *p, tvms_token token) {
   return token.begin == first.begin && level->skipped;
 }
 
+static uint32_t indentation_at(const char *text, uint32_t line) {
+  uint32_t at = line;
+  while (text[at] == ' ' || text[at] == '\t') {
+    at++;
+  }
+  return at - line;
+}
+
+// What was refused stands behind the ':' of a header whose block follows on the next lines, as
+// in `for i in range(4):  // copy`: without it the statement is whole.
+static bool heads_block(const parse *p, tvms_token token) {
+  tvms_token first = p->layout.first;
+  if (!tvms_token_is_header(first.kind) || !takes(p, TERMINAL_NEWLINE)) return false;
+  const char *text = text_of(p);
+  uint32_t before = token.begin;
+  while (before > first.end && strchr(" \t/:", text[before - 1])) {
+    before--;
+  }
+  if (!memchr(text + before, ':', token.begin - before)) return false;
+  uint32_t line = first.begin;
+  while (line > 0 && text[line - 1] != '\n') {
+    line--;
+  }
+  const char *next = strchr(text + token.end, '\n');
+  while (next && (next[1] == '\n' || next[1] == '\r')) {
+    next = strchr(next + 1, '\n');
+  }
+  return next
+         && indentation_at(text, (uint32_t)(next + 1 - text))
+                > indentation_at(text, line);
+}
+
 // Mends after `token` was refused. Returns the token to go on with; false: read the next.
 static bool recover(parse *p, tvms_token *token) {
   p->build.failed = false;
@@ -486,7 +518,9 @@ static bool recover(parse *p, tvms_token *token) {
     feed(p, TERMINAL_NEWLINE, end, end, 0);
     return true;
   }
+  bool heads = heads_block(p, *token);
   *token = skip_statement(p, *token);
+  if (heads && token->kind == TVMS_TOK_NEWLINE) return true;
   give_up_statement(p, first.begin < token->begin ? first.begin : token->begin,
                     token->begin, unsupported);
   if (token->kind != TVMS_TOK_NEWLINE) {

@@ -307,7 +307,9 @@ static tvms_node *remap_one(tvms_reader *reader, tvms_frame *frame, char kind,
     return NULL;
   }
   if (kind != 'S' && kind != 'R') {
-    tvms_reader_report(reader, unknown_axis_kind, call->refs[0], kind);
+    uint32_t place = tvms_reader_span_of(reader, call->refs[0]).begin;
+    if (!tvms_reader_was_misread(reader, (tvms_span){place, place}))
+      tvms_reader_report(reader, unknown_axis_kind, call->refs[0], kind);
     return NULL;
   }
   tvms_iter_type type = kind == 'S' ? TVMS_ITER_DATA_PAR : TVMS_ITER_COMM_REDUCE;

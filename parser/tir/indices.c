@@ -89,7 +89,12 @@ void tvms_tir_report_region(tvms_reader *reader, const tvms_node *region,
     found = subscripts_at(text, span);
   bool joined = found.joint_count && found.count == buffer->shape.len;
   if (found.slices || (found.count >= buffer->shape.len && !joined)) {
-    tvms_reader_report(reader, region_as_value, ref);
+    tvms_diag *slice = tvms_reader_report(reader, region_as_value, ref);
+    const char *last =
+        tvms_dialect_text(tvms_release_until(TVMS_FACT_slices_are_vectors));
+    tvms_diag_remark(&reader->context->diags, slice,
+                     "TVM %s is the last release that takes it (--from %s)", last,
+                     last);
     return;
   }
   uint32_t count = joined ? 1 : found.count;

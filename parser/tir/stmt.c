@@ -82,7 +82,8 @@ static void read_expression(tvms_reader *reader, tvms_ref ref) {
 static void read_assert(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf stmt = *tvms_reader_at(reader, ref);
   if (!stmt.b) {
-    tvms_reader_report(reader, assert_without_message, ref);
+    if (!tvms_reader_was_misread(reader, tvms_reader_span_of(reader, ref)))
+      tvms_reader_report(reader, assert_without_message, ref);
     reader->failed = true;
     return;
   }
