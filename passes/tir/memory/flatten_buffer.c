@@ -408,7 +408,8 @@ static tvms_node *flatten_allocate(tvms_rewriter *rewriter, tvms_node *node) {
 static void copy_flat_parameters(flattening *f, const tvms_prim_func *function) {
   for (uint32_t i = 0; i < function->buffers.len; i++) {
     tvms_node *buffer = function->buffers.items[i];
-    if (!buffer || flat_buffer(f, buffer) != buffer) continue;
+    if (!buffer || !is_flat(f, tvms_as_buffer(buffer))) continue;
+    if (f->bytes && tvms_dtype_is_bool(tvms_as_buffer(buffer)->element)) continue;
     tvms_node_map_put(&f->buffers, buffer, tvms_node_copy(f->unit, buffer));
   }
 }
