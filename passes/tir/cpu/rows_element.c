@@ -307,17 +307,24 @@ static tvms_node *column_chunk(tvms_line_writer *w, uint32_t at) {
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
-// Loads the rows of a square along the axis around the line, and turns them.
+// Loads the rows of squares along the axis around the line, and turns them.
 static tvms_node *turn_chunk(tvms_line_writer *w, tvms_node **buffers) {
-  int64_t lanes = w->chunk.lanes;
+  int64_t lanes = w->chunk.lanes, rows = w->chunk.tile;
   tvms_node *row = tvms_cpu_variable(w->unit, "row", w->like);
   tvms_node *lane = tvms_cpu_variable(w->unit, "lane", w->like);
+  tvms_node *in_square = row, *in_row = lane;
+  if (rows > lanes) {
+    tvms_node *square = build(w, TVMS_NODE_FLOOR_DIV, row, number(w, lanes));
+    in_square = build(w, TVMS_NODE_FLOOR_MOD, row, number(w, lanes));
+    in_row = build(w, TVMS_NODE_ADD, build(w, TVMS_NODE_MUL, square, number(w, lanes)),
+                   lane);
+  }
   uint32_t line = own_count(w) - 1;
-  w->own_now[line] = build(w, TVMS_NODE_ADD, w->chunk.begin, row);
-  w->own_now[line - 1] = build(w, TVMS_NODE_ADD, w->chunk.tile_begin, lane);
+  w->own_now[line] = build(w, TVMS_NODE_ADD, w->chunk.begin, in_square);
+  w->own_now[line - 1] = build(w, TVMS_NODE_ADD, w->chunk.tile_begin, in_row);
   tvms_line_set_axes(w);
   tvms_node *value = tvms_line_as_now(w, pass_plan(w)->turned);
-  tvms_node *size = number(w, lanes * lanes);
+  tvms_node *size = number(w, rows * lanes);
   for (uint32_t i = 0; i < 2; i++)
     buffers[i] = tvms_cpu_buffer(w->unit, "square", value->dtype, "local", &size, 1);
   tvms_node *place =
@@ -325,8 +332,8 @@ static tvms_node *turn_chunk(tvms_line_writer *w, tvms_node **buffers) {
   tvms_node *body =
       tvms_cpu_store(w->unit, buffers[0], tvms_list_copy(w->unit, &place, 1), value);
   body = tvms_cpu_loop(w->unit, lane, number(w, lanes), TVMS_FOR_VECTORIZED, body);
-  body = tvms_cpu_loop(w->unit, row, number(w, lanes), TVMS_FOR_UNROLLED, body);
-  tvms_node *turn = tvms_line_turn(w->unit, w->like, lanes, buffers, &w->square);
+  body = tvms_cpu_loop(w->unit, row, number(w, rows), TVMS_FOR_UNROLLED, body);
+  tvms_node *turn = tvms_line_turn(w->unit, w->like, rows, lanes, buffers, &w->square);
   return tvms_stmt_pair(w->unit, body, turn);
 }
 

@@ -13,7 +13,7 @@
 
 enum {
   NONE = TVMS_MOST_STAGE_AXES,
-  WORTH_THREADS = 1 << 17,  // weighted elements from which on threads pay
+  WORTH_THREADS = 1 << 19,  // weighted elements from which on threads pay
 };
 
 static const tvms_line_member *first_of_pass(const tvms_line_writer *w) {

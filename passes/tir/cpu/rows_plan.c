@@ -374,18 +374,38 @@ static bool can_overlap(tvms_unit *unit, const tvms_line_group *g,
   return true;
 }
 
-// Squares of elements, as large as the axes allow.
-static void plan_turn(const tvms_line_member *m, tvms_node *load,
+// Bytes between rows of a square, if that is known.
+static int64_t row_distance(tvms_unit *unit, const tvms_node *buffer, tvms_list indices,
+                            const tvms_node *var) {
+  int64_t step;
+  if (!tvms_cpu_step_of(unit, buffer, indices, var, &step)) return 0;
+  return step * ((tvms_as_buffer(buffer)->element.bits + 7) / 8);
+}
+
+// Squares of elements. Half a line of the cache is as fast as a whole one and two squares make one,
+// but where rows share their places in the cache: there whole lines are stored at once.
+static void plan_turn(tvms_unit *unit, const tvms_line_member *m, tvms_node *load,
                       tvms_line_pass_plan *p) {
-  enum { MOST_LANES = 16, FEWEST = 4 };
-  int64_t line = tvms_cpu_number(m->stage.axes[m->own[m->own_count - 1]].extent);
-  int64_t around = tvms_cpu_number(m->stage.axes[m->own[m->own_count - 2]].extent);
+  enum { MOST_LANES = 16, FEWEST = 4, SHARED = 1024 };
+  const tvms_stage_axis *line = &m->stage.axes[m->own[m->own_count - 1]];
+  const tvms_stage_axis *around = &m->stage.axes[m->own[m->own_count - 2]];
+  const tvms_store *store = m->stage.store;
+  const tvms_buffer_load *from = tvms_as_buffer_load(load);
+  int64_t stored = row_distance(unit, store->buffer, store->indices, around->var);
+  int64_t loaded = row_distance(unit, from->buffer, from->indices, line->var);
+  bool crowded = stored % SHARED == 0 || loaded % SHARED == 0;
+  int64_t length = tvms_cpu_number(line->extent),
+          steps = tvms_cpu_number(around->extent);
   int64_t lanes = p->lanes < MOST_LANES ? p->lanes : MOST_LANES;
-  while (lanes > 1 && ((line >= 0 && lanes > line) || (around >= 0 && lanes > around)))
+  if (!crowded && lanes == p->lanes && lanes > 2 * FEWEST) lanes /= 2;
+  while (lanes > 1
+         && ((length >= 0 && lanes > length) || (steps >= 0 && lanes > steps)))
     lanes /= 2;
   if (lanes < FEWEST || !p->overlaps) return;
-  *p = (tvms_line_pass_plan){.lanes = lanes, .vectors = 1, .tile = lanes, .fused = 1};
-  p->overlaps = true;
+  bool two = !crowded && (steps < 0 || steps >= 2 * lanes);
+  *p =
+      (tvms_line_pass_plan){.lanes = lanes, .vectors = 1, .fused = 1, .overlaps = true};
+  p->tile = two ? 2 * lanes : lanes;
   p->turned = load;
 }
 
@@ -432,7 +452,7 @@ tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *grou
   for (uint32_t pass = 0; pass < group->pass_count; pass++) {
     plan_pass(chain->unit, group, options->target, pass, &plan, &plan.passes[pass]);
     plan.passes[pass].overlaps = can_overlap(chain->unit, group, &plan, pass);
-    if (turned) plan_turn(&group->members[0], turned, &plan.passes[pass]);
+    if (turned) plan_turn(chain->unit, &group->members[0], turned, &plan.passes[pass]);
     if (options->reorders && group->row_count)
       plan_quotient(chain->unit, group, pass, &plan.passes[pass]);
   }

@@ -79,7 +79,7 @@ tvms_node *TVMS_NULLABLE tvms_line_turned_load(tvms_unit *unit,
 typedef struct {
   tvms_unit *unit;
   const tvms_node *like;
-  int64_t lanes;
+  int64_t rows, lanes;
 } turning;
 
 static tvms_node *number(const turning *t, int64_t value) {
@@ -137,12 +137,13 @@ static tvms_node *exchange(const turning *t, tvms_node *const *buffers, int64_t 
   tvms_node *body =
       tvms_stmt_pair(t->unit, store_exchanged(t, buffers, pair, apart, false),
                      store_exchanged(t, buffers, pair, apart, true));
-  return tvms_cpu_loop(t->unit, var, number(t, t->lanes / 2), TVMS_FOR_UNROLLED, body);
+  return tvms_cpu_loop(t->unit, var, number(t, t->rows / 2), TVMS_FOR_UNROLLED, body);
 }
 
-tvms_node *tvms_line_turn(tvms_unit *unit, const tvms_node *like, int64_t lanes,
-                          tvms_node *const *buffers, tvms_node **turned) {
-  turning t = {unit, like, lanes};
+tvms_node *tvms_line_turn(tvms_unit *unit, const tvms_node *like, int64_t rows,
+                          int64_t lanes, tvms_node *const *buffers,
+                          tvms_node **turned) {
+  turning t = {unit, like, rows, lanes};
   tvms_node *now[] = {buffers[0], buffers[1]};
   tvms_node_vec stmts = {0};
   for (int64_t apart = lanes / 2; apart > 0; apart /= 2) {

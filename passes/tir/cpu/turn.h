@@ -12,9 +12,10 @@
 // member's value.
 tvms_node *TVMS_NULLABLE tvms_line_turned_load(tvms_unit *unit, tvms_line_group *group);
 
-// The steps from `rows`, a buffer of `lanes` vectors of `lanes` elements, to the same turned, in
-// one of the two buffers, which is returned in `turned`. `like` has the dtype of indices.
-tvms_node *tvms_line_turn(tvms_unit *unit, const tvms_node *like, int64_t lanes,
-                          tvms_node *const *buffers, tvms_node **turned);
+// The steps from the first of two buffers, `rows` vectors of `lanes` elements, to the same with each
+// square of `lanes` vectors turned, in one of the two, which is returned in `turned`. `like` has
+// the dtype of indices.
+tvms_node *tvms_line_turn(tvms_unit *unit, const tvms_node *like, int64_t rows,
+                          int64_t lanes, tvms_node *const *buffers, tvms_node **turned);
 
 #endif
