@@ -80,7 +80,7 @@ static tvms_node *write_square(writer *w, tvms_node *step, tvms_node *column) {
   tvms_node_vec stmts = {0};
   tvms_stmt_push(w->unit, &stmts, load_rows(w, buffers[0], step, column));
   tvms_stmt_push(w->unit, &stmts,
-                 tvms_line_turn(w->unit, like, lanes, buffers, &turned));
+                 tvms_line_turn(w->unit, like, lanes, lanes, buffers, &turned));
   tvms_stmt_push(w->unit, &stmts, store_columns(w, turned, step, column));
   return tvms_cpu_block(w->unit, "square", (tvms_list){buffers, 2},
                         tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN));
