@@ -135,7 +135,7 @@ static void add_row(const tvms_profile *p, const tvms_profile_sum *sum, double t
                      (unsigned long long)sum->calls);
   bool computes = sum->member->function->kind == TVMS_NODE_PRIM_FUNC && sum->own > 0;
   if (computes && sum->work > 0) {
-    tvms_strbuf_printf(out, " %9.2f", sum->work / sum->own * 1e-9);
+    tvms_strbuf_printf(out, " %9.4g", sum->work / sum->own * 1e-9);
     if (peak > 0)
       tvms_strbuf_printf(out, " %6.1f", 100 * sum->work / sum->own / peak);
     else
@@ -144,7 +144,7 @@ static void add_row(const tvms_profile *p, const tvms_profile_sum *sum, double t
     tvms_strbuf_puts(out, "         -      -");
   }
   if (computes)
-    tvms_strbuf_printf(out, " %9.2f", sum->bytes / sum->own * 1e-9);
+    tvms_strbuf_printf(out, " %9.4g", sum->bytes / sum->own * 1e-9);
   else
     tvms_strbuf_puts(out, "         -");
   tvms_strbuf_printf(out, "  %s\n", name);
