@@ -66,10 +66,12 @@ def schedule(module, steps):
     """The module behind the steps of a schedule, which are Python."""
     try:
         from tvm.s_tir import Schedule
+        from tvm.script import tirx as T
     except ImportError:
         from tvm.tir import Schedule
+        from tvm.script import tir as T
     sch = Schedule(module)
-    exec(steps, {"sch": sch})
+    exec(steps, {"sch": sch, "T": T})
     return sch.mod
 
 

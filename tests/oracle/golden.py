@@ -24,12 +24,10 @@ ERROR = re.compile(r"# error(\[\w+\])?: ")
 
 
 class Case:
-    """One golden file: its verb, its release, its program and what it expects."""
+    """One program of a golden file: its verb, its release, its text and what it expects."""
 
-    def __init__(self, path):
-        self.name = os.path.relpath(path, source())
-        with open(path, encoding="utf-8") as f:
-            text = f.read()
+    def __init__(self, name, text):
+        self.name = name
         runs = re.findall(r"^# RUN: (.*)$", text, re.M)
         self.words = shlex.split(runs[0]) if len(runs) == 1 else []
         end = SECTION.search(text)
@@ -87,8 +85,18 @@ def body(text):
     return text.split("\n\n", 1)[1]
 
 
+def cases_of(path):
+    """The programs of a file; what stands in front of the first holds for all."""
+    name = os.path.relpath(path, source())
+    with open(path, encoding="utf-8") as f:
+        head, *programs = re.split(r"^# PROGRAM: (.*)\n", f.read(), flags=re.M)
+    if not programs:
+        return [Case(name, head)]
+    return [Case(f"{name}: {title}", head + text) for title, text in zip(programs[::2], programs[1::2])]
+
+
 def main():
-    cases = [Case(path) for path in sys.argv[1:] or files_under(os.path.join("tests", "golden"))]
+    cases = [case for path in sys.argv[1:] or files_under(os.path.join("tests", "golden")) for case in cases_of(path)]
     judged = [c for c in cases if c.is_judged()]
     return judge_releases(lambda r: [(c.name, c) for c in judged if c.release == r], lambda stock, r, c: c.judge(stock), RELEASES)
 

@@ -51,7 +51,8 @@ static tvms_node *erased(bundler *b, tvms_unit *unit, tvms_node *type) {
 
 static tvms_node *tuple_parameter(bundler *b, tvms_unit *unit) {
   uint32_t first = (uint32_t)b->inputs, count = b->params.len - first;
-  tvms_list types = tvms_list_copy(unit, b->params.items + first, count);
+  tvms_node **weights = count ? b->params.items + first : NULL;
+  tvms_list types = tvms_list_copy(unit, weights, count);
   for (uint32_t i = 0; i < count; i++)
     types.items[i] = erased(b, unit, b->params.items[first + i]->sinfo);
   tvms_node *type = tvms_sinfo_tuple_new(unit, types.items, count);
