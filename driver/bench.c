@@ -2,11 +2,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "driver/bench.h"
 
+#include "driver/clock.h"
 #include "interp/prim.h"
 #include "support/vec.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum { LEAST_RUNS = 3, MOST_RUNS = 100000, DEEPEST = 64 };
 
@@ -29,22 +29,16 @@ typedef struct {
   uint64_t made;  // bytes of tensors in one run
 } bench;
 
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 static void observe(void *state, const tvms_interp_event *event) {
   bench *b = state;
   if (event->begins) {
-    if (b->depth < DEEPEST) b->begun[b->depth] = now();
+    if (b->depth < DEEPEST) b->begun[b->depth] = tvms_clock_now();
     b->depth++;
     return;
   }
   function_time *time = &b->functions[event->member - b->module->members];
   time->calls++;
-  if (--b->depth < DEEPEST) time->total += now() - b->begun[b->depth];
+  if (--b->depth < DEEPEST) time->total += tvms_clock_now() - b->begun[b->depth];
 }
 
 // One call; false if it failed, which was reported.
@@ -67,11 +61,11 @@ static bool measure(bench *b, uint64_t repeat) {
   for (uint32_t i = 0; i < b->module->member_count; i++) {
     b->functions[i] = (function_time){0};
   }
-  double begin = now();
+  double begin = tvms_clock_now();
   for (uint64_t i = 0; i < wanted; i++) {
-    double before = now();
+    double before = tvms_clock_now();
     if (!call_once(b)) return false;
-    double after = now();
+    double after = tvms_clock_now();
     tvms_vec_push(b->memory, &b->times, after - before);
     if (!repeat && i + 1 >= LEAST_RUNS && after - begin > 1) break;
   }

@@ -2,18 +2,12 @@
 #define _POSIX_C_SOURCE 200809L
 #include "driver/profile.h"
 
+#include "driver/clock.h"
 #include "driver/profile_sums.h"
 #include "driver/profile_work.h"
 #include "ir/target.h"
 
 #include <stdlib.h>
-#include <time.h>
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static uint64_t bytes_of(tvms_value value) {
   if (value.kind == TVMS_VALUE_TENSOR) return value.tensor->bytes;
@@ -35,7 +29,7 @@ static void begin_call(tvms_profile *p, const tvms_interp_event *call) {
   for (uint32_t i = 0; i < call->count; i++)
     event.bytes += bytes_of(call->args[i]);
   tvms_vec_push(p->memory, &p->open, p->events.len);
-  double time = now();
+  double time = tvms_clock_now();
   if (!p->events.len) p->origin = time;
   event.begin = time - p->origin;
   tvms_vec_push(p->memory, &p->events, event);
@@ -47,7 +41,7 @@ static void observe(void *state, const tvms_interp_event *call) {
     begin_call(p, call);
     return;
   }
-  double time = now();
+  double time = tvms_clock_now();
   tvms_profile_event *event = &p->events.items[p->open.items[--p->open.len]];
   event->end = time - p->origin;
   event->alive = p->interp->heap->alive;
@@ -73,12 +67,12 @@ static double measure_clock(void) {
   double best = 0;
   for (int round = 0; round < ROUNDS; round++) {
     uint64_t sum = 0;
-    double begin = now();
+    double begin = tvms_clock_now();
     for (uint32_t i = 0; i < ADDITIONS; i++) {
       sum += i;
       __asm__ volatile("" : "+r"(sum));
     }
-    double clock = ADDITIONS / (now() - begin);
+    double clock = ADDITIONS / (tvms_clock_now() - begin);
     if (clock > best) best = clock;
   }
   return best;

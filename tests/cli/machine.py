@@ -81,7 +81,7 @@ class Machine(unittest.TestCase):
         self.place = tempfile.TemporaryDirectory()
         self.addCleanup(self.place.cleanup)
         self.model = self.file("model.tvms", MODEL.encode())
-        self.executable, self.library = self.path("model.vm"), self.path("model.so")
+        self.executable, self.shared = self.path("model.vm"), self.path("model.so")
 
     def path(self, name):
         return os.path.join(self.place.name, name)
@@ -104,8 +104,8 @@ class Machine(unittest.TestCase):
         return p.stderr.decode()
 
     def build(self):
-        self.good("build", "--vm", self.model, "-o", self.library)
-        return self.library
+        self.good("build", "--vm", self.model, "-o", self.shared)
+        return self.shared
 
     def test_bytes_say_what_the_text_says(self):
         for release, magic in (("0.22", 0xD225DE2F4214151D), ("0.25", 0xD225DE2F4214151E), ("0.27", 0xD225DE2F4214151E)):
@@ -125,20 +125,20 @@ class Machine(unittest.TestCase):
         for arguments in (["--entry", "main"], ["--entry", "main", "--seed", "7"], ["--entry", "pick"], ["--entry", "pick", "--seed", "1"],
                           ["--entry", "half"]):
             with self.subTest(arguments=arguments):
-                self.assertEqual(self.good("run", self.library, *arguments), self.good("run", self.model, *arguments))
+                self.assertEqual(self.good("run", self.shared, *arguments), self.good("run", self.model, *arguments))
 
     def test_inputs(self):
         self.build()
         x = self.path("x.npy")
         npy.write(x, "<f4", (2, 4), [float(i) for i in range(8)])
-        self.good("run", self.library, "--in", f"x={x}", "--out", self.path("out"))
+        self.good("run", self.shared, "--in", f"x={x}", "--out", self.path("out"))
         self.assertEqual(npy.read(self.path("out/result.npy"))[1], (2, 3))
-        self.refused("E0935", "run", self.library, "--in", f"y={x}")
-        self.refused("E0917", "run", self.library, "--in", f"w={x}")
-        self.refused("E0935", "run", self.library, "--entry", "half", "--in", f"x={self.model}")
-        self.refused("E0936", "run", self.library, "--entry", "untyped")
-        self.refused("E0933", "run", self.library, "--entry", "other")
-        self.refused("", "run", self.library, "--in", "x=/nonexistent/x.npy", status=2)
+        self.refused("E0935", "run", self.shared, "--in", f"y={x}")
+        self.refused("E0917", "run", self.shared, "--in", f"w={x}")
+        self.refused("E0935", "run", self.shared, "--entry", "half", "--in", f"x={self.model}")
+        self.refused("E0936", "run", self.shared, "--entry", "untyped")
+        self.refused("E0933", "run", self.shared, "--entry", "other")
+        self.refused("", "run", self.shared, "--in", "x=/nonexistent/x.npy", status=2)
 
     def test_an_executable_alone_has_no_kernels(self):
         self.good("build", self.model, "-o", self.executable)
@@ -157,8 +157,8 @@ def main(x: R.Tensor(("n", 3), "float32")):
 
     def test_functions_of_the_run_time_are_called(self):
         model = self.file("sort.tvms", SORT.encode())
-        self.good("build", "--vm", model, "-o", self.library)
-        self.assertEqual(self.good("run", self.library), self.good("run", model))
+        self.good("build", "--vm", model, "-o", self.shared)
+        self.assertEqual(self.good("run", self.shared), self.good("run", model))
 
     def test_cache_of_attention(self):
         model = self.file("cache.tvms", CACHE.encode())
@@ -176,17 +176,17 @@ def main(x: R.Tensor(("n", 3), "float32")):
 
     def test_profile_and_trace(self):
         self.build()
-        table = self.good("run", "--profile", "instructions", self.library)
+        table = self.good("run", "--profile", "instructions", self.shared)
         self.assertIn("main:0  vm.builtin.alloc_shape_heap", table)
         self.assertIn("  matmul\n", table)
         trace = self.path("trace.json")
-        self.good("run", "--profile", "trace", "-o", trace, "--entry", "pick", self.library)
+        self.good("run", "--profile", "trace", "-o", trace, "--entry", "pick", self.shared)
         with open(trace, encoding="utf-8") as f:
             events = json.load(f)["traceEvents"]
         self.assertTrue(all(e["ph"] == "X" and e["ts"] >= 0 and e["dur"] >= 0 for e in events))
         self.assertIn("vm.builtin.read_if_cond", {e["name"] for e in events})
         self.refused("", "run", "--profile", "instructions", self.model, status=2)
-        self.refused("", "run", "--profile", "html", "-o", trace, self.library, status=2)
+        self.refused("", "run", "--profile", "html", "-o", trace, self.shared, status=2)
 
     def test_broken_executables(self):
         self.good("build", self.model, "-o", self.executable)
@@ -213,9 +213,9 @@ def main(x: R.Tensor(("n", 3), "float32")):
             self.refused("E0963", "run", self.path("broken.vm"))
 
     def test_libraries_without_an_executable(self):
-        self.good("build", source("corpus", "mlp_module.tvms"), "-o", self.library, "--primfuncs-only")
-        self.refused("E0962", "dump", self.library)
-        self.refused("E0962", "run", self.library)
+        self.good("build", source("corpus", "mlp_module.tvms"), "-o", self.shared, "--primfuncs-only")
+        self.refused("E0962", "dump", self.shared)
+        self.refused("E0962", "run", self.shared)
 
     def test_what_has_no_code(self):
         self.refused("E0961", "dump", source("corpus", "native", "arguments.tvms"))

@@ -27,10 +27,10 @@ class Library:
     """Calls the functions of a library with Python's numbers, tuples, and (format, shape, values) for tensors."""
 
     def __init__(self, path):
-        self.library = ctypes.CDLL(path)
+        self.handle = ctypes.CDLL(path)
         self.error = None
         self.raised = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p)(self.keep)
-        slot = ctypes.c_void_p.in_dll(self.library, "__TVMFFIErrorSetRaisedFromCStr")
+        slot = ctypes.c_void_p.in_dll(self.handle, "__TVMFFIErrorSetRaisedFromCStr")
         slot.value = ctypes.cast(self.raised, ctypes.c_void_p).value
 
     def keep(self, kind, text):
@@ -93,7 +93,7 @@ class Library:
     def __call__(self, name, *values):
         kept, result = [], Any()
         args = (Any * max(1, len(values)))(*[self.argument(v, kept) for v in values])
-        if self.library[f"__tvm_ffi_{name}"](None, args, len(values), ctypes.byref(result)):
+        if self.handle[f"__tvm_ffi_{name}"](None, args, len(values), ctypes.byref(result)):
             return self.error
         return self.taken(result)
 

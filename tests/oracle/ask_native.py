@@ -181,7 +181,8 @@ JOBS = {"relax": relax_job, "compare": compare_job, "library": library_job, "arg
         "prim_funcs": prim_funcs_job}
 
 
-def main():
+def serve(jobs, longest=None):
+    """Answers the questions on standard input, a line each; what TVM itself says goes nowhere. Errors are cut to `longest` characters."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
@@ -190,11 +191,11 @@ def main():
     for line in sys.stdin:
         question = json.loads(line)
         try:
-            answer = JOBS[question["job"]](question, names)
+            answer = jobs[question["job"]](question, names)
         except Exception as e:
-            answer = {"error": f"{type(e).__name__}: {e}"}
+            answer = {"error": f"{type(e).__name__}: {e}"[:longest]}
         answers.write(json.dumps(answer) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    serve(JOBS)

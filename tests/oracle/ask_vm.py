@@ -2,10 +2,10 @@
 
 One JSON object a line on standard input; one a line on standard output.
 """
-import json, os, sys
+import os
 
-from ask import names_of_tvm, read
-from ask_native import relative
+from ask import read
+from ask_native import relative, serve
 
 SIZE = 5  # of what is symbolic
 
@@ -116,23 +116,5 @@ def compare_job(question, names):
     return {"relative": relative(np.load(question["ours"]), np.load(question["theirs"]))}
 
 
-JOBS = {"build": build_job, "compare": compare_job}
-
-
-def main():
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(quiet, 1)
-    os.dup2(quiet, 2)
-    names = names_of_tvm()
-    for line in sys.stdin:
-        question = json.loads(line)
-        try:
-            answer = JOBS[question["job"]](question, names)
-        except Exception as e:
-            answer = {"error": f"{type(e).__name__}: {e}"[:2000]}
-        answers.write(json.dumps(answer) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    serve({"build": build_job, "compare": compare_job}, longest=2000)
