@@ -44,6 +44,18 @@ void tvms_sched_domains(const tvms_sched *sched, int32_t site, int32_t above,
   }
 }
 
+void tvms_sched_domain_sets(const tvms_sched *sched, int32_t site, int32_t above,
+                            tvms_domains *sets) {
+  tvms_domain_vec run = {0};
+  tvms_sched_domains(sched, site, above, &run);
+  tvms_domains_init(sets, sched->unit);
+  for (uint32_t i = 0; i < run.len; i++)
+    tvms_domains_set(
+        sets, run.items[i].var,
+        tvms_int_set_of_range(sched->unit, run.items[i].min, run.items[i].extent));
+  tvms_vec_fini(&sched->context->memory, &run);
+}
+
 tvms_analyzer *tvms_sched_analyzer(const tvms_sched *sched, int32_t site) {
   tvms_analyzer *analyzer = tvms_analyzer_new(sched->unit);
   for (; site != TVMS_NO_SITE; site = tvms_sched_parent(sched, site)) {

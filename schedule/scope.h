@@ -6,6 +6,7 @@
 #ifndef TVMS_SCHEDULE_SCOPE_H
 #define TVMS_SCHEDULE_SCOPE_H
 
+#include "arith/int_set.h"
 #include "arith/iter_map.h"
 #include "schedule/state.h"
 
@@ -27,6 +28,10 @@ int32_t tvms_sched_common(const tvms_sched *sched, int32_t a, int32_t b);
 // count (TVMS_NO_SITE: to the block), innermost first.
 void tvms_sched_domains(const tvms_sched *sched, int32_t site, int32_t above,
                         tvms_domain_vec *domains);
+
+// The same as sets of integers by variable. `sets` is the caller's, to be freed with tvms_domains_fini.
+void tvms_sched_domain_sets(const tvms_sched *sched, int32_t site, int32_t above,
+                            tvms_domains *sets);
 
 // An analyzer that knows the ranges of all loops around a site and of that site. The caller frees it.
 tvms_analyzer *tvms_sched_analyzer(const tvms_sched *sched, int32_t site);

@@ -164,14 +164,8 @@ static void replace(moving *m, const tvms_node *leaf, tvms_node *made, uint32_t 
 // Does the block run over all of its axes' domains? TVM does not ask, and where it does not see which steps a loop needs, others are
 // never done.
 static bool runs_over_all(tvms_sched *s, int32_t block) {
-  tvms_domain_vec run = {0};
-  tvms_sched_domains(s, tvms_sched_parent(s, block), TVMS_NO_SITE, &run);
   tvms_domains sets;
-  tvms_domains_init(&sets, s->unit);
-  for (uint32_t i = 0; i < run.len; i++)
-    tvms_domains_set(
-        &sets, run.items[i].var,
-        tvms_int_set_of_range(s->unit, run.items[i].min, run.items[i].extent));
+  tvms_sched_domain_sets(s, tvms_sched_parent(s, block), TVMS_NO_SITE, &sets);
   const tvms_block_realize *realize = tvms_sched_realize(s, block);
   tvms_list axes = tvms_as_block(realize->block)->iter_vars;
   tvms_analyzer *analyzer = tvms_analyzer_new(s->unit);
@@ -190,7 +184,6 @@ static bool runs_over_all(tvms_sched *s, int32_t block) {
   }
   tvms_analyzer_free(analyzer);
   tvms_domains_fini(&sets);
-  tvms_vec_fini(&s->context->memory, &run);
   return all;
 }
 

@@ -75,14 +75,8 @@ static bool find_ranges(rolling *x, tvms_node *region) {
   tvms_sched *s = x->sched;
   int32_t common = common_loop(x);
   if (common == TVMS_NO_SITE) return false;
-  tvms_domain_vec run = {0};
-  tvms_sched_domains(s, tvms_sched_parent(s, x->block), common, &run);
   tvms_domains sets;
-  tvms_domains_init(&sets, s->unit);
-  for (uint32_t i = 0; i < run.len; i++)
-    tvms_domains_set(
-        &sets, run.items[i].var,
-        tvms_int_set_of_range(s->unit, run.items[i].min, run.items[i].extent));
+  tvms_sched_domain_sets(s, tvms_sched_parent(s, x->block), common, &sets);
   tvms_node *bound = tvms_sched_bound(s, tvms_sched_realize(s, x->block), region);
   tvms_list old = tvms_as_buffer_region(bound)->region;
   x->ranges = tvms_sched_full_ranges(s, x->old);
@@ -94,7 +88,6 @@ static bool find_ranges(rolling *x, tvms_node *region) {
       x->ranges.items[d] = tvms_range_new(s->unit, min, extent, TVMS_NO_SPAN);
   }
   tvms_domains_fini(&sets);
-  tvms_vec_fini(&s->context->memory, &run);
   return true;
 }
 
