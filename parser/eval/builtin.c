@@ -129,16 +129,23 @@ static tvms_eval_value builtin_enumerate(tvms_reader *reader,
   return tvms_eval_value_items(TVMS_EVAL_LIST, pairs, items.len);
 }
 
+// Items of several iterables side by side, as many as the shortest one has: what zip() gives.
+static bool side_by_side(tvms_reader *reader, tvms_eval_value iterables,
+                         tvms_eval_items *columns, uint32_t *shortest, tvms_ref call) {
+  *shortest = 0;
+  for (uint32_t i = 0; i < iterables.len; i++) {
+    if (!tvms_eval_iterate(reader, iterables.as.items[i], call, &columns[i]))
+      return false;
+    if (i == 0 || columns[i].len < *shortest) *shortest = columns[i].len;
+  }
+  return true;
+}
+
 static tvms_eval_value builtin_zip(tvms_reader *reader, const tvms_eval_value *args,
                                    tvms_ref call) {
-  uint32_t width = args[0].len, shortest = 0;
+  uint32_t width = args[0].len, shortest;
   tvms_eval_items *columns = tvms_arena_array(&reader->values, tvms_eval_items, width);
-  for (uint32_t i = 0; i < width; i++) {
-    if (!tvms_eval_iterate(reader, args[0].as.items[i], call, &columns[i])) {
-      return TVMS_UNKNOWN;
-    }
-    if (i == 0 || columns[i].len < shortest) shortest = columns[i].len;
-  }
+  if (!side_by_side(reader, args[0], columns, &shortest, call)) return TVMS_UNKNOWN;
   bool known, strict = tvms_eval_value_truth(reader, args[1], &known);
   for (uint32_t i = 0; i < width && known && strict; i++) {
     if (columns[i].len == shortest) continue;
@@ -156,22 +163,28 @@ static tvms_eval_value builtin_zip(tvms_reader *reader, const tvms_eval_value *a
   return tvms_eval_value_items(TVMS_EVAL_LIST, lines, shortest);
 }
 
+// int(x), str(x) and what else of Python's functions takes one value.
+static tvms_eval_value call_of_one(tvms_reader *reader, tvms_eval_value function,
+                                   const tvms_eval_value *args, uint32_t count,
+                                   tvms_ref call);
+
 static tvms_eval_value builtin_map(tvms_reader *reader, const tvms_eval_value *args,
                                    tvms_ref call) {
-  tvms_eval_items items;
-  if (!tvms_eval_iterate(reader, args[1], call, &items)) return TVMS_UNKNOWN;
-  if (args[0].kind != TVMS_EVAL_LAMBDA) {
-    tvms_eval_report_wrong_type(reader, call, "the first argument of map()", "a lambda",
-                                args[0]);
-    return TVMS_UNKNOWN;
+  uint32_t width = args[1].len, len;
+  tvms_eval_items *columns = tvms_arena_array(&reader->values, tvms_eval_items, width);
+  if (!side_by_side(reader, args[1], columns, &len, call)) return TVMS_UNKNOWN;
+  tvms_eval_value *results = tvms_arena_array(&reader->values, tvms_eval_value, len);
+  tvms_eval_value *line = tvms_arena_array(&reader->values, tvms_eval_value, width);
+  for (uint32_t i = 0; i < len; i++) {
+    for (uint32_t j = 0; j < width; j++)
+      line[j] = columns[j].items[i];
+    results[i] = args[0].kind == TVMS_EVAL_LAMBDA
+                     ? tvms_closure_call_lambda(reader, args[0], TVMS_EVALUATOR_PYTHON,
+                                                line, width, call)
+                     : call_of_one(reader, args[0], line, width, call);
+    if (!tvms_eval_value_is_known(results[i])) return tvms_reader_failed(reader);
   }
-  tvms_eval_value *results =
-      tvms_arena_array(&reader->values, tvms_eval_value, items.len);
-  for (uint32_t i = 0; i < items.len; i++) {
-    results[i] = tvms_closure_call_lambda(reader, args[0], TVMS_EVALUATOR_PYTHON,
-                                          &items.items[i], 1, call);
-  }
-  return tvms_eval_value_items(TVMS_EVAL_LIST, results, items.len);
+  return tvms_eval_value_items(TVMS_EVAL_LIST, results, len);
 }
 
 // T.min and R.min compare values of the program, Python's those of the text.
@@ -442,6 +455,13 @@ static tvms_eval_value builtin_slice(tvms_reader *reader, const tvms_eval_value 
   return tvms_eval_value_items(TVMS_EVAL_SLICE, items, 3);
 }
 
+// TVM prints when it reads the text; nothing of it is in the program.
+static tvms_eval_value builtin_print(tvms_reader *reader, const tvms_eval_value *args,
+                                     tvms_ref call) {
+  (void)reader, (void)args, (void)call;
+  return TVMS_NOTHING;
+}
+
 static const struct {
   tvms_sym name;
   const char *signature;
@@ -463,18 +483,42 @@ static const struct {
     {TVMS_SYM_dict, "iterable='', **pairs", builtin_dict},
     {TVMS_SYM_enumerate, "iterable, start=0", builtin_enumerate},
     {TVMS_SYM_zip, "*iterables, strict=False", builtin_zip},
-    {TVMS_SYM_map, "function, iterable", builtin_map},
+    {TVMS_SYM_map, "function, *iterables", builtin_map},
     {TVMS_SYM_sorted, "iterable, reverse=False", builtin_sorted},
     {TVMS_SYM_reversed, "sequence", builtin_reversed},
     {TVMS_SYM_any, "iterable", builtin_any},
     {TVMS_SYM_all, "iterable", builtin_all},
     {TVMS_SYM_round, "x", builtin_round},
     {TVMS_SYM_slice, "a, b=None, c=None", builtin_slice},
+    {TVMS_SYM_print, "*args, **options", builtin_print},
 };
 
 enum { BUILTIN_COUNT = sizeof builtins / sizeof builtins[0] };
 
-tvms_eval_value tvms_builtin_find(tvms_sym name) {
+static tvms_eval_value call_of_one(tvms_reader *reader, tvms_eval_value function,
+                                   const tvms_eval_value *args, uint32_t count,
+                                   tvms_ref call) {
+  static builtin_function *const takers[] = {builtin_int,   builtin_float, builtin_bool,
+                                             builtin_str,   builtin_len,   builtin_abs,
+                                             builtin_tuple, builtin_list};
+  bool takes = false;
+  for (size_t i = 0; i < sizeof takers / sizeof takers[0]; i++) {
+    bool own = function.kind == TVMS_EVAL_BUILTIN;
+    takes = takes || (own && count == 1 && builtins[function.as.i].call == takers[i]);
+  }
+  if (!takes) {
+    if (reader->lenient)
+      return tvms_reader_of_python(reader, tvms_reader_at(reader, call)->a);
+    tvms_eval_report_wrong_type(reader, call, "the first argument of map()", "a lambda",
+                                function);
+    return TVMS_UNKNOWN;
+  }
+  const tvms_eval_value given[2] = {args[0], TVMS_NOTHING};
+  return builtins[function.as.i].call(reader, given, call);
+}
+
+tvms_eval_value tvms_builtin_find(const tvms_reader *reader, tvms_sym name) {
+  if (name == TVMS_SYM_print && !reader->lenient) return TVMS_UNKNOWN;
   for (uint32_t i = 0; i < BUILTIN_COUNT; i++) {
     if (builtins[i].name == name) {
       return (tvms_eval_value){.kind = TVMS_EVAL_BUILTIN, .as.i = i};

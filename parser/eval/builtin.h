@@ -5,8 +5,8 @@
 #include "parser/eval/eval.h"
 
 // The function of Python's builtins under this name, as a value; unknown if the
-// evaluation does not have it.
-tvms_eval_value tvms_builtin_find(tvms_sym name);
+// evaluation does not have it. Some belong to Python files only.
+tvms_eval_value tvms_builtin_find(const tvms_reader *reader, tvms_sym name);
 
 // Calls a function of Python's builtins with the arguments of the CALL node `call`,
 // by CPython's rules. Unknown after a report.

@@ -347,7 +347,7 @@ static tvms_eval_value eval_name(tvms_reader *reader, tvms_ref ref) {
     if (tvms_eval_is_class(value)) return value;
     return tvms_eval_value_is_known(value) ? value : unknown_at(reader, value, ref);
   }
-  tvms_eval_value builtin = tvms_builtin_find(name);
+  tvms_eval_value builtin = tvms_builtin_find(reader, name);
   if (tvms_eval_value_is_known(builtin)) return builtin;
   tvms_eval_report_undefined_name(reader, name, tvms_reader_span_of(reader, ref));
   return unknown_at(reader, TVMS_UNKNOWN, ref);

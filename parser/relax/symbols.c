@@ -73,7 +73,7 @@ static bool is_written_as_text(const tvms_reader *reader, const tvms_binding *bi
 // were written so.
 static void define_bare(tvms_reader *reader, tvms_ref ref, tvms_sym name) {
   if (reader->lenient || is_parameter(reader, name)
-      || tvms_eval_value_is_known(tvms_builtin_find(name))) {
+      || tvms_eval_value_is_known(tvms_builtin_find(reader, name))) {
     return;
   }
   const char *text = tvms_symbol_text(reader->context, name);

@@ -73,7 +73,7 @@ static void define_dim(tvms_reader *reader, tvms_sym name, tvms_span span) {
   bool shadowed = binding && binding->value.kind == TVMS_EVAL_TYPE_VAR
                   && (is_param(reader, name) || is_declared_otherwise(reader, name));
   if (binding && !shadowed) return;
-  if (tvms_eval_value_is_known(tvms_builtin_find(name))) return;
+  if (tvms_eval_value_is_known(tvms_builtin_find(reader, name))) return;
   tvms_dtype dtype = TVMS_DTYPE(INT, 32);
   if (!param_dtype(reader, name, &dtype)) body_dtype(reader, name, &dtype);
   tvms_node *var = tvms_var_new(reader->unit, name, dtype, span);

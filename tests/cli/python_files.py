@@ -271,6 +271,29 @@ def f(A: T.Buffer((ceil(7 / 2), math.floor(-2.5) + 8, int(math.log2(8)), math.pr
             p = tvms("check", self.file(text.replace("math.sqrt(N)", f"len([{unknown}])").replace("from math", f"Y = {unknown}\nfrom math").replace("prod([2, 3])", "prod([2, Y])")), timeout=20)
             self.assertEqual((p.returncode, p.stderr.count(b"error")), (0, 0), p.stderr)
 
+    def test_print_is_for_who_reads_the_text(self):
+        text = HEAD + """
+WIDE = list(map(int, "48"))
+TWICE = tuple(map(lambda a, b: a * b, WIDE, [2, 3]))
+
+@T.prim_func
+def f(A: T.Buffer((WIDE[0], TWICE[1]), "float32")):
+    for i in range(4):
+        print("i is", i, what, sep="")
+        A[i, 0] = T.float32(1)
+"""
+        p = tvms("print", self.file(text))
+        self.assertEqual((p.returncode, p.stdout.count(b"A: T.Buffer((4, 24)"), p.stdout.count(b"print")), (0, 1, 0), p.stderr)
+        p = tvms("check", self.file(text.replace("i, what", "j")))
+        self.assertEqual((p.returncode, p.stderr.count(b"error[E0201]: name 'j'")), (1, 1), p.stderr)
+        # What Python computes and tvms does not is unknown, without an error.
+        p = tvms("check", self.file(text.replace("map(int,", "map(elsewhere,")))
+        self.assertEqual((p.returncode, p.stderr.count(b"error")), (0, 0), p.stderr)
+
+    def test_packages_of_operators_have_modules(self):
+        p = tvms("print", self.file(HEAD + "@R.function\ndef f(x: R.Tensor((4, 4), 'float32')):\n    y = R.nn.nn.softmax(x)\n    return y\n"))
+        self.assertEqual((p.returncode, p.stdout.count(b"R.nn.softmax(x, axis=-1)")), (0, 1), p.stderr)
+
     def test_uses_say_what_a_value_must_be(self):
         text = HEAD + """
 def make(n, dtype, kinds, shape, helper):
