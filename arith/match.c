@@ -268,15 +268,8 @@ static tvms_node *TVMS_NULLABLE apply(tvms_simplifier *s, const tvms_rewrite_rul
   return rule->again ? tvms_simplifier_revisit(s, result) : result;
 }
 
-// Whether the operands are of the kinds that a pattern begins with. Most rules end here.
-static bool may_match(const uint8_t *pattern, tvms_node *const *operands, int count) {
-  for (int i = 0; i < count; i++) {
-    uint8_t code = *++pattern;
-    if (code < R_VAR) return operands[i]->kind == code;
-    if (code >= R_FLOAT) return true;
-    if (code >= R_INT && operands[i]->kind != TVMS_NODE_INT_IMM) return false;
-  }
-  return true;
+static bool fits(uint8_t wanted, uint8_t kind) {
+  return wanted == R_NOTHING || wanted == kind;
 }
 
 tvms_node *tvms_simplifier_apply_rules(tvms_simplifier *s, tvms_node *node) {
@@ -285,11 +278,10 @@ tvms_node *tvms_simplifier_apply_rules(tvms_simplifier *s, tvms_node *node) {
   if (tvms_analyzer_out_of_budget(s->analyzer)) return node;
   tvms_node *operands[3];
   int count = operands_of(node, operands);
+  if (count == 0) return node;
+  uint8_t first = operands[0]->kind, second = count > 1 ? operands[1]->kind : R_NOTHING;
   for (const tvms_rewrite_rule *rule = rules->begin; rule != rules->end; rule++) {
-    if (!rule->function
-        && !may_match(tvms_rule_code + rule->pattern, operands, count)) {
-      continue;
-    }
+    if (!fits(rule->operands[0], first) || !fits(rule->operands[1], second)) continue;
     if (!exists_in(rule, dialect) || !guard_holds(rule->guard, node)) continue;
     tvms_node *result = rule->function ? rule->function(s, node) : apply(s, rule, node);
     if (result) return result;

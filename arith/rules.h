@@ -56,6 +56,8 @@ typedef struct {
   uint8_t again;    // simplify the result again
   uint8_t where;    // ALWAYS, or relative to `release`
   uint8_t release;  // tvms_dialect
+  // Kinds that the first two operands must have; R_NOTHING: any. Most rules end here.
+  uint8_t operands[2];
   // A rule written in C; NULL: pattern and result. Returns NULL if it does not apply.
   tvms_node *TVMS_NULLABLE (*TVMS_NULLABLE function)(tvms_simplifier *, tvms_node *);
 } tvms_rewrite_rule;

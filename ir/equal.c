@@ -254,9 +254,7 @@ static bool expr_lists_equal(const tvms_list *x, const tvms_list *y) {
   return true;
 }
 
-bool tvms_node_same_expr(const tvms_node *a, const tvms_node *b) {
-  if (a == b) return true;
-  if (a->kind != b->kind || !tvms_dtype_same(a->dtype, b->dtype)) return false;
+bool tvms_node_same_fields(const tvms_node *a, const tvms_node *b) {
   if (a->kind == TVMS_NODE_VAR || a->kind == TVMS_NODE_BUFFER) return false;
   const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)a->kind);
   for (uint32_t i = 0; i < schema->field_count; i++) {

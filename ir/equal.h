@@ -31,9 +31,16 @@ bool tvms_node_equal(tvms_context *context, const tvms_node *a, const tvms_node 
 bool tvms_node_equal_with(tvms_context *context, const tvms_node *a, const tvms_node *b,
                           const tvms_equal_options *options);
 
+// What tvms_node_same_expr asks of two nodes of one kind and data type that are not one.
+bool tvms_node_same_fields(const tvms_node *a, const tvms_node *b);
+
 // Equality of expressions that define nothing inside: variables by identity. Needs no
 // memory; the fast path of simplification.
-bool tvms_node_same_expr(const tvms_node *a, const tvms_node *b);
+static inline bool tvms_node_same_expr(const tvms_node *a, const tvms_node *b) {
+  if (a == b) return true;
+  return a->kind == b->kind && tvms_dtype_same(a->dtype, b->dtype)
+         && tvms_node_same_fields(a, b);
+}
 
 // A hash that agrees with tvms_node_equal: equal nodes have equal hashes. Free variables are
 // hashed by identity.

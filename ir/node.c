@@ -22,14 +22,35 @@ enum {
   NULLABLE_TEXT = false,
 };
 
-#define NODE(KIND, name, class) static const tvms_field fields_##KIND[] = {
-#define FIELD(KIND, TYPE, name, role, holds)                                           \
+#define FIELD_ROW(KIND, TYPE, name, role, holds)                                       \
   {#name,                                                                              \
    TVMS_TYPE_##TYPE,                                                                   \
    TVMS_ROLE_##role,                                                                   \
    offsetof(tvms_struct_##KIND, name),                                                 \
    TVMS_HOLDS_##holds,                                                                 \
    NULLABLE_##TYPE},
+#define END(KIND)                                                                      \
+  { 0 }                                                                                \
+  }                                                                                    \
+  ;
+
+#define NODE(KIND, name, class) static const tvms_field fields_##KIND[] = {
+#define FIELD(...)              FIELD_ROW(__VA_ARGS__)
+#include "ir/nodes.def"
+
+// The fields that hold nodes once more: walks and copies ask for no others.
+#define PART_NODE      FIELD_ROW
+#define PART_LIST      FIELD_ROW
+#define PART_OPTIONAL  FIELD_ROW
+#define PART_OPTIONALS FIELD_ROW
+#define PART_SYM(...)
+#define PART_INT(...)
+#define PART_FLOAT(...)
+#define PART_DTYPE(...)
+#define PART_FLAG(...)
+#define PART_TEXT(...)
+#define NODE(KIND, name, class)              static const tvms_field parts_##KIND[] = {
+#define FIELD(KIND, TYPE, name, role, holds) PART_##TYPE(KIND, TYPE, name, role, holds)
 #define END(KIND)                                                                      \
   { 0 }                                                                                \
   }                                                                                    \
@@ -45,22 +66,19 @@ enum {
 #include "ir/nodes.def"
 };
 
-static const tvms_node_schema schemas[] = {
+const tvms_node_schema tvms_node_schemas[] = {
 #define NODE(KIND, name, class)                                                        \
   [TVMS_NODE_##KIND] = {#name,                                                         \
                         TVMS_CLASS_##class,                                            \
                         sizeof(tvms_struct_##KIND),                                    \
                         sizeof fields_##KIND / sizeof(tvms_field) - 1,                 \
                         fields_##KIND,                                                 \
+                        parts_##KIND,                                                  \
                         LEAF_##KIND},
 #define FIELD(KIND, TYPE, name, role, holds)
 #define END(KIND)
 #include "ir/nodes.def"
 };
-
-const tvms_node_schema *tvms_node_schema_of(tvms_node_kind kind) {
-  return &schemas[kind];
-}
 
 tvms_element tvms_node_element(const tvms_node *node) {
   if (node->kind == TVMS_NODE_STORE) {
@@ -81,7 +99,7 @@ void tvms_unit_fini(tvms_unit *unit) {
 }
 
 tvms_node *tvms_node_new(tvms_unit *unit, tvms_node_kind kind, tvms_span span) {
-  tvms_node *node = tvms_arena_alloc(&unit->arena, schemas[kind].size);
+  tvms_node *node = tvms_arena_alloc(&unit->arena, tvms_node_schema_of(kind)->size);
   node->kind = (uint8_t)kind;
   node->id = unit->next_id++;
   node->span = span;

@@ -283,11 +283,17 @@ typedef struct {
   uint32_t size;
   uint32_t field_count;
   const tvms_field *fields;
-  bool leaf;  // no field holds nodes
+  const tvms_field *parts;  // those that hold nodes, ended by one without a name
+  bool leaf;                // no field holds nodes
 } tvms_node_schema;
 
-// Name, class and fields of a kind, from nodes.def.
-const tvms_node_schema *tvms_node_schema_of(tvms_node_kind kind);
+// By kind of node, from nodes.def; for tvms_node_schema_of.
+extern const tvms_node_schema tvms_node_schemas[];
+
+// Name, class and fields of a kind.
+static inline const tvms_node_schema *tvms_node_schema_of(tvms_node_kind kind) {
+  return &tvms_node_schemas[kind];
+}
 
 // What a node is: an expression, a statement, an object, a type or one of the top.
 static inline tvms_node_class tvms_node_class_of(const tvms_node *node) {

@@ -48,16 +48,14 @@ static bool same_part(const tvms_node *a, const tvms_node *b, const tvms_field *
   const void *right = (const char *)b + field->offset;
   if (field->type == TVMS_TYPE_NODE)
     return *(tvms_node *const *)left == *(tvms_node *const *)right;
-  if (field->type == TVMS_TYPE_LIST)
-    return same_list(*(const tvms_list *)left, *(const tvms_list *)right);
-  return true;
+  return same_list(*(const tvms_list *)left, *(const tvms_list *)right);
 }
 
 tvms_node *tvms_node_copy_changed(tvms_unit *unit, tvms_node *node,
                                   const tvms_node *now) {
-  const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)node->kind);
-  for (uint32_t i = 0; i < schema->field_count; i++)
-    if (!same_part(node, now, &schema->fields[i])) return tvms_node_copy(unit, now);
+  const tvms_field *part = tvms_node_schema_of((tvms_node_kind)node->kind)->parts;
+  for (; part->name; part++)
+    if (!same_part(node, now, part)) return tvms_node_copy(unit, now);
   return node;
 }
 
@@ -186,18 +184,17 @@ static tvms_node *TVMS_NULLABLE rewrite_type(tvms_rewriter *r, tvms_node *node) 
 }
 
 tvms_node *tvms_rewrite_below(tvms_rewriter *r, tvms_node *node) {
-  const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)node->kind);
+  const tvms_field *field = tvms_node_schema_of((tvms_node_kind)node->kind)->parts;
   bool sequence = node->kind == TVMS_NODE_SEQ || node->kind == TVMS_NODE_BINDING_BLOCK;
   tvms_node *result = node;
-  for (uint32_t i = 0; i < schema->field_count; i++) {
-    const tvms_field *field = &schema->fields[i];
+  for (; field->name; field++) {
     if (field->type == TVMS_TYPE_NODE) {
       tvms_node *old = *(tvms_node **)(void *)((char *)node + field->offset);
       tvms_node *made = old ? rewrite_part(r, result, field, old) : NULL;
       if (made == old) continue;
       if (result == node) result = tvms_node_copy(r->unit, node);
       *(tvms_node **)(void *)((char *)result + field->offset) = made;
-    } else if (field->type == TVMS_TYPE_LIST) {
+    } else {
       tvms_list old = *(tvms_list *)(void *)((char *)node + field->offset);
       tvms_list made = sequence ? rewrite_sequence(r, result, field, old)
                                 : rewrite_items(r, result, field, old);

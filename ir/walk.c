@@ -11,16 +11,6 @@ static const void *field_of(const tvms_node *node, const tvms_field *field) {
   return (const char *)node + field->offset;
 }
 
-tvms_field_role tvms_role_below(const tvms_node *parent, tvms_field_role outer,
-                                tvms_field_role field) {
-  bool defined = outer == TVMS_ROLE_DEFINE || outer == TVMS_ROLE_DEFINE_REC;
-  if (outer == TVMS_ROLE_TYPE || outer == TVMS_ROLE_NOTE) return outer;
-  if (parent->kind == TVMS_NODE_BUFFER && !defined) return TVMS_ROLE_TYPE;
-  if (outer == TVMS_ROLE_ACCESS) return outer;
-  bool loaded = parent->kind == TVMS_NODE_BUFFER_LOAD;
-  return outer == TVMS_ROLE_DEFINE_REC && !loaded ? outer : field;
-}
-
 tvms_node *TVMS_NULLABLE tvms_walk_next_child(const tvms_node *node,
                                               tvms_child_at *at) {
   const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)node->kind);

@@ -29,8 +29,15 @@ typedef struct {
 // declared region has that role all the way down, and so has a recursive definition, but
 // for what an element is loaded from; in a buffer that is only used everything is TYPE,
 // because the buffer is defined elsewhere.
-tvms_field_role tvms_role_below(const tvms_node *parent, tvms_field_role outer,
-                                tvms_field_role field);
+static inline tvms_field_role
+tvms_role_below(const tvms_node *parent, tvms_field_role outer, tvms_field_role field) {
+  bool defined = outer == TVMS_ROLE_DEFINE || outer == TVMS_ROLE_DEFINE_REC;
+  if (outer == TVMS_ROLE_TYPE || outer == TVMS_ROLE_NOTE) return outer;
+  if (parent->kind == TVMS_NODE_BUFFER && !defined) return TVMS_ROLE_TYPE;
+  if (outer == TVMS_ROLE_ACCESS) return outer;
+  bool loaded = parent->kind == TVMS_NODE_BUFFER_LOAD;
+  return outer == TVMS_ROLE_DEFINE_REC && !loaded ? outer : field;
+}
 
 // A field that holds nodes: one, or a list of them.
 typedef struct {

@@ -65,8 +65,11 @@ static uint32_t number_of(tvms_printer *p, const tvms_node *object) {
 void tvms_print_metadata_ref(tvms_printer *p, const tvms_node *object) {
   print_name *name = tvms_print_name_of(p, object);
   if (name->index == 0) name->index = number_of(p, object) + 1;
-  tvms_strbuf_printf(p->out, "metadata[\"%s\"][%u]", type_key(p, object),
-                     name->index - 1);
+  tvms_strbuf_puts(p->out, "metadata[\"");
+  tvms_strbuf_puts(p->out, type_key(p, object));
+  tvms_strbuf_puts(p->out, "\"][");
+  tvms_strbuf_int(p->out, name->index - 1);
+  tvms_strbuf_putc(p->out, ']');
 }
 
 void tvms_print_forget_kept(tvms_printer *p, uint32_t first) {
@@ -101,7 +104,9 @@ typedef struct {
 // Begins a node and returns its number.
 static uint32_t begin_node(graph *g, const char *type) {
   tvms_strbuf_puts(&g->text, g->count ? ",\n    {\n" : "    {\n");
-  tvms_strbuf_printf(&g->text, "      \"type\": \"%s\"", type);
+  tvms_strbuf_puts(&g->text, "      \"type\": \"");
+  tvms_strbuf_puts(&g->text, type);
+  tvms_strbuf_putc(&g->text, '"');
   return g->count++;
 }
 
@@ -155,7 +160,8 @@ static uint32_t add_array(graph *g, const char *type, const uint32_t *items,
   uint32_t number = begin_node(g, type);
   tvms_strbuf_puts(&g->text, ",\n      \"data\": [");
   for (uint32_t i = 0; i < count; i++) {
-    tvms_strbuf_printf(&g->text, "%s\n        %u", i ? "," : "", items[i]);
+    tvms_strbuf_puts(&g->text, i ? ",\n        " : "\n        ");
+    tvms_strbuf_int(&g->text, items[i]);
   }
   tvms_strbuf_puts(&g->text, count ? "\n      ]" : "]");
   end_node(g);
@@ -172,13 +178,15 @@ static uint32_t begin_record(graph *g, const char *type) {
 }
 
 static void put_field(graph *g, const char *name) {
-  tvms_strbuf_printf(&g->text, "%s\n        \"%s\": ", g->first ? "" : ",", name);
+  tvms_strbuf_puts(&g->text, g->first ? "\n        \"" : ",\n        \"");
+  tvms_strbuf_puts(&g->text, name);
+  tvms_strbuf_puts(&g->text, "\": ");
   g->first = false;
 }
 
-static void put_number(graph *g, const char *name, long long value) {
+static void put_number(graph *g, const char *name, int64_t value) {
   put_field(g, name);
-  tvms_strbuf_printf(&g->text, "%lld", value);
+  tvms_strbuf_int(&g->text, value);
 }
 
 // No data type is an empty text.
@@ -186,7 +194,9 @@ static void put_dtype(graph *g, const char *name, tvms_dtype dtype) {
   char text[TVMS_DTYPE_TEXT];
   bool is_void = tvms_dtype_is_void(dtype);
   put_field(g, name);
-  tvms_strbuf_printf(&g->text, "\"%s\"", is_void ? "" : tvms_dtype_text(dtype, text));
+  tvms_strbuf_putc(&g->text, '"');
+  if (!is_void) tvms_strbuf_puts(&g->text, tvms_dtype_text(dtype, text));
+  tvms_strbuf_putc(&g->text, '"');
 }
 
 static void end_record(graph *g) {
@@ -224,7 +234,8 @@ static uint32_t add_any_int(graph *g, int64_t value) {
   }
   uint32_t number = begin_node(g, "int");
   tvms_vec_push(g->p->memory, &g->integers, ((shared_node){value, number}));
-  tvms_strbuf_printf(&g->text, ",\n      \"data\": %lld", (long long)value);
+  tvms_strbuf_puts(&g->text, ",\n      \"data\": ");
+  tvms_strbuf_int(&g->text, value);
   end_node(g);
   return number;
 }
@@ -414,10 +425,14 @@ static bool is_first_of_key(const tvms_printer *p, uint32_t i) {
 
 // The JSON stands in a literal with three quotes: '"' and '\' have a backslash before.
 static void put_literal(tvms_strbuf *out, const char *text, size_t len) {
+  size_t done = 0;
   for (size_t i = 0; i < len; i++) {
-    if (text[i] == '"' || text[i] == '\\') tvms_strbuf_putc(out, '\\');
-    tvms_strbuf_putc(out, text[i]);
+    if (text[i] != '"' && text[i] != '\\') continue;
+    tvms_strbuf_add(out, text + done, i - done);
+    tvms_strbuf_putc(out, '\\');
+    done = i;
   }
+  tvms_strbuf_add(out, text + done, len - done);
 }
 
 void tvms_print_metadata(tvms_printer *p, tvms_strbuf *out) {

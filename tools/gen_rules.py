@@ -84,6 +84,26 @@ def expression(node):
     raise Bad(f"not understood: {ast.dump(node)}")
 
 
+def end_of(code, at):
+    """Where the expression that begins at `at` ends, in prefix code as a list of words."""
+    word, at = code[at], at + 1
+    if not word.startswith("TVMS_NODE_"):
+        return at + {"R_LITERAL": 1, "R_LIKE": 2}.get(word, 0)
+    for _ in range({"TVMS_NODE_NOT": 1, "TVMS_NODE_RAMP": 3, "TVMS_NODE_SELECT": 3}.get(word, 2)):
+        at = end_of(code, at)
+    return at
+
+
+def kinds_of_operands(pattern):
+    """The kinds that the first two operands must have; R_NOTHING: any, or there is none."""
+    code, at, kinds = pattern.split(", "), 1, []
+    while len(kinds) < 2 and at < len(code):
+        integer = code[at].startswith("R_INT")
+        kinds.append("TVMS_NODE_INT_IMM" if integer else code[at] if code[at].startswith("TVMS_NODE_") else "R_NOTHING")
+        at = end_of(code, at)
+    return ", ".join(kinds + ["R_NOTHING"] * (2 - len(kinds)))
+
+
 def condition(node):
     """Prefix code of a condition."""
     if isinstance(node, ast.Constant):
@@ -128,7 +148,8 @@ class Table:
 
     def add(self, head, guard, pattern, result, given, again, where, release, function):
         group = self.groups.setdefault(head, [])
-        group.append(f"    {{{pattern}, {result}, {given}, GUARD_{guard.upper()}, {again}, {where}, {release}, {function}}},")
+        kinds, place = kinds_of_operands(pattern), self.code(pattern) if pattern else 0
+        group.append(f"    {{{place}, {result}, {given}, GUARD_{guard.upper()}, {again}, {where}, {release}, {{{kinds}}}, {function}}},")
 
 
 def read_line(table, head, guard, line):
@@ -141,7 +162,7 @@ def read_line(table, head, guard, line):
         name = line[1:].strip()
         if name not in table.functions:
             table.functions.append(name)
-        table.add(head, guard, 0, 0, 0, 0, where, release, f"tvms_rule_{name}")
+        table.add(head, guard, "", 0, 0, 0, where, release, f"tvms_rule_{name}")
         return
     again = "=>>" in line
     left, right = line.split("=>>" if again else "=>")
@@ -149,8 +170,7 @@ def read_line(table, head, guard, line):
     result = table.code(expression(parse(right)))
     given = table.code(condition(parse(given))) if given else 0
     for pattern in left.split("|"):
-        code = table.code(expression(parse(pattern)))
-        table.add(head, guard, code, result, given, int(again), where, release, "NULL")
+        table.add(head, guard, expression(parse(pattern)), result, given, int(again), where, release, "NULL")
 
 
 def main():

@@ -14,6 +14,7 @@
 #include "passes/functions.h"
 #include "passes/relax/lower/expand_ops.h"
 #include "passes/relax/lower/legalized_call.h"
+#include "passes/relax/lower/legalized_calls.h"
 #include "passes/relax/lower/own_lowerings.h"
 #include "passes/relax/make.h"
 #include "passes/remarks.h"
@@ -29,6 +30,7 @@ typedef struct {
   tvms_expansion expansion;  // first: legalize_call gets a pointer to it
   const char *skip;          // names of operators, ';' between them
   const tvms_own_lowerings *own;
+  tvms_relax_legalized_calls *known;
 } legalizer;
 
 // What holds for all functions of the module.
@@ -80,24 +82,39 @@ static const char *on_device(tvms_unit *unit, const tvms_legalized *legalized) {
   return name;
 }
 
+// Adds the PrimFunc that `call` is legalised to, or that for the shape of its result, to the
+// module. Returns false if there is none.
+static bool add_prim_func(const tvms_expansion *e, const tvms_call *call, bool shape,
+                          tvms_sym *symbol, tvms_legalized *legalized) {
+  tvms_pass_run *run = e->mutator->run;
+  tvms_unit *caller = e->mutator->unit;
+  tvms_unit *unit = tvms_functions_open_unit(run);
+  bool made = shape ? tvms_legalize_shape_of_call(unit, caller, call, legalized)
+                    : tvms_legalize_call(unit, caller, call, legalized);
+  if (!made) {
+    tvms_functions_drop_unit(run, unit);
+    return false;
+  }
+  const char *name = on_device(unit, legalized);
+  *symbol = tvms_functions_add_unique(run, name, unit, legalized->function);
+  return true;
+}
+
 // A call of a PrimFunc that computes what the operator does, or NULL.
 static tvms_node *call_prim_func(tvms_expansion *e, tvms_node *node, bool shape) {
-  tvms_pass_run *run = e->mutator->run;
   tvms_node *whole = tvms_legalize_is_possible(tvms_as_call(node))
                          ? tvms_relax_open_operands(e, node)
                          : node;
-  tvms_unit *unit = tvms_functions_open_unit(run);
-  tvms_legalized legalized = {0};
   const tvms_call *call = tvms_as_call(whole);
   tvms_unit *caller = e->mutator->unit;
-  bool made = shape ? tvms_legalize_shape_of_call(unit, caller, call, &legalized)
-                    : tvms_legalize_call(unit, caller, call, &legalized);
-  if (!made) {
-    tvms_functions_drop_unit(run, unit);
-    return NULL;
+  tvms_relax_legalized_calls *known = ((legalizer *)e)->known;
+  tvms_legalized legalized = {0};
+  tvms_sym symbol;
+  if (shape
+      || !tvms_relax_legalized_calls_find(known, caller, call, &symbol, &legalized)) {
+    if (!add_prim_func(e, call, shape, &symbol, &legalized)) return NULL;
+    if (!shape) tvms_relax_legalized_calls_keep(known, call, symbol, &legalized);
   }
-  const char *name = on_device(unit, &legalized);
-  tvms_sym symbol = tvms_functions_add_unique(run, name, unit, legalized.function);
   return tvms_relax_call_legalized(caller, call, symbol, &legalized);
 }
 
@@ -147,7 +164,7 @@ static tvms_node *legalize(tvms_expansion *e, tvms_node *node) {
   if (made) {
     tvms_expansion inner = *e;
     inner.old = made;
-    legalizer below = {inner, state->skip, state->own};
+    legalizer below = {inner, state->skip, state->own, state->known};
     return made->kind == TVMS_NODE_CALL ? legalize(&below.expansion, made) : made;
   }
   made = call_prim_func(e, node, false);
@@ -182,6 +199,8 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_relax_definitions definitions;
   tvms_relax_definitions_init(&definitions, unit, function);
   tvms_relax_mutator mutator;
+  tvms_relax_legalized_calls known;
+  tvms_relax_legalized_calls_init(&known, &run->context->memory);
   legalizer state = {
       .expansion = {.mutator = &mutator,
                     .definitions = &definitions,
@@ -189,6 +208,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
                     .compute = call_prim_func},
       .skip = TVMS_OPTION(run, LegalizeOps, skip_ops).text,
       .own = &whole->own,
+      .known = &known,
   };
   tvms_relax_mutator_init(&mutator, run, unit, &state);
   mutator.emitter = whole->names;
@@ -199,6 +219,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   whole->names = mutator.emitter;
   tvms_relax_emitter_init(&mutator.emitter, unit);
   tvms_relax_mutator_fini(&mutator);
+  tvms_relax_legalized_calls_fini(&known);
   tvms_relax_definitions_fini(&definitions);
   return changed;
 }
