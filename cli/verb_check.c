@@ -11,6 +11,7 @@
 #include "support/textdiff.h"
 #include "support/trial.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 // Mending one finding may uncover another; this many times at most.
@@ -149,21 +150,26 @@ static void tell_counts(tvms_run *run) {
   bool asked = (run->python_files || !run->files) && !run->options.quiet
                && tvms_findings_are_text(run);
   if (!asked || run->status >= TVMS_FAILED_IO) return;
-  uint32_t read = run->counts.definitions, part = run->counts.in_part;
-  uint32_t assumed = run->counts.assumed;
-  if (!read)
+  const tvms_load_counts *counts = &run->counts;
+  const struct {
+    uint32_t count;
+    const char *how;
+  } kinds[] = {{counts->general, "for any values"},
+               {counts->in_part, "in part"},
+               {counts->assumed, "with assumptions"}};
+  if (!counts->definitions) {
     tvms_run_tell(run, "no TVMScript found in %u file%s", run->files,
                   plural(run->files));
-  else if (!assumed && !part)
-    tvms_run_tell(run, "%u definition%s read", read, plural(read));
-  else if (!assumed)
-    tvms_run_tell(run, "%u definition%s read, %u in part", read, plural(read), part);
-  else if (!part)
-    tvms_run_tell(run, "%u definition%s read, %u with assumptions", read, plural(read),
-                  assumed);
-  else
-    tvms_run_tell(run, "%u definition%s read, %u in part, %u with assumptions", read,
-                  plural(read), part, assumed);
+    return;
+  }
+  char rest[128] = "";
+  for (size_t i = 0, len = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    if (!kinds[i].count) continue;
+    len += (size_t)snprintf(rest + len, sizeof rest - len, ", %u %s", kinds[i].count,
+                            kinds[i].how);
+  }
+  tvms_run_tell(run, "%u definition%s read%s", counts->definitions,
+                plural(counts->definitions), rest);
 }
 
 static tvms_status check_files(tvms_run *run) {

@@ -67,8 +67,10 @@ static const char *unknown_name(const tvms_module *module, const tvms_member *me
 
 static void tell_assumed(tvms_diags *diags, const tvms_member *member,
                          const char *name) {
-  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_checked_with_assumptions,
-                                     member->name_span, name, member->assumed);
+  tvms_diag_id id =
+      member->general ? TVMS_D_checked_for_any : TVMS_D_checked_with_assumptions;
+  tvms_diag *diag =
+      tvms_diag_report(diags, id, member->name_span, name, member->assumed);
   if (!member->unknown.end) return;
   tvms_diag_note(diags, diag, member->unknown, "only Python knows what this is");
 }
@@ -81,7 +83,8 @@ static void tell_unread(const tvms_module *module, tvms_diag_id id) {
     const tvms_member *member = &module->members[i];
     if (!member->unread && !member->assumed) continue;
     const char *name = tvms_symbol_text(module->context, member->name);
-    if (member->assumed) {
+    bool enough = member->general || id != TVMS_D_not_checked_whole;
+    if (member->assumed && enough) {
       tell_assumed(diags, member, name);
       continue;
     }
@@ -139,7 +142,8 @@ static void count(tvms_load_counts *TVMS_NULLABLE counts, const tvms_module *mod
     bool named = member->function && member->function->kind == TVMS_NODE_EXTERN_FUNC;
     counts->definitions += !named;
     counts->in_part += member->unread;
-    counts->assumed += member->assumed != NULL;
+    counts->assumed += member->assumed && !member->general;
+    counts->general += member->assumed && member->general;
   }
 }
 
@@ -219,7 +223,7 @@ tvms_dialect tvms_program_load_each(tvms_context *context, tvms_source *source,
   stream s = {
       .options = options, .diags = &context->diags, .visit = visit, .self = self};
   tvms_read_options reading = {
-      .visit = verify_and_show, .assumes = !visit && !options->strict, .self = &s};
+      .visit = verify_and_show, .assumes = !visit, .self = &s};
   if (options->lints) {
     reading.begin = begin_lint;
     reading.end = end_lint;

@@ -8,7 +8,8 @@
 typedef struct {
   uint32_t definitions;  // functions with a body, alone and in modules
   uint32_t in_part;      // of them: built on what only Python knows
-  uint32_t assumed;  // of them: read whole with assumptions of what only Python knows
+  uint32_t general;      // of them: read whole for any value of what only Python knows
+  uint32_t assumed;      // of them: read whole with assumptions of it
 } tvms_load_counts;
 
 typedef struct {

@@ -63,10 +63,9 @@ static tvms_eval_value value_of(tvms_reader *reader, uint32_t index) {
   switch (assumption->wanted) {
   case TVMS_WANTED_NOTHING: break;
   case TVMS_WANTED_NUMBER:
-    if (values->constant) return tvms_eval_value_int(values->constant);
     return tvms_eval_value_node(variable(reader, assumption, values));
   case TVMS_WANTED_DTYPE: {
-    const char *dtype = assumption->other ? values->other : values->dtype;
+    const char *dtype = assumption->dtype ? assumption->dtype : values->dtype;
     return tvms_eval_value_text(dtype, (uint32_t)strlen(dtype));
   }
   }

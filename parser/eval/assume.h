@@ -27,10 +27,8 @@ typedef enum {
 
 // What is assumed in one reading.
 typedef struct {
-  const char *dtype;  // the usual data type …
-  const char *other;  // … and the one of those that are not
+  const char *dtype;  // data types that have no own one
   tvms_dtype number;  // of the variables that stand for integers
-  uint32_t constant;  // an integer for all of them, instead of variables; 0: none
 } tvms_assumed;
 
 // A value that only Python knows.
@@ -38,7 +36,7 @@ typedef struct {
   uint32_t base;  // where its name is bound
   tvms_sym text;  // how the definition calls it
   tvms_wanted wanted;
-  bool other;                           // of a data type: not the usual one
+  const char *TVMS_NULLABLE dtype;      // of a data type: its own
   const tvms_unit *TVMS_NULLABLE unit;  // whose the variable is
   tvms_node *TVMS_NULLABLE var;
 } tvms_assumption;

@@ -228,8 +228,8 @@ def make(n, dtype="float32", *, wide=False):
             with self.subTest(call=call):
                 shown, said = self.made(self.MADE + call + "\n")
                 self.assertNotIn("T.Buffer", shown)
-                self.assertIn("'main' is checked with assumptions: any m, k\n", said)
-                self.assertTrue(said.endswith("tvms: 1 definition read, 1 with assumptions\n"), said)
+                self.assertIn("'main' is checked for any m, k\n", said)
+                self.assertTrue(said.endswith("tvms: 1 definition read, 1 for any values\n"), said)
 
     def test_attributes_of_classes_are_known(self):
         text = HEAD + """
@@ -254,7 +254,7 @@ make(16)
             with self.subTest(change=change):
                 p = tvms("check", self.file(text.replace(*change)))
                 self.assertEqual(p.returncode, 0, p.stderr)
-                self.assertRegex(p.stderr, b"1 definition read, 1 (in part|with assumptions)")
+                self.assertRegex(p.stderr, b"1 definition read, 1 (in part|for any values)")
 
     def test_numbers_of_math_and_numpy(self):
         text = HEAD + """
@@ -313,12 +313,14 @@ def make(n, dtype, kinds, shape, helper):
     return f
 """
         p = tvms("check", "--verify-each", self.file(text))
-        self.assertEqual((p.returncode, p.stderr.count(b"note[N0444]")), (0, 1), p.stderr)
-        self.assertIn(b"'f' is checked with assumptions: any rows, cols, n, sizes[0], kinds[1]; dtype = \"float32\"; kinds[0] = \"float32\"\n", p.stderr)
-        self.assertTrue(p.stderr.endswith(b"tvms: 1 definition read, 1 with assumptions\n"), p.stderr)
+        self.assertEqual((p.returncode, p.stderr.count(b"note[N0445]")), (0, 1), p.stderr)
+        self.assertIn(b"'f' is checked for any rows, cols, dtype, n, kinds[0], sizes[0], kinds[1]\n", p.stderr)
+        self.assertTrue(p.stderr.endswith(b"tvms: 1 definition read, 1 for any values\n"), p.stderr)
         # A data type that is wrong in every place but one.
         p = tvms("check", self.file(text.replace("scaled(B, vi) +", "T.shift_left(C[vi, 0], C[vi, 1]) +")))
-        self.assertIn(b'dtype = "float32"; kinds[0] = "int32"\n', p.stderr)
+        self.assertIn(b'N0444', p.stderr)
+        self.assertIn(b'any rows, cols, n, sizes[0]; dtype = "float32"; kinds[0] = "int32"\n', p.stderr)
+        self.assertTrue(p.stderr.endswith(b"tvms: 1 definition read, 1 with assumptions\n"), p.stderr)
         # With a mistake it may be another program; so may it be where nothing says what a value is.
         for old, new in (("scaled(B, vi)", "B[vi]"), ("kinds[1]]", "helper(i)]"), ("(n, 4), kinds[0]", "shape, kinds[0]"),
                          ("scaled(B, vi)", "helper"), ("range(n // 2)", "helper(n)"), ("T.sblock(f\"b{n}\")", "helper.block()")):
@@ -327,9 +329,11 @@ def make(n, dtype, kinds, shape, helper):
                 p = tvms("check", self.file(changed))
                 known = new == "helper"
                 self.assertEqual((p.returncode, p.stderr.count(b"note[N0429]"), p.stderr.count(b"error")), (0, not known, 0), p.stderr)
-        # Other verbs have nothing to show of it, and --strict wants to know.
+        # Other verbs have nothing to show of it, and --strict wants to know what was assumed.
         self.assertEqual(tvms("print", self.file(text)).stdout, b"")
         p = tvms("check", "--strict", self.file(text))
+        self.assertEqual((p.returncode, p.stderr.count(b"note[N0445]")), (0, 1), p.stderr)
+        p = tvms("check", "--strict", self.file(text.replace("scaled(B, vi) +", "T.shift_left(C[vi, 0], C[vi, 1]) +")))
         self.assertEqual((p.returncode, p.stderr.count(b"error[E0443]")), (1, 1), p.stderr)
 
     def test_a_mistake_is_said_once_whichever_call_shows_it(self):
@@ -366,7 +370,7 @@ make(T.int32(5), PAIR[1])
         p = tvms("check", self.file(self.MADE + "def up(n):\n    make(n)\n    up(n + 1)\n\nup(3)\n"), timeout=60)
         self.assertEqual((p.returncode, p.stderr), (0, b"tvms: 1 definition read\n"))
         p = tvms("check", self.file(HEAD + "def up(n):\n    return up(n + 1) + up(n + 2)\n\nM = up(0)\n" + self.SCRIPT.replace("N", "M")), timeout=60)
-        self.assertEqual((p.returncode, p.stderr.count(b"N0444")), (0, 1), p.stderr)
+        self.assertEqual((p.returncode, p.stderr.count(b"N0445")), (0, 1), p.stderr)
 
     def test_dimensions_that_are_text_in_a_constant(self):
         p = tvms("print", self.file(HEAD + """
@@ -381,8 +385,13 @@ def main(x: R.Tensor(SHAPE, "float32")) -> R.Tensor(("d0",), "float32"):
     def test_definitions_are_counted_and_strict_wants_them_whole(self):
         part = HEAD + self.SCRIPT + self.SCRIPT.replace("N", "X")
         p = tvms("check", self.file(part))
-        self.assertEqual((p.returncode, p.stderr.count(b"N0444")), (0, 1), p.stderr)
-        self.assertTrue(p.stderr.endswith(b"tvms: 2 definitions read, 1 with assumptions\n"), p.stderr)
+        self.assertEqual((p.returncode, p.stderr.count(b"N0445")), (0, 1), p.stderr)
+        self.assertTrue(p.stderr.endswith(b"tvms: 2 definitions read, 1 for any values\n"), p.stderr)
+        self.assertEqual(tvms("check", "--strict", self.file(part)).returncode, 0)
+        part = HEAD + self.SCRIPT + self.SCRIPT.replace("(N,)", "(*X,)")
+        p = tvms("check", self.file(part))
+        self.assertEqual((p.returncode, p.stderr.count(b"N0429")), (0, 1), p.stderr)
+        self.assertTrue(p.stderr.endswith(b"tvms: 2 definitions read, 1 in part\n"), p.stderr)
         p = tvms("check", "--strict", self.file(part))
         self.assertEqual((p.returncode, p.stderr.count(b"error[E0443]: 'f' cannot be checked whole: only Python knows 'X'")), (1, 1), p.stderr)
         p = tvms("check", "--strict", self.file(HEAD + self.SCRIPT))
