@@ -358,6 +358,8 @@ static void import_from(tvms_reader *reader, const char *module, tvms_ref alias)
                             tvms_reader_span_of(reader, alias));
     return;
   }
+  const char *handed_on = reader->lenient ? strstr(module, ".tvm.") : NULL;
+  if (handed_on) module = handed_on + 1;
   char *path = tvms_arena_alloc(&reader->kept, strlen(module) + strlen(name) + 2);
   sprintf(path, "%s.%s", module, name);
   const char *meant = meant_module(reader, path, node.b ? node.b : node.a);

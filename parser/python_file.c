@@ -52,11 +52,25 @@ static const alias *TVMS_NULLABLE alias_of(const finder *f, tvms_sym name) {
   return NULL;
 }
 
-// True if `script` is one of the parts of a dotted name.
+// Packages of TVM that have a module `script`; those of other packages are theirs.
+static bool has_script(const char *path, size_t len) {
+  static const char *const packages[] = {"tvm", "tir", "tirx", "relax"};
+  for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+    size_t own = strlen(packages[i]);
+    bool last = len == own || (len > own && path[len - own - 1] == '.');
+    if (last && memcmp(path + len - own, packages[i], own) == 0) return true;
+  }
+  return false;
+}
+
+// True if `script` is the first part of a dotted name, as in an import within TVM, or stands
+// below a package of TVM, wherever that comes from: `bitblas.tvm.script`.
 static bool leads_to_script(const char *path) {
   for (const char *at = path; at; at = strchr(at, '.')) {
+    bool first = at == path;
     at += *at == '.';
-    if (tvms_dialect_marks_is_script_module(at, strlen(at))) return true;
+    if (!tvms_dialect_marks_is_script_module(at, strlen(at))) continue;
+    if (first ? at == path : has_script(path, (size_t)(at - 1 - path))) return true;
   }
   return false;
 }

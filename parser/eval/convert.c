@@ -289,7 +289,14 @@ bool tvms_eval_to_dtype(tvms_reader *reader, tvms_eval_value value, tvms_ref ref
     return false;
   }
   if (parse_dtype(reader, value, dtype)) return true;
-  report_dtype(reader, value, ref);
+  // Python has registered it.
+  static const char custom[] = "custom[";
+  bool registered = value.len > sizeof custom - 1
+                    && memcmp(value.as.text, custom, sizeof custom - 1) == 0;
+  if (registered && reader->lenient)
+    (void)tvms_reader_of_python(reader, ref);
+  else
+    report_dtype(reader, value, ref);
   return false;
 }
 

@@ -294,6 +294,25 @@ def f(A: T.Buffer((WIDE[0], TWICE[1]), "float32")):
         p = tvms("print", self.file(HEAD + "@R.function\ndef f(x: R.Tensor((4, 4), 'float32')):\n    y = R.nn.nn.softmax(x)\n    return y\n"))
         self.assertEqual((p.returncode, p.stdout.count(b"R.nn.softmax(x, axis=-1)")), (0, 1), p.stderr)
 
+    def test_other_packages_have_scripts_of_their_own(self):
+        theirs = "@S.prim_func\ndef f(a: S.ptr('f32')):\n    return a[0]\n"
+        for line in ("from tvm.compass.dsl import script as S", "from .. import script as S", "import other.script as S", "from mytvm.script import tir as S"):
+            p = tvms("check", self.file(line + "\n" + theirs))
+            self.assertEqual((p.returncode, p.stderr), (0, b"tvms: no TVMScript found in 1 file\n"), line)
+        ours = "@S.prim_func\ndef f(A: S.Buffer((4,), 'float32')):\n    A[0] = S.float32(1)\n"
+        for line in ("from tvm.script import tirx as S", "from other.tvm.script import tirx as S", "from ..script import tirx as S", "from tvm.tirx import script as S"):
+            p = tvms("check", self.file(line + "\n" + ours))
+            self.assertEqual((p.returncode, p.stderr), (0, b"tvms: 1 definition read\n"), line)
+
+    def test_data_types_that_python_registers(self):
+        p = tvms("check", self.file(HEAD + "@T.prim_func\ndef f(A: T.Buffer((4,), 'custom[mine]32')):\n    T.evaluate(0)\n"))
+        self.assertEqual((p.returncode, p.stderr.count(b"note[N0429]")), (0, 1), p.stderr)
+
+    def test_devices_of_older_releases_are_a_mark(self):
+        text = "from tvm.script import relax as R\n@R.function\ndef f(x: R.Tensor((4,), 'float32')):\n    y = R.hint_on_device(x, R.device(dev_type=1, dev_id=0))\n    return y\n"
+        p = tvms("check", "-v", self.file(text))
+        self.assertEqual((p.returncode, p.stderr.count(b"error")), (0, 0), p.stderr)
+
     def test_uses_say_what_a_value_must_be(self):
         text = HEAD + """
 def make(n, dtype, kinds, shape, helper):
