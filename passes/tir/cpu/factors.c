@@ -44,6 +44,16 @@ static void sort_factors(factors *f, tvms_node *node) {
   f->loads |= !inside && node->kind == TVMS_NODE_BUFFER_LOAD;
 }
 
+bool tvms_cpu_split_product(tvms_unit *unit, const tvms_stage *stage,
+                            tvms_node *product, tvms_node **inside,
+                            tvms_node **outside) {
+  factors f = {.unit = unit, .stage = stage};
+  sort_factors(&f, product);
+  *inside = f.inside;
+  *outside = f.outside;
+  return f.inside && f.loads;
+}
+
 static tvms_node *TVMS_NULLABLE term_of(const tvms_stage *stage) {
   const tvms_node *value = stage->store->value;
   if (value->kind != TVMS_NODE_ADD) return NULL;
@@ -106,8 +116,7 @@ bool tvms_cpu_take_factors_out(tvms_unit *unit, const tvms_stage *stage,
   tvms_node *term = term_of(stage);
   if (!term || !begins_with_zero(stage) || out->value->dtype.code != TVMS_FLOAT)
     return false;
-  sort_factors(&f, term);
-  if (!f.inside || !f.loads) return false;
+  if (!tvms_cpu_split_product(unit, stage, term, &f.inside, &f.outside)) return false;
   const tvms_buffer *result = tvms_as_buffer(out->buffer);
   tvms_node *plain = tvms_cpu_buffer(unit, "plain", result->element, "global",
                                      result->shape.items, result->shape.len);

@@ -128,7 +128,7 @@ static bool has_outer(const tvms_contraction *c) {
 // rows at a time, each from end to end, as memory is fastest.
 static int64_t sum_block_for(const machine *m, const tvms_contraction *c,
                              const tvms_tile *tile, int64_t rows) {
-  enum { FEW_ROWS = 32, PAGE = 4096 };
+  enum { FEW_ROWS = 32, PAGE = 4096, FEW_STEPS = 8 };
   int64_t steps = tvms_contraction_steps(c);
   if (rows < 0 || steps < 0 || !tile->flat_sum || has_outer(c)) return 0;
   int64_t bytes = c->term->dtype.bits / 8;
@@ -140,8 +140,7 @@ static int64_t sum_block_for(const machine *m, const tvms_contraction *c,
   int64_t columns = tvms_contraction_column_steps(c);
   bool far = c->contiguous && rows <= FEW_ROWS && bytes_of_moving(c) > m->cache
              && columns * bytes >= PAGE;
-  int64_t few = rows == 1 ? 4 : 8;
-  return far && steps > 2 * few ? few : 0;
+  return far && steps > 2 * FEW_STEPS ? FEW_STEPS : 0;
 }
 
 // Columns of a strip that consists of lines: those that waste the fewest vectors, and of these the
