@@ -9,6 +9,7 @@
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
+#include "backend/llvm/optimise.h"
 #include "backend/llvm/stmt.h"
 LLVMValueRef tvms_emit_text(emitter *e, const char *text) {
   LLVMValueRef bytes =
@@ -102,6 +103,7 @@ static LLVMValueRef raise_function(emitter *e) {
   LLVMValueRef function = LLVMGetNamedFunction(e->module, TVMS_EMIT_RAISE_NAME);
   if (function) return function;
   function = LLVMAddFunction(e->module, TVMS_EMIT_RAISE_NAME, raise_type(e, true));
+  tvms_llvm_make_fast(function);
   LLVMBuilderRef b = e->builder;
   LLVMBasicBlockRef here = LLVMGetInsertBlock(b);
   LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(b);

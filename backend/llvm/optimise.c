@@ -177,6 +177,10 @@ static void set_aside(LLVMValueRef function, bool aside) {
   }
 }
 
+void tvms_llvm_make_fast(LLVMValueRef function) {
+  set_aside(function, true);
+}
+
 // Code generation takes its fast way for functions that are set aside, too.
 static void mark_long(LLVMModuleRef apart) {
   for

@@ -11,6 +11,10 @@
 // said, or that stores nothing, gets what the others get.
 void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores);
 
+// Marks a function that LLVM's passes leave as it is and the fast code generator makes: straight-line
+// code that is checked, not computed with, or that only runs when something failed.
+void tvms_llvm_make_fast(LLVMValueRef function);
+
 // Optimises the functions of a module that passes LLVM's verifier, each as its code needs it, and
 // prepares it for code generation at LLVM's default level. NULL, or an error that the caller
 // consumes; the module is the caller's either way, and in the second case fit to be disposed of

@@ -8,6 +8,7 @@
 
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/optimise.h"
 #include "backend/llvm/stmt.h"
 
 // ---- One step ----
@@ -366,16 +367,6 @@ static void emit_walk(emitter *e, walker *w) {
   emit_cases(e, w);
 }
 
-// Made once, by the fast code generator: nobody waits for an error.
-static void mark_cold(emitter *e, LLVMValueRef function) {
-  static const char *const names[] = {"noinline", "optnone", "cold"};
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
-    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(e->llvm, kind, 0));
-  }
-}
-
 static LLVMTypeRef walker_type(emitter *e) {
   LLVMTypeRef params[] = {e->pointer, e->pointer, e->i32,
                           e->pointer, e->i64,     e->pointer};
@@ -392,7 +383,7 @@ void tvms_emit_walker(emitter *e) {
   if (!e->steps_used) return;
   walker w = {.function = walker_of(e)};
   LLVMSetLinkage(w.function, LLVMPrivateLinkage);
-  mark_cold(e, w.function);
+  tvms_llvm_make_fast(w.function);
   e->function = w.function;
   e->raised = LLVMGetParam(w.function, 0);
   emit_walk(e, &w);
