@@ -162,6 +162,19 @@ static bool layout_stack(tvms_relax_layout_query *q) {
   return true;
 }
 
+// All parts of the result have the order of the argument. (TVM's rule gives a single order for the tuple, and its
+// pass fails where a part is taken.)
+static bool layout_follow_parts(tvms_relax_layout_query *q) {
+  tvms_layout order;
+  const tvms_node *result = q->call->head.sinfo;
+  if (!tvms_relax_layout_query_order(q, 0, &order)
+      || result->kind != TVMS_NODE_SINFO_TUPLE)
+    return false;
+  tvms_relax_layout_query_answer(q, &order, &order);
+  q->output = repeated(q, &order, tvms_as_sinfo_tuple(result)->fields.len);
+  return true;
+}
+
 static bool layout_split(tvms_relax_layout_query *q) {
   tvms_layout order;
   const tvms_node *result = q->call->head.sinfo;

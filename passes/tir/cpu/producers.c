@@ -203,9 +203,18 @@ static tvms_producers what_stays(search *s, tvms_node_map *gone) {
   return made;
 }
 
+// The text of a statement does not say what its producers load: whoever looks for loads finds the new
+// value behind it.
+static void say_inlined(search *s, uint32_t at, const tvms_stage *stage) {
+  tvms_node *parts[] = {s->stmts.items[at], (tvms_node *)&stage->store->head};
+  s->inlined[at] = stage;
+  s->stmts.items[at] = tvms_seq_new(s->unit, parts, 2, stage->nest->span);
+}
+
 tvms_producers tvms_cpu_producers_find(tvms_unit *unit, tvms_list allocated,
                                        tvms_list stmts, tvms_node_map *gone) {
-  search s = {.unit = unit, .allocated = allocated, .stmts = stmts};
+  search s = {.unit = unit, .allocated = allocated};
+  s.stmts = tvms_list_copy(unit, stmts.items, stmts.len);
   s.inlined = tvms_arena_array(&unit->arena, const tvms_stage *, stmts.len);
   s.dropped = tvms_arena_array(&unit->arena, const tvms_node *, stmts.len);
   bool *used = tvms_arena_array(&unit->arena, bool, stmts.len);
@@ -218,7 +227,7 @@ tvms_producers tvms_cpu_producers_find(tvms_unit *unit, tvms_list allocated,
     tvms_stage *stage = tvms_arena_new(&unit->arena, tvms_stage);
     if (tvms_stage_read(unit, stmts.items[at], stage) || !has_sums(stage)) continue;
     bool good = inline_into(&s, at, stage, used);
-    if (good) s.inlined[at] = stage;
+    if (good) say_inlined(&s, at, stage);
     for (uint32_t i = 0; i < at; i++) {
       if (used[i] && !good) s.dropped[i] = NULL;
       used[i] = false;
