@@ -63,6 +63,11 @@ typedef struct {
   // Told before and after each call of a member; may be NULL.
   void (*TVMS_NULLABLE observe)(void *state, const tvms_interp_event *event);
   void *observe_state;
+  // Calls a value of the kind FUNCTION with borrowed arguments, where such values are not the interpreter's; the
+  // result is the caller's. May be NULL.
+  tvms_value (*TVMS_NULLABLE invoke)(void *state, const void *function,
+                                     const tvms_value *args, uint32_t count);
+  void *invoke_state;
   uint8_t engine;  // tvms_interp_engine
   bool
       defines;  // operators of Relax are computed by their definition, if they have one

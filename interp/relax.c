@@ -5,7 +5,7 @@
 // variables it sees; calling one that is already running is a fault.
 #include "interp/relax.h"
 
-#include "interp/frame.h"
+#include "interp/builtin.h"
 #include "interp/match.h"
 #include "interp/packed.h"
 #include "interp/prim.h"
@@ -163,18 +163,24 @@ static tvms_value call_local(tvms_interp_frame *f, const tvms_node *node,
   return result;
 }
 
-static tvms_value call_global(tvms_interp_frame *f, const tvms_call *call,
-                              tvms_value *args) {
-  tvms_sym name = tvms_as_global_var(call->callee)->name;
+static tvms_value call_global(tvms_interp_frame *f, const tvms_node *callee,
+                              const tvms_value *args, uint32_t count, tvms_span span) {
+  tvms_sym name = tvms_as_global_var(callee)->name;
   const tvms_member *member = tvms_module_find(f->interp->module, name);
   bool callable =
       member && member->function && member->function->kind != TVMS_NODE_EXTERN_FUNC;
   if (!callable) {
-    fault(f, TVMS_D_unknown_function, call->head.span,
-          tvms_symbol_text(f->context, name));
+    fault(f, TVMS_D_unknown_function, span, tvms_symbol_text(f->context, name));
   }
-  return tvms_interp_call_member(f->interp, member, args, call->args.len,
-                                 call->head.span, f);
+  return tvms_interp_call_member(f->interp, member, args, count, span, f);
+}
+
+tvms_value tvms_interp_call_value(tvms_interp_frame *f, const tvms_node *function,
+                                  const tvms_value *args, uint32_t count,
+                                  tvms_span span) {
+  bool local = function->kind == TVMS_NODE_FUNCTION;
+  return local ? call_local(f, function, args, count, span)
+               : call_global(f, function, args, count, span);
 }
 
 static tvms_value eval_call_relax(tvms_interp_frame *f, const tvms_call *call) {
@@ -191,16 +197,14 @@ static tvms_value eval_call_relax(tvms_interp_frame *f, const tvms_call *call) {
   }
   tvms_value result;
   if (call->callee->kind == TVMS_NODE_GLOBAL_VAR) {
-    result = call_global(f, call, args);
+    result = call_global(f, call->callee, args, call->args.len, call->head.span);
   } else if (call->callee->kind == TVMS_NODE_EXTERN_FUNC) {
     tvms_bytes name = tvms_as_extern_func(call->callee)->symbol;
     result = tvms_interp_call_packed(f, name, args, call->args.len, call->head.span);
   } else {
     tvms_value callee = tvms_interp_eval_relax(f, call->callee);
-    if (callee.kind != TVMS_VALUE_FUNCTION) {
-      fault(f, TVMS_D_not_a_function, call->head.span);
-    }
-    result = call_local(f, callee.function, args, call->args.len, call->head.span);
+    result = tvms_interp_invoke(f, callee, args, call->args.len, call->head.span);
+    tvms_value_drop(callee);
   }
   for (uint32_t i = 0; i < call->args.len; i++) {
     tvms_value_drop(args[i]);
@@ -234,6 +238,7 @@ static tvms_value eval_relax_kind(tvms_interp_frame *f, const tvms_node *node) {
     return (tvms_value){.kind = TVMS_VALUE_TYPE,
                         .type = tvms_interp_dl_type_of(tvms_as_dtype_imm(node)->value)};
   case TVMS_NODE_FUNCTION:
+  case TVMS_NODE_GLOBAL_VAR:
     return (tvms_value){.kind = TVMS_VALUE_FUNCTION, .function = node};
   default: break;
   }

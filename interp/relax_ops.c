@@ -4,7 +4,7 @@
 // operators that are to be computed by their definition.
 #include "interp/relax_ops.h"
 
-#include "interp/frame.h"
+#include "interp/builtin.h"
 #include "interp/match.h"
 #include "interp/operators.h"
 #include "interp/packed.h"
@@ -216,9 +216,8 @@ static tvms_value op_packed(tvms_interp_frame *f, const tvms_call *call) {
   const tvms_node *callee = argument(f, call, 0);
   if (callee->kind != TVMS_NODE_EXTERN_FUNC) unsupported(f, call);
   tvms_bytes name = tvms_as_extern_func(callee)->symbol;
-  bool known = tvms_interp_has_packed(name)
-               && tvms_op_called(&call->head) == TVMS_R_call_pure_packed;
-  if (!known) fault(f, TVMS_D_unknown_function, callee->span, name.text);
+  if (!tvms_interp_has_packed(name))
+    fault(f, TVMS_D_unknown_function, callee->span, name.text);
   uint32_t count = call->args.len - 1;
   tvms_value *args = tvms_arena_array(&f->context->scratch, tvms_value, count + 1);
   for (uint32_t i = 0; i < count; i++)
@@ -237,6 +236,22 @@ static tvms_value op_builtin_with_ctx(tvms_interp_frame *f, const tvms_call *cal
   push_arguments(f, argument(f, call, 1), &args);
   tvms_value result = tvms_interp_call_packed(f, tvms_as_extern_func(callee)->symbol,
                                               args.items, args.len, call->head.span);
+  for (uint32_t i = 0; i < args.len; i++)
+    tvms_value_drop(args.items[i]);
+  tvms_vec_fini(&f->context->memory, &args);
+  return result;
+}
+
+// make_closure(function, (captured…)), invoke_closure(closure, (arguments…)): as the functions of the run time.
+static tvms_value op_of_closure(tvms_interp_frame *f, const tvms_call *call) {
+  bool makes = tvms_op_called(&call->head) == TVMS_R_make_closure;
+  values args = {0};
+  tvms_vec_push(&f->context->memory, &args,
+                tvms_interp_eval_relax(f, argument(f, call, 0)));
+  push_arguments(f, argument(f, call, 1), &args);
+  tvms_builtin b = {f, args.items, args.len, call->head.span};
+  tvms_value result = makes ? tvms_interp_builtin_make_closure(&b)
+                            : tvms_interp_builtin_invoke_closure(&b);
   for (uint32_t i = 0; i < args.len; i++)
     tvms_value_drop(args.items[i]);
   tvms_vec_fini(&f->context->memory, &args);
@@ -290,6 +305,9 @@ static const struct {
     {TVMS_R_call_pure_packed, op_packed},
     {TVMS_R_call_inplace_packed, op_packed},
     {TVMS_R_call_builtin_with_ctx, op_builtin_with_ctx},
+    {TVMS_R_make_closure, op_of_closure},
+    {TVMS_R_invoke_closure, op_of_closure},
+    {TVMS_R_invoke_pure_closure, op_of_closure},
     {TVMS_R_shape_of, op_shape_of},
     {TVMS_R_tensor_to_shape, op_tensor_to_shape},
     {TVMS_R_shape_to_tensor, op_shape_to_tensor},

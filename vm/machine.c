@@ -3,7 +3,6 @@
 
 #include "interp/packed.h"
 #include "interp/prim.h"
-#include "vm/builtins.h"
 #include "vm/raise.h"
 
 #include <string.h>
@@ -21,8 +20,7 @@ static void find(tvms_vm_machine *m, tvms_vm_entry *entry) {
   tvms_arena *arena = &m->interp->context->arena;
   const char *ended = tvms_arena_text(arena, name.text, name.len);
   entry->kernel = m->find ? m->find(m->find_state, ended) : NULL;
-  if (!entry->kernel) entry->builtin = tvms_vm_builtin_find(name);
-  entry->found = entry->kernel || entry->builtin || tvms_interp_has_packed(name);
+  entry->found = entry->kernel || tvms_interp_has_packed(name);
   if (!entry->found) fault(&m->frame, TVMS_D_machine_function_missing, nowhere, ended);
 }
 
@@ -63,30 +61,14 @@ static tvms_value call_entry(tvms_vm_machine *m, tvms_vm_entry *entry,
   if (function->kind == TVMS_VM_IS_BYTECODE) return run(m, function, args, count);
   if (!entry->found) find(m, entry);
   if (entry->kernel) return call_kernel(m, entry->kernel, args, count);
-  if (entry->builtin) return entry->builtin(m, args, count);
   return tvms_interp_call_packed(&m->frame, function->name, args, count, nowhere);
 }
 
-// A closure gets what it has captured behind the arguments.
-static tvms_value invoke_closure(tvms_vm_machine *m, const tvms_items *closure,
-                                 const tvms_value *args, uint32_t count) {
-  uint32_t captured = closure->len - 1;
-  tvms_value *all = tvms_arena_array(&m->interp->context->scratch, tvms_value,
-                                     (size_t)count + captured + 1);
-  if (count) memcpy(all, args, count * sizeof *all);
-  memcpy(all + count, closure->items + 1, captured * sizeof *all);
-  return tvms_vm_invoke(m, closure->items[0], all, count + captured);
-}
-
-tvms_value tvms_vm_invoke(tvms_vm_machine *m, tvms_value callee, const tvms_value *args,
-                          uint32_t count) {
-  if (callee.kind == TVMS_VALUE_CLOSURE)
-    return invoke_closure(m, callee.tuple, args, count);
-  if (callee.kind != TVMS_VALUE_FUNCTION)
-    fault(&m->frame, TVMS_D_not_a_function, nowhere);
-  tvms_vm_entry *entry =
-      &m->entries[(const tvms_vm_entry *)callee.function - m->entries];
-  return call_entry(m, entry, args, count);
+static tvms_value invoke(void *state, const void *function, const tvms_value *args,
+                         uint32_t count) {
+  tvms_vm_machine *m = state;
+  return call_entry(m, &m->entries[(const tvms_vm_entry *)function - m->entries], args,
+                    count);
 }
 
 // ---- Instructions ----
@@ -215,6 +197,8 @@ static tvms_value constant_value(tvms_vm_machine *m, const tvms_vm_constant *con
 static void prepare(tvms_vm_machine *m) {
   tvms_arena *arena = &m->interp->context->arena;
   m->frame = (tvms_interp_frame){.interp = m->interp, .context = m->interp->context};
+  m->interp->invoke = invoke;
+  m->interp->invoke_state = m;
   if (m->entries) return;
   m->entries = tvms_arena_array(arena, tvms_vm_entry, m->code->functions.len + 1);
   for (uint32_t i = 0; i < m->code->functions.len; i++)

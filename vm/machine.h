@@ -1,8 +1,7 @@
 // The virtual machine: runs the code of an executable.
 //
 // A packed function of the table is a kernel of the library, if that has one of the name, or else
-// one that tvms has: of the machine itself (vm/builtins.h) or of the run time
-// (interp/packed.h). Faults are reported and unwind to tvms_vm_call, as in the interpreter.
+// one of the run time that tvms has (interp/packed.h). Faults are reported and unwind to tvms_vm_call, as in the interpreter.
 #ifndef TVMS_VM_MACHINE_H
 #define TVMS_VM_MACHINE_H
 
@@ -11,23 +10,18 @@
 
 typedef struct tvms_vm_machine tvms_vm_machine;
 
-// A function of the machine itself: borrowed arguments, without the machine that calls pass in
-// front; the result is the caller's.
-typedef tvms_value tvms_vm_builtin(tvms_vm_machine *machine, const tvms_value *args,
-                                   uint32_t count);
-
 // A function of the table as it was found; a value of the kind FUNCTION points to one.
 typedef struct {
   const tvms_vm_function *function;
   tvms_safe_call TVMS_NULLABLE kernel;
-  tvms_vm_builtin *TVMS_NULLABLE builtin;
   bool found;
 } tvms_vm_entry;
 
 // The caller fills in the first part.
 struct tvms_vm_machine {
   const tvms_vm_executable *code;  // checked
-  tvms_interp *interp;             // its context, heap and print; without a module
+  tvms_interp *
+      interp;  // its context, heap and print; without a module; invoke is the machine's
   // A kernel by its name, ended by NUL, or NULL; the whole callback may be NULL.
   tvms_safe_call TVMS_NULLABLE (*TVMS_NULLABLE find)(void *state, const char *name);
   void *find_state;
@@ -45,9 +39,5 @@ struct tvms_vm_machine {
 TVMS_NODISCARD tvms_status tvms_vm_call(tvms_vm_machine *machine, int64_t function,
                                         const tvms_value *args, uint32_t count,
                                         tvms_value *result);
-
-// For builtins: calls a value that is a function or a closure. The result is the caller's.
-tvms_value tvms_vm_invoke(tvms_vm_machine *machine, tvms_value callee,
-                          const tvms_value *args, uint32_t count);
 
 #endif

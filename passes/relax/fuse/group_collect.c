@@ -3,6 +3,7 @@
 
 #include "ir/op.h"
 #include "ir/walk.h"
+#include "passes/relax/analysis/symbols.h"
 
 #include <string.h>
 
@@ -153,6 +154,52 @@ static void add_binding(tvms_fuse_collector *f, tvms_fuse_group *g,
     tvms_vec_push(memory_of(f), &g->outputs, (tvms_node *)(uintptr_t)var);
 }
 
+// ---- Scalars that types tell ----
+
+static tvms_walk_step note_symbol(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  tvms_node_map *told = self;
+  if (tvms_relax_is_symbol(node)) tvms_node_map_put(told, node, node);
+  return TVMS_WALK_ON;
+}
+
+static tvms_walk_step stop_at_untold(void *self, tvms_node *node,
+                                     tvms_field_role role) {
+  (void)role;
+  const tvms_node_map *told = self;
+  bool untold = tvms_relax_is_symbol(node) && !tvms_node_map_get(told, node);
+  return untold ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+static bool is_scalar(const tvms_node *value) {
+  return !tvms_dtype_is_void(value->dtype) || value->kind == TVMS_NODE_PRIM_VALUE;
+}
+
+// A scalar over symbols that types of the group have is no argument: the symbols are the function's own, by its
+// parameters' types or handed over with the sizes.
+static void drop_told_scalars(tvms_fuse_collector *f, tvms_fuse_group *g) {
+  tvms_node_map told;
+  tvms_node_map_init(&told, memory_of(f));
+  tvms_visitor note = {.self = &told, .enter = note_symbol};
+  for (uint32_t i = 0; i < g->args.len; i++) {
+    tvms_node *value = g->args.items[i].value;
+    if (!is_scalar(value) && value->sinfo) tvms_walk(memory_of(f), value->sinfo, &note);
+  }
+  for (uint32_t i = 0; i < g->bindings.len; i++) {
+    tvms_node *type = tvms_relax_binding_var(g->bindings.items[i])->sinfo;
+    if (type) tvms_walk(memory_of(f), type, &note);
+  }
+  tvms_visitor check = {.self = &told, .enter = stop_at_untold};
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < g->args.len; i++) {
+    tvms_node *value = g->args.items[i].value;
+    bool drop = is_scalar(value) && tvms_walk(memory_of(f), value, &check);
+    if (!drop) g->args.items[kept++] = g->args.items[i];
+  }
+  g->args.len = kept;
+  tvms_node_map_fini(&told);
+}
+
 static void collect(tvms_fuse_collector *f, tvms_list bindings) {
   for (uint32_t i = 0; i < bindings.len; i++) {
     tvms_node *binding = bindings.items[i];
@@ -202,6 +249,11 @@ static void find_outputs(tvms_fuse_collector *f, tvms_list bindings) {
 
 void tvms_fuse_groups_collect(tvms_fuse_collector *f, tvms_list bindings) {
   collect(f, bindings);
+  bool told = tvms_release_has(f->run->module->dialect, TVMS_FACT_scalars_are_tir);
+  for (uint32_t i = 0; told && i < bindings.len; i++) {
+    uint32_t index = tvms_fuse_group_of(f, tvms_relax_binding_var(bindings.items[i]));
+    if (tvms_fuse_group_is_made(f, index)) drop_told_scalars(f, &f->groups[index]);
+  }
   find_outputs(f, bindings);
 }
 

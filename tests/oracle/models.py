@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Whole models: stock TVM 0.27 makes them, small and with random weights, and tvms does with the text what a user would.
+
+    models.py [MODEL]...
+
+For each model of models_of_images.py and models_of_texts.py:
+
+  - `check` and `opt --passes default` accept the text; `dump` writes what TVM's as_text gives
+  - `run`, `build` at each level and with strict arithmetic, and `build --vm` in TVM's machine give what TVM's own build gives
+"""
+import argparse, os, shutil, sys, tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from cases import tvms
+from stock import Stock, difference, known
+
+RELEASE = "0.27"
+CLOSE, CLOSE_HALF = 1e-5, 3e-2  # halves have ten bits, and sums of them are taken in another order
+LEVELS = {"-O0": ["-O0"], "-O1": ["-O1"], "-O2": [], "-O3": ["-O3"], "strict": ["--fp", "strict"]}
+
+
+class Judge:
+    def __init__(self, folder):
+        self.folder, self.passed, self.failed = folder, 0, 0
+        self.stock = Stock(RELEASE, "ask_models.py", seconds=300)
+        self.excused = {what for what, release in known() if release == RELEASE}
+
+    def check(self, what, wrong):
+        """What known.tsv lists must still be wrong."""
+        if f"model {what}" in self.excused:
+            print(f"known: {what}")
+            wrong = "" if wrong else "known.tsv lists it, and it agrees"
+        if wrong:
+            print(f"FAILED: {what}: {wrong}")
+        self.passed, self.failed = self.passed + (not wrong), self.failed + bool(wrong)
+
+    def tvms(self, verb, *arguments):
+        p = tvms(verb, self.path, "--from", RELEASE, *arguments, timeout=600)
+        return p.stdout.decode(), p.stderr.decode()[:500] if p.returncode else ""
+
+    def compare(self, what, said):
+        self.check(what, "" if said.get("relative", 1e9) <= self.close else said)
+
+    def judge_run(self, name, model):
+        out = os.path.join(self.folder, "out")
+        shutil.rmtree(out, ignore_errors=True)
+        given = [x for param, path in zip(model["params"], model["inputs"]) for x in ("--in", f"{param}={path}")]
+        _, wrong = self.tvms("run", "--entry", model["entry"], "--out", out, *given)
+        if wrong:
+            return self.check(f"{name} run", wrong)
+        count = len(model["results"])
+        ours = [os.path.join(out, name) for name in (["result.npy"] if count == 1 else [f"result.{i}.npy" for i in range(count)])]
+        self.compare(f"{name} run", self.stock.ask(job="compare", ours=ours, theirs=model["results"]))
+
+    def judge_build(self, name, label, model, arguments):
+        library = os.path.join(self.folder, f"{name}.{label}.so")
+        _, wrong = self.tvms("build", "-o", library, *arguments)
+        if wrong:
+            return self.check(f"{name} {label}", wrong)
+        said = self.stock.ask(job="call", library=library, machine=label == "vm", entry=model["entry"], inputs=model["inputs"], results=model["results"])
+        self.compare(f"{name} {label}", said)
+
+    def judge(self, name):
+        model = self.stock.ask(job="make", name=name, folder=self.folder)
+        if "text" not in model:
+            return self.check(name, model)
+        self.close = CLOSE_HALF if model["half"] else CLOSE
+        self.path = os.path.join(self.folder, name + ".tvms")
+        with open(self.path, "w", encoding="utf-8") as f:
+            f.write(model["text"] + "\n")
+        self.check(f"{name} check", self.tvms("check")[1])
+        self.check(f"{name} opt", self.tvms("opt", "--passes", "default")[1])
+        text, wrong = self.tvms("dump", "--dialect", RELEASE)
+        self.check(f"{name} as_text", wrong or (difference(model["as_text"], text) if text != model["as_text"] else ""))
+        self.judge_run(name, model)
+        for label, arguments in LEVELS.items():
+            self.judge_build(name, label, model, arguments)
+        self.judge_build(name, "vm", model, ["--vm", "--dialect", RELEASE])
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("models", nargs="*")
+    a = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        judge = Judge(folder)
+        for name in a.models or judge.stock.ask(job="list")["models"]:
+            judge.judge(name)
+        judge.stock.stop()
+    print(f"{judge.passed} passed, {judge.failed} failed")
+    return judge.failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
