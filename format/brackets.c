@@ -18,8 +18,11 @@ static bool has_comment(const tvms_writer *w, const tvms_bracketed *b) {
 static bool try_one_line(tvms_writer *w, const tvms_bracketed *b, uint32_t tail) {
   tvms_point here = tvms_writer_mark(w);
   tvms_writer_put_text(w, b->open);
-  w->limit = w->width > tail + 1 ? w->width - tail - 1 : 0;
+  bool one = b->tuple && b->items && !w->nodes[b->items].next;
+  uint32_t rest = tail + 1 + one;
+  w->limit = w->width > rest ? w->width - rest : 0;
   if (flat_items(w, b)) {
+    if (one) tvms_writer_put_char(w, ',');
     tvms_writer_put_text(w, b->shut);
     return true;
   }
@@ -92,8 +95,10 @@ void tvms_format_brackets(tvms_writer *w, const tvms_bracketed *b, uint32_t tail
     tvms_writer_put_text(w, b->shut);
     return;
   }
-  if (!b->kept_open && !b->no_middle && try_own_line(w, b)) return;
-  one_a_line(w, b);
+  w->brackets++;
+  bool middle = !b->kept_open && !b->no_middle && try_own_line(w, b);
+  if (!middle) one_a_line(w, b);
+  w->brackets--;
 }
 
 // Where the bracket ends that closes behind `end`: over white space and comments.
@@ -119,7 +124,9 @@ void tvms_format_in_parens(tvms_writer *w, tvms_ref ref) {
   tvms_writer_indent(w, 4);
   tvms_writer_new_line(w);
   tvms_format_comments_before(w, node->begin);
+  w->brackets++;
   tvms_format_bare(w, ref, 0);
+  w->brackets--;
   uint32_t end = node->parens ? tvms_format_closing_columns(w, node->end) : node->end;
   tvms_format_comments_behind(w, end);
   tvms_format_comments_to(w, end);
@@ -173,6 +180,7 @@ tvms_bracketed tvms_format_brackets_of(const tvms_writer *w, tvms_ref ref) {
     b.items = node->a;
     b.lone_comma = true;
     b.no_middle = true;
+    b.tuple = true;
     break;
   case TVMS_SURF_LIST:
     b.open = "[";
@@ -220,14 +228,11 @@ uint32_t tvms_format_last_full(const tvms_writer *w, uint32_t base, uint32_t non
   return none;
 }
 
-static uint32_t tail_columns(const tvms_writer *w, uint32_t base, uint32_t full) {
-  uint32_t columns = 0;
-  for (uint32_t i = base; i < full; i++) {
-    const tvms_surf *node = &w->nodes[w->spine.items[i]];
-    tvms_span name = tvms_format_name_to(w, node->end);
-    columns += node->kind == TVMS_SURF_ATTRIBUTE ? name.end - name.begin + 1 : 2;
-  }
-  return columns;
+uint32_t tvms_format_trailer_columns(const tvms_writer *w, tvms_ref ref) {
+  const tvms_surf *node = &w->nodes[ref];
+  if (node->kind != TVMS_SURF_ATTRIBUTE) return 2;
+  tvms_span name = tvms_format_name_to(w, node->end);
+  return name.end - name.begin + 1;
 }
 
 // Writes what stands before the bracket on one line, if it and the bracket fit there.
@@ -238,25 +243,56 @@ bool tvms_format_try_head(tvms_writer *w, tvms_ref head) {
   return false;
 }
 
+// Whether a line may begin with the attribute: its object ends with a bracket.
+static bool may_begin_line(const tvms_writer *w, tvms_ref ref) {
+  const tvms_surf *node = &w->nodes[ref];
+  if (node->kind != TVMS_SURF_ATTRIBUTE) return false;
+  const tvms_surf *object = &w->nodes[node->a];
+  return object->parens || object->kind == TVMS_SURF_CALL
+         || object->kind == TVMS_SURF_SUBSCRIPT;
+}
+
+static bool is_fluent(const tvms_writer *w, uint32_t base) {
+  uint32_t count = 0;
+  for (uint32_t i = base; i < w->spine.len; i++)
+    count += may_begin_line(w, w->spine.items[i]);
+  return count > 1;
+}
+
+bool tvms_format_is_fluent(tvms_writer *w, tvms_ref ref) {
+  uint32_t base = w->spine.len;
+  (void)tvms_format_chain_of(w, ref);
+  bool fluent = is_fluent(w, base);
+  w->spine.len = base;
+  return fluent;
+}
+
+// Columns behind the trailer at `at` of the spine, up to where the next bracket opens that can
+// be split or the next line begins, or to `tail` behind the chain.
+static uint32_t columns_behind(const tvms_writer *w, uint32_t at, uint32_t base,
+                               bool fluent, uint32_t tail) {
+  uint32_t columns = 0;
+  for (; at > base; at--) {
+    tvms_ref next = w->spine.items[at - 1];
+    if (fluent && may_begin_line(w, next)) return columns;
+    if (tvms_format_is_full(w, next)) return columns + 1;
+    columns += tvms_format_trailer_columns(w, next);
+  }
+  return columns + tail;
+}
+
 void tvms_format_split_postfix(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   uint32_t base = w->spine.len;
   tvms_ref object = tvms_format_chain_of(w, ref);
-  uint32_t full = tvms_format_last_full(w, base, w->spine.len);
-  uint32_t more = tail + tail_columns(w, base, full);
-  uint32_t at = w->spine.len;
-  if (full < w->spine.len
-      && tvms_format_try_head(w, w->nodes[w->spine.items[full]].a)) {
-    tvms_format_trailer(w, w->spine.items[full], more);
-    at = full;
-  } else {
-    // Without a full bracket nothing can be split but the object itself.
-    tvms_format_item(w, object, full < w->spine.len ? 1 : more);
-    bool number = w->nodes[object].kind == TVMS_SURF_INT && !w->nodes[object].parens;
-    if (number) tvms_writer_put_char(w, ' ');
-  }
-  while (at > base) {
-    at--;
-    tvms_format_trailer(w, w->spine.items[at], at == base ? tail : 1);
+  uint32_t top = w->spine.len;
+  bool fluent = w->brackets && is_fluent(w, base);
+  tvms_format_item(w, object, columns_behind(w, top, base, fluent, tail));
+  bool number = w->nodes[object].kind == TVMS_SURF_INT && !w->nodes[object].parens;
+  if (number) tvms_writer_put_char(w, ' ');
+  for (uint32_t at = top; at > base; at--) {
+    tvms_ref trailer = w->spine.items[at - 1];
+    if (fluent && may_begin_line(w, trailer)) tvms_writer_new_line(w);
+    tvms_format_trailer(w, trailer, columns_behind(w, at - 1, base, fluent, tail));
   }
   w->spine.len = base;
 }

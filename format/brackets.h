@@ -22,9 +22,17 @@ uint32_t tvms_format_last_full(const tvms_writer *w, uint32_t base, uint32_t non
 // the bracket do not fit there.
 TVMS_NODISCARD bool tvms_format_try_head(tvms_writer *w, tvms_ref head);
 
-// Writes a chain of names, calls and subscripts over several lines: split in its last
-// bracket that holds something, so that `tail` more columns fit behind it.
+// True if lines may begin with several attributes of a chain, those behind a bracket:
+// `a.view(x).reshape(y).astype(z)`.
+TVMS_NODISCARD bool tvms_format_is_fluent(tvms_writer *w, tvms_ref ref);
+
+// Writes a chain of names, calls and subscripts over several lines, from left to right: a bracket
+// is split if what stands behind it, up to where the next one opens, does not fit the line. `tail`
+// more columns fit behind the chain. Within brackets, each line of a fluent one is an attribute.
 void tvms_format_split_postfix(tvms_writer *w, tvms_ref ref, uint32_t tail);
+
+// Columns of what hangs at the end of a chain: an attribute, or an empty bracket.
+uint32_t tvms_format_trailer_columns(const tvms_writer *w, tvms_ref ref);
 
 // Where the parenthesis ends that closes behind `end`: over white space and comments.
 uint32_t tvms_format_closing_columns(const tvms_writer *w, uint32_t end);

@@ -207,8 +207,14 @@ static tvms_source padded(tvms_strbuf *bytes) {
       .name = "formatted text", .text = bytes->text, .size = (uint32_t)size};
 }
 
+// How often a text is formatted anew that formatting changes again: a comment that had to find
+// another place may be laid out in another way there.
+enum { MOST_ROUNDS = 4 };
+
+// `moves`: not final, but otherwise right.
 static tvms_status prove_piece(const tvms_surface *surface, tvms_format_options options,
-                               const tvms_piece *piece, tvms_source *text) {
+                               const tvms_piece *piece, tvms_source *text,
+                               bool *moves) {
   tvms_surface again;
   tvms_span where = {0, 0};
   tvms_status status = TVMS_OK;
@@ -223,25 +229,25 @@ static tvms_status prove_piece(const tvms_surface *surface, tvms_format_options 
     while (begin < end && (*begin == '\n' || *begin == '\r')) {
       begin++;
     }
-    if (!tvms_format_is(&again, options, begin, (size_t)(end - begin))) {
-      status = refuse(surface, where, "its layout when it is formatted again");
-    }
+    *moves = !tvms_format_is(&again, options, begin, (size_t)(end - begin));
   }
   tvms_surface_fini(&again);
   return status;
 }
 
 static tvms_status prove(const tvms_surface *surface, tvms_format_options options,
-                         const tvms_strbuf *out, const tvms_pieces *pieces) {
+                         const tvms_strbuf *out, const tvms_pieces *pieces,
+                         bool *moves) {
   tvms_status status = TVMS_OK;
   tvms_strbuf copy;
   tvms_strbuf_init(&copy, out->memory);
-  for (uint32_t i = 0; i < pieces->len && status == TVMS_OK; i++) {
+  *moves = false;
+  for (uint32_t i = 0; i < pieces->len && status == TVMS_OK && !*moves; i++) {
     const tvms_piece *piece = &pieces->items[i];
     copy.len = 0;
     tvms_strbuf_add(&copy, out->text + piece->begin, piece->end - piece->begin);
     tvms_source text = padded(&copy);
-    status = prove_piece(surface, options, piece, &text);
+    status = prove_piece(surface, options, piece, &text, moves);
   }
   tvms_strbuf_fini(&copy);
   return status;
@@ -256,18 +262,25 @@ static bool is_unchanged(const tvms_surface *surface, const tvms_strbuf *out,
              || memcmp(out->text + from, source->text, source->size) == 0);
 }
 
-tvms_status tvms_format_checked(const tvms_surface *surface,
-                                tvms_format_options options, tvms_strbuf *out) {
+static tvms_status format_again(const tvms_surface *surface,
+                                tvms_format_options options, uint32_t rounds,
+                                tvms_strbuf *out, size_t from);
+
+// Formats and proves, in `rounds` rounds at most.
+static tvms_status format_proved(const tvms_surface *surface,
+                                 tvms_format_options options, uint32_t rounds,
+                                 tvms_strbuf *out) {
   size_t from = out->len;
   tvms_memory *memory = &surface->context->memory;
-  if (surface->context->diags.errors) return TVMS_FOUND_ERRORS;
-  tvms_strbuf_grow(out, surface->source->size + surface->source->size / 4 + 64);
   tvms_status status = TVMS_FOUND_ERRORS;
   tvms_pieces pieces = {0};
   if (tvms_format_with(surface, options, out, &pieces)) {
     if (out->len - from > INT32_MAX) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
-    status = is_unchanged(surface, out, from) ? TVMS_OK
-                                              : prove(surface, options, out, &pieces);
+    bool moves = false;
+    status = is_unchanged(surface, out, from)
+                 ? TVMS_OK
+                 : prove(surface, options, out, &pieces, &moves);
+    if (moves) status = format_again(surface, options, rounds, out, from);
   } else {
     tvms_diag_report(&surface->context->diags, TVMS_D_too_deep, (tvms_span){0, 0},
                      memory->depth_limit);
@@ -275,6 +288,33 @@ tvms_status tvms_format_checked(const tvms_surface *surface,
   tvms_vec_fini(memory, &pieces);
   if (status != TVMS_OK) out->len = from;
   return status;
+}
+
+// What was written behind `from` says the same as the surface, but is not final.
+static tvms_status format_again(const tvms_surface *surface,
+                                tvms_format_options options, uint32_t rounds,
+                                tvms_strbuf *out, size_t from) {
+  if (rounds == 1)
+    return refuse(surface, (tvms_span){0, 0}, "its layout when it is formatted again");
+  tvms_strbuf copy;
+  tvms_strbuf_init(&copy, out->memory);
+  tvms_strbuf_add(&copy, out->text + from, out->len - from);
+  tvms_source source = padded(&copy);
+  tvms_surface again;
+  tvms_status status = TVMS_INTERNAL;
+  out->len = from;
+  if (reparse(&again, surface->context, &source))
+    status = format_proved(&again, options, rounds - 1, out);
+  tvms_surface_fini(&again);
+  tvms_strbuf_fini(&copy);
+  return status;
+}
+
+tvms_status tvms_format_checked(const tvms_surface *surface,
+                                tvms_format_options options, tvms_strbuf *out) {
+  if (surface->context->diags.errors) return TVMS_FOUND_ERRORS;
+  tvms_strbuf_grow(out, surface->source->size + surface->source->size / 4 + 64);
+  return format_proved(surface, options, MOST_ROUNDS, out);
 }
 
 /* Definitions */
@@ -307,14 +347,15 @@ static void put_levels(uint32_t indent, const char *line_end, tvms_strbuf *out) 
   }
 }
 
-// `text` is what the definition has become, with its last line end.
+// What the definition has become stands behind `from`, with its last line end; if that is not
+// final, it becomes what it is when it is formatted again.
 static tvms_status prove_alone(const tvms_surface *surface, tvms_format_options options,
                                const tvms_format_definition *definition,
-                               const char *text, size_t len) {
+                               tvms_strbuf *out, size_t from, bool *moves) {
   tvms_strbuf copy;
   tvms_strbuf_init(&copy, &surface->context->memory);
   put_levels(definition->indent, tvms_format_line_end(surface->source), &copy);
-  tvms_strbuf_add(&copy, text, len);
+  tvms_strbuf_add(&copy, out->text + from, out->len - from);
   tvms_source source = padded(&copy);
   tvms_surface again;
   tvms_format_definition found;
@@ -326,8 +367,11 @@ static tvms_status prove_alone(const tvms_surface *surface, tvms_format_options 
     status = refuse(surface, where, "its syntax");
   } else if (!same_piece(surface, &piece, &again, found.statement, &where)) {
     status = refuse(surface, where, "what it says");
-  } else if (!tvms_format_lone_is(&again, options, &found, text, len)) {
-    status = refuse(surface, where, "its layout when it is formatted again");
+  } else if (!tvms_format_lone_is(&again, options, &found, out->text + from,
+                                  out->len - from)) {
+    out->len = from;
+    *moves = tvms_format_lone(&again, options, &found, out);
+    if (!*moves) status = refuse(surface, where, "its syntax");
   }
   tvms_surface_fini(&again);
   tvms_strbuf_fini(&copy);
@@ -354,9 +398,14 @@ tvms_status tvms_format_checked_definition(const tvms_surface *surface,
       && memcmp(out->text + from, surface->source->text + lines.begin, last - from)
              == 0;
   tvms_status status = TVMS_OK;
-  if (!same)
-    status =
-        prove_alone(surface, options, definition, out->text + from, out->len - from);
+  bool moves = !same;
+  for (uint32_t round = 0; moves && status == TVMS_OK; round++) {
+    moves = false;
+    status = round == MOST_ROUNDS
+                 ? refuse(surface, lines, "its layout when it is formatted again")
+                 : prove_alone(surface, options, definition, out, from, &moves);
+  }
+  last = out->len - strlen(tvms_format_line_end(surface->source));
   out->len = status == TVMS_OK ? last : from;
   return status;
 }

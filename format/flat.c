@@ -235,7 +235,8 @@ static bool flat_type_param(tvms_writer *w, const tvms_surf *node) {
 static bool flat_lambda(tvms_writer *w, const tvms_surf *node) {
   tvms_writer_put_text(w, node->a ? "lambda " : "lambda");
   if (!tvms_format_flat_list(w, node->a)) return false;
-  return flat_text(w, ": ") && flat(w, node->b);
+  if (!flat_text(w, ": ")) return false;
+  return tvms_format_flat(w, node->b, true);
 }
 
 static bool flat_strings(tvms_writer *w, const tvms_surf *node) {

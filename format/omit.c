@@ -154,8 +154,66 @@ static bool may_omit(tvms_writer *w, tvms_ref ref) {
   visit v = {0};
   look_inside(w, &v, ref);
   if (!v.brackets || v.count > 1) return false;
-  return v.precedence == ATTRIBUTE || has_full_brackets(w, v.last)
+  return v.precedence <= ATTRIBUTE || has_full_brackets(w, v.last)
          || has_full_brackets(w, v.first);
+}
+
+/* Comments */
+
+// How many of the comments that come next begin in the span.
+static uint32_t comments_in(const tvms_writer *w, uint32_t begin, uint32_t end) {
+  const tvms_surface *surface = w->surface;
+  uint32_t count = 0;
+  for (uint32_t i = w->next; i < surface->comment_count; i++) {
+    if (surface->comments[i].begin >= end) break;
+    count += surface->comments[i].begin >= begin;
+  }
+  return count;
+}
+
+// How many of them are in own brackets of the node.
+static uint32_t comments_inside(tvms_writer *w, tvms_ref ref, bool bare) {
+  const tvms_surf *node = &w->nodes[ref];
+  if (!comments_in(w, node->begin, node->end) && (bare || !node->parens)) return 0;
+  if (node->parens && !bare) {
+    // A comment may stand in front of what the parentheses hold.
+    uint32_t begin = node->begin;
+    while (begin > 0 && w->source[begin - 1] != '(')
+      begin--;
+    return comments_in(w, begin, tvms_format_closing_columns(w, node->end));
+  }
+  if (!tvms_memory_enter(w->memory)) {
+    tvms_memory_leave(w->memory);
+    return 0;
+  }
+  uint32_t count = 0;
+  switch ((int)node->kind) {
+  case TVMS_SURF_BINARY:
+  case TVMS_SURF_BOOL:
+    count = comments_inside(w, node->a, false) + comments_inside(w, node->b, false);
+    break;
+  case TVMS_SURF_COMPARE:
+    count = comments_inside(w, node->a, false);
+    for (tvms_ref part = node->b; part; part = w->nodes[part].next)
+      count += comments_inside(w, w->nodes[part].a, false);
+    break;
+  case TVMS_SURF_UNARY:
+  case TVMS_SURF_ATTRIBUTE: count = comments_inside(w, node->a, false); break;
+  case TVMS_SURF_CALL:
+  case TVMS_SURF_SUBSCRIPT:
+    count = comments_inside(w, node->a, false)
+            + comments_in(w, w->nodes[node->a].end, node->end);
+    break;
+  default:
+    if (is_display(node)) count = comments_in(w, node->begin, node->end);
+  }
+  tvms_memory_leave(w->memory);
+  return count;
+}
+
+static bool has_other_comments(tvms_writer *w, tvms_ref ref) {
+  const tvms_surf *node = &w->nodes[ref];
+  return comments_in(w, 0, node->end) != comments_inside(w, ref, true);
 }
 
 /* Measuring */
@@ -173,13 +231,6 @@ static uint32_t flat_columns(tvms_writer *w, tvms_ref ref, bool bare) {
   uint32_t columns = tvms_writer_columns(w);
   tvms_writer_rewind(w, here);
   return columns;
-}
-
-static uint32_t trailer_columns(const tvms_writer *w, tvms_ref ref) {
-  const tvms_surf *node = &w->nodes[ref];
-  if (node->kind != TVMS_SURF_ATTRIBUTE) return 2;
-  tvms_span name = tvms_format_name_to(w, node->end);
-  return name.end - name.begin + 1;
 }
 
 static uint32_t operator_columns(tvms_surf_op op) {
@@ -212,7 +263,7 @@ static bool measure_chain(tvms_writer *w, tvms_ref ref, reach *to, uint32_t *col
     tvms_ref trailer = w->spine.items[i - 1];
     fits = tvms_format_is_full(w, trailer)
                ? open_bracket(w, to, col)
-               : step(w, to, col, trailer_columns(w, trailer));
+               : step(w, to, col, tvms_format_trailer_columns(w, trailer));
   }
   w->spine.len = base;
   return fits;
@@ -286,25 +337,6 @@ static void write_compare(tvms_writer *w, const tvms_surf *node, uint32_t follow
   write_own(w, before, false, follow);
 }
 
-static void write_chain(tvms_writer *w, tvms_ref ref, uint32_t follow) {
-  uint32_t base = w->spine.len;
-  tvms_ref object = tvms_format_chain_of(w, ref);
-  uint32_t top = w->spine.len;
-  for (uint32_t i = top + 1; i > base; i--) {
-    uint32_t after = 0;
-    uint32_t at = i - 1;
-    while (at > base && !tvms_format_is_full(w, w->spine.items[at - 1])) {
-      after += trailer_columns(w, w->spine.items[--at]);
-    }
-    after += at > base ? 1 : follow;
-    if (i > top)
-      write_own(w, object, false, after);
-    else
-      tvms_format_trailer(w, w->spine.items[i - 1], after);
-  }
-  w->spine.len = base;
-}
-
 static void write_inside(tvms_writer *w, tvms_ref ref, uint32_t follow) {
   const tvms_surf *node = &w->nodes[ref];
   tvms_surf_op op = (tvms_surf_op)node->op;
@@ -323,7 +355,7 @@ static void write_inside(tvms_writer *w, tvms_ref ref, uint32_t follow) {
     return;
   case TVMS_SURF_CALL:
   case TVMS_SURF_ATTRIBUTE:
-  case TVMS_SURF_SUBSCRIPT: write_chain(w, ref, follow); return;
+  case TVMS_SURF_SUBSCRIPT: tvms_format_split_postfix(w, ref, follow); return;
   default:
     if (is_display(node) && node->a)
       tvms_format_split(w, ref, true, follow);
@@ -345,7 +377,7 @@ static void write_own(tvms_writer *w, tvms_ref ref, bool bare, uint32_t follow) 
 }
 
 bool tvms_format_omit(tvms_writer *w, tvms_ref ref, uint32_t tail) {
-  if (!may_omit(w, ref)) return false;
+  if (!may_omit(w, ref) || has_other_comments(w, ref)) return false;
   reach to = {0, false};
   uint32_t col = tvms_writer_columns(w);
   if (!measure(w, ref, true, &to, &col) || col + tail > w->width) return false;

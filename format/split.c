@@ -5,7 +5,9 @@
 
 #include "format/brackets.h"
 #include "format/flat.h"
+#include "format/omit.h"
 #include "format/text.h"
+#include "format/value.h"
 
 // Tries the rest of the line, `tail` columns of which must stay free.
 bool tvms_format_try_flat(tvms_writer *w, tvms_ref ref, bool bare, uint32_t tail) {
@@ -130,6 +132,7 @@ static void split_comp(tvms_writer *w, const tvms_surf *node, const char *open,
   tvms_writer_indent(w, 4);
   tvms_writer_new_line(w);
   tvms_format_comments_before(w, w->nodes[node->a].begin);
+  w->brackets++;
   tvms_point here = tvms_writer_mark(w);
   w->limit = w->width;
   bool fine = w->comment_at >= node->end && tvms_format_flat(w, node->a, false);
@@ -141,6 +144,7 @@ static void split_comp(tvms_writer *w, const tvms_surf *node, const char *open,
     tvms_writer_rewind(w, here);
     comp_lines(w, node, 0);
   }
+  w->brackets--;
   tvms_format_comments_behind(w, node->end);
   tvms_format_comments_to(w, node->end);
   tvms_writer_indent(w, -4);
@@ -177,10 +181,13 @@ static void split_with_item(tvms_writer *w, const tvms_surf *node, uint32_t tail
 static void split_slice(tvms_writer *w, const tvms_surf *node, uint32_t tail) {
   bool step = (node->flags & TVMS_SURF_STEP) && node->c;
   bool spaced = tvms_format_is_spaced(w, node);
-  if (node->a) tvms_format_item(w, node->a, 2);
+  uint32_t gap = spaced ? 1 : 0;
+  uint32_t behind = step ? 2 : tail;
+  uint32_t upper = node->b ? gap + tvms_format_lead(w, node->b, behind) : behind;
+  if (node->a) tvms_format_item(w, node->a, gap + 1 + upper);
   tvms_writer_put_text(w, node->a && spaced ? " :" : ":");
   if (node->b && spaced) tvms_writer_put_char(w, ' ');
-  if (node->b) tvms_format_item(w, node->b, step ? 2 : tail);
+  if (node->b) tvms_format_item(w, node->b, behind);
   if (!step) return;
   tvms_writer_put_text(w, node->b && spaced ? " :" : ":");
   if (spaced) tvms_writer_put_char(w, ' ');
@@ -198,7 +205,11 @@ static void split_lambda(tvms_writer *w, const tvms_surf *node, uint32_t tail) {
     if (param != node->a) tvms_writer_put(w, ", ", 2);
     tvms_format_forced(w, param, false);
   }
-  prefixed(w, ": ", node->b, tail);
+  tvms_writer_put(w, ": ", 2);
+  uint32_t behind = w->behind;
+  w->behind = 0;
+  tvms_format_body(w, node->b, tail);
+  w->behind = behind;
 }
 
 static void split_node(tvms_writer *w, tvms_ref ref, uint32_t tail) {

@@ -22,7 +22,7 @@ static bool splits_itself(tvms_writer *w, tvms_ref ref) {
   case TVMS_SURF_DICT_COMP:
   case TVMS_SURF_GENERATOR:
   case TVMS_SURF_STAR: return true;
-  case TVMS_SURF_LAMBDA: return splits_itself(w, node->b);
+  case TVMS_SURF_LAMBDA: return true;
   case TVMS_SURF_CALL:
   case TVMS_SURF_SUBSCRIPT:
   case TVMS_SURF_ATTRIBUTE: break;
@@ -119,6 +119,18 @@ static bool is_operator(const tvms_surf *node) {
   }
 }
 
+// `~A[i]`, `not (a or b)`: what stands behind the sign is split, or nothing.
+static bool is_signed(tvms_writer *w, tvms_ref ref) {
+  if (w->nodes[ref].kind != TVMS_SURF_UNARY) return false;
+  while (w->nodes[ref].kind == TVMS_SURF_UNARY && !w->nodes[w->nodes[ref].a].parens)
+    ref = w->nodes[ref].a;
+  tvms_ref operand = w->nodes[ref].kind == TVMS_SURF_UNARY ? w->nodes[ref].a : ref;
+  if (w->nodes[operand].parens) return true;
+  if (is_operator(&w->nodes[operand])) return false;
+  bool chain = tvms_format_is_postfix(&w->nodes[operand]);
+  return !chain || !tvms_format_is_fluent(w, operand);
+}
+
 static bool is_long_string(const tvms_writer *w, const tvms_surf *node) {
   return node->kind == TVMS_SURF_STRING
          && memchr(w->source + node->begin, '\n', node->end - node->begin);
@@ -140,17 +152,25 @@ void tvms_format_value(tvms_writer *w, tvms_ref ref, uint32_t tail) {
       node->parens && w->comment_at < tvms_format_closing_columns(w, node->end);
   if (inside && (w->comment_at < node->begin || w->comment_at >= node->end)) {
     tvms_format_in_parens(w, ref);
+  } else if (tvms_format_is_postfix(node) && tvms_format_is_fluent(w, ref)) {
+    tvms_format_in_parens(w, ref);
   } else if (is_long_string(w, node)) {
     tvms_format_forced(w, ref, true);
   } else if (splits_itself(w, ref)) {
     tvms_format_split(w, ref, true, tail);
-  } else if (node->kind == TVMS_SURF_WALRUS || node->kind == TVMS_SURF_LAMBDA) {
+  } else if (node->kind == TVMS_SURF_WALRUS) {
     tvms_format_in_parens(w, ref);
+  } else if (node->kind == TVMS_SURF_LAMBDA) {
+    tvms_format_split(w, ref, true, tail);
+  } else if (is_signed(w, ref)) {
+    tvms_format_split(w, ref, true, tail);
   } else if (is_operator(node)) {
-    bool whole = w->comment_at >= node->end && tvms_format_omit(w, ref, tail);
-    if (!whole) tvms_format_in_parens(w, ref);
+    if (!tvms_format_omit(w, ref, tail)) tvms_format_in_parens(w, ref);
   } else if (tvms_format_is_postfix(node) && has_full(w, ref)) {
-    if (fits_own_line(w, ref))
+    if (tvms_format_omit(w, ref, tail)) return;
+    if (tvms_writer_columns(w) >= w->width)  // no place for the parenthesis either
+      tvms_format_split(w, ref, true, tail);
+    else if (fits_own_line(w, ref))
       tvms_format_in_parens(w, ref);
     else if (fits_first(w, ref) || !try_in_parens(w, ref))
       tvms_format_split(w, ref, true, tail);
@@ -159,4 +179,13 @@ void tvms_format_value(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   } else {
     tvms_format_split(w, ref, true, tail);
   }
+}
+
+void tvms_format_body(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+  const tvms_surf *node = &w->nodes[ref];
+  bool whole = is_operator(node) || node->kind == TVMS_SURF_LAMBDA;
+  if (whole && !tvms_format_try_flat(w, ref, true, tail))
+    tvms_format_in_parens(w, ref);
+  else if (!whole)
+    tvms_format_value(w, ref, tail);
 }

@@ -8,4 +8,8 @@
 // Writes an expression where they are not; it gets parentheses if that helps.
 void tvms_format_value(tvms_writer *w, tvms_ref ref, uint32_t tail);
 
+// The same for the body of a lambda, which is split at brackets of its own only if it has no
+// operators.
+void tvms_format_body(tvms_writer *w, tvms_ref ref, uint32_t tail);
+
 #endif

@@ -42,6 +42,7 @@ typedef struct {
   bool forced;               // write flat whatever it holds and however long
   bool too_deep;             // something was left out: nested beyond the limit of depth
   uint32_t behind;           // columns of the comment behind the statement or header
+  uint32_t brackets;         // open ones that stand on several lines: within them lines may end
   uint32_t indent;           // columns before a new line's text
   const char *line_end;      // "\n" or "\r\n", as the source has it
   uint32_t next;             // first comment that is not written
@@ -68,6 +69,7 @@ typedef struct {
   bool trailing;    // a comma behind the last item when they stand one a line
   bool no_middle;   // never the second way
   bool lone_comma;  // a comma behind a lone item too
+  bool tuple;       // a lone item needs its comma on one line, too
 } tvms_bracketed;
 
 static inline void tvms_writer_put(tvms_writer *w, const char *text, size_t len) {
