@@ -145,11 +145,8 @@ static void add_condition(tvms_iter_mapper *m, const tvms_iter_padding *padding,
 }
 
 // The padded source, made where it is met first.
-static bool pad_source(tvms_iter_mapper *m, tvms_iter_padding *padding,
-                       const tvms_iter_split *split, tvms_node **left) {
-  if (padding->padded) return true;
-  if (!tvms_iter_divides(m, padding->left, split->lower_factor)) return false;
-  *left = build(m, TVMS_NODE_FLOOR_DIV, padding->left, split->lower_factor);
+static void pad_source(tvms_iter_mapper *m, tvms_iter_padding *padding) {
+  if (padding->padded) return;
   tvms_iter_mark *mark = padding->mark;
   tvms_node *edge = build(m, TVMS_NODE_ADD, mark->extent, padding->left);
   tvms_node *right = gap_behind(m, edge, padding->factor);
@@ -161,7 +158,6 @@ static bool pad_source(tvms_iter_mapper *m, tvms_iter_padding *padding,
   padded->extent = simplify(m, build(m, TVMS_NODE_ADD, edge, right));
   padding->padded = padded;
   if (m->inverts) add_condition(m, padding, edge, right);
-  return true;
 }
 
 // The split with a source that the divisor divides; *left gets what is added in front of it.
@@ -176,10 +172,13 @@ static tvms_iter_split pad(tvms_iter_mapper *m, tvms_iter_split split, tvms_node
   if (tvms_node_is_int(padding->left, 0)
       && tvms_iter_divides(m, padding->mark->extent, padding->factor))
     return split;
-  if (!pad_source(m, padding, &split, left)) {
-    m->failed = true;
-    return split;
-  }
+  // The greatest that is added in front for any index must begin the same step here; TVM does not ask, and moves the other indices.
+  *left = build(m, TVMS_NODE_FLOOR_DIV, padding->left, split.lower_factor);
+  tvms_node *moved = simplify(m, build(m, TVMS_NODE_SUB, base, *left));
+  m->failed = !tvms_iter_divides(m, padding->left, split.lower_factor)
+              || !is_multiple(m, moved, divisor);
+  if (m->failed) return split;
+  pad_source(m, padding);
   split.source = padding->padded;
   split.extent =
       build(m, TVMS_NODE_FLOOR_DIV, padding->padded->extent, split.lower_factor);

@@ -4,6 +4,7 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 #include "schedule/bindings.h"
+#include "schedule/flags.h"
 #include "schedule/make.h"
 
 // ---- Finding ----
@@ -135,19 +136,24 @@ bool tvms_sched_accesses_leave(tvms_sched *sched, const tvms_block *block,
   return leaves;
 }
 
+// Adds all axes and loops from a site on upwards.
+static void add_all(tvms_domains *domains, const tvms_sched *sched, int32_t site) {
+  for (; site != TVMS_NO_SITE; site = tvms_sched_parent(sched, site)) {
+    if (!tvms_sched_is_loop(sched, site)) {
+      add_axes(domains, tvms_sched_block(sched, site));
+      continue;
+    }
+    const tvms_for *loop = tvms_sched_loop(sched, site);
+    tvms_domains_set(domains, loop->var,
+                     tvms_int_set_of_range(sched->unit, loop->min, loop->extent));
+  }
+}
+
 bool tvms_sched_ranges_leave(tvms_sched *sched, int32_t site, const tvms_node *buffer,
                              tvms_list ranges) {
   tvms_domains domains;
   tvms_domains_init(&domains, sched->unit);
-  for (; site != TVMS_NO_SITE; site = tvms_sched_parent(sched, site)) {
-    if (!tvms_sched_is_loop(sched, site)) {
-      add_axes(&domains, tvms_sched_block(sched, site));
-      continue;
-    }
-    const tvms_for *loop = tvms_sched_loop(sched, site);
-    tvms_domains_set(&domains, loop->var,
-                     tvms_int_set_of_range(sched->unit, loop->min, loop->extent));
-  }
+  add_all(&domains, sched, site);
   bool leaves = false;
   for (uint32_t d = 0; d < ranges.len; d++) {
     const tvms_range *range = tvms_as_range(ranges.items[d]);
@@ -156,6 +162,73 @@ bool tvms_sched_ranges_leave(tvms_sched *sched, int32_t site, const tvms_node *b
   }
   tvms_domains_fini(&domains);
   return leaves;
+}
+
+// ---- Which steps are taken ----
+
+bool tvms_sched_check_steps(tvms_sched *sched, int32_t block) {
+  if (tvms_sched_flags_affine(sched, block)) return true;
+  tvms_list values = tvms_sched_realize(sched, block)->iter_values;
+  for (int32_t at = tvms_sched_parent(sched, block);
+       at != TVMS_NO_SITE && tvms_sched_is_loop(sched, at);
+       at = tvms_sched_parent(sched, at)) {
+    const tvms_for *loop = tvms_sched_loop(sched, at);
+    if (tvms_node_is_int(loop->min, 0)) continue;
+    for (uint32_t i = 0; i < values.len; i++)
+      if (values.items[i] != loop->var
+          && tvms_sched_uses(sched, values.items[i], loop->var))
+        return tvms_sched_refuse(
+            sched,
+            "block '%s' does not take all steps of its axes: loop '%s' begins late",
+            tvms_sched_block_name(sched, block),
+            tvms_symbol_text(sched->context, tvms_as_var(loop->var)->name));
+  }
+  return true;
+}
+
+// Is `a` known to be less than `b`?
+static bool is_less(tvms_unit *unit, tvms_node *TVMS_NULLABLE a,
+                    tvms_node *TVMS_NULLABLE b) {
+  if (!a || !b) return false;
+  a = tvms_arith_simplify(unit, a);
+  b = tvms_arith_simplify(unit, b);
+  return a->kind == TVMS_NODE_INT_IMM && b->kind == TVMS_NODE_INT_IMM
+         && tvms_as_int_imm(a)->value < tvms_as_int_imm(b)->value;
+}
+
+// Does a value that runs over the first domains leave out something of a range for some step of the second ones?
+static bool leaves_out(const tvms_domains *inner, const tvms_domains *outer,
+                       tvms_node *value, const tvms_range *dom) {
+  tvms_int_set taken = tvms_int_set_of_expr(inner, value);
+  tvms_int_set wanted = tvms_int_set_of_range(inner->unit, dom->min, dom->extent);
+  tvms_int_set low = {0}, high = {0};
+  if (taken.min) low = tvms_int_set_of_expr(outer, taken.min);
+  if (taken.max) high = tvms_int_set_of_expr(outer, taken.max);
+  return is_less(inner->unit, wanted.min, low.max)
+         || is_less(inner->unit, high.min, wanted.max);
+}
+
+bool tvms_sched_check_whole(tvms_sched *sched, int32_t block, bool reduced) {
+  tvms_domains inner, outer;
+  tvms_sched_domain_sets(sched, tvms_sched_parent(sched, block), TVMS_NO_SITE, &inner);
+  tvms_domains_init(&outer, sched->unit);
+  add_all(&outer, sched, tvms_sched_scope(sched, block));
+  tvms_list axes = tvms_sched_block(sched, block)->iter_vars;
+  tvms_list values = tvms_sched_realize(sched, block)->iter_values;
+  const tvms_node *part = NULL;
+  for (uint32_t i = 0; i < axes.len && !part; i++) {
+    const tvms_iter_var *axis = tvms_as_iter_var(axes.items[i]);
+    if (reduced && axis->iter_type != TVMS_ITER_COMM_REDUCE) continue;
+    if (leaves_out(&inner, &outer, values.items[i], tvms_as_range(axis->dom)))
+      part = axis->var;
+  }
+  tvms_domains_fini(&inner);
+  tvms_domains_fini(&outer);
+  if (!part) return tvms_sched_check_steps(sched, block);
+  return tvms_sched_refuse(
+      sched, "block '%s' does not take all steps of axis '%s' in its scope",
+      tvms_sched_block_name(sched, block),
+      tvms_symbol_text(sched->context, tvms_as_var(part)->name));
 }
 
 tvms_node *tvms_sched_accesses_stored(tvms_sched *sched, const tvms_block *block,

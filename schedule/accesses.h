@@ -25,6 +25,15 @@ bool tvms_sched_accesses_leave(tvms_sched *sched, const tvms_block *block,
 bool tvms_sched_ranges_leave(tvms_sched *sched, int32_t site, const tvms_node *buffer,
                              tvms_list ranges);
 
+// Refuses a block of which it is known that it leaves out steps of its axes where the binding says nothing of it: a loop that does not begin at 0 is
+// divided. TVM does not ask, though loop_partition makes such loops.
+TVMS_NODISCARD bool tvms_sched_check_steps(tvms_sched *sched, int32_t block);
+
+// The same, and refuses a block of which it is known that an axis does not take all of its domain while the loops of the scope run. With `reduced` only
+// reduced axes count.
+TVMS_NODISCARD bool tvms_sched_check_whole(tvms_sched *sched, int32_t block,
+                                           bool reduced);
+
 // What a block really writes where it declares `region`: the place of its store, if its body is only that; else `region`.
 tvms_node *tvms_sched_accesses_stored(tvms_sched *sched, const tvms_block *block,
                                       tvms_node *region);

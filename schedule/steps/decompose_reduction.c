@@ -1,5 +1,6 @@
 // decompose_reduction: T.init() of a block becomes a block of its own, in front of a loop.
 // TVM: src/s_tir/schedule/primitive/reduction.cc.
+#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
 #include "schedule/flags.h"
@@ -71,7 +72,8 @@ static bool check(tvms_sched *s, int32_t block, int32_t loop, int32_t *scope) {
           && tvms_sched_uses(s, realize->iter_values.items[i],
                              tvms_sched_loop(s, at)->var))
         return tvms_sched_refuse(s, "a loop around the given one is reduced");
-  return check_loops(s, block, loop) && check_condition(s, block, loop);
+  return tvms_sched_check_whole(s, block, true) && check_loops(s, block, loop)
+         && check_condition(s, block, loop);
 }
 
 // ---- The block that initialises ----

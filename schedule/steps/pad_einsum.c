@@ -2,6 +2,7 @@
 // TVM: src/s_tir/schedule/primitive/pad_einsum.cc.
 #include "ir/fold_ops.h"
 #include "ir/walk.h"
+#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
 #include "schedule/flags.h"
@@ -302,7 +303,8 @@ bool tvms_step_pad_einsum(tvms_step *step) {
   const tvms_sched_value *numbers = &step->args[TVMS_ARG(PadEinsum, padding)];
   const tvms_block *block = tvms_sched_block(s, p.block);
   bool fine = tvms_sched_check_scope(s, p.block, true, &p.scope) && check_alone(&p)
-              && check_numbers(s, block, numbers) && check_regions(s, block);
+              && check_numbers(s, block, numbers) && check_regions(s, block)
+              && tvms_sched_check_whole(s, p.block, false);
   if (!fine) return false;
   tvms_memory *memory = &s->context->memory;
   p.analyzer = tvms_analyzer_new(s->unit);

@@ -247,7 +247,8 @@ bool tvms_step_reindex_cache_write(tvms_step *step) {
               && tvms_cache_writer(x.cache.sched, x.cache.scope, x.old, &writer)
               && find_point(&x)
               && map_axes(step, TVMS_ARG(ReindexCacheWrite, index_map), &x)
-              && find_axes(&x) && check_places(&x);
+              && find_axes(&x) && check_places(&x)
+              && tvms_sched_check_whole(x.cache.sched, x.block, false);
   if (!fine) return false;
   tvms_cache_write_place(&x.cache, x.block);
   finish(step, &x);

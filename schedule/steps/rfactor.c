@@ -1,6 +1,7 @@
 // rfactor: a reduced loop becomes an axis of a buffer, over which a second block reduces.
 // TVM: src/s_tir/schedule/primitive/reduction.cc.
 #include "ir/walk.h"
+#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
 #include "schedule/flags.h"
@@ -83,7 +84,7 @@ static bool check(factoring *f, int64_t axis) {
   if (tvms_sched_loop(s, f->loop)->for_kind != TVMS_FOR_SERIAL)
     return tvms_sched_refuse(s, "the loop is not serial");
   tvms_sched_loops(s, f->block, &f->loops);
-  if (!check_loops(f)) return false;
+  if (!tvms_sched_check_whole(s, f->block, true) || !check_loops(f)) return false;
   why = tvms_reducer_find(s->unit, tvms_sched_block(s, f->block), &f->reduction);
   if (why) return tvms_sched_refuse(s, "what the block reduces is not known: %s", why);
   int64_t rank = f->reduction.indices.len;
