@@ -84,18 +84,30 @@ static bool check_epilogue(fusion *f) {
   return tvms_sched_refuse(s, "the first block has no reduced axis");
 }
 
+static bool same_domain(const tvms_iter_var *a, const tvms_iter_var *b) {
+  const tvms_range *of_a = tvms_as_range(a->dom), *of_b = tvms_as_range(b->dom);
+  return tvms_node_same_expr(of_a->min, of_b->min)
+         && tvms_node_same_expr(of_a->extent, of_b->extent);
+}
+
+// The axes must be as many and, though TVM does not ask, have the same domains.
 static bool pair_axes(fusion *f) {
   tvms_list a = tvms_sched_block(f->sched, f->reduction)->iter_vars,
             b = tvms_sched_block(f->sched, f->epilogue)->iter_vars;
-  uint32_t next = 0;
+  uint32_t next = 0, spatial = 0;
   for (uint32_t i = 0; i < a.len; i++) {
     const tvms_iter_var *axis = tvms_as_iter_var(a.items[i]);
     if (axis->iter_type != TVMS_ITER_DATA_PAR) continue;
-    if (next < b.len)
-      tvms_node_map_put(&f->axes, tvms_as_iter_var(b.items[next])->var, axis->var);
-    next++;
+    spatial++;
+    if (next >= b.len) continue;
+    const tvms_iter_var *other = tvms_as_iter_var(b.items[next++]);
+    if (!same_domain(axis, other))
+      return tvms_sched_refuse(
+          f->sched, "axis '%s' of the second block has another domain",
+          tvms_symbol_text(f->sched->context, tvms_as_var(other->var)->name));
+    tvms_node_map_put(&f->axes, other->var, axis->var);
   }
-  return next == b.len
+  return (next == b.len && spatial == next)
          || tvms_sched_refuse(f->sched,
                               "the blocks have different numbers of spatial axes");
 }

@@ -147,6 +147,15 @@ static bool find_rolling(rolling *x) {
                               tvms_sched_buffer_name(s, x->old));
 }
 
+// What a step writes again of what the one before has written is left out of all but the first tile: a step must write one place. TVM does not
+// ask.
+static bool check_steps(const rolling *x, const tvms_node *region) {
+  tvms_list written = tvms_as_buffer_region(region)->region;
+  return tvms_node_is_int(tvms_as_range(written.items[x->rolling])->extent, 1)
+         || tvms_sched_refuse(x->sched, "block '%s' writes several places at once",
+                              tvms_sched_block_name(x->sched, x->block));
+}
+
 // ---- Rewriting ----
 
 static tvms_node *roll_access(tvms_rewriter *r, tvms_node *node) {
@@ -272,7 +281,8 @@ bool tvms_step_rolling_buffer(tvms_step *step) {
   if (tvms_sched_is_output(s, x.block))
     return tvms_sched_refuse(s, "the block writes an output of its scope");
   tvms_node *region = tvms_sched_region_of(tvms_sched_block(s, x.block)->writes, x.old);
-  if (!only_reads_follow(&x) || !find_ranges(&x, region) || !find_rolling(&x))
+  if (!only_reads_follow(&x) || !find_ranges(&x, region) || !find_rolling(&x)
+      || !check_steps(&x, region))
     return false;
   tvms_node_map_init(&x.buffers, &s->context->memory);
   make_buffer(&x);

@@ -65,11 +65,15 @@ def pipeline_of(name):
 def schedule(module, steps):
     """The module behind the steps of a schedule, which are Python."""
     try:
-        from tvm.s_tir import Schedule
+        from tvm.s_tir import Schedule, TensorIntrin
         from tvm.script import tirx as T
     except ImportError:
-        from tvm.tir import Schedule
+        from tvm.tir import Schedule, TensorIntrin
         from tvm.script import tir as T
+    for name in [variable.name_hint for variable in module.get_global_vars()]:
+        stem, described, _ = name.rpartition("_desc")
+        if described:
+            TensorIntrin.register(stem, module[name], module[stem + "_impl"], override=True)
     sch = Schedule(module)
     exec(steps, {"sch": sch, "T": T})
     return sch.mod

@@ -7,7 +7,7 @@
 // constants that do not fit, are refused. TVM: tirx.transform.ForceNarrowIndexToInt32.
 #include "ir/fold.h"
 #include "passes/functions.h"
-#include "passes/tir/simplify/index_dtype.h"
+#include "ir/index_dtype.h"
 
 #define TARGET TVMS_DTYPE(INT, 32)
 

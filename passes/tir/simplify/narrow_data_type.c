@@ -11,7 +11,7 @@
 #include "ir/fold.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
-#include "passes/tir/simplify/index_dtype.h"
+#include "ir/index_dtype.h"
 
 typedef struct {
   tvms_unit *unit;

@@ -2,7 +2,7 @@
 // together by casting to the wider one, as TVM's operators do. Those of statements say where
 // indices are: in loads and stores, in the bounds of loops and block variables, in shapes.
 // TVM: src/tirx/ir/data_type_rewriter.cc, DataTypeLegalizer and IndexDataTypeRewriter.
-#include "passes/tir/simplify/index_dtype.h"
+#include "ir/index_dtype.h"
 
 #include "ir/fold.h"
 #include "ir/fold_ops.h"

@@ -1,10 +1,10 @@
-// Changing the dtypes of indices: what NarrowDataType and ForceNarrowIndexToInt32 share.
+// Changing the dtypes of indices: what NarrowDataType, ForceNarrowIndexToInt32 and the tensorize step share.
 //
 // A rewriter with all hooks that keep a function well typed while variables, constants and
 // casts in indices change their width: operands are brought together again, loops and
 // bindings follow their variable. Which of them change is for the pass to say.
-#ifndef TVMS_PASSES_TIR_SIMPLIFY_INDEX_DTYPE_H
-#define TVMS_PASSES_TIR_SIMPLIFY_INDEX_DTYPE_H
+#ifndef TVMS_IR_INDEX_DTYPE_H
+#define TVMS_IR_INDEX_DTYPE_H
 
 #include "ir/rewrite.h"
 
