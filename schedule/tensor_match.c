@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static bool differ(tvms_tensor_match *m, const char *what) {
+static bool differ(tvms_sched_tensor_match *m, const char *what) {
   if (!m->why) m->why = what;
   return false;
 }
@@ -15,7 +15,7 @@ static bool differ(tvms_tensor_match *m, const char *what) {
 // ---- Variables ----
 
 // `b` is what stands for `a` from now on, or did so before.
-static bool define(tvms_tensor_match *m, const tvms_node *a, tvms_node *b) {
+static bool define(tvms_sched_tensor_match *m, const tvms_node *a, tvms_node *b) {
   const tvms_node *known = tvms_node_map_get(&m->vars, a);
   if (known) return known == b;
   tvms_node_map_put(&m->vars, a, b);
@@ -23,7 +23,7 @@ static bool define(tvms_tensor_match *m, const tvms_node *a, tvms_node *b) {
 }
 
 // Is an index of the block, from `base` on, that of the description?
-static bool same_index(tvms_tensor_match *m, tvms_node *a, tvms_node *base,
+static bool same_index(tvms_sched_tensor_match *m, tvms_node *a, tvms_node *base,
                        tvms_node *b) {
   tvms_sched *s = m->sched;
   tvms_node *from = tvms_sched_build(s, TVMS_NODE_SUB, a, base);
@@ -34,20 +34,21 @@ static bool same_index(tvms_tensor_match *m, tvms_node *a, tvms_node *base,
 
 // ---- Buffers ----
 
-const tvms_tensor_buffer *TVMS_NULLABLE
-tvms_tensor_match_find(const tvms_tensor_match *match, const tvms_node *described) {
+const tvms_sched_tensor_buffer *TVMS_NULLABLE tvms_sched_tensor_match_find(
+    const tvms_sched_tensor_match *match, const tvms_node *described) {
   for (uint32_t i = 0; i < match->buffers.len; i++)
     if (match->buffers.items[i].described == described) return &match->buffers.items[i];
   return NULL;
 }
 
-static bool is_taken(const tvms_tensor_match *m, const tvms_node *buffer) {
+static bool is_taken(const tvms_sched_tensor_match *m, const tvms_node *buffer) {
   for (uint32_t i = 0; i < m->buffers.len; i++)
     if (m->buffers.items[i].buffer == buffer) return true;
   return false;
 }
 
-static bool check_kind(tvms_tensor_match *m, const tvms_node *a, const tvms_node *b) {
+static bool check_kind(tvms_sched_tensor_match *m, const tvms_node *a,
+                       const tvms_node *b) {
   tvms_context *context = m->sched->context;
   if (!tvms_dtype_same(tvms_as_buffer(a)->element, tvms_as_buffer(b)->element))
     return differ(m, "data types of buffers");
@@ -57,26 +58,26 @@ static bool check_kind(tvms_tensor_match *m, const tvms_node *a, const tvms_node
 }
 
 // The first region of a buffer says where its elements begin; dimensions that the description does not have must be one element there.
-static bool add_buffer(tvms_tensor_match *m, const tvms_buffer_region *a,
+static bool add_buffer(tvms_sched_tensor_match *m, const tvms_buffer_region *a,
                        const tvms_buffer_region *b) {
   tvms_sched *s = m->sched;
   if (is_taken(m, a->buffer)) return differ(m, "buffers");
-  tvms_tensor_buffer made = {b->buffer, a->buffer,
-                             tvms_list_copy(s->unit, a->region.items, a->region.len)};
+  tvms_sched_tensor_buffer made = {
+      b->buffer, a->buffer, tvms_list_copy(s->unit, a->region.items, a->region.len)};
   for (uint32_t d = 0; d < made.base.len; d++)
     made.base.items[d] = tvms_as_range(a->region.items[d])->min;
   tvms_vec_push(&s->context->memory, &m->buffers, made);
   return check_kind(m, a->buffer, b->buffer);
 }
 
-static bool same_region(tvms_tensor_match *m, const tvms_node *of_a,
+static bool same_region(tvms_sched_tensor_match *m, const tvms_node *of_a,
                         const tvms_node *of_b, bool outer) {
   const tvms_buffer_region *a = tvms_as_buffer_region(of_a),
                            *b = tvms_as_buffer_region(of_b);
-  const tvms_tensor_buffer *known = tvms_tensor_match_find(m, b->buffer);
+  const tvms_sched_tensor_buffer *known = tvms_sched_tensor_match_find(m, b->buffer);
   if (!known && (!outer || !add_buffer(m, a, b))) return differ(m, "buffers");
   bool begins = !known;
-  known = tvms_tensor_match_find(m, b->buffer);
+  known = tvms_sched_tensor_match_find(m, b->buffer);
   if (known->buffer != a->buffer || a->region.len < b->region.len)
     return differ(m, "buffers");
   uint32_t more = a->region.len - b->region.len;
@@ -95,16 +96,17 @@ static bool same_region(tvms_tensor_match *m, const tvms_node *of_a,
   return true;
 }
 
-static bool same_regions(tvms_tensor_match *m, tvms_list a, tvms_list b, bool outer) {
+static bool same_regions(tvms_sched_tensor_match *m, tvms_list a, tvms_list b,
+                         bool outer) {
   if (a.len != b.len) return differ(m, "numbers of buffers that are read or written");
   for (uint32_t i = 0; i < a.len; i++)
     if (!same_region(m, a.items[i], b.items[i], outer)) return false;
   return true;
 }
 
-static bool same_access(tvms_tensor_match *m, tvms_node *a, tvms_node *b) {
+static bool same_access(tvms_sched_tensor_match *m, tvms_node *a, tvms_node *b) {
   tvms_element of_a = tvms_node_element(a), of_b = tvms_node_element(b);
-  const tvms_tensor_buffer *known = tvms_tensor_match_find(m, *of_b.buffer);
+  const tvms_sched_tensor_buffer *known = tvms_sched_tensor_match_find(m, *of_b.buffer);
   tvms_list at = *of_a.indices, to = *of_b.indices;
   if (!known || known->buffer != *of_a.buffer || at.len < to.len
       || at.len != known->base.len)
@@ -121,16 +123,17 @@ static bool same_access(tvms_tensor_match *m, tvms_node *a, tvms_node *b) {
 
 // ---- Expressions ----
 
-static bool same_expr(tvms_tensor_match *m, tvms_node *a, tvms_node *b);
+static bool same_expr(tvms_sched_tensor_match *m, tvms_node *a, tvms_node *b);
 
-static bool same_call(tvms_tensor_match *m, const tvms_call *a, const tvms_call *b) {
+static bool same_call(tvms_sched_tensor_match *m, const tvms_call *a,
+                      const tvms_call *b) {
   bool same = a->args.len == b->args.len && tvms_node_same_expr(a->callee, b->callee);
   for (uint32_t i = 0; same && i < a->args.len; i++)
     same = same_expr(m, a->args.items[i], b->args.items[i]);
   return same;
 }
 
-static bool same_parts(tvms_tensor_match *m, tvms_node *a, tvms_node *b) {
+static bool same_parts(tvms_sched_tensor_match *m, tvms_node *a, tvms_node *b) {
   switch ((int)a->kind) {
   case TVMS_NODE_VAR: return a == b || tvms_node_map_get(&m->vars, a) == b;
   case TVMS_NODE_INT_IMM: return tvms_as_int_imm(a)->value == tvms_as_int_imm(b)->value;
@@ -151,7 +154,7 @@ static bool same_parts(tvms_tensor_match *m, tvms_node *a, tvms_node *b) {
   return same_expr(m, of_a->a, of_b->a) && same_expr(m, of_a->b, of_b->b);
 }
 
-static bool same_expr(tvms_tensor_match *m, tvms_node *a, tvms_node *b) {
+static bool same_expr(tvms_sched_tensor_match *m, tvms_node *a, tvms_node *b) {
   bool same =
       a->kind == b->kind && a->dtype.code == b->dtype.code && same_parts(m, a, b);
   return same || differ(m, "expressions");
@@ -159,9 +162,10 @@ static bool same_expr(tvms_tensor_match *m, tvms_node *a, tvms_node *b) {
 
 // ---- Statements ----
 
-static bool same_stmt(tvms_tensor_match *m, tvms_node *a, tvms_node *b);
+static bool same_stmt(tvms_sched_tensor_match *m, tvms_node *a, tvms_node *b);
 
-static bool same_loop(tvms_tensor_match *m, const tvms_for *a, const tvms_for *b) {
+static bool same_loop(tvms_sched_tensor_match *m, const tvms_for *a,
+                      const tvms_for *b) {
   if (a->for_kind != b->for_kind || (a->thread != NULL) != (b->thread != NULL))
     return differ(m, "kinds of loops");
   bool notes = a->annotations && b->annotations
@@ -174,7 +178,7 @@ static bool same_loop(tvms_tensor_match *m, const tvms_for *a, const tvms_for *b
          && same_stmt(m, a->body, b->body);
 }
 
-static bool same_axes(tvms_tensor_match *m, tvms_list a, tvms_list b) {
+static bool same_axes(tvms_sched_tensor_match *m, tvms_list a, tvms_list b) {
   if (a.len != b.len) return differ(m, "numbers of axes");
   for (uint32_t i = 0; i < a.len; i++) {
     const tvms_iter_var *of_a = tvms_as_iter_var(a.items[i]),
@@ -185,7 +189,7 @@ static bool same_axes(tvms_tensor_match *m, tvms_list a, tvms_list b) {
   return true;
 }
 
-static bool same_realize(tvms_tensor_match *m, const tvms_block_realize *of_a,
+static bool same_realize(tvms_sched_tensor_match *m, const tvms_block_realize *of_a,
                          const tvms_block_realize *of_b, bool outer) {
   const tvms_block *a = tvms_as_block(of_a->block), *b = tvms_as_block(of_b->block);
   if (!same_expr(m, of_a->predicate, of_b->predicate)) return differ(m, "conditions");
@@ -209,14 +213,14 @@ static bool same_realize(tvms_tensor_match *m, const tvms_block_realize *of_a,
          && same_stmt(m, a->body, b->body);
 }
 
-static bool same_sequence(tvms_tensor_match *m, tvms_list a, tvms_list b) {
+static bool same_sequence(tvms_sched_tensor_match *m, tvms_list a, tvms_list b) {
   if (a.len != b.len) return differ(m, "numbers of statements");
   for (uint32_t i = 0; i < a.len; i++)
     if (!same_stmt(m, a.items[i], b.items[i])) return false;
   return true;
 }
 
-static bool same_stmt(tvms_tensor_match *m, tvms_node *a, tvms_node *b) {
+static bool same_stmt(tvms_sched_tensor_match *m, tvms_node *a, tvms_node *b) {
   if (a->kind != b->kind) return differ(m, "statements");
   switch ((int)a->kind) {
   case TVMS_NODE_FOR: return same_loop(m, tvms_as_for(a), tvms_as_for(b));
@@ -231,9 +235,9 @@ static bool same_stmt(tvms_tensor_match *m, tvms_node *a, tvms_node *b) {
   }
 }
 
-bool tvms_tensor_match_open(tvms_tensor_match *match, tvms_sched *sched,
-                            tvms_node *realize, tvms_node *described) {
-  *match = (tvms_tensor_match){.sched = sched};
+bool tvms_sched_tensor_match_open(tvms_sched_tensor_match *match, tvms_sched *sched,
+                                  tvms_node *realize, tvms_node *described) {
+  *match = (tvms_sched_tensor_match){.sched = sched};
   match->analyzer = tvms_analyzer_new(sched->unit);
   tvms_node_map_init(&match->vars, &sched->context->memory);
   return same_realize(match, tvms_as_block_realize(realize),
@@ -242,7 +246,7 @@ bool tvms_tensor_match_open(tvms_tensor_match *match, tvms_sched *sched,
              sched, "the block is not what the intrinsic does: %s differ", match->why);
 }
 
-void tvms_tensor_match_close(tvms_tensor_match *match) {
+void tvms_sched_tensor_match_close(tvms_sched_tensor_match *match) {
   tvms_memory *memory = &match->sched->context->memory;
   tvms_analyzer_free(match->analyzer);
   tvms_node_map_fini(&match->vars);

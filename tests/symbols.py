@@ -20,7 +20,7 @@ AREAS = {
     "lint": "lint",
     "format": "format surface writer",
     # Constructors of nodes are named for the kind of node that they make.
-    "ir": """attr build bytes changed clone dialect dtype fold global list meant module namespace node object op program ptx reference release
+    "ir": """attr build bytes changed clone dialect dtype fold global index list meant module namespace node object op program ptx reference release
              rewrite rewriter role spelling stmt substitute target tir unit verify walk wrapper wrappers
              binary bitwise bool broadcast buffer call cast evaluate float int let not pointer ramp range select seq string var""",
     "arith": "analyzer arith canonical domains int iter layout layouts rule rules scopes simplifier tile",
@@ -49,7 +49,6 @@ AREAS = {
         functions
         fuse
         host
-        index
         inplace
         intrinsic
         line

@@ -114,12 +114,12 @@ static tvms_list region_in(const tvms_block *root, const tvms_node *buffer) {
 
 // The part of the function's buffer that a parameter of the implementation is; NULL after a refusal.
 static tvms_node *TVMS_NULLABLE match_buffer(const intrinsic *in,
-                                             const tvms_tensor_match *match,
+                                             const tvms_sched_tensor_match *match,
                                              uint32_t index) {
   tvms_sched *s = in->sched;
   tvms_node *own = in->made->buffers.items[index];
-  const tvms_tensor_buffer *found =
-      tvms_tensor_match_find(match, in->described->buffers.items[index]);
+  const tvms_sched_tensor_buffer *found =
+      tvms_sched_tensor_match_find(match, in->described->buffers.items[index]);
   tvms_list region = region_in(root_of(in->made), own);
   if (!found || !region.len || region.len > found->base.len) {
     (void)!tvms_sched_refuse(s, "the intrinsic does not declare how it uses '%s'",
@@ -154,15 +154,15 @@ static tvms_node *TVMS_NULLABLE implemented(tvms_step *step, tvms_node *realize)
   intrinsic in = {.sched = s, .described = find_function(step, "desc", dtype)};
   in.made = in.described ? find_function(step, "impl", dtype) : NULL;
   if (!in.made || !check_parameters(&in)) return NULL;
-  tvms_tensor_match match;
-  bool fine = tvms_tensor_match_open(&match, s, realize, in.described->body);
+  tvms_sched_tensor_match match;
+  bool fine = tvms_sched_tensor_match_open(&match, s, realize, in.described->body);
   uint32_t count = in.made->buffers.len;
   tvms_node **parts = tvms_arena_array(&s->unit->arena, tvms_node *, count + 1);
   for (uint32_t i = 0; i < count && fine; i++) {
     parts[i] = match_buffer(&in, &match, i);
     fine = parts[i] != NULL;
   }
-  tvms_tensor_match_close(&match);
+  tvms_sched_tensor_match_close(&match);
   if (!fine) return NULL;
   block->match_buffers = tvms_list_copy(s->unit, parts, count);
   block->body = root_of(in.made)->body;
