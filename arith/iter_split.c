@@ -225,6 +225,14 @@ static tvms_iter_split divided(tvms_iter_mapper *m, tvms_iter_split padded,
   return made;
 }
 
+// Can a scale be taken out of what is divided? TVM does so with negative ones, too, and then pads on the wrong side.
+static bool is_part(tvms_iter_mapper *m, tvms_node *scale, tvms_node *base,
+                    tvms_node *divisor) {
+  bool negative = scale->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(scale)->value < 0;
+  return !negative && tvms_iter_divides(m, divisor, scale)
+         && tvms_iter_divides(m, base, scale);
+}
+
 // (split + base) // divisor
 static tvms_iter_value quotient(tvms_iter_mapper *m, tvms_iter_split split,
                                 tvms_node *base, tvms_node *divisor) {
@@ -235,8 +243,7 @@ static tvms_iter_value quotient(tvms_iter_mapper *m, tvms_iter_split split,
       split.scale = build(m, TVMS_NODE_FLOOR_DIV, split.scale, divisor);
       return one(m, split, build(m, TVMS_NODE_FLOOR_DIV, base, divisor));
     }
-    bool part = tvms_iter_divides(m, divisor, split.scale);
-    if (!part || !tvms_iter_divides(m, base, split.scale)) return fail(m);
+    if (!is_part(m, split.scale, base, divisor)) return fail(m);
     base = build(m, TVMS_NODE_FLOOR_DIV, base, split.scale);
     divisor = build(m, TVMS_NODE_FLOOR_DIV, divisor, split.scale);
     split.scale = tvms_iter_number(m, divisor, 1);
@@ -258,8 +265,7 @@ static tvms_iter_value remainder_of(tvms_iter_mapper *m, tvms_iter_split split,
     if (tvms_iter_divides(m, split.scale, divisor)
         && tvms_iter_divides(m, base, divisor))
       return expression(zero_like(m, divisor));
-    bool part = tvms_iter_divides(m, divisor, split.scale);
-    if (!part || !tvms_iter_divides(m, base, split.scale)) return fail(m);
+    if (!is_part(m, split.scale, base, divisor)) return fail(m);
     divisor = build(m, TVMS_NODE_FLOOR_DIV, divisor, split.scale);
     base = build(m, TVMS_NODE_FLOOR_DIV, base, split.scale);
   }

@@ -113,6 +113,24 @@ static uint32_t index_of(const joining *j, tvms_list stmts, int32_t block) {
   return stmts.len;
 }
 
+// A statement goes with all that is in it: it must have no other block. TVM does not ask.
+static bool check_alone(const joining *j) {
+  tvms_sched *s = j->sched;
+  for (uint32_t i = 0; i < j->count; i++) {
+    int32_t at = j->blocks[i];
+    tvms_site_vec blocks = {0};
+    while (tvms_sched_parent(s, at) != j->common)
+      at = tvms_sched_parent(s, at);
+    if (at != j->blocks[i]) tvms_sched_children(s, at, &blocks);
+    bool alone = blocks.len <= 1;
+    tvms_vec_fini(&s->context->memory, &blocks);
+    if (!alone)
+      return tvms_sched_refuse(s, "another block is in the loops of block '%s'",
+                               tvms_sched_block_name(s, j->blocks[i]));
+  }
+  return true;
+}
+
 static bool same_outside(joining *j, const tvms_sched_blockizing *first,
                          const tvms_sched_blockizing *b) {
   bool same = first->outer_values.len == b->outer_values.len;
@@ -212,6 +230,7 @@ static bool blockize_blocks(tvms_step *step, bool keep_units) {
   for (uint32_t i = 0; i < count; i++)
     if (index_of(&j, stmts, sites[i]) != index_of(&j, stmts, sites[0]) + i)
       return tvms_sched_refuse(s, "the blocks do not stand one behind the other");
+  if (!check_alone(&j)) return false;
   tvms_node *made = join(&j, keep_units);
   if (made) {
     replace(&j, stmts, made);

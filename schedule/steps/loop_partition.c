@@ -69,13 +69,20 @@ static bool read_ends(tvms_sched *s, const tvms_for *loop, const tvms_sched_valu
 typedef struct {
   const tvms_node *buffer;
   tvms_list indices;
-  bool found;
+  bool found, others;  // others: an access elsewhere, too, of which TVM knows nothing
 } first_access;
 
 static bool are_variables(tvms_list list) {
   for (uint32_t i = 0; i < list.len; i++)
     if (list.items[i]->kind != TVMS_NODE_VAR) return false;
   return true;
+}
+
+static bool same_indices(tvms_list a, tvms_list b) {
+  bool same = a.len == b.len;
+  for (uint32_t i = 0; same && i < a.len; i++)
+    same = a.items[i] == b.items[i];
+  return same;
 }
 
 static tvms_walk_step see_access(void *self, tvms_node *node, tvms_field_role role) {
@@ -86,10 +93,13 @@ static tvms_walk_step see_access(void *self, tvms_node *node, tvms_field_role ro
     return TVMS_WALK_ON;
   tvms_element element = tvms_node_element(node);
   bool same = tvms_as_buffer(*element.buffer)->name == tvms_as_buffer(f->buffer)->name;
-  if (!same || !are_variables(*element.indices)) return TVMS_WALK_ON;
-  f->indices = *element.indices;
-  f->found = true;
-  return TVMS_WALK_STOP;
+  if (!same) return TVMS_WALK_ON;
+  bool first = !f->found && are_variables(*element.indices);
+  if (first) f->indices = *element.indices;
+  f->others =
+      f->others || !(first || (f->found && same_indices(f->indices, *element.indices)));
+  f->found = f->found || first;
+  return TVMS_WALK_ON;
 }
 
 static tvms_node *TVMS_NULLABLE domain_named(const tvms_block *block, tvms_sym name) {
@@ -108,7 +118,7 @@ static tvms_list wide_regions(part *p, const tvms_block *block, tvms_list region
     first_access f = {.buffer = buffer};
     tvms_visitor visitor = {.self = &f, .enter = see_access};
     (void)tvms_walk(&s->context->memory, block->body, &visitor);
-    if (!f.found) continue;
+    if (!f.found || f.others) continue;
     tvms_list ranges = tvms_list_copy(s->unit, f.indices.items, f.indices.len);
     for (uint32_t d = 0; d < ranges.len; d++) {
       tvms_node *dom = domain_named(block, tvms_as_var(ranges.items[d])->name);
