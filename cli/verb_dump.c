@@ -9,7 +9,7 @@ static bool compile(tvms_run *run, tvms_source *source,
                     tvms_vm_executable *executable) {
   tvms_program *program = tvms_run_load_program(run, source);
   return !run->context->diags.errors
-         && tvms_machine_compile(program, NULL, executable) != NULL;
+         && tvms_machine_compile(program, NULL, NULL, executable) != NULL;
 }
 
 static tvms_status dump_source(tvms_run *run, tvms_source *source) {

@@ -45,7 +45,7 @@ bool tvms_build_machine_code(tvms_program *program, const tvms_backend *backend,
   tvms_context *context = program->context;
   tvms_vm_executable executable;
   tvms_vm_executable_init(&executable, &context->memory);
-  tvms_module *module = tvms_machine_compile(program, library, &executable);
+  tvms_module *module = tvms_machine_compile(program, library, given, &executable);
   if (!module) return false;
   tvms_strbuf bundle;
   tvms_strbuf_init(&bundle, &context->memory);
@@ -68,7 +68,7 @@ bool tvms_build_executable(tvms_program *program, const tvms_library_options *li
                            tvms_dialect dialect, tvms_strbuf *out) {
   tvms_vm_executable executable;
   tvms_vm_executable_init(&executable, &program->context->memory);
-  tvms_module *module = tvms_machine_compile(program, library, &executable);
+  tvms_module *module = tvms_machine_compile(program, library, NULL, &executable);
   if (!module) return false;
   tvms_vm_write(&executable, dialect, out);
   tvms_copy_destroy(program, module);

@@ -17,11 +17,22 @@ static bool has_relax(const tvms_module *module) {
   return false;
 }
 
+static tvms_module *TVMS_NULLABLE lower_for_code(const tvms_program *program,
+                                                 const tvms_library_options *library,
+                                                 const tvms_native_options *code) {
+  tvms_library_options options = *library;
+  options.for_machine = true;
+  return tvms_runnable_join(program, &options, code);
+}
+
 tvms_module *tvms_machine_compile(tvms_program *program,
                                   const tvms_library_options *library,
+                                  const tvms_native_options *code,
                                   tvms_vm_executable *executable) {
   tvms_context *context = program->context;
-  tvms_module *module = tvms_runnable_join_lowered(program, library, "default_build");
+  tvms_module *module =
+      code ? lower_for_code(program, library, code)
+           : tvms_runnable_join_lowered(program, library, "default_build");
   if (!module || context->diags.errors) return NULL;
   if (!has_relax(module)) {
     tvms_diag_report(&context->diags, TVMS_D_nothing_for_machine, (tvms_span){0, 0});

@@ -7,13 +7,14 @@
 #include "support/source.h"
 #include "vm/executable.h"
 
-// Lowers a program in place, as TVM's relax.build does, and makes the executable of its Relax
-// functions. Returns the lowered module, joined of all of the program's, which has the PrimFuncs
-// that the executable calls and the constants that it borrows (tvms_copy_destroy frees both). `library` says which weights are put in. NULL
-// after a report.
+// Lowers a program in place and makes the executable of its Relax functions: without `code` as TVM's
+// relax.build does, else as the level of `library` says, with PrimFuncs for that code. Returns the
+// lowered module, joined of all of the program's, which has the PrimFuncs that the executable calls
+// and the constants that it borrows (tvms_copy_destroy frees both). `library` also says which weights
+// are put in; it may be NULL if `code` is. NULL after a report.
 tvms_module *TVMS_NULLABLE tvms_machine_compile(
     tvms_program *program, const tvms_library_options *TVMS_NULLABLE library,
-    tvms_vm_executable *executable);
+    const tvms_native_options *TVMS_NULLABLE code, tvms_vm_executable *executable);
 
 // Is the file an executable of the machine or a library, and not text?
 bool tvms_machine_is_code(const tvms_source *source);

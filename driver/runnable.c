@@ -142,17 +142,20 @@ static bool bind_weights(const tvms_program *program, tvms_module *module,
   return false;
 }
 
-// The passes that make PrimFuncs of Relax functions, up to their code.
+// The passes that make PrimFuncs of operators and lower what calls them, up to code.
 static void add_lowering(const tvms_library_options *options,
                          const tvms_native_options *code, tvms_strbuf *passes) {
   static const char *const first[] = {
-      "dispatch,LegalizeOps,memory", "host", "kernels",
+      "dispatch,LegalizeOps", "dispatch,zero", "kernels",
       "AdjustMatmulOrder,CombineParallelMatmul,kernels"};
   tvms_strbuf_puts(passes, first[options->level]);
-  if (options->level < 2) return;
-  tvms_strbuf_putc(passes, ',');
-  tvms_native_schedule(code, passes);
-  tvms_strbuf_puts(passes, ",weights,memory");
+  if (options->level >= 2) {
+    tvms_strbuf_putc(passes, ',');
+    tvms_native_schedule(code, passes);
+    tvms_strbuf_puts(passes, ",weights");
+  }
+  tvms_strbuf_puts(passes,
+                   options->for_machine ? ",dataflow-lower,finalize" : ",memory");
 }
 
 // All modules as one, with the weights that the options name. NULL after a report.

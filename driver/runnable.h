@@ -19,6 +19,8 @@ typedef struct {
   // does, 2 constants and norms are folded, layouts chosen and weights that are constants laid out for
   // the code, 3 products of matrices are taken in another order, too.
   uint8_t level;
+  bool
+      for_machine;  // Relax functions stay what they are, lowered for TVM's virtual machine
 } tvms_library_options;
 
 // For a library: all modules become one, whose functions have different names, and Relax

@@ -6,7 +6,8 @@
 //
 // As in TVM tuples are handed over field by field first, names that stand for others and
 // parameters that nobody uses go, and so does what is dead afterwards: in all of the module.
-// Functions with other calls, or whose PrimFuncs have no root block, are refused.
+// Functions with other calls, or whose PrimFuncs have no root block, are refused, or with `optional`
+// stay what they are.
 // Loops are not merged: that is scheduling. TVM: relax.transform.FuseTIR.
 #include "ir/build.h"
 #include "ir/object.h"
@@ -20,6 +21,7 @@
 #include "passes/relax/graph/remove_unused_parameters.h"
 #include "passes/relax/make.h"
 #include "passes/remarks.h"
+#include "support/trial.h"
 
 // A function that became a PrimFunc.
 typedef struct {
@@ -58,8 +60,14 @@ static void merge_member(tvms_pass_run *run, callers *state, uint32_t index) {
   const tvms_member *member = &run->module->members[index];
   merged done = {.name = member->name};
   tvms_unit *unit = tvms_functions_open_unit(run);
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &run->context->diags);
   tvms_node *function =
       tvms_fuse_merge_prim_funcs(run, unit, member->function, &done.inplace);
+  if (!function && TVMS_OPTION(run, FuseTIR, optional).number)
+    tvms_trial_drop(&trial);
+  else
+    tvms_trial_keep(&trial);
   if (!function) {
     tvms_functions_drop_unit(run, unit);
     return;

@@ -6,7 +6,7 @@
 // The second binding stays as a copy. What a branch computes serves the branch, what a
 // dataflow block computes for itself serves the block, and a local function shares nothing
 // with what is around it. Calls with effects and allocations are left alone; with call_only,
-// so is everything but calls. TVM: relax.transform.EliminateCommonSubexpr.
+// so is everything but calls, and with keep_packed what packed functions return. TVM: relax.transform.EliminateCommonSubexpr.
 #include "passes/relax/graph/eliminate_common_subexpr.h"
 
 #include "ir/build.h"
@@ -33,6 +33,7 @@ typedef struct {
   tvms_pass_run *run;
   tvms_unit *unit;
   bool call_only;
+  bool keep_packed;
   bool tells;  // remarks are wanted of this pass, and not of one that shares by the way
   TVMS_VEC(entry) entries;
   uint32_t buckets[BUCKETS];  // entry + 1
@@ -71,12 +72,21 @@ static bool allocates(const tvms_node *value) {
          || op == TVMS_R_vm_alloc_tensor;
 }
 
+// What a packed function returns may be changed by another one later, though both calls are said to be
+// pure: caches of attention are.
+static bool calls_packed(const tvms_node *value) {
+  tvms_opcode op = value->kind == TVMS_NODE_CALL ? tvms_op_called(value) : TVMS_R_NONE;
+  return op == TVMS_R_call_pure_packed || op == TVMS_R_call_inplace_packed;
+}
+
 // Why a value may not be shared; NULL: it may.
 static const char *TVMS_NULLABLE obstacle(eliminator *e, tvms_node *value) {
   if (e->call_only && value->kind != TVMS_NODE_CALL)
     return "with call_only, what is not a call stays";
   tvms_visitor visitor = {.self = e, .enter = find_effect};
   if (!tvms_walk(memory_of(e), value, &visitor)) return "it may have side effects";
+  if (e->keep_packed && calls_packed(value))
+    return "with keep_packed, calls of packed functions stay";
   return allocates(value) ? "it allocates memory" : NULL;
 }
 
@@ -266,6 +276,7 @@ static tvms_node *share_values(const eliminator *like, tvms_unit *unit,
   eliminator e = {.run = like->run,
                   .unit = unit,
                   .call_only = like->call_only,
+                  .keep_packed = like->keep_packed,
                   .tells = like->tells};
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &e);
@@ -293,6 +304,7 @@ tvms_node *tvms_relax_share_values(tvms_pass_run *run, tvms_unit *unit,
 static tvms_node *eliminate(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   eliminator like = {.run = run, .tells = run->hooks && run->hooks->log};
   like.call_only = TVMS_OPTION(run, EliminateCommonSubexpr, call_only).number != 0;
+  like.keep_packed = TVMS_OPTION(run, EliminateCommonSubexpr, keep_packed).number != 0;
   return share_values(&like, unit, function);
 }
 

@@ -22,6 +22,7 @@ typedef struct {
   const tvms_contraction *c;
   const tvms_tile *tile;
   tvms_node *load;    // of the operand
+  uint32_t loads;     // that could be it
   uint32_t uses;      // of its buffer in the function
   tvms_node *packed;  // buffer
 } layout;
@@ -71,8 +72,21 @@ static tvms_walk_step find_load(void *self, tvms_node *node, tvms_field_role rol
   layout *l = self;
   if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  if (!load->predicate && is_free(l, load->buffer) && fits(l, node)) l->load = node;
+  if (load->predicate || !is_free(l, load->buffer) || !fits(l, node))
+    return TVMS_WALK_SKIP;
+  l->load = node;
+  l->loads++;
   return TVMS_WALK_SKIP;
+}
+
+// Is each element of the operand for one column and one step? What is for many, such as a scale or a word
+// of several weights, would be as many copies.
+static bool is_read_once(const layout *l) {
+  int64_t elements = 1;
+  tvms_list shape = tvms_as_buffer(tvms_as_buffer_load(l->load)->buffer)->shape;
+  for (uint32_t i = 0; i < shape.len; i++)
+    elements *= tvms_tile_size_of(shape.items[i]);
+  return elements == tvms_contraction_column_steps(l->c) * tvms_contraction_steps(l->c);
 }
 
 static tvms_walk_step count_use(void *self, tvms_node *node, tvms_field_role role) {
@@ -92,7 +106,8 @@ static bool find_operand(layout *l) {
   tvms_memory *memory = &l->unit->context->memory;
   tvms_visitor finder = {.self = l, .enter = find_load};
   tvms_walk(memory, l->c->term, &finder);
-  if (!l->load || tvms_contraction_steps(l->c) < 0) return false;
+  if (l->loads != 1 || tvms_contraction_steps(l->c) < 0 || !is_read_once(l))
+    return false;
   tvms_visitor counter = {.self = l, .enter = count_use};
   tvms_walk(memory, l->function->body, &counter);
   return l->uses == 1;

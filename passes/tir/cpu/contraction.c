@@ -12,8 +12,11 @@ enum { MOST_LOADS = 8 };
 
 // The loads of a term, and whether it consists of them and plain arithmetic.
 typedef struct {
+  tvms_memory *memory;
   tvms_node *loads[MOST_LOADS];
   uint32_t count;
+  const tvms_node *amounts[MOST_LOADS];  // of shifts, which follow from axes alone
+  uint32_t amount_count;
   bool arithmetic;
 } operands;
 
@@ -37,9 +40,35 @@ static bool is_arithmetic(const tvms_node *node) {
   }
 }
 
+static tvms_walk_step stop_at_load(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self;
+  (void)role;
+  return node->kind == TVMS_NODE_BUFFER_LOAD ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// Which of the numbers in a word is meant: T.shift_right(W[j // 8], j % 8 * 4).
+static void note_amount(operands *o, const tvms_node *node) {
+  tvms_tir_opcode op = tvms_call_opcode(node);
+  if (op != TVMS_TIR_shift_left && op != TVMS_TIR_shift_right) return;
+  tvms_list args = tvms_as_call(node)->args;
+  tvms_visitor visitor = {.enter = stop_at_load};
+  if (args.len == 2 && o->amount_count < MOST_LOADS
+      && tvms_walk(o->memory, args.items[1], &visitor))
+    o->amounts[o->amount_count++] = args.items[1];
+}
+
+static bool is_amount(const operands *o, const tvms_node *node) {
+  uint32_t i = 0;
+  while (i < o->amount_count && o->amounts[i] != node)
+    i++;
+  return i < o->amount_count;
+}
+
 static tvms_walk_step note_operand(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
   operands *o = self;
+  if (is_amount(o, node)) return TVMS_WALK_SKIP;
+  if (node->kind == TVMS_NODE_CALL) note_amount(o, node);
   if (node->kind == TVMS_NODE_BUFFER_LOAD) {
     bool fits = o->count < MOST_LOADS && !tvms_as_buffer_load(node)->predicate;
     if (fits) o->loads[o->count++] = node;
@@ -51,7 +80,7 @@ static tvms_walk_step note_operand(void *self, tvms_node *node, tvms_field_role 
 }
 
 bool tvms_contraction_is_arithmetic(tvms_memory *memory, tvms_node *expr) {
-  operands all = {.arithmetic = true};
+  operands all = {.memory = memory, .arithmetic = true};
   tvms_visitor visitor = {.self = &all, .enter = note_operand};
   tvms_walk(memory, expr, &visitor);
   return all.arithmetic;
@@ -321,22 +350,46 @@ static bool is_constant(const tvms_node *node) {
   return node->kind == TVMS_NODE_FLOAT_IMM || node->kind == TVMS_NODE_INT_IMM;
 }
 
+// The innermost axis of the sum of more than one step; the number of axes: there is none.
+static uint32_t innermost_sum(const tvms_contraction *c) {
+  for (uint32_t i = c->stage.count; i-- > 0;) {
+    if (c->roles[i] == TVMS_AXIS_SUM && !tvms_stage_axis_is_single(&c->stage.axes[i]))
+      return i;
+  }
+  return c->stage.count;
+}
+
+static bool moves_with_columns(const finder *f, tvms_node *load, uint32_t sum) {
+  return has_role(f, load, TVMS_AXIS_COLUMN) && load_moves(f, load, sum);
+}
+
 // Does what moves with the columns lie in memory along the sum instead?
 static bool lies_along_sum(const finder *f) {
   const tvms_contraction *c = f->c;
-  if (c->contiguous) return false;
-  uint32_t sum = c->stage.count;
-  while (sum > 0
-         && (c->roles[sum - 1] != TVMS_AXIS_SUM
-             || tvms_stage_axis_is_single(&c->stage.axes[sum - 1])))
-    sum--;
-  if (sum-- == 0) return false;
+  uint32_t sum = innermost_sum(c);
+  if (c->contiguous || sum == c->stage.count) return false;
   for (uint32_t i = 0; i < f->all->count; i++) {
-    const tvms_node *load = f->all->loads[i];
-    if (!has_role(f, (tvms_node *)(uintptr_t)load, TVMS_AXIS_COLUMN)
-        || !load_moves(f, load, sum))
-      continue;
-    if (!is_contiguous(f, tvms_as_buffer_load(load)->buffer, indices_of(load), &sum, 1))
+    tvms_node *load = f->all->loads[i];
+    if (moves_with_columns(f, load, sum)
+        && !is_contiguous(f, tvms_as_buffer_load(load)->buffer, indices_of(load), &sum,
+                          1))
+      return false;
+  }
+  return true;
+}
+
+// The same of words in which several of its steps lie: W[j, k // 8].
+static bool goes_along_sum(const finder *f) {
+  const tvms_contraction *c = f->c;
+  uint32_t sum = innermost_sum(c);
+  if (c->contiguous || sum == c->stage.count) return false;
+  for (uint32_t i = 0; i < f->all->count; i++) {
+    tvms_node *load = f->all->loads[i];
+    tvms_list indices = indices_of(load);
+    if (indices.len == 0 || !moves_with_columns(f, load, sum)) continue;
+    tvms_node *last = indices.items[indices.len - 1];
+    if (!mentions_any(f, last, &sum, 1)
+        || mentions_any(f, last, c->columns, c->column_count))
       return false;
   }
   return true;
@@ -364,7 +417,7 @@ static const char *TVMS_NULLABLE find(finder *f) {
     return "several operands move along the innermost axis of the result";
   find_sums(f);
   c->along_sum = lies_along_sum(f);
-  if (c->along_sum && c->row == TVMS_MOST_STAGE_AXES)
+  if (c->row == TVMS_MOST_STAGE_AXES && goes_along_sum(f))
     return "its one row is summed along what lies in memory";
   return tvms_contraction_column_steps(c) < 0
              ? "the size of its innermost axis is not known"
@@ -413,7 +466,7 @@ const char *TVMS_NULLABLE tvms_contraction_find(tvms_unit *unit,
   if (!term) return "it does not add up";
   found->init = stage->init;
   found->term = without_single_axes(unit, stage, term);
-  operands all = {.arithmetic = true};
+  operands all = {.memory = &unit->context->memory, .arithmetic = true};
   tvms_visitor visitor = {.self = &all, .enter = note_operand};
   tvms_walk(&unit->context->memory, found->term, &visitor);
   if (!all.arithmetic) return "what it adds up is more than products of elements";

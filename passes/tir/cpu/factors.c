@@ -7,7 +7,6 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/fold.h"
-#include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/nodes.h"
 
@@ -44,16 +43,6 @@ static void sort_factors(factors *f, tvms_node *node) {
   f->loads |= !inside && node->kind == TVMS_NODE_BUFFER_LOAD;
 }
 
-bool tvms_cpu_split_product(tvms_unit *unit, const tvms_stage *stage,
-                            tvms_node *product, tvms_node **inside,
-                            tvms_node **outside) {
-  factors f = {.unit = unit, .stage = stage};
-  sort_factors(&f, product);
-  *inside = f.inside;
-  *outside = f.outside;
-  return f.inside && f.loads;
-}
-
 static tvms_node *TVMS_NULLABLE term_of(const tvms_stage *stage) {
   const tvms_node *value = stage->store->value;
   if (value->kind != TVMS_NODE_ADD) return NULL;
@@ -73,42 +62,6 @@ static bool begins_with_zero(const tvms_stage *stage) {
          && tvms_as_float_imm(init)->value == 0.0;
 }
 
-// A nest of loops around one block with fresh axes; `init` is NULL if it sums over nothing.
-static tvms_node *nest_of(factors *f, const char *name, tvms_node *store,
-                          tvms_node *TVMS_NULLABLE init) {
-  tvms_unit *unit = f->unit;
-  tvms_node *iters[TVMS_MOST_STAGE_AXES], *loops[TVMS_MOST_STAGE_AXES];
-  tvms_node *extents[TVMS_MOST_STAGE_AXES];
-  uint32_t count = 0;
-  tvms_node_map fresh;
-  tvms_node_map_init(&fresh, &unit->context->memory);
-  for (uint32_t i = 0; i < f->stage->count; i++) {
-    const tvms_stage_axis *axis = &f->stage->axes[i];
-    if (axis->sums && !init) continue;
-    tvms_iter_var *iter = tvms_node_make(unit, ITER_VAR, TVMS_NO_SPAN);
-    tvms_node *zero = tvms_int_imm_new(unit, axis->var->dtype, 0, TVMS_NO_SPAN);
-    iter->dom = tvms_range_new(unit, zero, axis->extent, TVMS_NO_SPAN);
-    iter->var = tvms_cpu_variable(unit, "v", axis->var);
-    iter->iter_type = axis->sums ? TVMS_ITER_COMM_REDUCE : TVMS_ITER_DATA_PAR;
-    tvms_node_map_put(&fresh, axis->var, iter->var);
-    iters[count] = &iter->head;
-    extents[count] = axis->extent;
-    loops[count++] = tvms_cpu_variable(unit, "i", axis->var);
-  }
-  store = tvms_substitute(unit, store, &fresh);
-  if (init) init = tvms_substitute(unit, init, &fresh);
-  tvms_node_map_fini(&fresh);
-  tvms_node *made = tvms_cpu_block(unit, name, (tvms_list){0}, store);
-  tvms_block_realize *realize = tvms_as_block_realize(made);
-  tvms_block *block = tvms_as_block(realize->block);
-  block->iter_vars = tvms_list_copy(unit, iters, count);
-  block->init = init;
-  realize->iter_values = tvms_list_copy(unit, loops, count);
-  for (uint32_t i = count; i-- > 0;)
-    made = tvms_cpu_loop(unit, loops[i], extents[i], TVMS_FOR_SERIAL, made);
-  return made;
-}
-
 bool tvms_cpu_take_factors_out(tvms_unit *unit, const tvms_stage *stage,
                                tvms_node *stmts[2], tvms_node **buffer) {
   factors f = {.unit = unit, .stage = stage};
@@ -116,7 +69,8 @@ bool tvms_cpu_take_factors_out(tvms_unit *unit, const tvms_stage *stage,
   tvms_node *term = term_of(stage);
   if (!term || !begins_with_zero(stage) || out->value->dtype.code != TVMS_FLOAT)
     return false;
-  if (!tvms_cpu_split_product(unit, stage, term, &f.inside, &f.outside)) return false;
+  sort_factors(&f, term);
+  if (!f.inside || !f.loads) return false;
   const tvms_buffer *result = tvms_as_buffer(out->buffer);
   tvms_node *plain = tvms_cpu_buffer(unit, "plain", result->element, "global",
                                      result->shape.items, result->shape.len);
@@ -125,10 +79,12 @@ bool tvms_cpu_take_factors_out(tvms_unit *unit, const tvms_stage *stage,
   tvms_node *more = tvms_build_binary(unit, TVMS_NODE_ADD, sum, f.inside, TVMS_NO_SPAN);
   tvms_node *scaled =
       tvms_build_binary(unit, TVMS_NODE_MUL, sum, f.outside, TVMS_NO_SPAN);
-  stmts[0] = nest_of(&f, stage->name, tvms_cpu_store(unit, plain, out->indices, more),
-                     tvms_cpu_store(unit, plain, out->indices, stage->init));
-  stmts[1] = nest_of(&f, "scaled",
-                     tvms_cpu_store(unit, out->buffer, out->indices, scaled), NULL);
+  stmts[0] = tvms_stage_write(unit, stage, stage->name,
+                              tvms_cpu_store(unit, plain, out->indices, more),
+                              tvms_cpu_store(unit, plain, out->indices, stage->init));
+  stmts[1] =
+      tvms_stage_write(unit, stage, "scaled",
+                       tvms_cpu_store(unit, out->buffer, out->indices, scaled), NULL);
   *buffer = plain;
   return true;
 }

@@ -4,12 +4,6 @@
 
 #include "passes/tir/cpu/stage.h"
 
-// Splits a product: into what depends on the axes along which the stage sums, and what does not.
-// Returns false if there is no load among the latter, or nothing of the former.
-TVMS_NODISCARD bool tvms_cpu_split_product(tvms_unit *unit, const tvms_stage *stage,
-                                           tvms_node *product, tvms_node **inside,
-                                           tvms_node **outside);
-
 // Splits a sum of products of reals, which begins with 0, in two statements: the sum of what depends on
 // its steps, and its product with the factors that do not (scales of weights, say). `buffer` is what
 // stands between, for the root block to allocate. Returns false if there is no such factor. The

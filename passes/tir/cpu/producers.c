@@ -5,11 +5,14 @@
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/contraction.h"
+#include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/places.h"
+#include "passes/tir/cpu/rows.h"
 
 typedef struct {
   tvms_unit *unit;
   tvms_list allocated, stmts;
-  const tvms_stage *TVMS_NULLABLE *inlined;
+  bool *joined;                             // a contraction with producers in it
   const tvms_node *TVMS_NULLABLE *dropped;  // the buffer of a producer that was inlined
 } search;
 
@@ -84,7 +87,7 @@ static bool find_producer(search *s, const tvms_node *buffer, uint32_t at,
     if (found != at || i > at) return false;
     found = i;
   }
-  if (found == at || s->inlined[found]) return false;
+  if (found == at || s->joined[found]) return false;
   if (tvms_stage_read(s->unit, s->stmts.items[found], stage) || !stores_all(stage))
     return false;
   if (stage->store->buffer != buffer || contains(s, stage->store->value, buffer))
@@ -153,10 +156,27 @@ static tvms_walk_step note_load(void *self, tvms_node *node, tvms_field_role rol
   return TVMS_WALK_ON;
 }
 
-// The contraction at statement `at` with as many producers in it as there are; true if it is one
-// then.
-static bool inline_into(search *s, uint32_t at, tvms_stage *stage, bool *used) {
-  bool any = false;
+// Steps of all axes, or -1 if their number is not known.
+static int64_t steps_of(const tvms_stage *stage) {
+  int64_t steps = 1;
+  for (uint32_t i = 0; i < stage->count; i++) {
+    int64_t extent = tvms_cpu_number(stage->axes[i].extent);
+    if (extent < 0 || __builtin_mul_overflow(steps, extent, &steps)) return -1;
+  }
+  return steps;
+}
+
+// Is the stage a sum along rows, such as a vector times the rows of weights?
+static bool is_fold(search *s, const tvms_stage *stage) {
+  tvms_stage settled = *stage;
+  tvms_chain_settle(s->unit, &settled);
+  return !tvms_line_refuse(s->unit, &settled);
+}
+
+// The stage at statement `at` with as many producers in it as there are; true if it is a contraction
+// then, or a sum along rows that uses each element of theirs once.
+static bool join_into(search *s, uint32_t at, tvms_stage *stage, bool *used) {
+  bool any = false, once = true;
   for (uint32_t round = 0; round < MOST_LOADED; round++) {
     loaded l = {.count = 0};
     tvms_visitor visitor = {.self = &l, .enter = note_load};
@@ -173,11 +193,13 @@ static bool inline_into(search *s, uint32_t at, tvms_stage *stage, bool *used) {
       stage->store = tvms_as_store(store);
       s->dropped[from] = producer.store->buffer;
       used[from] = any = true;
+      once &= steps_of(&producer) > 0 && steps_of(&producer) == steps_of(stage);
     }
     if (!more) break;
   }
   tvms_contraction c;
-  return any && !tvms_contraction_find(s->unit, stage, &c);
+  if (!any) return false;
+  return !tvms_contraction_find(s->unit, stage, &c) || (once && is_fold(s, stage));
 }
 
 static bool has_sums(const tvms_stage *stage) {
@@ -187,49 +209,46 @@ static bool has_sums(const tvms_stage *stage) {
   return false;
 }
 
-static tvms_producers what_stays(search *s, tvms_node_map *gone) {
-  tvms_producers made = {tvms_list_copy(s->unit, s->stmts.items, s->stmts.len),
-                         s->inlined};
-  made.stmts.len = 0;
+static tvms_list what_stays(search *s, tvms_node_map *gone) {
+  tvms_list made = tvms_list_copy(s->unit, s->stmts.items, s->stmts.len);
+  made.len = 0;
   for (uint32_t i = 0; i < s->stmts.len; i++) {
-    if (s->dropped[i]) {
-      tvms_node *buffer = (tvms_node *)(uintptr_t)s->dropped[i];
+    tvms_node *buffer = (tvms_node *)(uintptr_t)s->dropped[i];
+    if (buffer)
       tvms_node_map_put(gone, buffer, buffer);
-      continue;
-    }
-    made.inlined[made.stmts.len] = s->inlined[i];
-    made.stmts.items[made.stmts.len++] = s->stmts.items[i];
+    else
+      made.items[made.len++] = s->stmts.items[i];
   }
   return made;
 }
 
-// The text of a statement does not say what its producers load: whoever looks for loads finds the new
-// value behind it.
-static void say_inlined(search *s, uint32_t at, const tvms_stage *stage) {
-  tvms_node *parts[] = {s->stmts.items[at], (tvms_node *)&stage->store->head};
-  s->inlined[at] = stage;
-  s->stmts.items[at] = tvms_seq_new(s->unit, parts, 2, stage->nest->span);
+// The statement of a contraction as it is now: who asks what reads a buffer must see it.
+static tvms_node *written(search *s, const tvms_stage *stage) {
+  const tvms_store *out = stage->store;
+  tvms_node *init = NULL;
+  if (stage->init)
+    init = tvms_cpu_store(s->unit, out->buffer, out->indices, stage->init);
+  return tvms_stage_write(s->unit, stage, stage->name, (tvms_node *)&out->head, init);
 }
 
-tvms_producers tvms_cpu_producers_find(tvms_unit *unit, tvms_list allocated,
-                                       tvms_list stmts, tvms_node_map *gone) {
+tvms_list tvms_cpu_producers_join(tvms_unit *unit, tvms_list allocated, tvms_list stmts,
+                                  tvms_node_map *gone) {
   search s = {.unit = unit, .allocated = allocated};
   s.stmts = tvms_list_copy(unit, stmts.items, stmts.len);
-  s.inlined = tvms_arena_array(&unit->arena, const tvms_stage *, stmts.len);
+  s.joined = tvms_arena_array(&unit->arena, bool, stmts.len);
   s.dropped = tvms_arena_array(&unit->arena, const tvms_node *, stmts.len);
   bool *used = tvms_arena_array(&unit->arena, bool, stmts.len);
   for (uint32_t i = 0; i < stmts.len; i++) {
-    s.inlined[i] = NULL;
+    s.joined[i] = used[i] = false;
     s.dropped[i] = NULL;
-    used[i] = false;
   }
   for (uint32_t at = 1; at < stmts.len; at++) {
-    tvms_stage *stage = tvms_arena_new(&unit->arena, tvms_stage);
-    if (tvms_stage_read(unit, stmts.items[at], stage) || !has_sums(stage)) continue;
-    bool good = inline_into(&s, at, stage, used);
-    if (good) say_inlined(&s, at, stage);
+    tvms_stage stage;
+    if (tvms_stage_read(unit, stmts.items[at], &stage) || !has_sums(&stage)) continue;
+    s.joined[at] = join_into(&s, at, &stage, used);
+    if (s.joined[at]) s.stmts.items[at] = written(&s, &stage);
     for (uint32_t i = 0; i < at; i++) {
-      if (used[i] && !good) s.dropped[i] = NULL;
+      if (used[i] && !s.joined[at]) s.dropped[i] = NULL;
       used[i] = false;
     }
   }

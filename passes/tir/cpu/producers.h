@@ -5,17 +5,11 @@
 #include "ir/node_map.h"
 #include "passes/tir/cpu/stage.h"
 
-// The statements of a body without the stages that contractions compute now.
-typedef struct {
-  tvms_list stmts;
-  const tvms_stage *TVMS_NULLABLE
-      *inlined;  // a contraction with producers in it, by statement
-} tvms_producers;
-
 // Puts copies (an image that is padded by nothing) and arithmetic on elements (weights that are
 // made floats from integers) into the contraction that alone reads them, by buffers that are
-// among `allocated`; those buffers are put into `gone`. What is returned lives in the unit's arena.
-tvms_producers tvms_cpu_producers_find(tvms_unit *unit, tvms_list allocated,
-                                       tvms_list stmts, tvms_node_map *gone);
+// among `allocated`; those buffers are put into `gone`. Returns the statements that are left, with
+// such contractions written anew; they live in the unit's arena.
+tvms_list tvms_cpu_producers_join(tvms_unit *unit, tvms_list allocated, tvms_list stmts,
+                                  tvms_node_map *gone);
 
 #endif

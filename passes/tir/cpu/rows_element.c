@@ -254,8 +254,7 @@ static tvms_node *fold_chunk(tvms_line_writer *w, uint32_t at) {
   tvms_node *place = one_by_one ? number(w, 0) : w->place;
   tvms_node *before =
       tvms_buffer_load_new(w->unit, w->lanes[at], &place, 1, NULL, TVMS_NO_SPAN);
-  tvms_node *summed = w->plan->places[at].term;
-  tvms_node *term = fresh_term(w, m, now_in_segment(w, at, summed ? summed : m->term));
+  tvms_node *term = fresh_term(w, m, now_in_segment(w, at, m->term));
   tvms_node *stored =
       tvms_cpu_store(w->unit, w->lanes[at], tvms_list_copy(w->unit, &place, 1),
                      combined(w, m, before, term));

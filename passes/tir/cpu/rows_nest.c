@@ -120,8 +120,6 @@ static void end_fold(tvms_line_writer *w, uint32_t at, tvms_node_vec *stmts) {
     count = half;
   }
   tvms_node *value = lane_load(w, w->lanes[at], number(w, 0));
-  tvms_node *scale = w->plan->places[at].scale;
-  if (scale) value = build(w, TVMS_NODE_MUL, value, tvms_line_as_now(w, scale));
   bool done = is_extreme(m) || w->plan->places[at].one_by_one
               || (m->stage.init && is_neutral(m, m->stage.init));
   if (!done) {

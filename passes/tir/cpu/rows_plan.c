@@ -4,7 +4,6 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
-#include "passes/tir/cpu/factors.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
 #include "passes/tir/cpu/turn.h"
@@ -145,12 +144,6 @@ static void place_member(const tvms_chain *chain, const tvms_line_group *g, uint
   tvms_dtype dtype = m->stage.store->value->dtype;
   bool exact = !tvms_dtype_is_real(dtype);
   place->one_by_one = !exact && !options->reorders;
-  bool sums = m->kind == TVMS_LINE_FOLD && m->combine == TVMS_NODE_ADD && !exact
-              && options->reorders;
-  if (!sums
-      || !tvms_cpu_split_product(chain->unit, &m->stage, m->term, &place->term,
-                                 &place->scale))
-    place->term = place->scale = NULL;
   place->how = TVMS_LINE_KEPT;
   if (!is_of_group(chain, g, m->stage.store->buffer) || !has_plain_indices(g, m))
     return;

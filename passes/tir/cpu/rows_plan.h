@@ -16,10 +16,6 @@ typedef struct {
   tvms_line_storage how;
   const tvms_line_member *TVMS_NULLABLE result;  // IN_RESULT: which stores the result
   bool one_by_one;  // FOLD: elements are combined in the order of the text
-  // FOLD that is a sum: its term without the factors that are the same for a whole row, and their
-  // product, which the sum is multiplied with. NULL: there are none.
-  tvms_node *TVMS_NULLABLE term;
-  tvms_node *TVMS_NULLABLE scale;
 } tvms_line_place;
 
 typedef struct {

@@ -35,10 +35,9 @@ typedef struct {
   tvms_unit *unit;
   const tvms_prim_func *function;
   tvms_target target;
-  tvms_node_map gone;  // buffers that nothing uses any more
-  bool reorders;       // sums of floats may be taken in lanes
-  bool noalias;        // buffers of parameters are apart
-  tvms_producers producers;
+  tvms_node_map gone;       // buffers that nothing uses any more
+  bool reorders;            // sums of floats may be taken in lanes
+  bool noalias;             // buffers of parameters are apart
   bool rooted;              // there is a root block
   tvms_node_vec preparers;  // statements in front of all others
   tvms_node_vec added;      // buffers for the root block to allocate
@@ -216,10 +215,7 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
                                             uint32_t *used) {
   tvms_stage stage;
   tvms_contraction c;
-  const tvms_stage *inlined = s->producers.inlined[at];
-  if (inlined)
-    stage = *inlined;
-  else if (tvms_stage_read(s->unit, stmts.items[at], &stage) || !has_sums(&stage))
+  if (tvms_stage_read(s->unit, stmts.items[at], &stage) || !has_sums(&stage))
     return NULL;
   if (tvms_contraction_find(s->unit, &stage, &c)) return NULL;
   tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c);
@@ -322,28 +318,20 @@ static tvms_list with(scheduler *s, tvms_list list, tvms_node *more) {
 static void take_factors_out(scheduler *s, tvms_list *stmts, tvms_list *allocated) {
   tvms_unit *unit = s->unit;
   tvms_list made = {tvms_arena_array(&unit->arena, tvms_node *, 2 * stmts->len), 0};
-  const tvms_stage **inlined =
-      tvms_arena_array(&unit->arena, const tvms_stage *, 2 * stmts->len);
   for (uint32_t i = 0; i < stmts->len; i++) {
     tvms_stage stage;
-    const tvms_stage *read = s->producers.inlined[i];
-    if (!read && !tvms_stage_read(unit, stmts->items[i], &stage) && has_sums(&stage))
-      read = &stage;
     tvms_node *parts[2], *buffer;
-    inlined[made.len] = s->producers.inlined[i];
-    if (!read || !tvms_cpu_take_factors_out(unit, read, parts, &buffer)) {
+    bool sums = !tvms_stage_read(unit, stmts->items[i], &stage) && has_sums(&stage);
+    if (!sums || !tvms_cpu_take_factors_out(unit, &stage, parts, &buffer)) {
       made.items[made.len++] = stmts->items[i];
       continue;
     }
-    for (uint32_t k = 0; k < 2; k++) {
-      inlined[made.len] = NULL;
+    for (uint32_t k = 0; k < 2; k++)
       made.items[made.len++] = parts[k];
-    }
     *allocated = with(s, *allocated, buffer);
     tvms_stmt_push(unit, &s->added, buffer);
   }
   *stmts = made;
-  s->producers.inlined = inlined;
 }
 
 static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
@@ -351,8 +339,7 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
   tvms_list stmts =
       body->kind == TVMS_NODE_SEQ ? tvms_as_seq(body)->stmts : (tvms_list){&body, 1};
   tvms_node_vec made = {0};
-  s->producers = tvms_cpu_producers_find(s->unit, allocated, stmts, &s->gone);
-  stmts = s->producers.stmts;
+  stmts = tvms_cpu_producers_join(s->unit, allocated, stmts, &s->gone);
   if (s->reorders && s->rooted) take_factors_out(s, &stmts, &allocated);
   bool changed = false;
   uint32_t rows =

@@ -1,10 +1,12 @@
-// Reading stages: from the loops and the block of a nest to its axes and its store.
+// Reading stages, from the loops and the block of a nest to its axes and its store, and writing them.
 #include "passes/tir/cpu/stage.h"
 
 #include "arith/analyzer.h"
 #include "ir/build.h"
 #include "ir/equal.h"
+#include "ir/rewrite.h"
 #include "ir/walk.h"
+#include "passes/tir/cpu/nodes.h"
 
 uint32_t tvms_stage_axis_of(const tvms_stage *stage, const tvms_node *var) {
   uint32_t i = 0;
@@ -135,4 +137,39 @@ const char *TVMS_NULLABLE tvms_stage_read(tvms_unit *unit, tvms_node *nest,
   if (!fits) return "it begins with more than one value";
   stage->init = tvms_as_store(init)->value;
   return NULL;
+}
+
+tvms_node *tvms_stage_write(tvms_unit *unit, const tvms_stage *stage, const char *name,
+                            tvms_node *store, tvms_node *TVMS_NULLABLE init) {
+  tvms_node *iters[TVMS_MOST_STAGE_AXES], *loops[TVMS_MOST_STAGE_AXES];
+  tvms_node *extents[TVMS_MOST_STAGE_AXES];
+  uint32_t count = 0;
+  tvms_node_map fresh;
+  tvms_node_map_init(&fresh, &unit->context->memory);
+  for (uint32_t i = 0; i < stage->count; i++) {
+    const tvms_stage_axis *axis = &stage->axes[i];
+    if (axis->sums && !init) continue;
+    tvms_iter_var *iter = tvms_node_make(unit, ITER_VAR, TVMS_NO_SPAN);
+    tvms_node *zero = tvms_int_imm_new(unit, axis->var->dtype, 0, TVMS_NO_SPAN);
+    iter->dom = tvms_range_new(unit, zero, axis->extent, TVMS_NO_SPAN);
+    iter->var = tvms_cpu_variable(unit, "v", axis->var);
+    iter->iter_type = axis->sums ? TVMS_ITER_COMM_REDUCE : TVMS_ITER_DATA_PAR;
+    tvms_node_map_put(&fresh, axis->var, iter->var);
+    iters[count] = &iter->head;
+    extents[count] = axis->extent;
+    loops[count++] = tvms_cpu_variable(unit, "i", axis->var);
+  }
+  store = tvms_substitute(unit, store, &fresh);
+  if (init) init = tvms_substitute(unit, init, &fresh);
+  tvms_node_map_fini(&fresh);
+  tvms_node *made = tvms_cpu_block(unit, name, (tvms_list){0}, store);
+  tvms_block_realize *realize = tvms_as_block_realize(made);
+  tvms_block *block = tvms_as_block(realize->block);
+  block->iter_vars = tvms_list_copy(unit, iters, count);
+  block->init = init;
+  realize->iter_values = tvms_list_copy(unit, loops, count);
+  for (uint32_t i = count; i-- > 0;)
+    made = tvms_cpu_loop(unit, loops[i], extents[i], TVMS_FOR_SERIAL, made);
+  made->span = stage->nest->span;
+  return made;
 }

@@ -29,6 +29,12 @@ typedef struct {
 const char *TVMS_NULLABLE tvms_stage_read(tvms_unit *unit, tvms_node *nest,
                                           tvms_stage *stage);
 
+// A nest of loops around one block that does `store` in all steps of the stage's axes, for which there
+// are fresh variables, and `init`, a store, before the first one; without `init` the axes that are summed over
+// are left out. It stands where the stage's nest stands.
+tvms_node *tvms_stage_write(tvms_unit *unit, const tvms_stage *stage, const char *name,
+                            tvms_node *store, tvms_node *TVMS_NULLABLE init);
+
 // The axis of a variable, or TVMS_MOST_STAGE_AXES.
 uint32_t tvms_stage_axis_of(const tvms_stage *stage, const tvms_node *var);
 
