@@ -166,13 +166,16 @@ static void print_match(const block_text *b, const tvms_node *node) {
 
 void tvms_print_allocated(tvms_printer *p, const tvms_node *buffer) {
   uint32_t frame = tvms_print_top_index(p);
+  // What the block reads may lie in the buffer: then T.reads has named it, with its pointer.
+  bool named = tvms_print_defined(p, buffer);
   tvms_print_begin(p);
   tvms_print_sym(p, tvms_print_define(p, buffer, frame));
   PUT(p, " = ");
   const char *method = !tvms_release_has(p->dialect, TVMS_FACT_blocks_are_sblocks)
                            ? "alloc_buffer"
                            : "sblock_alloc_buffer";
-  tvms_print_buffer_decl(p, buffer, method, NULL, frame, DEFINES_DATA);
+  tvms_print_buffer_decl(p, buffer, method, NULL, frame,
+                         named ? DEFINES_FREELY : DEFINES_DATA);
   tvms_print_end(p);
 }
 

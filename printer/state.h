@@ -283,7 +283,7 @@ typedef enum {
   DEFINES_NOTHING,  // everything in the buffer must be defined before
   DEFINES_DATA,     // the data pointer comes with it
   DEFINES_ALL,      // and new variables of shape, strides, offset
-  DEFINES_FREELY,   // as DEFINES_DATA; a pointer from elsewhere is not said (0.26 on)
+  DEFINES_FREELY,  // as DEFINES_DATA; a pointer from elsewhere is not said (0.26 on, and what T.reads named before)
 } print_definitions;
 
 typedef enum { LAYOUT_NONE, LAYOUT_DEFAULT, LAYOUT_OTHER } print_layout;

@@ -55,7 +55,9 @@ static bool is_declaration(tvms_reader *reader, const tvms_call_args *call) {
 tvms_eval_value tvms_call_Buffer(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *buffer;
   if (is_declaration(reader, call)) return TVMS_UNKNOWN;
-  return made(reader, call, &buffer);
+  tvms_eval_value result = made(reader, call, &buffer);
+  if (tvms_eval_value_is_known(result)) buffer->spare |= TVMS_SPARE_DECLARED;
+  return result;
 }
 
 static bool bind_to_param(tvms_reader *reader, const tvms_call_args *call,

@@ -75,6 +75,27 @@ static bool is_shared_parameter(tvms_reader *reader, tvms_node *first,
   return false;
 }
 
+// What a block reads may lie in a buffer that it allocates. TVM writes that buffer above T.reads and once more where it
+// is allocated:
+//   B = T.Buffer((1,), "int32")
+//   T.reads(A[0:B[0]])
+//   B = T.sblock_alloc_buffer((1,), "int32")
+// Is `again` the second of these? Then it is replaced by the first.
+static bool is_allocated_late(tvms_reader *reader, tvms_node *first,
+                              const tvms_node *again) {
+  tvms_frame *block = tvms_frame_find(reader, TVMS_FRAME_BLOCK);
+  if (!first || !again || !block || !block->as.block.alloc_buffers.len) return false;
+  tvms_nodes *allocated = &block->as.block.alloc_buffers;
+  tvms_node **last = &allocated->items[allocated->len - 1];
+  if (!(first->spare & TVMS_SPARE_DECLARED) || *last != again) return false;
+  if (!tvms_node_equal_with(reader->context, first, again,
+                            &(tvms_equal_options){.map_free = true}))
+    return false;
+  first->spare &= (uint16_t)~TVMS_SPARE_DECLARED;
+  *last = first;
+  return true;
+}
+
 tvms_node *tvms_tir_declared_early(tvms_reader *reader, tvms_sym name) {
   // A module that is not checked is read by TVM, too.
   bool unchecked =
@@ -99,9 +120,10 @@ void tvms_tir_define(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
   bool clash = here && tvms_eval_value_is_known(here->value)
                && tvms_eval_value_is_known(value)
                && !same_value(reader, here->value, value);
-  if (clash && is_shared_parameter(reader, buffer_of(here->value), buffer_of(value))) {
+  if (clash
+      && (is_shared_parameter(reader, buffer_of(here->value), buffer_of(value))
+          || is_allocated_late(reader, buffer_of(here->value), buffer_of(value))))
     return;
-  }
   if (clash) {
     tvms_diags *diags = &reader->context->diags;
     reader->short_of_names = reader->unit;

@@ -9,7 +9,8 @@ enum {
   TVMS_SPARE_BOUND = 1,       // VAR, BUFFER_LOAD of a scalar: a name stands for it
   TVMS_SPARE_OWN_DATA = 2,    // BUFFER: its pointer was made with it
   TVMS_SPARE_KEEPS_NAME = 4,  // VAR: no buffer renames it
-  TVMS_SPARE_DECLARED = 8,  // VAR: `n = T.int32()` names it, and nothing defines it yet
+  // VAR: `n = T.int32()` names it, and nothing defines it yet. BUFFER: `B = T.Buffer(…)` does.
+  TVMS_SPARE_DECLARED = 8,
 };
 
 // What a name becomes when `value` is bound to it.
