@@ -28,6 +28,9 @@ static void clone_field(cloner *c, void *place, tvms_field_type type) {
   } else if (type == TVMS_TYPE_TEXT) {
     tvms_bytes *text = place;
     if (text->text) *text = tvms_bytes_copy(c->unit, text->text, text->len);
+  } else if (type == TVMS_TYPE_BYTES) {
+    tvms_bytes *bytes = place;
+    if (bytes->text) *bytes = tvms_bytes_share(c->unit, bytes->text, bytes->len);
   }
 }
 

@@ -173,6 +173,7 @@ static bool same_value(const tvms_node *a, const tvms_node *b,
     return tvms_dtype_same(*(const tvms_dtype *)x, *(const tvms_dtype *)y);
   case TVMS_TYPE_FLAG: return *(const uint32_t *)x == *(const uint32_t *)y;
   case TVMS_TYPE_TEXT:
+  case TVMS_TYPE_BYTES:
     return tvms_bytes_same(*(const tvms_bytes *)x, *(const tvms_bytes *)y);
   case TVMS_TYPE_NODE:
   case TVMS_TYPE_LIST: break;
@@ -306,7 +307,8 @@ static uint64_t hash_value(uint64_t hash, const tvms_node *node,
     memcpy(&bits, at, sizeof bits);
     return mix(hash, bits);
   }
-  case TVMS_TYPE_TEXT: {
+  case TVMS_TYPE_TEXT:
+  case TVMS_TYPE_BYTES: {
     const tvms_bytes *text = at;
     return mix(hash, tvms_interner_hash(text->text ? text->text : "", text->len));
   }

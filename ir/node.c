@@ -20,6 +20,7 @@ enum {
   NULLABLE_DTYPE = false,
   NULLABLE_FLAG = false,
   NULLABLE_TEXT = false,
+  NULLABLE_BYTES = false,
 };
 
 #define FIELD_ROW(KIND, TYPE, name, role, holds)                                       \
@@ -49,6 +50,7 @@ enum {
 #define PART_DTYPE(...)
 #define PART_FLAG(...)
 #define PART_TEXT(...)
+#define PART_BYTES(...)
 #define NODE(KIND, name, class)              static const tvms_field parts_##KIND[] = {
 #define FIELD(KIND, TYPE, name, role, holds) PART_##TYPE(KIND, TYPE, name, role, holds)
 #define END(KIND)                                                                      \
@@ -95,6 +97,10 @@ void tvms_unit_init(tvms_unit *unit, tvms_context *context, tvms_dialect dialect
 }
 
 void tvms_unit_fini(tvms_unit *unit) {
+  tvms_context *context = unit->context;
+  for (uint32_t i = 0; i < unit->held.len; i++)
+    tvms_shared_drop(&context->memory, &context->shares, unit->held.items[i]);
+  tvms_vec_fini(&context->memory, &unit->held);
   tvms_arena_fini(&unit->arena);
 }
 
@@ -113,8 +119,46 @@ tvms_list tvms_list_copy(tvms_unit *unit, tvms_node *const *items, uint32_t len)
   return list;
 }
 
+// From so many bytes on units share them.
+enum { MANY_BYTES = 1 << 14, BYTES_ALIGNMENT = 64 };
+
+static tvms_shared *held_bytes(tvms_unit *unit, size_t size) {
+  tvms_context *context = unit->context;
+  // The list grows first: nothing may fail once there are bytes for the unit to drop.
+  tvms_vec_push(&context->memory, &unit->held, NULL);
+  unit->held.len--;
+  tvms_shared *shared = tvms_shared_new(&context->memory, &context->shares, size);
+  tvms_vec_push(&context->memory, &unit->held, shared);
+  return shared;
+}
+
+char *tvms_bytes_new(tvms_unit *unit, size_t len) {
+  if (len >= MANY_BYTES) return held_bytes(unit, len)->bytes;
+  char *room = tvms_arena_alloc(&unit->arena, len + BYTES_ALIGNMENT);
+  size_t rest = (uintptr_t)room % BYTES_ALIGNMENT;
+  return rest ? room + (BYTES_ALIGNMENT - rest) : room;
+}
+
 tvms_bytes tvms_bytes_copy(tvms_unit *unit, const char *text, size_t len) {
-  return (tvms_bytes){tvms_arena_text(&unit->arena, text, len), (uint32_t)len};
+  if (len < MANY_BYTES)
+    return (tvms_bytes){tvms_arena_text(&unit->arena, text, len), (uint32_t)len};
+  char *bytes = held_bytes(unit, len + 1)->bytes;
+  memcpy(bytes, text, len);
+  bytes[len] = '\0';
+  return (tvms_bytes){bytes, (uint32_t)len};
+}
+
+tvms_bytes tvms_bytes_share(tvms_unit *unit, const char *bytes, size_t len) {
+  tvms_context *context = unit->context;
+  tvms_shared *shared =
+      len < MANY_BYTES ? NULL : tvms_shared_find(&context->shares, bytes, len);
+  if (!shared) return tvms_bytes_copy(unit, bytes, len);
+  bool last = unit->held.len && unit->held.items[unit->held.len - 1] == shared;
+  if (!last) {
+    tvms_vec_push(&context->memory, &unit->held, shared);
+    tvms_shared_hold(shared);
+  }
+  return (tvms_bytes){bytes, (uint32_t)len};
 }
 
 bool tvms_bytes_same(tvms_bytes a, tvms_bytes b) {

@@ -125,6 +125,7 @@ typedef double tvms_type_FLOAT;
 typedef tvms_dtype tvms_type_DTYPE;
 typedef uint32_t tvms_type_FLAG;
 typedef tvms_bytes tvms_type_TEXT;
+typedef tvms_bytes tvms_type_BYTES;
 
 // One struct per kind, with a second name made from the kind for macros.
 #define NODE(KIND, name, class)                                                        \
@@ -187,6 +188,7 @@ struct tvms_module;
 typedef struct {
   tvms_context *context;
   tvms_arena arena;
+  TVMS_VEC(tvms_shared *) held;  // data that it shares with others
   uint32_t next_id;
   tvms_dialect dialect;
   uint64_t effort;  // that arith/ has spent on questions about the function
@@ -213,8 +215,14 @@ tvms_node *tvms_node_new(tvms_unit *unit, tvms_node_kind kind, tvms_span span);
 // A list of `len` items copied into the unit.
 tvms_list tvms_list_copy(tvms_unit *unit, tvms_node *const *items, uint32_t len);
 
-// Bytes copied into the unit.
+// Bytes for the unit, ended by NUL. Many of them are copied once only: units share them from then on (support/shared.h).
 tvms_bytes tvms_bytes_copy(tvms_unit *unit, const char *text, size_t len);
+
+// Room for bytes of the unit at a multiple of 64, to be filled in before they are used.
+char *tvms_bytes_new(tvms_unit *unit, size_t len);
+
+// Bytes that are part of what units share, held by the unit; others are copied. They end where they end.
+tvms_bytes tvms_bytes_share(tvms_unit *unit, const char *bytes, size_t len);
 
 // Equal length and bytes.
 bool tvms_bytes_same(tvms_bytes a, tvms_bytes b);
@@ -232,6 +240,7 @@ typedef enum {
   TVMS_TYPE_DTYPE,
   TVMS_TYPE_FLAG,
   TVMS_TYPE_TEXT,
+  TVMS_TYPE_BYTES,
   TVMS_TYPE_OPTIONAL = TVMS_TYPE_NODE,
   TVMS_TYPE_OPTIONALS = TVMS_TYPE_LIST,
 } tvms_field_type;

@@ -45,6 +45,7 @@ tvms_node *TVMS_NULLABLE tvms_walk_next_child(const tvms_node *node,
 #define CHILD_DTYPE(KIND, name, role)
 #define CHILD_FLAG(KIND, name, role)
 #define CHILD_TEXT(KIND, name, role)
+#define CHILD_BYTES(KIND, name, role)
 
 #define NODE(KIND, name, class)              static const tvms_child_field children_##KIND[] = {
 #define FIELD(KIND, TYPE, name, role, holds) CHILD_##TYPE(KIND, name, role)

@@ -38,7 +38,7 @@ static const char *TVMS_NULLABLE find_list(const char *file, size_t size,
 
 static const char *TVMS_NULLABLE add_entry(tvms_relax_weights *w, const char *entry,
                                            size_t left) {
-  const char *file = w->file->text;
+  const char *file = w->file->bytes;
   size_t size = w->file->size, name_len = little(entry + 28, 2);
   if (left < ENTRY + name_len) return "it is cut off";
   if (little(entry + 10, 2) != 0) return "its arrays are compressed";
@@ -57,9 +57,9 @@ static const char *TVMS_NULLABLE add_entry(tvms_relax_weights *w, const char *en
 }
 
 static const char *TVMS_NULLABLE read_npz(tvms_relax_weights *w) {
-  const char *end = w->file->text + w->file->size;
+  const char *end = w->file->bytes + w->file->size;
   uint64_t count = 0;
-  const char *entry = find_list(w->file->text, w->file->size, &count);
+  const char *entry = find_list(w->file->bytes, w->file->size, &count);
   if (!entry) return "it is not an archive of arrays";
   for (uint64_t i = 0; i < count; i++) {
     bool there = end - entry >= ENTRY && memcmp(entry, "PK\1\2", 4) == 0;
@@ -126,7 +126,8 @@ static bool add_tensor(tvms_relax_weights *w, const tvms_literal *name,
     weight.shape[i] = shape->items[i].number;
     if (__builtin_mul_overflow(bytes, (uint64_t)weight.shape[i], &bytes)) return false;
   }
-  if (begin > end || end > size || end - begin != bytes) return false;
+  if (begin > end || end > size || end - begin != bytes || bytes > UINT32_MAX)
+    return false;
   weight.data = data + begin;
   weight.size = bytes;
   tvms_vec_push(&w->context->memory, &w->items, weight);
@@ -134,7 +135,7 @@ static bool add_tensor(tvms_relax_weights *w, const tvms_literal *name,
 }
 
 static const char *TVMS_NULLABLE read_safetensors(tvms_relax_weights *w) {
-  const char *file = w->file->text;
+  const char *file = w->file->bytes;
   size_t size = w->file->size;
   uint64_t head = size >= 8 ? little(file, 8) : 0;
   if (size < 8 || head > size - 8) return "it is cut off";
@@ -159,25 +160,33 @@ static bool ends_in(const char *text, const char *suffix) {
   return len >= tail && strcmp(text + len - tail, suffix) == 0;
 }
 
+static const char neither[] = "it is neither .npz nor .safetensors";
+
+static bool is_known(const char *name) {
+  return ends_in(name, ".npz") || ends_in(name, ".safetensors");
+}
+
 const char *tvms_relax_weights_read(tvms_relax_weights *weights, tvms_context *context,
-                                    tvms_source *file) {
+                                    const char *name, tvms_shared *file) {
   *weights = (tvms_relax_weights){.context = context, .file = file};
-  if (ends_in(file->name, ".npz")) return read_npz(weights);
-  if (ends_in(file->name, ".safetensors")) return read_safetensors(weights);
-  return "it is neither .npz nor .safetensors";
+  if (ends_in(name, ".npz")) return read_npz(weights);
+  if (ends_in(name, ".safetensors")) return read_safetensors(weights);
+  return neither;
 }
 
 const char *tvms_relax_weights_init(tvms_relax_weights *weights, tvms_context *context,
                                     const char *path) {
   *weights = (tvms_relax_weights){.context = context};
-  tvms_source *file = tvms_source_read(&context->memory, path);
-  return file ? tvms_relax_weights_read(weights, context, file) : strerror(errno);
+  if (!is_known(path)) return neither;
+  tvms_shared *file = tvms_shared_map(&context->memory, &context->shares, path);
+  if (!file && errno == EINVAL) return "it is empty, or not a plain file";
+  return file ? tvms_relax_weights_read(weights, context, path, file) : strerror(errno);
 }
 
 void tvms_relax_weights_fini(tvms_relax_weights *weights) {
   tvms_memory *memory = &weights->context->memory;
   tvms_vec_fini(memory, &weights->items);
-  if (weights->file) tvms_source_destroy(memory, weights->file);
+  if (weights->file) tvms_shared_drop(memory, &weights->context->shares, weights->file);
 }
 
 static tvms_node *constant(tvms_unit *unit, tvms_dtype dtype, int32_t ndim,
@@ -190,7 +199,7 @@ static tvms_node *constant(tvms_unit *unit, tvms_dtype dtype, int32_t ndim,
       tvms_sinfo_shape_value_new(unit, sizes, (uint32_t)ndim, TVMS_NO_SPAN);
   made->element = dtype;
   made->shape = tvms_list_copy(unit, sizes, (uint32_t)ndim);
-  made->data = tvms_bytes_copy(unit, data, size);
+  made->data = tvms_bytes_share(unit, data, size);
   made->head.sinfo = tvms_sinfo_tensor_new(unit, known, dtype, NULL);
   return &made->head;
 }
@@ -201,12 +210,17 @@ static tvms_node *TVMS_NULLABLE from_npy(tvms_unit *unit,
   if (tvms_npy_parse(&npy, weight->data, weight->size)) return NULL;
   tvms_dl_type type = tvms_npy_type(&npy);
   if (!type.lanes) return NULL;
+  tvms_dtype dtype = {type.code, type.bits, (int16_t)type.lanes};
+  uint64_t bytes;
+  if (!tvms_tensor_measure(type, npy.ndim, npy.shape, &bytes) || bytes > UINT32_MAX)
+    return NULL;
+  if (!npy.fortran)
+    return constant(unit, dtype, npy.ndim, npy.shape, weight->data + npy.data, bytes);
   tvms_heap heap;
   tvms_heap_init(&heap, &unit->context->memory);
   tvms_tensor *tensor = tvms_npy_tensor(&heap, &npy, weight->data, type);
   tvms_node *made = NULL;
   if (tensor) {
-    tvms_dtype dtype = {type.code, type.bits, (int16_t)type.lanes};
     made = constant(unit, dtype, tensor->view.ndim, tensor->shape, tensor->view.data,
                     tensor->bytes);
     tvms_value_drop(tvms_value_of_tensor(tensor));
@@ -215,15 +229,38 @@ static tvms_node *TVMS_NULLABLE from_npy(tvms_unit *unit,
   return made;
 }
 
-tvms_node *tvms_relax_weights_find(const tvms_relax_weights *weights, tvms_unit *unit,
-                                   const char *name) {
+static bool is_word(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')
+         || (c >= 'A' && c <= 'Z');
+}
+
+// Is this the name asked for? Without `exact` what is no part of a name of Python is an underscore in it.
+static bool is_named(const tvms_relax_weight *weight, const char *name, bool exact) {
   size_t len = strlen(name);
+  if (weight->name_len != len) return false;
+  if (exact) return memcmp(weight->name, name, len) == 0;
+  for (size_t i = 0; i < len; i++) {
+    char c = weight->name[i];
+    if ((is_word(c) ? c : '_') != name[i]) return false;
+  }
+  return true;
+}
+
+static const tvms_relax_weight *TVMS_NULLABLE find(const tvms_relax_weights *weights,
+                                                   const char *name, bool exact) {
   for (uint32_t i = 0; i < weights->items.len; i++) {
-    const tvms_relax_weight *weight = &weights->items.items[i];
-    if (weight->name_len != len || memcmp(weight->name, name, len) != 0) continue;
-    if (weight->npy) return from_npy(unit, weight);
-    return constant(unit, weight->dtype, weight->ndim, weight->shape, weight->data,
-                    weight->size);
+    if (is_named(&weights->items.items[i], name, exact))
+      return &weights->items.items[i];
   }
   return NULL;
+}
+
+tvms_node *tvms_relax_weights_find(const tvms_relax_weights *weights, tvms_unit *unit,
+                                   const char *name) {
+  const tvms_relax_weight *weight = find(weights, name, true);
+  if (!weight) weight = find(weights, name, false);
+  if (!weight) return NULL;
+  if (weight->npy) return from_npy(unit, weight);
+  return constant(unit, weight->dtype, weight->ndim, weight->shape, weight->data,
+                  weight->size);
 }

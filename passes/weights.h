@@ -18,27 +18,27 @@ typedef struct {
 
 typedef struct {
   tvms_context *context;
-  tvms_source *TVMS_NULLABLE file;
+  tvms_shared *TVMS_NULLABLE file;
   TVMS_VEC(tvms_relax_weight) items;
 } tvms_relax_weights;
 
-// Reads a file and finds its tensors. Returns NULL, or why that cannot be done. `fini` frees
-// what was read, also after a failure.
+// Maps a file, of any size, and finds its tensors. Returns NULL, or why that cannot be done. `fini` lets go of
+// the file, also after a failure; constants that were made of it hold it longer.
 const char *TVMS_NULLABLE tvms_relax_weights_init(tvms_relax_weights *weights,
                                                   tvms_context *context,
                                                   const char *path);
 
-// The same for a file that was read already, which is freed with the weights. Its name says
-// which of both it is.
+// The same for a file that is there already, whose holder the weights become. Its name says which of both it is.
 const char *TVMS_NULLABLE tvms_relax_weights_read(tvms_relax_weights *weights,
                                                   tvms_context *context,
-                                                  tvms_source *file);
+                                                  const char *name, tvms_shared *file);
 
-// Frees the file and what is known of it.
+// Lets go of the file and frees what is known of it.
 void tvms_relax_weights_fini(tvms_relax_weights *weights);
 
 // The tensor of this name as a CONSTANT of `unit` with its type; NULL: there is none, or it
-// cannot be read.
+// cannot be read. A name of the file may have other characters where the one that is asked for has underscores:
+// "layers.0.weight" is TVM's parameter layers_0_weight.
 tvms_node *TVMS_NULLABLE tvms_relax_weights_find(const tvms_relax_weights *weights,
                                                  tvms_unit *unit, const char *name);
 

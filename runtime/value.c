@@ -39,9 +39,8 @@ static void discard(tvms_object *object) {
   tvms_memory_free(heap->memory, object);
 }
 
-// Bytes of a compact tensor. False if they do not fit.
-static bool measure(tvms_dl_type type, int32_t ndim, const int64_t *shape,
-                    uint64_t *bytes) {
+bool tvms_tensor_measure(tvms_dl_type type, int32_t ndim, const int64_t *shape,
+                         uint64_t *bytes) {
   *bytes = tvms_dl_element_size(type) * type.lanes;
   bool empty = false;
   for (int32_t i = 0; i < ndim; i++) {
@@ -82,7 +81,8 @@ static tvms_tensor *make(tvms_heap *heap, tvms_value_kind kind, int32_t ndim,
 tvms_tensor *tvms_tensor_new(tvms_heap *heap, tvms_dl_type type, int32_t ndim,
                              const int64_t *shape) {
   uint64_t bytes;
-  if (!measure(type, ndim, shape, &bytes) || bytes > heap->largest) return NULL;
+  if (!tvms_tensor_measure(type, ndim, shape, &bytes) || bytes > heap->largest)
+    return NULL;
   tvms_tensor *tensor = make(heap, TVMS_VALUE_TENSOR, ndim, shape, bytes);
   tensor->view.dtype = type;
   return tensor;
@@ -95,7 +95,7 @@ tvms_tensor *tvms_shape_new(tvms_heap *heap, int32_t ndim, const int64_t *shape)
 tvms_tensor *tvms_tensor_within(tvms_tensor *base, uint64_t offset, tvms_dl_type type,
                                 int32_t ndim, const int64_t *shape) {
   uint64_t bytes;
-  bool inside = measure(type, ndim, shape, &bytes) && offset <= base->bytes
+  bool inside = tvms_tensor_measure(type, ndim, shape, &bytes) && offset <= base->bytes
                 && bytes <= base->bytes - offset;
   if (!inside) return NULL;
   tvms_tensor *tensor = make(base->head.heap, TVMS_VALUE_TENSOR, ndim, shape, 0);
@@ -104,6 +104,18 @@ tvms_tensor *tvms_tensor_within(tvms_tensor *base, uint64_t offset, tvms_dl_type
   if (bytes) tensor->view.data = (char *)base->view.data + offset;
   tensor->base = &base->head;
   base->head.count++;
+  return tensor;
+}
+
+tvms_tensor *tvms_tensor_over(tvms_heap *heap, tvms_dl_type type, int32_t ndim,
+                              const int64_t *shape, void *bytes, uint64_t size) {
+  uint64_t needed;
+  if (!tvms_tensor_measure(type, ndim, shape, &needed) || needed != size) return NULL;
+  tvms_tensor *tensor = make(heap, TVMS_VALUE_TENSOR, ndim, shape, 0);
+  tensor->view.dtype = type;
+  if (size) tensor->view.data = bytes;
+  tensor->bytes = size;
+  heap->alive += size;
   return tensor;
 }
 

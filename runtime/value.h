@@ -102,6 +102,16 @@ tvms_tensor *TVMS_NULLABLE tvms_tensor_within(tvms_tensor *base, uint64_t offset
                                               tvms_dl_type type, int32_t ndim,
                                               const int64_t *shape);
 
+// A tensor over bytes that belong to somebody else, who keeps them longer, with a count of one. NULL if the sizes
+// do not come to `size` bytes.
+tvms_tensor *TVMS_NULLABLE tvms_tensor_over(tvms_heap *heap, tvms_dl_type type,
+                                            int32_t ndim, const int64_t *shape,
+                                            void *bytes, uint64_t size);
+
+// Bytes of a compact tensor. False if they do not fit.
+bool tvms_tensor_measure(tvms_dl_type type, int32_t ndim, const int64_t *shape,
+                         uint64_t *bytes);
+
 // A shape with a count of one.
 tvms_tensor *tvms_shape_new(tvms_heap *heap, int32_t ndim, const int64_t *shape);
 

@@ -20,5 +20,6 @@ void tvms_context_start(tvms_context *context, const tvms_static_names *fixed) {
 }
 
 void tvms_context_fini(tvms_context *context) {
+  tvms_shares_fini(&context->shares);
   tvms_memory_fini(&context->memory);
 }

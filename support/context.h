@@ -6,6 +6,7 @@
 
 #include "support/diag.h"
 #include "support/intern.h"
+#include "support/shared.h"
 
 struct tvms_context {
   tvms_memory memory;
@@ -13,7 +14,8 @@ struct tvms_context {
   tvms_arena scratch;  // mark and reset around a piece of work
   tvms_interner names;
   tvms_diags diags;
-  uint64_t steps;  // work done in evaluation and simplification
+  tvms_shares shares;  // data of constants
+  uint64_t steps;      // work done in evaluation and simplification
   uint64_t step_limit;
   // Text of an IR node of a tvms_unit for messages, in the arena; installed by driver/,
   // because the printer is above the rooms that report. NULL: nodes are described by their

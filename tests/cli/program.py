@@ -3,7 +3,7 @@
 import io, json, os, re, shutil, struct, subprocess, sys, tempfile, unittest, zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from cases import main, source, tvms, TVMS
+from cases import main, memory_of, source, tvms, TVMS
 
 
 class Arguments(unittest.TestCase):
@@ -223,6 +223,35 @@ def main(x: R.Tensor((2,), "float32"), w: R.Tensor(("n",), "float32"), b: R.Tens
 
     def test_safetensors(self):
         self.holds_weights(self.bound("w.safetensors", self.safetensors()))
+
+    def test_large_file(self):
+        """Files of any size are mapped: what nobody asks for is not read."""
+        far = 3 << 30
+        head = {"w": {"dtype": "F32", "shape": [2], "data_offsets": [far + 8, far + 16]}, "b": {"dtype": "I64", "shape": [], "data_offsets": [far, far + 8]},
+                "unused": {"dtype": "U8", "shape": [far], "data_offsets": [0, far]}}
+        text = json.dumps(head).encode()
+        path = os.path.join(self.folder, "large.safetensors")
+        with open(path, "wb") as f:
+            f.write(struct.pack("<Q", len(text)) + text)
+            f.seek(far, os.SEEK_CUR)
+            f.write(struct.pack("<q2f", 7, 1.5, 2.5))
+        self.holds_weights(tvms("opt", "--passes", f"BindParams{{params={path}}}", self.program))
+        status, _, touched = memory_of("opt", "--passes", f"BindParams{{params={path}}}", self.program)
+        self.assertEqual(status, 0)
+        self.assertLess(touched, 600)
+
+    def test_other_characters_in_names(self):
+        """TVM writes a parameter `layers.0.w` as layers_0_w."""
+        with open(self.program) as f:
+            text = f.read()
+        with open(self.program, "w") as f:
+            f.write(text.replace("w:", "layers_0_w:").replace("(x, w)", "(x, layers_0_w)"))
+        content = self.safetensors().replace(b'"w": {"dtype"', b'"layers.0.w": {"dtype"')
+        content = struct.pack("<Q", struct.unpack("<Q", content[:8])[0] + 9) + content[8:]
+        self.holds_weights(self.bound("w.safetensors", content))
+
+    def test_file_that_cannot_be_mapped(self):
+        self.refused("not a plain file", "w.safetensors", b"")
 
     def refused(self, said, name, content):
         p = self.bound(name, content)

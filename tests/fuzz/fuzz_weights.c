@@ -7,12 +7,12 @@
 
 static void read_all(fuzz_input *input, const char *name) {
   tvms_context *context = &input->context;
-  tvms_source *file =
-      tvms_source_create(&context->memory, name, input->text, input->size);
+  tvms_shared *file = tvms_shared_new(&context->memory, &context->shares, input->size);
+  memcpy(file->bytes, input->text, input->size);
   tvms_unit unit;
   tvms_unit_init(&unit, context, TVMS_DIALECT_CURRENT);
   tvms_relax_weights weights;
-  if (!tvms_relax_weights_read(&weights, context, file)) {
+  if (!tvms_relax_weights_read(&weights, context, name, file)) {
     for (uint32_t i = 0; i < weights.items.len; i++) {
       const tvms_relax_weight *weight = &weights.items.items[i];
       const char *found =

@@ -34,32 +34,48 @@ static folder *folder_of(const tvms_rewriter *r) {
 
 // ---- Running a PrimFunc ----
 
-// A tensor of the sizes, which are constants; NULL if there is none such.
-static tvms_tensor *TVMS_NULLABLE new_tensor(tvms_heap *heap, tvms_dtype dtype,
-                                             tvms_list sizes) {
-  int64_t shape[MOST_AXES];
-  if (sizes.len > MOST_AXES || tvms_dtype_is_void(dtype)) return NULL;
+// The sizes as numbers, and the bytes of a tensor that has them; false if there is none such.
+static bool read_sizes(tvms_dtype dtype, tvms_list sizes, int64_t *shape,
+                       uint64_t *bytes) {
+  if (sizes.len > MOST_AXES || tvms_dtype_is_void(dtype)) return false;
   for (uint32_t i = 0; i < sizes.len; i++) {
-    if (sizes.items[i]->kind != TVMS_NODE_INT_IMM) return NULL;
+    if (sizes.items[i]->kind != TVMS_NODE_INT_IMM) return false;
     shape[i] = tvms_as_int_imm(sizes.items[i])->value;
   }
   tvms_dl_type type = tvms_interp_dl_type_of(dtype);
-  if (!tvms_dl_element_size(type)) return NULL;
-  return tvms_tensor_new(heap, type, (int32_t)sizes.len, shape);
+  return tvms_dl_element_size(type)
+         && tvms_tensor_measure(type, (int32_t)sizes.len, shape, bytes)
+         && *bytes <= UINT32_MAX;
 }
 
 static tvms_tensor *TVMS_NULLABLE tensor_of(tvms_heap *heap, const tvms_node *node) {
   const tvms_constant *constant = tvms_as_constant(node);
-  tvms_tensor *tensor = new_tensor(heap, constant->element, constant->shape);
-  if (!tensor || tensor->bytes != constant->data.len) return NULL;
+  int64_t shape[MOST_AXES];
+  uint64_t bytes;
+  if (!read_sizes(constant->element, constant->shape, shape, &bytes)
+      || bytes != constant->data.len)
+    return NULL;
+  tvms_tensor *tensor = tvms_tensor_new(heap, tvms_interp_dl_type_of(constant->element),
+                                        (int32_t)constant->shape.len, shape);
+  if (!tensor) return NULL;
   if (tensor->bytes) memcpy(tensor->view.data, constant->data.text, tensor->bytes);
   return tensor;
 }
 
-static tvms_tensor *TVMS_NULLABLE output_of(tvms_heap *heap, const tvms_node *type) {
+// A result is computed where the constant has it.
+static tvms_tensor *TVMS_NULLABLE output_of(tvms_unit *unit, tvms_heap *heap,
+                                            const tvms_node *type) {
   tvms_list sizes;
-  bool known = tvms_sinfo_is_tensor(type) && tvms_sinfo_tensor_dims(type, &sizes);
-  return known ? new_tensor(heap, type->dtype, sizes) : NULL;
+  int64_t shape[MOST_AXES];
+  uint64_t bytes;
+  bool known = tvms_sinfo_is_tensor(type) && tvms_sinfo_tensor_dims(type, &sizes)
+               && read_sizes(type->dtype, sizes, shape, &bytes)
+               && bytes <= heap->largest;
+  if (!known) return NULL;
+  char *place = tvms_bytes_new(unit, bytes);
+  memset(place, 0xFF, bytes);
+  return tvms_tensor_over(heap, tvms_interp_dl_type_of(type->dtype), (int32_t)sizes.len,
+                          shape, place, bytes);
 }
 
 static tvms_node *constant_of(tvms_unit *unit, const tvms_tensor *tensor,
@@ -69,7 +85,8 @@ static tvms_node *constant_of(tvms_unit *unit, const tvms_tensor *tensor,
   (void)tvms_sinfo_tensor_dims(type, &sizes);
   constant->element = type->dtype;
   constant->shape = sizes;
-  constant->data = tvms_bytes_copy(unit, tensor->view.data, tensor->bytes);
+  constant->data =
+      (tvms_bytes){tensor->bytes ? tensor->view.data : "", (uint32_t)tensor->bytes};
   constant->head.sinfo =
       tvms_sinfo_tensor_new(unit, tvms_as_sinfo_tensor(type)->shape, type->dtype, NULL);
   return &constant->head;
@@ -112,7 +129,7 @@ static bool evaluate(tvms_rewriter *r, const tvms_member *member, tvms_list args
   for (uint32_t i = 0; i < args.len && fits; i++)
     fits = push_tensor(memory, &all, tensor_of(&heap, args.items[i]));
   for (uint32_t i = 0; i < types.len && fits; i++)
-    fits = push_tensor(memory, &all, output_of(&heap, types.items[i]));
+    fits = push_tensor(memory, &all, output_of(r->unit, &heap, types.items[i]));
   fits = fits && call_now(run, &heap, member, &all);
   for (uint32_t i = 0; i < types.len && fits; i++) {
     const tvms_tensor *tensor = all.items[args.len + i].tensor;

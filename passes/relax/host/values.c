@@ -232,7 +232,7 @@ tvms_host_value *tvms_host_constant(tvms_host *h, const tvms_node *node) {
   tvms_allocate_const *made = tvms_node_make(h->unit, ALLOCATE_CONST, node->span);
   tvms_sym name = tvms_symbol_intern(h->run->context, "constant", 8);
   made->element = constant->element;
-  made->data = tvms_bytes_copy(h->unit, constant->data.text, constant->data.len);
+  made->data = tvms_bytes_share(h->unit, constant->data.text, constant->data.len);
   made->var = tvms_pointer_var_new(h->unit, name, constant->element, 0, node->span);
   made->extents = tvms_list_copy(h->unit, constant->shape.items, constant->shape.len);
   for (uint32_t i = 0; i < made->extents.len; i++)
