@@ -97,7 +97,7 @@ static bool below_module(tvms_reader *reader, const char *path,
 static bool below_tir(tvms_reader *reader, const char *path, tvms_eval_value *value) {
   const char *rest;
   if (!begins(path, "tvm.tir", &rest) && !begins(path, "tvm.tirx", &rest)) return false;
-  begins(rest, "op", &rest);
+  if (!begins(rest, "op", &rest)) begins(rest, "expr", &rest);
   if (!*rest || strchr(rest, '.')) return false;
   tvms_sym name = tvms_symbol_intern(reader->context, rest, strlen(rest));
   const tvms_row *row = tvms_row_find(reader, TVMS_NS_T, name);
@@ -255,6 +255,23 @@ static tvms_eval_value call_const(tvms_reader *reader, tvms_ref call) {
   return tvms_tir_dtype_call(reader, dtype, args[0], false, call);
 }
 
+// tvm.runtime.convert(value): a constant of Python as one of TVM, anything else as it is.
+static tvms_eval_value call_convert(tvms_reader *reader, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
+  if (!tvms_signature_bind_method(reader, "value", "convert", call, args))
+    return TVMS_UNKNOWN;
+  switch (args[0].kind) {
+  case TVMS_EVAL_BOOL:
+  case TVMS_EVAL_INT:
+  case TVMS_EVAL_FLOAT: {
+    tvms_node *node = tvms_eval_to_expr(reader, args[0], call);
+    return node ? tvms_eval_value_node(node) : tvms_reader_failed(reader);
+  }
+  case TVMS_EVAL_NODE: return args[0];
+  default: return tvms_reader_of_python(reader, tvms_reader_at(reader, call)->a);
+  }
+}
+
 // Calls what a namespace has under `name` with the arguments of `call`.
 static tvms_eval_value call_row_of(tvms_reader *reader, tvms_namespace namespace_,
                                    tvms_sym name, tvms_ref call) {
@@ -297,6 +314,11 @@ tvms_eval_value tvms_python_call(tvms_reader *reader, tvms_eval_value callee,
     }
   }
   if (reader->lenient) {
+    static const char *const converts[] = {"tvm.convert", "tvm.runtime.convert",
+                                           "tvm.tir.convert", "tvm.tirx.convert"};
+    for (size_t i = 0; i < sizeof converts / sizeof *converts; i++) {
+      if (strcmp(path, converts[i]) == 0) return call_convert(reader, call);
+    }
     tvms_eval_value value = tvms_python_math_call(reader, path, call);
     if (tvms_eval_value_is_known(value)) return value;
   }

@@ -114,7 +114,7 @@ tvms_eval_value tvms_python_body_eval(tvms_reader *reader, tvms_ref expr) {
   tvms_evaluator around = *evaluator;
   *evaluator = TVMS_EVALUATOR_PYTHON;
   file->evaluating = true;
-  tvms_eval_value value = tvms_eval(reader, expr);
+  tvms_eval_value value = tvms_eval_alias(reader, expr);
   file->evaluating = false;
   reader->scopes.items[reader->scopes.len - 1].evaluator = around;
   reader->budget = budget;

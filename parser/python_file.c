@@ -45,6 +45,32 @@ static void add_aliases(finder *f, const tvms_surf *import) {
   }
 }
 
+static bool makes_script(tvms_sym name);
+
+// `pf = T.prim_func`.
+static void add_assigned(finder *f, const tvms_surf *assign) {
+  const tvms_surf *target = tvms_surface_at(f->surface, assign->a);
+  const tvms_surf *value = tvms_surface_at(f->surface, assign->b);
+  bool renames = target->kind == TVMS_SURF_NAME && !target->next
+                 && value->kind == TVMS_SURF_ATTRIBUTE && makes_script(value->b);
+  if (!renames) return;
+  const tvms_surf *root = tvms_surface_at(f->surface, value->a);
+  if (root->kind != TVMS_SURF_NAME) return;
+  for (uint32_t i = f->aliases.len; i > 0; i--) {
+    alias known = f->aliases.items[i - 1];
+    if (known.name != root->a || !known.item) continue;
+    char path[LONGEST_PATH];
+    tvms_context *context = f->surface->context;
+    int len = snprintf(path, sizeof path, "%s.%s",
+                       known.module ? tvms_symbol_text(context, known.module) : "",
+                       tvms_symbol_text(context, known.item));
+    if (len < 0 || (size_t)len >= sizeof path) return;
+    alias made = {target->a, tvms_symbol_intern(context, path, (size_t)len), value->b};
+    tvms_vec_push(f->memory, &f->aliases, made);
+    return;
+  }
+}
+
 static const alias *TVMS_NULLABLE alias_of(const finder *f, tvms_sym name) {
   for (uint32_t i = f->aliases.len; i > 0; i--) {
     if (f->aliases.items[i - 1].name == name) return &f->aliases.items[i - 1];
@@ -157,6 +183,8 @@ void tvms_python_file_statements(const tvms_surface *surface, tvms_refs *refs) {
     const tvms_surf *node = tvms_surface_at(surface, ref);
     if (node->kind == TVMS_SURF_IMPORT || node->kind == TVMS_SURF_IMPORT_FROM)
       add_aliases(&f, node);
+    else if (node->kind == TVMS_SURF_ASSIGN)
+      add_assigned(&f, node);
   }
   find_in(&f, surface->body);
   tvms_vec_fini(f.memory, &f.aliases);
@@ -195,7 +223,17 @@ static bool may_make_script(const tvms_context *context, const char *at,
   return false;
 }
 
-// `import prim_func as pf`: a decorator of another name. Words are looked for, not imports.
+// The line of `at` begins with a decorator.
+static bool is_decorator(const tvms_source *source, const char *at) {
+  while (at > source->text && at[-1] != '\n')
+    at--;
+  while (*at == ' ' || *at == '\t')
+    at++;
+  return *at == '@';
+}
+
+// `import prim_func as pf`, `pf = T.prim_func`: a decorator of another name. Words are looked
+// for, not statements.
 static bool may_rename_maker(const tvms_context *context, const tvms_source *source) {
   static const char as[] = " as ";
   if (!memmem(source->text, source->size, "script", strlen("script"))) return false;
@@ -204,7 +242,10 @@ static bool may_rename_maker(const tvms_context *context, const tvms_source *sou
     size_t len = strlen(name);
     const char *at = source->text, *end = at + source->size;
     while ((at = memmem(at, (size_t)(end - at), name, len))) {
+      bool last = at > source->text && at[-1] == '.';
       at += len;
+      last = last && (at == end || strchr(" \t\r\n#", *at));
+      if (last && !is_decorator(source, at)) return true;
       if ((size_t)(end - at) >= strlen(as) && memcmp(at, as, strlen(as)) == 0)
         return true;
     }

@@ -75,6 +75,13 @@ tvms_eval_value tvms_eval(tvms_reader *reader, tvms_ref expr) {
   return end_of(reader, eval_deeper(reader, expr, false), expr);
 }
 
+tvms_eval_value tvms_eval_alias(tvms_reader *reader, tvms_ref expr) {
+  tvms_surf_kind kind = (tvms_surf_kind)tvms_reader_at(reader, expr)->kind;
+  bool dotted = kind == TVMS_SURF_NAME || kind == TVMS_SURF_ATTRIBUTE;
+  tvms_eval_value value = eval_deeper(reader, expr, false);
+  return dotted && value.kind == TVMS_EVAL_PYTHON ? value : end_of(reader, value, expr);
+}
+
 // TVM up to 0.24 gives a slice without step in an operand the step 1, so that it is a load
 // of a vector and not a region.
 tvms_eval_value tvms_eval_operand(tvms_reader *reader, tvms_ref ref) {

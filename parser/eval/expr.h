@@ -8,6 +8,9 @@
 // unknown.
 tvms_eval_value tvms_eval(tvms_reader *reader, tvms_ref expr);
 
+// The same of what gets another name: an imported name stays what it is, wherever it leads.
+tvms_eval_value tvms_eval_alias(tvms_reader *reader, tvms_ref expr);
+
 // Reports, once for a text, that it is nested too deeply; the unknown value.
 tvms_eval_value tvms_eval_report_too_deep(tvms_reader *reader, tvms_ref ref);
 

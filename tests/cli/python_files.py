@@ -313,6 +313,28 @@ def f(A: T.Buffer((WIDE[0], TWICE[1]), "float32")):
         p = tvms("check", "-v", self.file(text))
         self.assertEqual((p.returncode, p.stderr.count(b"error")), (0, 0), p.stderr)
 
+    def test_other_names_of_what_is_imported(self):
+        text = """
+from tvm.runtime import convert
+from tvm.tirx.expr import IntImm
+from tvm.script import tirx as T
+lift = convert
+pf = T.prim_func
+
+def make(dtype):
+    zero = IntImm("int32", 0).astype(dtype)
+    @pf(s_tir=True)
+    def f(A: T.Buffer((16,), dtype)):
+        A[lift(4)] = zero
+    return f
+
+make("float16")
+"""
+        p = tvms("print", "--verify-each", self.file(text))
+        self.assertEqual((p.returncode, p.stdout.count(b"A[4] = T.float16(0.0)")), (0, 1), p.stderr)
+        p = tvms("check", self.file("from tvm.script import tirx as T\npf = T.prim_func\n@pf\ndef f(A: T.Buffer((4,), 'float32')):\n    A[0] = B\n"))
+        self.assertEqual((p.returncode, p.stderr.count(b"error[E0201]")), (1, 1), p.stderr)
+
     def test_uses_say_what_a_value_must_be(self):
         text = HEAD + """
 def make(n, dtype, kinds, shape, helper):
