@@ -210,15 +210,31 @@ bool tvms_inputs_give_text(tvms_inputs *inputs, uint32_t index, const char *text
   return true;
 }
 
+const char *tvms_inputs_other_type(tvms_context *context, const tvms_npy *npy,
+                                   tvms_dl_type wanted) {
+  tvms_dl_type is = tvms_npy_type(npy);
+  char texts[2][TVMS_DTYPE_TEXT];
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &context->memory);
+  tvms_dtype_text((tvms_dtype){is.code, is.bits, (int16_t)is.lanes}, texts[0]);
+  tvms_dtype_text((tvms_dtype){wanted.code, wanted.bits, (int16_t)wanted.lanes},
+                  texts[1]);
+  tvms_strbuf_printf(&text, "its data type is %s, but that of the parameter is %s",
+                     is.lanes ? texts[0] : "another one", texts[1]);
+  const char *kept =
+      tvms_arena_text(&context->arena, tvms_strbuf_text(&text), text.len);
+  tvms_strbuf_fini(&text);
+  return kept;
+}
+
 void tvms_inputs_give(tvms_inputs *inputs, uint32_t index, const tvms_source *array) {
   const char *name = tvms_inputs_param_name(inputs->context, inputs->entry, index);
   tvms_npy npy;
   const char *wrong = tvms_npy_parse(&npy, array->text, array->size);
   tvms_dl_type type = wanted_type(inputs, index);
   if (!wrong && !type.lanes) type = tvms_npy_type(&npy);
-  if (!wrong && !tvms_npy_fits(&npy, type)) {
-    wrong = "its data type differs from that of the parameter";
-  }
+  if (!wrong && !tvms_npy_fits(&npy, type))
+    wrong = tvms_inputs_other_type(inputs->context, &npy, type);
   tvms_tensor *tensor =
       wrong ? NULL : tvms_npy_tensor(inputs->heap, &npy, array->text, type);
   if (!wrong && !tensor) wrong = "its tensor is too large";

@@ -7,6 +7,7 @@
 #define TVMS_DRIVER_INPUTS_H
 
 #include "interp/interp.h"
+#include "runtime/npy.h"
 
 enum { TVMS_FREE_SIZE = 16 };
 
@@ -35,6 +36,10 @@ int64_t tvms_inputs_find(const tvms_inputs *inputs, const char *name, size_t len
 // Gives the input that a text says, if the parameter is a number ("3", "1.5", "True") or a shape
 // ("(2, 3)") and the text one of these. False: it is something else.
 bool tvms_inputs_give_text(tvms_inputs *inputs, uint32_t index, const char *text);
+
+// Why a file of another data type than the parameter's cannot be its input; lives as long as the context.
+const char *tvms_inputs_other_type(tvms_context *context, const tvms_npy *npy,
+                                   tvms_dl_type wanted);
 
 // Gives one parameter the content of an .npy file; a number may be an array of one
 // element. What does not fit is reported.

@@ -197,7 +197,7 @@ static const char *TVMS_NULLABLE load(tvms_machine_inputs *inputs, uint32_t inde
   if (wrong) return wrong;
   tvms_dl_type type = param->type.lanes ? param->type : tvms_npy_type(&npy);
   if (!tvms_npy_fits(&npy, type))
-    return "its data type differs from that of the parameter";
+    return tvms_inputs_other_type(inputs->context, &npy, type);
   tvms_tensor *tensor = tvms_npy_tensor(inputs->heap, &npy, array->text, type);
   if (!tensor) return "its tensor is too large";
   bool number = param->kind == KIND_NUMBER && tvms_tensor_len(tensor) == 1;

@@ -178,7 +178,8 @@ static void add_finding(rendering *r, const tvms_diag *diag) {
   tvms_severity severity = diag->severity;
   tvms_place place =
       add_head(r, diag->span, severity, tvms_diag_row_of(diag->id)->label, diag->text);
-  add_excerpt(r, place, diag->span, severity_sgr(severity));
+  // What was read in bytes has no lines.
+  if (r->source->size) add_excerpt(r, place, diag->span, severity_sgr(severity));
   if (diag->origin)
     tvms_strbuf_printf(r->out, "       = %s: %s\n", diag->origin, diag->kind);
   for (const tvms_note *note = diag->notes; note; note = note->next) {

@@ -2,6 +2,7 @@
 #include "interp/builtin.h"
 
 #include "interp/relax.h"
+#include "interp/tensor.h"
 
 #include <string.h>
 
@@ -68,16 +69,18 @@ tvms_items *tvms_interp_builtin_items(const tvms_builtin *b, uint32_t i,
   return value.tuple;
 }
 
-tvms_value tvms_interp_builtin_made(const tvms_builtin *b,
-                                    tvms_tensor *TVMS_NULLABLE tensor) {
-  if (!tensor) fault(b->frame, TVMS_D_tensor_not_made, b->span);
-  return tvms_value_of_tensor(tensor);
+tvms_value tvms_interp_builtin_view(const tvms_builtin *b, tvms_tensor *base,
+                                    int64_t offset, tvms_dl_type type, int32_t ndim,
+                                    const int64_t *shape) {
+  if (offset < 0) tvms_interp_builtin_refuse(b, "an offset is negative");
+  tvms_tensor *view = tvms_tensor_within(base, (uint64_t)offset, type, ndim, shape);
+  if (!view) tvms_interp_no_tensor(b->frame, b->span, type, ndim, shape);
+  return tvms_value_of_tensor(view);
 }
 
 tvms_tensor *tvms_interp_builtin_new_tensor(const tvms_builtin *b, tvms_dl_type type,
                                             int32_t ndim, const int64_t *shape) {
-  tvms_tensor *made = tvms_tensor_new(b->frame->interp->heap, type, ndim, shape);
-  return tvms_interp_builtin_made(b, made).tensor;
+  return tvms_interp_new_tensor(b->frame, b->span, type, ndim, shape);
 }
 
 // A closure gets what it has captured behind the arguments.

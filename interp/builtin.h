@@ -48,11 +48,12 @@ tvms_items *tvms_interp_builtin_items(const tvms_builtin *b, uint32_t i,
 
 // ---- Results ----
 
-// A tensor that was made, as a value; NULL is a fault.
-tvms_value tvms_interp_builtin_made(const tvms_builtin *b,
-                                    tvms_tensor *TVMS_NULLABLE tensor);
+// A tensor in the memory of another one, from a byte on, as a value; a fault if it is not inside.
+tvms_value tvms_interp_builtin_view(const tvms_builtin *b, tvms_tensor *base,
+                                    int64_t offset, tvms_dl_type type, int32_t ndim,
+                                    const int64_t *shape);
 
-// A new tensor with a count of one.
+// A new tensor with a count of one; a fault if it cannot be made.
 tvms_tensor *tvms_interp_builtin_new_tensor(const tvms_builtin *b, tvms_dl_type type,
                                             int32_t ndim, const int64_t *shape);
 

@@ -75,8 +75,7 @@ static void reserve(const tvms_builtin *b, tvms_items *cache, int64_t wanted) {
   memcpy(shape, data->shape, size * sizeof *shape);
   shape[0] = rows;
   tvms_tensor *wide =
-      tvms_tensor_new(b->frame->interp->heap, data->view.dtype, data->view.ndim, shape);
-  if (!wide) fault(b->frame, TVMS_D_tensor_not_made, b->span);
+      tvms_interp_builtin_new_tensor(b, data->view.dtype, data->view.ndim, shape);
   if (data->bytes) memcpy(wide->view.data, data->view.data, data->bytes);
   set_data(cache, wide);
 }
@@ -104,9 +103,8 @@ tvms_value tvms_interp_builtin_cache_create(const tvms_builtin *b) {
   int64_t filled = tvms_interp_builtin_number(b, 2);
   if (shape->view.ndim < 1)
     tvms_interp_builtin_refuse(b, "a shape with rows is expected");
-  tvms_tensor *data = tvms_tensor_new(b->frame->interp->heap, values->view.dtype,
-                                      shape->view.ndim, shape->shape);
-  if (!data) fault(b->frame, TVMS_D_tensor_not_made, b->span);
+  tvms_tensor *data = tvms_interp_builtin_new_tensor(b, values->view.dtype,
+                                                     shape->view.ndim, shape->shape);
   tvms_items *cache = tvms_items_new(b->frame->interp->heap, TVMS_VALUE_STATE, ITEMS);
   cache->items[KIND] = (tvms_value){.kind = TVMS_VALUE_STR, .text = kind_of_cache};
   cache->items[DATA] = tvms_value_of_tensor(data);
@@ -148,10 +146,7 @@ tvms_value tvms_interp_builtin_cache_view(const tvms_builtin *b) {
                 && memcmp(asked->shape, shape, size * sizeof *shape) == 0;
     if (!same) tvms_interp_builtin_refuse(b, "the shape of what is filled is expected");
   }
-  tvms_tensor *view =
-      tvms_tensor_within(data, 0, data->view.dtype, data->view.ndim, shape);
-  if (!view) fault(b->frame, TVMS_D_tensor_not_made, b->span);
-  return tvms_value_of_tensor(view);
+  return tvms_interp_builtin_view(b, data, 0, data->view.dtype, data->view.ndim, shape);
 }
 
 static int64_t least(int64_t a, int64_t b) {

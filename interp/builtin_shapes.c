@@ -26,11 +26,21 @@ static tvms_value nothing(void) {
   return (tvms_value){0};
 }
 
-// The text of the check says which value of the program is meant.
+// The text of the check says which value of the program is meant, TVM's is
+// "ErrorContext(fn=main, loc=param[0], param=x, annotation=...) ".
 static const char *what(const tvms_builtin *b) {
   tvms_value last = tvms_interp_builtin_at(b, b->count - 1);
   bool said = last.kind == TVMS_VALUE_STR && last.text && last.text[0];
-  return said ? last.text : "the value";
+  if (!said) return "the value";
+  const char *begin = strstr(last.text, "param="), *text = last.text;
+  size_t len = strlen(text);
+  if (begin) {
+    text = begin + strlen("param=");
+    len = strcspn(text, ",)");
+  }
+  while (len && text[len - 1] == ' ')
+    len--;
+  return tvms_arena_text(&b->frame->context->arena, text, len);
 }
 
 static void expect_kind(const tvms_builtin *b, tvms_value_kind kind,
@@ -98,10 +108,7 @@ tvms_value tvms_interp_builtin_check_func_info(const tvms_builtin *b) {
 tvms_value tvms_interp_builtin_alloc_shape_heap(const tvms_builtin *b) {
   int64_t size = tvms_interp_builtin_number(b, 0);
   tvms_tensor *heap =
-      size >= 0 ? tvms_tensor_new(b->frame->interp->heap,
-                                  (tvms_dl_type){TVMS_DL_INT, 64, 1}, 1, &size)
-                : NULL;
-  if (!heap) fault(b->frame, TVMS_D_tensor_not_made, b->span);
+      tvms_interp_builtin_new_tensor(b, (tvms_dl_type){TVMS_DL_INT, 64, 1}, 1, &size);
   if (heap->bytes) memset(heap->view.data, 0, heap->bytes);
   return tvms_value_of_tensor(heap);
 }

@@ -8,19 +8,16 @@
 // Memory is a tensor.
 tvms_value tvms_interp_builtin_alloc_storage(const tvms_builtin *b) {
   const tvms_tensor *shape = tvms_interp_builtin_shape(b, 0);
-  return tvms_interp_builtin_made(b, tvms_tensor_new(b->frame->interp->heap,
-                                                     tvms_interp_builtin_type(b, 2),
-                                                     shape->view.ndim, shape->shape));
+  return tvms_value_of_tensor(tvms_interp_builtin_new_tensor(
+      b, tvms_interp_builtin_type(b, 2), shape->view.ndim, shape->shape));
 }
 
 // The bytes of the first argument from `offset` on as a tensor of another shape and type; it lies in the memory of
 // that one.
 static tvms_value seen_as(const tvms_builtin *b, const tvms_tensor *shape,
                           tvms_dl_type type, int64_t offset) {
-  if (offset < 0) tvms_interp_builtin_refuse(b, "an offset is negative");
-  return tvms_interp_builtin_made(
-      b, tvms_tensor_within(tvms_interp_builtin_tensor(b, 0), (uint64_t)offset, type,
-                            shape->view.ndim, shape->shape));
+  return tvms_interp_builtin_view(b, tvms_interp_builtin_tensor(b, 0), offset, type,
+                                  shape->view.ndim, shape->shape);
 }
 
 tvms_value tvms_interp_builtin_alloc_tensor(const tvms_builtin *b) {

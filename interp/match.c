@@ -6,6 +6,7 @@
 
 #include "interp/frame.h"
 #include "interp/prim.h"
+#include "interp/tensor.h"
 static const char *kind_name(tvms_value_kind kind) {
   static const char *const names[] = {
       [TVMS_VALUE_NONE] = "nothing",        [TVMS_VALUE_INT] = "an integer",
@@ -140,11 +141,6 @@ tvms_tensor *tvms_interp_make_tensor(tvms_interp_frame *f, const tvms_node *sinf
   } else {
     fault(f, TVMS_D_shape_not_known, span);
   }
-  tvms_dl_type type = tvms_interp_dl_type_of(sinfo->dtype);
-  tvms_tensor *tensor =
-      tvms_dl_element_size(type)
-          ? tvms_tensor_new(f->interp->heap, type, (int32_t)ndim, shape)
-          : NULL;
-  if (!tensor) fault(f, TVMS_D_tensor_not_made, span);
-  return tensor;
+  return tvms_interp_new_tensor(f, span, tvms_interp_dl_type_of(sinfo->dtype),
+                                (int32_t)ndim, shape);
 }

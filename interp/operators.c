@@ -8,6 +8,7 @@
 #include "interp/operators_shape.h"
 #include "interp/prim.h"
 #include "interp/relax.h"
+#include "interp/tensor.h"
 
 #include <math.h>
 
@@ -126,8 +127,7 @@ static tvms_tensor *tensor_of_number(tvms_interp_frame *f, const tvms_node *node
     dtype =
         value.kind == TVMS_VALUE_FLOAT ? TVMS_DTYPE(FLOAT, 64) : TVMS_DTYPE(INT, 64);
   tvms_tensor *tensor =
-      tvms_tensor_new(f->interp->heap, tvms_interp_dl_type_of(dtype), 0, NULL);
-  if (!tensor) fault(f, TVMS_D_tensor_not_made, node->span);
+      tvms_interp_new_tensor(f, node->span, tvms_interp_dl_type_of(dtype), 0, NULL);
   tvms_scalar number = {.i = value.i};
   if (value.kind == TVMS_VALUE_FLOAT) number.f = value.f;
   tvms_tensor_set(tensor, 0, number);

@@ -10,6 +10,7 @@
 #include "interp/packed.h"
 #include "interp/prim.h"
 #include "interp/relax_ops.h"
+#include "interp/tensor.h"
 #include "ir/build.h"
 
 #include <string.h>
@@ -54,12 +55,9 @@ static tvms_value eval_constant(tvms_interp_frame *f, const tvms_node *node) {
   }
   tvms_dl_type type = tvms_interp_dl_type_of(constant->element);
   tvms_tensor *tensor =
-      tvms_dl_element_size(type)
-          ? tvms_tensor_new(f->interp->heap, type, (int32_t)ndim, shape)
-          : NULL;
-  if (!tensor || tensor->bytes != constant->data.len) {
-    fault(f, TVMS_D_tensor_not_made, node->span);
-  }
+      tvms_interp_new_tensor(f, node->span, type, (int32_t)ndim, shape);
+  if (tensor->bytes != constant->data.len)
+    tvms_interp_no_tensor(f, node->span, type, (int32_t)ndim, shape);
   if (tensor->bytes) memcpy(tensor->view.data, constant->data.text, tensor->bytes);
   return tvms_value_of_tensor(tensor);
 }

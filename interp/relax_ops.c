@@ -10,6 +10,7 @@
 #include "interp/packed.h"
 #include "interp/prim.h"
 #include "interp/relax.h"
+#include "interp/tensor.h"
 #include "ir/op.h"
 
 typedef tvms_value handler(tvms_interp_frame *f, const tvms_call *call);
@@ -171,11 +172,7 @@ static tvms_value op_tensor_to_shape(tvms_interp_frame *f, const tvms_call *call
 
 static tvms_tensor *tensor_of(tvms_interp_frame *f, const tvms_call *call,
                               tvms_dl_type type, int32_t ndim, const int64_t *shape) {
-  tvms_tensor *tensor = tvms_dl_element_size(type)
-                            ? tvms_tensor_new(f->interp->heap, type, ndim, shape)
-                            : NULL;
-  if (!tensor) fault(f, TVMS_D_tensor_not_made, call->head.span);
-  return tensor;
+  return tvms_interp_new_tensor(f, call->head.span, type, ndim, shape);
 }
 
 static tvms_value op_shape_to_tensor(tvms_interp_frame *f, const tvms_call *call) {

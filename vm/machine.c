@@ -3,6 +3,7 @@
 
 #include "interp/packed.h"
 #include "interp/prim.h"
+#include "interp/tensor.h"
 #include "vm/raise.h"
 
 #include <string.h>
@@ -96,6 +97,7 @@ static void do_call(tvms_vm_machine *m, tvms_value *registers, int64_t instructi
     if (words[4 + i] != TVMS_VM_SELF)
       args[count++] = argument(m, registers, words[4 + i]);
   }
+  m->at = instruction;
   if (m->observe) m->observe(m->observe_state, instruction, true);
   tvms_value result = call_entry(m, &m->entries[words[2]], args, count);
   if (m->observe) m->observe(m->observe_state, instruction, false);
@@ -184,12 +186,11 @@ static tvms_value constant_value(tvms_vm_machine *m, const tvms_vm_constant *con
     return (tvms_value){.kind = TVMS_VALUE_SHAPE, .tensor = tensor};
   case TVMS_VM_TENSOR: break;
   }
-  bool stored = tvms_dl_element_size(constant->dtype) && constant->dtype.lanes;
-  tensor = stored ? tvms_tensor_new(m->interp->heap, constant->dtype, constant->ndim,
-                                    constant->shape)
-                  : NULL;
-  if (!tensor || tensor->bytes != constant->size)
-    fault(&m->frame, TVMS_D_tensor_not_made, nowhere);
+  tensor = tvms_interp_new_tensor(&m->frame, nowhere, constant->dtype, constant->ndim,
+                                  constant->shape);
+  if (tensor->bytes != constant->size)
+    tvms_interp_no_tensor(&m->frame, nowhere, constant->dtype, constant->ndim,
+                          constant->shape);
   if (tensor->bytes) memcpy(tensor->view.data, constant->data, (size_t)tensor->bytes);
   return tvms_value_of_tensor(tensor);
 }
@@ -223,10 +224,34 @@ static void call(void *argument) {
       call_entry(w->machine, &w->machine->entries[w->function], w->args, w->count);
 }
 
+static const char *text_of(tvms_vm_machine *m, tvms_bytes name) {
+  return tvms_arena_text(&m->interp->context->arena, name.text, name.len);
+}
+
+// Says of the last fault in which call of which function it was.
+static void tell_place(tvms_vm_machine *m) {
+  tvms_diags *diags = &m->interp->context->diags;
+  const tvms_vm_function *functions = m->code->functions.items;
+  const int64_t *words = tvms_vm_instruction(m->code, m->at);
+  for (uint32_t i = 0; i < m->code->functions.len && diags->last; i++) {
+    const tvms_vm_function *function = &functions[i];
+    if (function->kind != TVMS_VM_IS_BYTECODE || m->at < function->begin
+        || m->at >= function->end)
+      continue;
+    tvms_diag_remark(diags, diags->last,
+                     "in the call of '%s', instruction %lld of '%s'",
+                     text_of(m, functions[words[2]].name),
+                     (long long)(m->at - function->begin), text_of(m, function->name));
+    return;
+  }
+}
+
 tvms_status tvms_vm_call(tvms_vm_machine *machine, int64_t function,
                          const tvms_value *args, uint32_t count, tvms_value *result) {
   work w = {machine, function, args, count, {0}};
+  machine->at = -1;
   tvms_status status = tvms_memory_protect(memory_of(machine), call, &w);
+  if (status == TVMS_FOUND_ERRORS && machine->at >= 0) tell_place(machine);
   *result = w.result;
   return status;
 }

@@ -29,6 +29,7 @@ struct tvms_vm_machine {
   void (*TVMS_NULLABLE observe)(void *state, int64_t instruction, bool begins);
   void *observe_state;
   // The machine's own.
+  int64_t at;               // the instruction of the last call that began; -1: none
   tvms_interp_frame frame;  // for functions of the interpreter
   tvms_vm_entry *entries;   // by function
   tvms_value *constants;    // owned

@@ -36,6 +36,31 @@ class Module:
     def untyped(x: R.Object):
         return x
 """
+ERRORS = """
+from tvm.script import ir as I, relax as R, tirx as T
+
+@I.ir_module
+class Module:
+    @T.prim_func(private=True, s_tir=True)
+    def divide(A: T.Buffer((4,), "int32"), B: T.Buffer((4,), "int32"), C: T.Buffer((4,), "int32")):
+        for i in range(4):
+            with T.sblock("divide"):
+                vi = T.axis.spatial(4, i)
+                C[vi] = T.truncdiv(A[vi], B[vi])
+
+    @R.function
+    def quotient(a: R.Tensor((4,), "int32"), b: R.Tensor((4,), "int32")) -> R.Tensor((4,), "int32"):
+        cls = Module
+        c = R.call_tir(cls.divide, (a, b), out_ty=R.Tensor((4,), "int32"))
+        return c
+
+    @R.function
+    def large(a: R.Tensor(("n",), "float32")) -> R.Tensor(("n", "n"), "float32"):
+        n = T.int64()
+        b = R.broadcast_to(a, R.shape([n, n]))
+        return b
+"""
+
 SORT = """
 from tvm.script import relax as R
 
@@ -104,7 +129,7 @@ class Machine(unittest.TestCase):
         return p.stderr.decode()
 
     def build(self):
-        self.good("build", "--vm", self.model, "-o", self.shared)
+        self.good("build", "--vm", "-O0", self.model, "-o", self.shared)
         return self.shared
 
     def test_bytes_say_what_the_text_says(self):
@@ -139,6 +164,27 @@ class Machine(unittest.TestCase):
         self.refused("E0936", "run", self.shared, "--entry", "untyped")
         self.refused("E0933", "run", self.shared, "--entry", "other")
         self.refused("", "run", self.shared, "--in", "x=/nonexistent/x.npy", status=2)
+
+    def test_errors_say_where(self):
+        self.build()
+        x = self.path("x.npy")
+        npy.write(x, "<f4", (2, 3), [0.0] * 6)
+        said = self.refused("E0917", "run", self.shared, "--in", f"x={x}")
+        self.assertIn("dimension 1 of 'x' is 3, but must be 4", said)
+        self.assertRegex(said, "in the call of 'vm.builtin.match_shape', instruction [0-9]+ of 'main'")
+        self.assertNotIn("|", said)  # a library has no lines
+        npy.write(x, "<f8", (2, 4), [0.0] * 8)
+        said = self.refused("E0935", "run", self.shared, "--in", f"x={x}")
+        self.assertIn("its data type is float64, but that of the parameter is float32", said)
+        model = self.file("errors.tvms", ERRORS.encode())
+        self.good("build", "--vm", "-O0", model, "-o", self.shared)
+        npy.write(x, "<i4", (4,), [0] * 4)
+        said = self.refused("E0930", "run", self.shared, "--entry", "quotient", "--in", f"b={x}")
+        self.assertRegex(said, "ZeroDivisionError: division by zero\n *= in the call of 'divide', instruction [0-9]+ of 'quotient'")
+        npy.write(x, "<f4", (1000000,), [0.0] * 1000000)
+        said = self.refused("E0922", "run", self.shared, "--entry", "large", "--in", f"a={x}")
+        self.assertRegex(said, "a tensor uint8.4000000000000. cannot be made\n *= in the call of 'vm.builtin.alloc_storage'")
+        self.assertIn("a tensor float32[1000000, 1000000] cannot be made", self.refused("E0922", "run", model, "--entry", "large", "--in", f"a={x}"))
 
     def test_an_executable_alone_has_no_kernels(self):
         self.good("build", self.model, "-o", self.executable)

@@ -85,7 +85,7 @@ class Native(unittest.TestCase):
         npy.write(self.file("wide.npy"), "<f8", (3,), [1.0, 2.0, 3.0])
         with open(self.file("text.npy"), "w", encoding="utf-8") as f:
             f.write("this is not an array")
-        for name, why in (("wide", "its data type differs"), ("text", "not a .npy file")):
+        for name, why in (("wide", "its data type is float64, but that of the parameter is float32"), ("text", "not a .npy file")):
             with self.subTest(name=name):
                 p = tvms("run", self.program, "--in", f"A={self.file(name + '.npy')}")
                 self.ended(p, 1, "error[E0935]: input 'A'", why)
