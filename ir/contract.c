@@ -75,3 +75,15 @@ tvms_contract tvms_call_contract(const tvms_prim_func *function) {
   c.has_workspace = rest > c.results;
   return fits(function, &c) ? c : all;
 }
+
+uint32_t tvms_call_scratch(const tvms_prim_func *function) {
+  int64_t count;
+  uint32_t params = function->params.len;
+  const tvms_node *said = tvms_object_map_get(function->attrs, TVMS_CONTRACT_SCRATCH);
+  if (!tvms_object_as_int(said, &count) || count < 0 || count > params) return 0;
+  for (uint32_t i = params - (uint32_t)count; i < params; i++) {
+    bool pointer = tvms_dtype_is_handle(function->params.items[i]->dtype);
+    if (!pointer || function->buffers.items[i]) return 0;
+  }
+  return (uint32_t)count;
+}

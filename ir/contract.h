@@ -12,6 +12,9 @@
 #define TVMS_CONTRACT_INPUTS      "tvms.inputs"
 #define TVMS_CONTRACT_INPUT_COUNT "tvms.num_inputs"
 #define TVMS_CONTRACT_RESULT      "tvms.result"
+// Of a function that is called directly: how many of its last parameters are memory that nothing
+// else overlaps (LiftAllocations).
+#define TVMS_CONTRACT_SCRATCH "tvms.num_scratch"
 
 typedef struct {
   uint32_t inputs;                       // parameters that are arguments
@@ -24,5 +27,8 @@ typedef struct {
 
 // The contract of a PrimFunc. Attributes that do not fit its parameters count as if there were none.
 tvms_contract tvms_call_contract(const tvms_prim_func *function);
+
+// How many of the last parameters of a function are memory for it alone.
+uint32_t tvms_call_scratch(const tvms_prim_func *function);
 
 #endif

@@ -52,6 +52,7 @@ AREAS = {
         inplace
         intrinsic
         line
+        lift
         linear
         merge
         op

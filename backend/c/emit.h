@@ -55,6 +55,7 @@ typedef struct {
   const char **vars;              // by id
   const c_view **views;           // by id
   TVMS_VEC(const char *) memory;  // live allocations, innermost last
+  uint64_t frame;                 // bytes on the stack of the function
   c_loop *TVMS_NULLABLE loop;
   bool in_index;  // integer arithmetic cannot overflow: it makes an index
 } c_emitter;

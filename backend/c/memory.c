@@ -5,8 +5,7 @@
 
 #include "backend/c/expr.h"
 #include "ir/build.h"
-
-enum { LARGEST_ON_STACK = 1024 };
+#include "passes/tir/memory/lift_allocations.h"
 
 // ---- Views ----
 
@@ -56,12 +55,13 @@ static const c_view *use(c_emitter *e, const tvms_node *node, tvms_span span) {
 
 static const char *take_bytes(c_emitter *e, const char *bytes, uint64_t constant) {
   const char *name = tvms_c_text(e, "m%u", e->next++);
-  if (constant && constant <= LARGEST_ON_STACK) {
+  if (constant && constant <= TVMS_LARGEST_IN_FRAME
+      && e->frame + constant <= TVMS_FRAME) {
+    e->frame += constant;
     tvms_c_line(e, "_Alignas(64) u8 %s[%llu];", name, (unsigned long long)constant);
     return name;
   }
-  tvms_c_line(e, "const ptr %s = (ptr)aligned_alloc(64, ((u64)(%s) + 64) & ~63ull);",
-              name, bytes);
+  tvms_c_line(e, "const ptr %s = take_kept(kept_scratch, 64, %s);", name, bytes);
   tvms_c_check(e, tvms_c_text(e, "%s != 0", name), "MemoryError", "out of memory");
   tvms_vec_push(&e->context->memory, &e->memory, name);
   return name;
@@ -92,7 +92,7 @@ void tvms_c_allocate_buffer(c_emitter *e, const tvms_node *node) {
 
 void tvms_c_free_from(c_emitter *e, uint32_t mark) {
   for (uint32_t i = e->memory.len; i > mark; i--) {
-    tvms_c_line(e, "free(%s);", e->memory.items[i - 1]);
+    tvms_c_line(e, "give_kept(kept_scratch, 64, %s);", e->memory.items[i - 1]);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "backend/c/memory.h"
 #include "backend/c/stmt.h"
 #include "interp/result.h"
+#include "ir/contract.h"
 
 static const char *const preamble[] = {
 #include "backend/c/preamble.inc"
@@ -30,6 +31,7 @@ static void open_function(c_emitter *e, const tvms_member *member) {
   e->views = tvms_arena_array(&e->context->scratch, const c_view *, ids);
   e->result_dtype = tvms_interp_result_dtype(&e->context->memory, member->function);
   e->memory.len = 0;
+  e->frame = 0;
   e->loop = NULL;
   e->in_index = false;
   e->next = 0;
@@ -40,7 +42,8 @@ static const char *head_of(c_emitter *e, const tvms_member *member) {
   const tvms_prim_func *function = tvms_as_prim_func(member->function);
   tvms_params_sizes sizes = {0};
   tvms_params_collect(&e->context->memory, function, &sizes);
-  const char *qualifier = tvms_params_apart(function) ? "restrict " : "";
+  bool apart = tvms_params_apart(function);
+  uint32_t scratch = function->params.len - tvms_call_scratch(function);
   const char *head = tvms_c_text(e, "static int body_%s(void *result",
                                  tvms_symbol_text(e->context, member->name));
   for (uint32_t i = 0; i < function->params.len; i++) {
@@ -49,7 +52,8 @@ static const char *head_of(c_emitter *e, const tvms_member *member) {
     if (!tensor && param->dtype.lanes > 1)
       tvms_c_refuse(e, param->span, "a vector among the parameters");
     const char *type = tensor ? "ptr" : tvms_c_type(e, param->dtype, param->span);
-    head = tvms_c_text(e, "%s, %s %sp%u", head, type, tensor ? qualifier : "", i);
+    bool alone = (tensor && apart) || i >= scratch;
+    head = tvms_c_text(e, "%s, %s %sp%u", head, type, alone ? "restrict " : "", i);
     if (!tensor) e->vars[param->id] = tvms_c_text(e, "p%u", i);
   }
   for (uint32_t i = 0; i < sizes.len; i++) {

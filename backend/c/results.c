@@ -49,7 +49,8 @@ static void free_until(c_emitter *e, const tvms_entry *entry, const char *end) {
     result += is_value(*at);
   }
   if (entry->contract.has_workspace)
-    tvms_c_line(e, "give_workspace(result%u);", entry->function->params.len - 1);
+    tvms_c_line(e, "give_kept(kept_workspace, 1, result%u);",
+                entry->function->params.len - 1);
 }
 
 static void need(c_emitter *e, const tvms_entry *entry, const char *object,
@@ -124,7 +125,8 @@ void tvms_c_make_results(c_emitter *e, const tvms_entry *entry) {
   const char *text = entry->contract.result_text;
   if (entry->contract.has_workspace) {
     const char *place = tvms_c_text(e, "result%u", entry->function->params.len - 1);
-    tvms_c_line(e, "ptr %s = take_workspace(s%u);", place, entry->workspace);
+    tvms_c_line(e, "ptr %s = take_kept(kept_workspace, 1, s%u);", place,
+                entry->workspace);
     tvms_c_line(e, "if (!%s) return fail(\"MemoryError\", \"out of memory\");", place);
   }
   uint32_t result = 0, tuple = 0;
@@ -177,7 +179,8 @@ static void give(c_emitter *e, const tvms_entry *entry, giving *g, const char *a
 
 void tvms_c_give_results(c_emitter *e, const tvms_entry *entry) {
   if (entry->contract.has_workspace)
-    tvms_c_line(e, "give_workspace(result%u);", entry->function->params.len - 1);
+    tvms_c_line(e, "give_kept(kept_workspace, 1, result%u);",
+                entry->function->params.len - 1);
   giving g = {.text = entry->contract.result_text};
   give(e, entry, &g, "(ptr)result");
 }

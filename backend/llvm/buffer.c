@@ -8,12 +8,13 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/helper.h"
+#include "backend/llvm/kept.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/types.h"
+#include "passes/tir/memory/lift_allocations.h"
 
-// Bytes of one buffer in the frame of a function, and of all of them: register tiles must be
-// there, or they never get into registers.
-enum { LARGEST_IN_FRAME = 16384, FRAME = 65536, ALIGNMENT = 64 };
+enum { ALIGNMENT = TVMS_FRAME_ALIGNMENT };
 
 // Steps of a ramp whose lanes are picked from a load of all that lies between, and lanes of it.
 enum { LONGEST_STEP = 4, MOST_STEPS = 64 };
@@ -153,17 +154,13 @@ static LLVMValueRef fill(emitter *e, LLVMValueRef place, LLVMValueRef bytes) {
 // Memory for `bytes`, which are `constant` if that is not 0.
 static LLVMValueRef take_bytes(emitter *e, LLVMValueRef bytes, uint64_t constant,
                                tvms_span span) {
-  bool fits = constant <= LARGEST_IN_FRAME && e->frame + constant <= FRAME;
+  bool fits = constant <= TVMS_LARGEST_IN_FRAME && e->frame + constant <= TVMS_FRAME;
   if (constant && fits) return fill(e, in_frame(e, constant), bytes);
   LLVMBuilderRef b = e->builder;
-  LLVMValueRef round = tvms_emit_int(e, ALIGNMENT);
-  LLVMValueRef mask = tvms_emit_int(e, -ALIGNMENT);
-  LLVMValueRef size = LLVMBuildAnd(b, LLVMBuildAdd(b, bytes, round, ""), mask, "");
-  LLVMTypeRef params[] = {e->i64, e->i64};
-  LLVMTypeRef type = LLVMFunctionType(e->pointer, params, 2, false);
-  LLVMValueRef args[] = {tvms_emit_int(e, ALIGNMENT), size};
-  LLVMValueRef function = tvms_emit_weak(e, "aligned_alloc", type);
-  LLVMValueRef place = LLVMBuildCall2(b, type, function, args, 2, "");
+  LLVMValueRef place =
+      e->options->checked
+          ? tvms_helper_alloc(e, LLVMBuildAdd(b, bytes, tvms_emit_int(e, 1), ""))
+          : tvms_emit_take(e, TVMS_KEPT_SCRATCH, bytes);
   mark_noalias(e, place);
   failure none = {.kind = "MemoryError", .text = "out of memory", .span = span};
   LLVMValueRef null = LLVMConstNull(e->pointer);
@@ -190,11 +187,11 @@ void tvms_emit_allocate_buffer(emitter *e, const tvms_node *node) {
 }
 
 void tvms_emit_free_from(emitter *e, uint32_t mark) {
-  LLVMTypeRef type =
-      LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), &e->pointer, 1, 0);
   for (uint32_t i = e->memory.len; i > mark; i--) {
-    LLVMValueRef function = tvms_emit_weak(e, "free", type);
-    LLVMBuildCall2(e->builder, type, function, &e->memory.items[i - 1], 1, "");
+    if (e->options->checked)
+      tvms_helper_free(e, e->memory.items[i - 1]);
+    else
+      tvms_emit_give(e, TVMS_KEPT_SCRATCH, e->memory.items[i - 1]);
   }
 }
 

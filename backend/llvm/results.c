@@ -7,6 +7,7 @@
 
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/kept.h"
 #include "backend/llvm/objects.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/types.h"
@@ -55,7 +56,7 @@ void tvms_emit_store_any(emitter *e, tvms_dtype dtype, LLVMValueRef place,
 static void free_all(emitter *e, const made_results *made) {
   for (uint32_t i = 0; i < made->object_count; i++)
     tvms_emit_free_object(e, made->objects[i]);
-  if (made->workspace) tvms_emit_give_workspace(e, made->workspace);
+  if (made->workspace) tvms_emit_give(e, TVMS_KEPT_WORKSPACE, made->workspace);
 }
 
 // Goes on where memory was found; otherwise frees what there is and raises.
@@ -169,7 +170,8 @@ void tvms_emit_make_results(emitter *e, const tvms_entry *entry,
   made->tuples = tvms_arena_array(scratch, LLVMValueRef, most);
   made->objects = tvms_arena_array(scratch, LLVMValueRef, most);
   if (entry->contract.has_workspace) {
-    LLVMValueRef memory = tvms_emit_take_workspace(e, values[entry->workspace]);
+    LLVMValueRef memory =
+        tvms_emit_take(e, TVMS_KEPT_WORKSPACE, values[entry->workspace]);
     need(e, made, memory);
     made->workspace = memory;
     params[entry->function->params.len - 1] = memory;
@@ -228,7 +230,7 @@ void tvms_emit_give_results(emitter *e, const tvms_entry *entry,
   free_all(e, made);
   LLVMBuildRet(e->builder, status);
   tvms_emit_enter(e, done);
-  if (made->workspace) tvms_emit_give_workspace(e, made->workspace);
+  if (made->workspace) tvms_emit_give(e, TVMS_KEPT_WORKSPACE, made->workspace);
   giving g = {.text = entry->contract.result_text};
   give(e, entry, made, &g, LLVMGetParam(e->function, 3));
   LLVMBuildRet(e->builder, LLVMConstNull(e->i32));

@@ -1,0 +1,58 @@
+// Functions that a module has once: what they are made of.
+#include "backend/llvm/helper.h"
+
+#include "backend/llvm/expr.h"
+#include "backend/llvm/failure.h"
+
+LLVMBasicBlockRef tvms_helper_block(emitter *e, const tvms_helper *h,
+                                    const char *name) {
+  return LLVMAppendBasicBlockInContext(e->llvm, h->function, name);
+}
+
+void tvms_helper_enter(emitter *e, LLVMBasicBlockRef to) {
+  LLVMPositionBuilderAtEnd(e->builder, to);
+}
+
+bool tvms_helper_begin(emitter *e, tvms_helper *h, const char *name, LLVMTypeRef type) {
+  h->function = LLVMGetNamedFunction(e->module, name);
+  if (h->function) return false;
+  h->function = LLVMAddFunction(e->module, name, type);
+  LLVMSetLinkage(h->function, LLVMPrivateLinkage);
+  h->here = LLVMGetInsertBlock(e->builder);
+  h->line = LLVMGetCurrentDebugLocation2(e->builder);
+  LLVMSetCurrentDebugLocation2(e->builder, NULL);
+  tvms_helper_enter(e, tvms_helper_block(e, h, "entry"));
+  return true;
+}
+
+void tvms_helper_end(emitter *e, const tvms_helper *h) {
+  tvms_helper_enter(e, h->here);
+  LLVMSetCurrentDebugLocation2(e->builder, h->line);
+}
+
+LLVMValueRef tvms_helper_place(emitter *e, LLVMValueRef base, LLVMValueRef offset) {
+  return LLVMBuildGEP2(e->builder, e->i8, base, &offset, 1, "");
+}
+
+LLVMValueRef tvms_helper_at(emitter *e, LLVMValueRef base, int64_t offset) {
+  return tvms_helper_place(e, base, tvms_emit_int(e, offset));
+}
+
+void tvms_helper_free(emitter *e, LLVMValueRef block) {
+  LLVMTypeRef nothing = LLVMVoidTypeInContext(e->llvm);
+  LLVMTypeRef type = LLVMFunctionType(nothing, &e->pointer, 1, false);
+  LLVMBuildCall2(e->builder, type, tvms_emit_weak(e, "free", type), &block, 1, "");
+}
+
+LLVMValueRef tvms_helper_alloc(emitter *e, LLVMValueRef bytes) {
+  LLVMTypeRef params[] = {e->i64, e->i64};
+  LLVMTypeRef type = LLVMFunctionType(e->pointer, params, 2, false);
+  LLVMValueRef align = tvms_emit_int(e, TVMS_MEMORY_ALIGN);
+  LLVMValueRef rest = tvms_emit_int(e, TVMS_MEMORY_ALIGN - 1);
+  LLVMValueRef more = LLVMBuildAdd(e->builder, bytes, rest, "");
+  LLVMValueRef size =
+      LLVMBuildAnd(e->builder, more, tvms_emit_int(e, -TVMS_MEMORY_ALIGN), "");
+  LLVMValueRef args[] = {align, size};
+  return LLVMBuildCall2(e->builder, type, tvms_emit_weak(e, "aligned_alloc", type),
+                        args, 2, "");
+}

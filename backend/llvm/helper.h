@@ -1,0 +1,40 @@
+// Functions that a module has once, beside those of the program: beginning and ending them, and
+// what they are made of.
+#ifndef TVMS_BACKEND_LLVM_HELPER_H
+#define TVMS_BACKEND_LLVM_HELPER_H
+
+#include "backend/llvm/emit.h"
+
+enum { TVMS_MEMORY_ALIGN = 64 };  // of all memory that is taken
+
+typedef struct {
+  LLVMValueRef function;
+  LLVMBasicBlockRef here;  // where the caller was
+  LLVMMetadataRef line;
+} tvms_helper;
+
+// Begins a private function of the module and puts the builder there; false if it is there already.
+bool tvms_helper_begin(emitter *e, tvms_helper *h, const char *name, LLVMTypeRef type);
+
+// Puts the builder back to where it was before the function was begun.
+void tvms_helper_end(emitter *e, const tvms_helper *h);
+
+// A new block of the function.
+LLVMBasicBlockRef tvms_helper_block(emitter *e, const tvms_helper *h, const char *name);
+
+// Goes on at the end of a block.
+void tvms_helper_enter(emitter *e, LLVMBasicBlockRef to);
+
+// The address `offset` bytes behind `base`.
+LLVMValueRef tvms_helper_place(emitter *e, LLVMValueRef base, LLVMValueRef offset);
+
+// The same for a number.
+LLVMValueRef tvms_helper_at(emitter *e, LLVMValueRef base, int64_t offset);
+
+// Code that calls aligned_alloc for at least `bytes`; it gives null if there is no memory.
+LLVMValueRef tvms_helper_alloc(emitter *e, LLVMValueRef bytes);
+
+// Code that calls free.
+void tvms_helper_free(emitter *e, LLVMValueRef block);
+
+#endif

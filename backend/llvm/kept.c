@@ -1,0 +1,161 @@
+// Memory that a library keeps: a list of places, each with one block or none. A block begins with
+// its size. Who wants memory takes the first block that it finds out of its place, by an atomic
+// exchange, so nobody else has it meanwhile; one that is too small is replaced by a larger one.
+// So after the first calls nothing is allocated any more.
+//
+// There is one place for workspaces: of two calls at the same time one makes its own. Other
+// memory has more: threads of a parallel loop, and functions that call themselves.
+#include "backend/llvm/kept.h"
+
+#include "backend/llvm/expr.h"
+#include "backend/llvm/helper.h"
+
+static const struct {
+  const char *name;
+  uint32_t places;
+} lists[] = {
+    [TVMS_KEPT_WORKSPACE] = {"tvms.workspace", 1},
+    [TVMS_KEPT_SCRATCH] = {"tvms.scratch", 64},
+};
+
+static LLVMValueRef list_of(emitter *e, tvms_kept kind) {
+  LLVMValueRef list = LLVMGetNamedGlobal(e->module, lists[kind].name);
+  if (list) return list;
+  LLVMTypeRef type = LLVMArrayType2(e->pointer, lists[kind].places);
+  list = LLVMAddGlobal(e->module, type, lists[kind].name);
+  LLVMSetInitializer(list, LLVMConstNull(type));
+  LLVMSetLinkage(list, LLVMPrivateLinkage);
+  return list;
+}
+
+// A function that goes through the places of a list: its parameters are the list, their number,
+// and something else.
+typedef struct {
+  tvms_helper h;
+  LLVMBasicBlockRef look, next, none;
+  LLVMValueRef place;
+} search;
+
+static void begin_search(emitter *e, search *s) {
+  LLVMBuilderRef b = e->builder;
+  LLVMBasicBlockRef entry = LLVMGetInsertBlock(b);
+  LLVMBasicBlockRef loop = tvms_helper_block(e, &s->h, "loop");
+  s->look = tvms_helper_block(e, &s->h, "look");
+  s->next = tvms_helper_block(e, &s->h, "next");
+  s->none = tvms_helper_block(e, &s->h, "none");
+  LLVMValueRef zero = tvms_emit_int(e, 0), one = tvms_emit_int(e, 1);
+  LLVMBuildBr(b, loop);
+  tvms_helper_enter(e, loop);
+  LLVMValueRef i = LLVMBuildPhi(b, e->i64, "i");
+  LLVMValueRef more =
+      LLVMBuildICmp(b, LLVMIntULT, i, LLVMGetParam(s->h.function, 1), "");
+  LLVMBuildCondBr(b, more, s->look, s->none);
+  tvms_helper_enter(e, s->next);
+  LLVMValueRef values[] = {zero, LLVMBuildAdd(b, i, one, "")};
+  LLVMBasicBlockRef from[] = {entry, s->next};
+  LLVMAddIncoming(i, values, from, 2);
+  LLVMBuildBr(b, loop);
+  tvms_helper_enter(e, s->look);
+  LLVMValueRef offset = LLVMBuildMul(b, i, tvms_emit_int(e, 8), "");
+  s->place = tvms_helper_place(e, LLVMGetParam(s->h.function, 0), offset);
+}
+
+// A function that is not inlined, so that what it gives is known to be memory of its own.
+static bool begin_function(emitter *e, search *s, const char *name, LLVMTypeRef type) {
+  if (!tvms_helper_begin(e, &s->h, name, type)) return false;
+  unsigned kind = LLVMGetEnumAttributeKindForName("noinline", 8);
+  LLVMAddAttributeAtIndex(s->h.function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                          LLVMCreateEnumAttribute(e->llvm, kind, 0));
+  begin_search(e, s);
+  return true;
+}
+
+static LLVMValueRef call(emitter *e, LLVMTypeRef type, LLVMValueRef function,
+                         tvms_kept kind, LLVMValueRef last) {
+  LLVMValueRef args[] = {list_of(e, kind), tvms_emit_int(e, lists[kind].places), last};
+  return LLVMBuildCall2(e->builder, type, function, args, 3, "");
+}
+
+// Makes a block, in the block of code at hand, and goes to `use` with it.
+static LLVMValueRef make_block(emitter *e, const search *s, LLVMBasicBlockRef use) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef null = LLVMConstNull(e->pointer);
+  LLVMBasicBlockRef made = tvms_helper_block(e, &s->h, "made");
+  LLVMBasicBlockRef failed = tvms_helper_block(e, &s->h, "failed");
+  LLVMValueRef bytes = LLVMGetParam(s->h.function, 2);
+  LLVMValueRef fresh = tvms_helper_alloc(
+      e, LLVMBuildAdd(b, bytes, tvms_emit_int(e, TVMS_MEMORY_ALIGN), ""));
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, fresh, null, ""), made, failed);
+  tvms_helper_enter(e, failed);
+  LLVMBuildRet(b, null);
+  tvms_helper_enter(e, made);
+  LLVMBuildStore(b, bytes, fresh);
+  LLVMBuildBr(b, use);
+  return fresh;
+}
+
+// ptr tvms.take(ptr list, i64 places, i64 bytes)
+static LLVMValueRef take_function(emitter *e, LLVMTypeRef type) {
+  search s;
+  if (!begin_function(e, &s, "tvms.take", type)) return s.h.function;
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef null = LLVMConstNull(e->pointer);
+  LLVMBasicBlockRef found = tvms_helper_block(e, &s.h, "found");
+  LLVMBasicBlockRef small = tvms_helper_block(e, &s.h, "small");
+  LLVMBasicBlockRef use = tvms_helper_block(e, &s.h, "use");
+  LLVMValueRef kept = LLVMBuildAtomicRMW(b, LLVMAtomicRMWBinOpXchg, s.place, null,
+                                         LLVMAtomicOrderingAcquireRelease, false);
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, kept, null, ""), found, s.next);
+  tvms_helper_enter(e, found);
+  LLVMValueRef size = LLVMBuildLoad2(b, e->i64, kept, "");
+  LLVMValueRef bytes = LLVMGetParam(s.h.function, 2);
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGE, size, bytes, ""), use, small);
+  tvms_helper_enter(e, small);
+  tvms_helper_free(e, kept);
+  LLVMBuildBr(b, s.none);
+  tvms_helper_enter(e, s.none);
+  LLVMValueRef fresh = make_block(e, &s, use);
+  LLVMBasicBlockRef from[] = {found, LLVMGetInsertBlock(b)};
+  tvms_helper_enter(e, use);
+  LLVMValueRef block = LLVMBuildPhi(b, e->pointer, "");
+  LLVMValueRef values[] = {kept, fresh};
+  LLVMAddIncoming(block, values, from, 2);
+  LLVMBuildRet(b, tvms_helper_at(e, block, TVMS_MEMORY_ALIGN));
+  tvms_helper_end(e, &s.h);
+  return s.h.function;
+}
+
+LLVMValueRef tvms_emit_take(emitter *e, tvms_kept kind, LLVMValueRef bytes) {
+  LLVMTypeRef params[] = {e->pointer, e->i64, e->i64};
+  LLVMTypeRef type = LLVMFunctionType(e->pointer, params, 3, false);
+  return call(e, type, take_function(e, type), kind, bytes);
+}
+
+// void tvms.give(ptr list, i64 places, ptr memory)
+static LLVMValueRef give_function(emitter *e, LLVMTypeRef type) {
+  search s;
+  if (!begin_function(e, &s, "tvms.give", type)) return s.h.function;
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef null = LLVMConstNull(e->pointer);
+  LLVMBasicBlockRef out = tvms_helper_block(e, &s.h, "out");
+  LLVMValueRef block =
+      tvms_helper_at(e, LLVMGetParam(s.h.function, 2), -TVMS_MEMORY_ALIGN);
+  LLVMValueRef change =
+      LLVMBuildAtomicCmpXchg(b, s.place, null, block, LLVMAtomicOrderingAcquireRelease,
+                             LLVMAtomicOrderingMonotonic, false);
+  LLVMBuildCondBr(b, LLVMBuildExtractValue(b, change, 1, ""), out, s.next);
+  tvms_helper_enter(e, s.none);
+  tvms_helper_free(
+      e, tvms_helper_at(e, LLVMGetParam(s.h.function, 2), -TVMS_MEMORY_ALIGN));
+  LLVMBuildBr(b, out);
+  tvms_helper_enter(e, out);
+  LLVMBuildRetVoid(b);
+  tvms_helper_end(e, &s.h);
+  return s.h.function;
+}
+
+void tvms_emit_give(emitter *e, tvms_kept kind, LLVMValueRef memory) {
+  LLVMTypeRef params[] = {e->pointer, e->i64, e->pointer};
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), params, 3, false);
+  call(e, type, give_function(e, type), kind, memory);
+}
