@@ -48,7 +48,7 @@ class Weights:
 
 
 def forms():
-    import ml_dtypes, numpy
+    import numpy
     straight, turned = (lambda n, k: (n, k)), (lambda n, k: (k, n))
 
     def floats(random, n, k):
@@ -56,6 +56,7 @@ def forms():
         return [w], w
 
     def halves(random, n, k):
+        import ml_dtypes
         w = (random.random((n, k), "f4") - 0.5).astype(ml_dtypes.bfloat16)
         return [w], w.astype("f4")
 
@@ -134,14 +135,19 @@ def measure(tvms, peers, form, n, k, folder):
     return size, times
 
 
+def load_peers(folder):
+    """vectors.c as a library."""
+    library = os.path.join(folder, "vectors.so")
+    subprocess.run(["cc", "-O3", "-march=native", "-shared", "-fPIC", os.path.join(HERE, "vectors.c"), "-o", library], check=True)
+    return ctypes.CDLL(library)
+
+
 def inside(given):
     tvms = os.path.join(given.build, "tvms")
     lines = ["| weights | MB | tvms, GB/s | memory, GB/s | by hand, GB/s | of the lesser |", "| --- | --- | --- | --- | --- | --- |"]
     print("\n".join(lines))
     with tempfile.TemporaryDirectory() as folder:
-        library = os.path.join(folder, "vectors.so")
-        subprocess.run(["cc", "-O3", "-march=native", "-shared", "-fPIC", os.path.join(HERE, "vectors.c"), "-o", library], check=True)
-        peers = ctypes.CDLL(library)
+        peers = load_peers(folder)
         for form in forms():
             if given.only and not any(o in form.name for o in given.only):
                 continue

@@ -6,8 +6,8 @@
 //
 // What belongs together decides passes/relax/fuse/fuse_graph.c by the attribute op_pattern of
 // the PrimFuncs; constants become parameters. With operands=true what moves or decodes weights (constants, and
-// parameters behind those that num_input counts) joins the product that uses it, too, so that a product reads
-// weights as they are stored. Only inside dataflow blocks; the functions are
+// parameters behind those that num_input counts, or all if nothing counts them) joins the product that uses it,
+// too, so that a product reads weights as they are stored. Only inside dataflow blocks; the functions are
 // made by passes/relax/fuse/group_functions.c.
 // TVM: relax.transform.FuseOps.
 #include "ir/object.h"
@@ -25,7 +25,7 @@ typedef struct {
   tvms_pass_run *run;
   tvms_fuse_graph graph;
   uint32_t *node_of;  // by id of a variable or constant: its node + 1
-  // Parameters from here on hold what the model has learned; NULL: none do.
+  // Parameters from here on may hold what the model has learned; NULL: none do.
   tvms_node *const *TVMS_NULLABLE weights;
   uint32_t weight_count;
 } fusion;
@@ -137,7 +137,9 @@ static void build_graph(fusion *f, const tvms_function *function) {
   int64_t inputs;
   bool split =
       tvms_object_as_int(tvms_object_map_get(function->attrs, "num_input"), &inputs);
-  if (split && inputs >= 0 && inputs < function->params.len) {
+  if (!split)
+    inputs = TVMS_OPTION(f->run, FuseOps, operands).number ? 0 : function->params.len;
+  if (inputs >= 0 && inputs < function->params.len) {
     f->weights = function->params.items + inputs;
     f->weight_count = function->params.len - (uint32_t)inputs;
     for (uint32_t i = 0; i < f->weight_count; i++)

@@ -2,6 +2,7 @@
 #include "passes/tir/cpu/producers.h"
 
 #include "ir/build.h"
+#include "ir/fold.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/contraction.h"
@@ -76,6 +77,24 @@ static bool changes(search *s, tvms_node *stmt, tvms_node *value) {
   return c.changes;
 }
 
+// Is an index used otherwise than in sums, products and quotients, so that it must keep its width?
+static tvms_walk_step find_narrow(void *self, tvms_node *node, tvms_field_role role) {
+  const tvms_stage *stage = self;
+  (void)role;
+  if (node->kind == TVMS_NODE_CAST || node->kind == TVMS_NODE_BUFFER_LOAD
+      || tvms_node_is_binary(node))
+    return TVMS_WALK_ON;
+  tvms_child_at at = {0};
+  for (const tvms_node *part; (part = tvms_walk_next_child(node, &at));)
+    if (tvms_stage_axis_of(stage, part) != TVMS_MOST_STAGE_AXES) return TVMS_WALK_STOP;
+  return TVMS_WALK_ON;
+}
+
+static bool keeps_widths(search *s, const tvms_stage *stage) {
+  tvms_visitor visitor = {.self = (void *)(uintptr_t)stage, .enter = find_narrow};
+  return !tvms_walk(&s->unit->context->memory, stage->store->value, &visitor);
+}
+
 // The stage among the statements before `at` that makes the buffer, if it may be computed at
 // statement `at` instead, which alone reads it; *from is its number.
 static bool find_producer(search *s, const tvms_node *buffer, uint32_t at,
@@ -97,7 +116,9 @@ static bool find_producer(search *s, const tvms_node *buffer, uint32_t at,
       return false;
   }
   *from = found;
-  return tvms_contraction_is_arithmetic(&s->unit->context->memory, stage->store->value);
+  return !keeps_widths(s, stage)
+         && tvms_contraction_is_arithmetic(&s->unit->context->memory,
+                                           stage->store->value);
 }
 
 // ---- Putting it there ----
@@ -106,6 +127,30 @@ typedef struct {
   search *search;
   const tvms_stage *producer;
 } replacement;
+
+// Indices may be wider where the value goes: what is computed with them becomes so, too.
+static tvms_node *match_widths(tvms_rewriter *r, tvms_node *node) {
+  const tvms_binary *b = tvms_as_binary(node);
+  bool number = node->kind < TVMS_NODE_EQ;
+  bool same = b->a->dtype.bits == b->b->dtype.bits
+              && (!number || node->dtype.bits == b->a->dtype.bits);
+  if (same) return node;
+  return tvms_build_binary(r->unit, (tvms_node_kind)node->kind, b->a, b->b, node->span);
+}
+
+// The producer's value with other expressions in the place of its axes.
+static tvms_node *value_at(tvms_unit *unit, tvms_node *value, const tvms_node_map *at) {
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, unit, NULL);
+  for (int kind = TVMS_NODE_ADD; kind <= TVMS_NODE_OR; kind++)
+    r.leave[kind] = match_widths;
+  for (uint32_t i = 0; i < at->cap; i++)
+    if (at->pairs[i].key && at->pairs[i].value)
+      tvms_node_map_put(&r.known, at->pairs[i].key, at->pairs[i].value);
+  tvms_node *made = tvms_rewrite(&r, value);
+  tvms_rewriter_fini(&r);
+  return made;
+}
 
 static tvms_node *put_value(tvms_rewriter *r, tvms_node *node) {
   const replacement *with = r->self;
@@ -123,7 +168,7 @@ static tvms_node *put_value(tvms_rewriter *r, tvms_node *node) {
     tvms_node *var = out->indices.items[i];
     if (var->kind == TVMS_NODE_VAR) tvms_node_map_put(&at, var, load->indices.items[i]);
   }
-  tvms_node *value = tvms_substitute(unit, out->value, &at);
+  tvms_node *value = value_at(unit, out->value, &at);
   tvms_node_map_fini(&at);
   return value;
 }
