@@ -5,6 +5,7 @@
 
 #include "ir/dtype.h"
 #include "ir/fold_ops.h"
+#include "schedule/map_text.h"
 
 #include <string.h>
 
@@ -48,7 +49,9 @@ static const char *type_of(const tvms_sched_value *TVMS_NULLABLE node) {
 static bool dtype_of(const decoder *d, const tvms_sched_value *data,
                      tvms_dtype *dtype) {
   const tvms_sched_value *type = node_of(d, field(data, "ty"));
-  const tvms_sched_value *text = type ? field(field(type, "data"), "dtype") : NULL;
+  // Before 0.26 the data type is a text in the node itself.
+  const tvms_sched_value *text =
+      type ? field(field(type, "data"), "dtype") : field(data, "dtype");
   return text && text->kind == TVMS_VALUE_TEXT
          && tvms_dtype_parse(text->text, strlen(text->text), dtype);
 }
@@ -56,28 +59,29 @@ static bool dtype_of(const decoder *d, const tvms_sched_value *data,
 static tvms_node *TVMS_NULLABLE decode(decoder *d,
                                        const tvms_sched_value *TVMS_NULLABLE index);
 
-static const struct {
-  const char *type;
-  tvms_node_kind kind;
-} binaries[] = {
-    {"Add", TVMS_NODE_ADD},
-    {"Sub", TVMS_NODE_SUB},
-    {"Mul", TVMS_NODE_MUL},
-    {"Div", TVMS_NODE_DIV},
-    {"Mod", TVMS_NODE_MOD},
-    {"FloorDiv", TVMS_NODE_FLOOR_DIV},
-    {"FloorMod", TVMS_NODE_FLOOR_MOD},
-    {"Min", TVMS_NODE_MIN},
-    {"Max", TVMS_NODE_MAX},
-    {"EQ", TVMS_NODE_EQ},
-    {"NE", TVMS_NODE_NE},
-    {"LT", TVMS_NODE_LT},
-    {"LE", TVMS_NODE_LE},
-    {"GT", TVMS_NODE_GT},
-    {"GE", TVMS_NODE_GE},
-    {"And", TVMS_NODE_AND},
-    {"Or", TVMS_NODE_OR},
-};
+static bool decode_list(decoder *d, const tvms_sched_value *TVMS_NULLABLE index,
+                        tvms_list *list);
+
+// T.if_then_else, the one function of index maps.
+static tvms_node *TVMS_NULLABLE decode_call(decoder *d, const tvms_sched_value *data) {
+  const tvms_sched_value *op = node_of(d, field(data, "op"));
+  op = op ? field(op, "data") : NULL;
+  const char *dot = op && op->kind == TVMS_VALUE_TEXT ? strrchr(op->text, '.') : NULL;
+  tvms_list args;
+  bool fits = dot && strcmp(dot, ".if_then_else") == 0
+              && decode_list(d, field(data, "args"), &args) && args.len == 3;
+  return fits ? tvms_build_if_then_else(d->unit, args.items[0], args.items[1],
+                                        args.items[2], TVMS_NO_SPAN)
+              : NULL;
+}
+
+// A number, or since 0.27 the index of a node that has it.
+static int64_t number_of(const decoder *d, const tvms_sched_value *value) {
+  const tvms_sched_value *node = node_of(d, value);
+  const tvms_sched_value *any =
+      strcmp(type_of(node), "int") == 0 ? field(node, "data") : NULL;
+  return any ? any->number : value->number;
+}
 
 static tvms_node *TVMS_NULLABLE decode_data(decoder *d, const char *type,
                                             const tvms_sched_value *data) {
@@ -87,7 +91,8 @@ static tvms_node *TVMS_NULLABLE decode_data(decoder *d, const char *type,
   const tvms_sched_value *value = field(data, "value");
   bool typed = dtype_of(d, data, &dtype);
   if (strcmp(name, "IntImm") == 0 && value && typed)
-    return tvms_int_imm_new(d->unit, dtype, value->number, TVMS_NO_SPAN);
+    return tvms_int_imm_new(d->unit, dtype, number_of(d, value), TVMS_NO_SPAN);
+  if (strcmp(name, "Call") == 0) return decode_call(d, data);
   if (strcmp(name, "FloatImm") == 0 && value && typed)
     return tvms_float_imm_new(d->unit, dtype,
                               value->kind == TVMS_VALUE_INT ? (double)value->number
@@ -104,13 +109,10 @@ static tvms_node *TVMS_NULLABLE decode_data(decoder *d, const char *type,
       return tvms_int_imm_new(d->unit, dtype, result->number, TVMS_NO_SPAN);
     return tvms_var_new(d->unit, sym, dtype, TVMS_NO_SPAN);
   }
-  for (size_t i = 0; i < sizeof binaries / sizeof binaries[0]; i++) {
-    if (strcmp(binaries[i].type, name) != 0) continue;
-    tvms_node *a = decode(d, field(data, "a")), *b = decode(d, field(data, "b"));
-    return a && b ? tvms_binary_new(d->unit, binaries[i].kind, a, b, TVMS_NO_SPAN)
-                  : NULL;
-  }
-  return NULL;
+  const tvms_map_operator *row = tvms_sched_map_operator_named(name);
+  tvms_node *a = row ? decode(d, field(data, "a")) : NULL;
+  tvms_node *b = a ? decode(d, field(data, "b")) : NULL;
+  return b ? tvms_binary_new(d->unit, row->kind, a, b, TVMS_NO_SPAN) : NULL;
 }
 
 static tvms_node *TVMS_NULLABLE decode(decoder *d,

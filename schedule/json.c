@@ -95,6 +95,7 @@ static tvms_sched_value take_param(tvms_sched_reader *r, const tvms_sched_param 
   case TVMS_PARAM_FACTORS: return take_rest(r, from);
   case TVMS_PARAM_BUFFER: return take_buffer(r, from);
   case TVMS_PARAM_PADDING:
+  case TVMS_PARAM_RANGES:
   case TVMS_PARAM_MAP: {
     tvms_sched_value map = take(from);
     if (map.kind == TVMS_VALUE_TEXT) map = tvms_sched_graph(r, map.text, map.span);

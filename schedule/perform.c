@@ -44,6 +44,7 @@ static const char *TVMS_NULLABLE wanted(tvms_param_type type,
   case TVMS_PARAM_LOOPS: return are(value, A(LOOP)) ? NULL : "loops";
   case TVMS_PARAM_BLOCKS: return are(value, A(BLOCK)) ? NULL : "a list of blocks";
   case TVMS_PARAM_INT: return is & (A(INT) | A(BOOL)) ? NULL : "a number";
+  case TVMS_PARAM_FLAG:
   case TVMS_PARAM_BOOL: return is & (A(INT) | A(BOOL)) ? NULL : "True or False";
   case TVMS_PARAM_INDEX:
     return is & (A(INT) | A(BOOL) | A(TEXT)) ? NULL : "a number or a name";
@@ -52,6 +53,7 @@ static const char *TVMS_NULLABLE wanted(tvms_param_type type,
   case TVMS_PARAM_FACTORS:
     return are(value, A(INT) | A(NONE)) ? NULL : "a list of numbers and None";
   case TVMS_PARAM_MAP:
+  case TVMS_PARAM_RANGES:
     return is & (A(LAMBDA) | A(NONE)) ? NULL : "a function of indices";
   case TVMS_PARAM_PADDING:
     return is & (A(LAMBDA) | A(NONE) | A(INT) | A(BOOL) | A(FLOAT))
@@ -59,6 +61,11 @@ static const char *TVMS_NULLABLE wanted(tvms_param_type type,
                : "a number or a function of indices";
   case TVMS_PARAM_BUFFER:
     return is & (A(LIST) | A(TEXT)) ? NULL : "(\"read\", n), (\"write\", n) or a name";
+  case TVMS_PARAM_ACCESS:
+    return value->kind == TVMS_VALUE_TEXT
+                   && (!strcmp(value->text, "read") || !strcmp(value->text, "write"))
+               ? NULL
+               : "\"read\" or \"write\"";
   case TVMS_PARAM_VALUE:
   default: return NULL;
   }
@@ -109,6 +116,15 @@ static bool find_named(tvms_schedule *schedule, tvms_param_type type,
                                span, value);
 }
 
+// Traces in JSON have numbers for some things that Python has words for.
+static void use_words(tvms_param_type type, tvms_sched_value *value) {
+  if (value->kind != TVMS_VALUE_INT || value->name) return;
+  if (type == TVMS_PARAM_BOOL || type == TVMS_PARAM_FLAG) value->kind = TVMS_VALUE_BOOL;
+  if (type != TVMS_PARAM_ACCESS) return;
+  value->kind = TVMS_VALUE_TEXT;
+  value->text = value->number ? "write" : "read";
+}
+
 // The values with initial ones filled in; NULL after a report.
 static tvms_sched_value *TVMS_NULLABLE complete(tvms_schedule *schedule,
                                                 const tvms_sched_row *row,
@@ -127,6 +143,7 @@ static tvms_sched_value *TVMS_NULLABLE complete(tvms_schedule *schedule,
     }
     if (full[i].kind == TVMS_VALUE_NONE && strcmp(param->initial, "None") == 0)
       continue;
+    use_words(param->type, &full[i]);
     if (!find_named(schedule, param->type, &full[i], span)) return NULL;
     const char *what = wanted(param->type, &full[i]);
     if (!what) continue;

@@ -127,6 +127,7 @@ void tvms_step_give_list(tvms_step *step, const int32_t *sites, uint32_t count) 
 
 tvms_node *TVMS_NULLABLE tvms_step_map(tvms_step *step, uint32_t index,
                                        const tvms_dtype *like, uint32_t count) {
-  const tvms_sched_value *value = &step->args[index];
-  return value->maker(value->self, step->sched->unit, like, count);
+  tvms_sched_value *value = &step->args[index];
+  value->map = value->maker(value->self, step->sched->unit, like, count);
+  return value->map;
 }

@@ -18,13 +18,16 @@ typedef enum {
   TVMS_PARAM_BLOCKS,   // a list
   TVMS_PARAM_INT,
   TVMS_PARAM_BOOL,
+  TVMS_PARAM_FLAG,  // the same; in JSON 0 or 1
   TVMS_PARAM_TEXT,
   TVMS_PARAM_INDEX,    // of a buffer that a block reads or writes, or its name
   TVMS_PARAM_INTS,     // a list of numbers
   TVMS_PARAM_FACTORS,  // a list of numbers, or None for one of them
   TVMS_PARAM_MAP,      // a function of indices
+  TVMS_PARAM_RANGES,   // a function of indices that gives pairs
   TVMS_PARAM_PADDING,  // a function of indices, or a number
   TVMS_PARAM_BUFFER,   // ("write", 0), or a name
+  TVMS_PARAM_ACCESS,   // "read" or "write"; in JSON 0 or 1
   TVMS_PARAM_VALUE,    // anything
 } tvms_param_type;
 

@@ -1,5 +1,6 @@
 #include "schedule/trace.h"
 
+#include "schedule/map_text.h"
 #include "schedule/table.h"
 
 #include <string.h>
@@ -89,14 +90,20 @@ static bool is_silent(const tvms_sched_param *param, const tvms_sched_value *val
   return none && param->type == TVMS_PARAM_BLOCKS;
 }
 
-static void write_argument(const tvms_sched_param *param, const tvms_sched_value *value,
-                           tvms_strbuf *out) {
+static void write_argument(const tvms_schedule *schedule, const tvms_sched_param *param,
+                           const tvms_sched_value *value, tvms_strbuf *out) {
   bool pair = param->type == TVMS_PARAM_BUFFER && value->kind == TVMS_VALUE_LIST;
   if (param->type == TVMS_PARAM_LOOPS) {
     write_items(value, write_python, out);
     return;
   }
   tvms_strbuf_printf(out, "%s=", param->name);
+  // What came from JSON has a text that is not Python.
+  if (value->kind == TVMS_VALUE_LAMBDA && value->text[0] == '{' && value->map) {
+    tvms_sched_map_write_python(schedule->context, value->map,
+                                param->type == TVMS_PARAM_RANGES, out);
+    return;
+  }
   if (!pair) {
     write_python(value, out);
     return;
@@ -117,7 +124,7 @@ void tvms_trace_write_python(const tvms_schedule *schedule, uint32_t index,
     if (is_silent(param, &step->args[k])) continue;
     if (!first) tvms_strbuf_puts(out, ", ");
     first = false;
-    write_argument(param, &step->args[k], out);
+    write_argument(schedule, param, &step->args[k], out);
   }
   tvms_strbuf_putc(out, ')');
 }
@@ -171,8 +178,18 @@ static bool write_buffer(const tvms_sched_param *param, const tvms_sched_value *
   return true;
 }
 
-static void write_list(const tvms_done_step *step, tvms_param_place place,
-                       tvms_strbuf *out) {
+// A function of indices is a text of its own in JSON.
+static void write_map(const tvms_schedule *schedule, const tvms_node *map,
+                      tvms_strbuf *out) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &schedule->context->memory);
+  tvms_sched_map_write_json(schedule->context, schedule->module->dialect, map, &text);
+  write_quoted(text.text, out);
+  tvms_strbuf_fini(&text);
+}
+
+static void write_list(const tvms_schedule *schedule, const tvms_done_step *step,
+                       tvms_param_place place, tvms_strbuf *out) {
   bool first = true, attrs = place == TVMS_PLACE_ATTR;
   tvms_strbuf_putc(out, '[');
   for (uint32_t k = 0; k < step->count; k++) {
@@ -183,7 +200,15 @@ static void write_list(const tvms_done_step *step, tvms_param_place place,
     first = false;
     bool flat = param->type == TVMS_PARAM_LOOPS || param->type == TVMS_PARAM_FACTORS;
     if (write_buffer(param, value, out)) continue;
-    if (flat)
+    if (value->map) {
+      write_map(schedule, value->map, out);
+      continue;
+    }
+    if (param->type == TVMS_PARAM_FLAG)
+      tvms_strbuf_int(out, value->number);
+    else if (param->type == TVMS_PARAM_ACCESS)
+      tvms_strbuf_int(out, strcmp(value->text, "write") == 0);
+    else if (flat)
       write_items(value, write_input, out);
     else if (param->type == TVMS_PARAM_BLOCKS && value->kind == TVMS_VALUE_NONE)
       tvms_strbuf_puts(out, "[]");
@@ -215,9 +240,9 @@ void tvms_trace_write_json(const tvms_schedule *schedule, tvms_strbuf *out) {
   for (uint32_t i = 0; i < schedule->done.len; i++) {
     const tvms_done_step *step = &schedule->done.items[i];
     tvms_strbuf_printf(out, "%s[\"%s\", ", i ? ", " : "", step->row->kind);
-    write_list(step, TVMS_PLACE_INPUT, out);
+    write_list(schedule, step, TVMS_PLACE_INPUT, out);
     tvms_strbuf_puts(out, ", ");
-    write_list(step, TVMS_PLACE_ATTR, out);
+    write_list(schedule, step, TVMS_PLACE_ATTR, out);
     tvms_strbuf_puts(out, ", ");
     bool list = step->result.kind == TVMS_VALUE_LIST;
     bool none = step->result.kind == TVMS_VALUE_NONE;

@@ -36,7 +36,9 @@ struct tvms_sched_value {
   uint32_t len;                 // of items
   tvms_sched_map_maker *maker;  // LAMBDA
   void *self;                   // of the maker
-  uint32_t name;                // number of a result, for traces; 0: none
+  tvms_node *TVMS_NULLABLE
+      map;        // that a step made of a LAMBDA or a number, in its function's unit
+  uint32_t name;  // number of a result, for traces; 0: none
 };
 
 #endif

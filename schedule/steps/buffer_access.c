@@ -8,12 +8,6 @@
 
 #include <string.h>
 
-// Is a text or number "write"? Traces in JSON have 1 for it.
-static bool is_write(const tvms_sched_value *value) {
-  return value->kind == TVMS_VALUE_TEXT ? strcmp(value->text, "write") == 0
-                                        : value->number == 1;
-}
-
 // The axes of a block as variables.
 static tvms_list axes_of(tvms_sched *s, const tvms_block *block) {
   tvms_list vars =
@@ -71,7 +65,8 @@ bool tvms_step_annotate_buffer_access(tvms_step *step) {
   int32_t site = tvms_step_site(step, TVMS_ARG(AnnotateBufferAccess, block));
   if (site == TVMS_NO_SITE) return false;
   int64_t index = step->args[TVMS_ARG(AnnotateBufferAccess, buffer_index)].number;
-  bool write = is_write(&step->args[TVMS_ARG(AnnotateBufferAccess, buf_type)]);
+  bool write =
+      strcmp(step->args[TVMS_ARG(AnnotateBufferAccess, buf_type)].text, "write") == 0;
   tvms_node *buffer = tvms_cache_buffer(s, site, index, write);
   if (!buffer) return false;
   tvms_node *old = tvms_sched_at(s, site)->node;

@@ -205,6 +205,7 @@ static bool find_value(tvms_step *step, transforming *t) {
                        ? tvms_step_map(step, index, types, places.len)
                        : constant_map(t, value);
   if (!map) return false;
+  step->args[index].map = map;
   t->padding.value = tvms_as_index_map(map);
   tvms_list finals = t->padding.value->final_indices;
   if (finals.len != 1)

@@ -76,12 +76,13 @@ void tvms_pass_apply_trace(tvms_pass_run *run) {
   tvms_schedule schedule;
   tvms_schedule_init(&schedule, run->module);
   bool done = do_steps(run, &schedule);
+  // Functions of indices in the trace belong to the functions' units.
+  if (done) keep_trace(run, &schedule);
   for (uint32_t i = 0; done && i < schedule.functions.len; i++) {
     tvms_unit *unit;
     uint32_t index = index_of(run->module, schedule.functions.items[i]->name);
     tvms_node *function = tvms_schedule_take(&schedule, i, &unit);
     tvms_functions_replace(run, index, unit, function);
   }
-  if (done) keep_trace(run, &schedule);
   tvms_schedule_fini(&schedule);
 }
