@@ -1,0 +1,156 @@
+// Making the steps of an entry: values, checks, sizes.
+#include "backend/core/entry_maker.h"
+
+#include "interp/interp.h"
+#include "ir/build.h"
+
+// ---- Steps ----
+
+uint32_t tvms_entry_add(tvms_entry_maker *m, tvms_entry_step step) {
+  step.guarded = m->guards;
+  m->guards = false;
+  tvms_vec_push(&m->context->memory, &m->steps, step);
+  return m->steps.len - 1;
+}
+
+uint32_t tvms_entry_take(tvms_entry_maker *m, tvms_entry_step_kind kind, uint32_t a,
+                         uint32_t b) {
+  return tvms_entry_add(m, (tvms_entry_step){.kind = (uint8_t)kind, .a = a, .b = b});
+}
+
+uint32_t tvms_entry_take_with(tvms_entry_maker *m, tvms_entry_step_kind kind,
+                              uint32_t a, int64_t number) {
+  return tvms_entry_add(
+      m, (tvms_entry_step){.kind = (uint8_t)kind, .a = a, .number = number});
+}
+
+uint32_t tvms_entry_choose(tvms_entry_maker *m, uint32_t condition, uint32_t yes,
+                           uint32_t no) {
+  return tvms_entry_add(
+      m, (tvms_entry_step){TVMS_ENTRY_CHOOSE, .a = condition, .b = yes, .c = no});
+}
+
+uint32_t tvms_entry_number(tvms_entry_maker *m, int64_t value) {
+  return tvms_entry_take_with(m, TVMS_ENTRY_NUMBER, 0, value);
+}
+
+uint32_t tvms_entry_equals(tvms_entry_maker *m, uint32_t value, int64_t constant) {
+  return tvms_entry_take_with(m, TVMS_ENTRY_IS, value, constant);
+}
+
+uint32_t tvms_entry_either(tvms_entry_maker *m, uint32_t a, uint32_t b) {
+  return tvms_entry_take(m, TVMS_ENTRY_EITHER, a, b);
+}
+
+uint32_t tvms_entry_either_of(tvms_entry_maker *m, uint32_t value, int64_t one,
+                              int64_t other) {
+  uint32_t first = tvms_entry_equals(m, value, one);
+  return tvms_entry_either(m, first, tvms_entry_equals(m, value, other));
+}
+
+uint32_t tvms_entry_negate(tvms_entry_maker *m, uint32_t truth) {
+  return tvms_entry_take(m, TVMS_ENTRY_NOT, truth, 0);
+}
+
+void tvms_entry_guard(tvms_entry_maker *m) {
+  m->guards = true;
+}
+
+// ---- Checks ----
+
+void tvms_entry_require(tvms_entry_maker *m, uint32_t truth, const char *error,
+                        const char *text) {
+  tvms_entry_add(
+      m, (tvms_entry_step){TVMS_ENTRY_CHECK, .a = truth, .error = error, .text = text});
+}
+
+void tvms_entry_require_same(tvms_entry_maker *m, uint32_t got, uint32_t wanted,
+                             const char *text) {
+  tvms_entry_add(m, (tvms_entry_step){TVMS_ENTRY_CHECK_EQUAL, .a = got, .b = wanted,
+                                      .error = "ValueError", .text = text});
+}
+
+void tvms_entry_require_kind(tvms_entry_maker *m, uint32_t index, uint32_t truth,
+                             const char *kind) {
+  tvms_entry_require(m, truth, "TypeError",
+                     tvms_words_message(&m->words,
+                                        tvms_words_expected(&m->words, "%s", kind),
+                                        "Mismatched type on argument #%u", index));
+}
+
+// ---- Sizes ----
+
+TVMS_NORETURN static void refuse(tvms_entry_maker *m, const tvms_node *size) {
+  tvms_diag_report(&m->context->diags, TVMS_D_not_compiled, size->span,
+                   "this size of a parameter");
+  tvms_memory_unwind(&m->context->memory, TVMS_FOUND_ERRORS);
+}
+
+uint32_t tvms_entry_narrow(tvms_entry_maker *m, uint32_t value, tvms_dtype dtype) {
+  if (tvms_dtype_is_bool(dtype))
+    return tvms_entry_negate(m, tvms_entry_equals(m, value, 0));
+  if (dtype.bits >= 64) return value;
+  bool is_signed = dtype.code == TVMS_INT;
+  return tvms_entry_take_with(m, is_signed ? TVMS_ENTRY_SIGNED : TVMS_ENTRY_UNSIGNED,
+                              value, dtype.bits);
+}
+
+static uint32_t compound_size(tvms_entry_maker *m, const tvms_node *size) {
+  static const struct {
+    tvms_node_kind kind;
+    tvms_entry_step_kind step;
+  } forms[] = {
+      {TVMS_NODE_ADD, TVMS_ENTRY_ADD},
+      {TVMS_NODE_SUB, TVMS_ENTRY_SUB},
+      {TVMS_NODE_MUL, TVMS_ENTRY_MUL},
+      {TVMS_NODE_DIV, TVMS_ENTRY_DIV},
+      {TVMS_NODE_MOD, TVMS_ENTRY_MOD},
+      {TVMS_NODE_FLOOR_DIV, TVMS_ENTRY_FLOOR_DIV},
+      {TVMS_NODE_FLOOR_MOD, TVMS_ENTRY_FLOOR_MOD},
+      {TVMS_NODE_MIN, TVMS_ENTRY_MIN},
+      {TVMS_NODE_MAX, TVMS_ENTRY_MAX},
+  };
+  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+    if (forms[i].kind != size->kind) continue;
+    const tvms_binary *binary = tvms_as_binary(size);
+    uint32_t a = tvms_entry_size_of(m, binary->a), b = tvms_entry_size_of(m, binary->b);
+    bool divides =
+        forms[i].step >= TVMS_ENTRY_DIV && forms[i].step <= TVMS_ENTRY_FLOOR_MOD;
+    if (divides && binary->b->kind != TVMS_NODE_INT_IMM) {
+      tvms_entry_add(
+          m, (tvms_entry_step){TVMS_ENTRY_CHECK,
+                               .a = tvms_entry_negate(m, tvms_entry_equals(m, b, 0)),
+                               .error = "ZeroDivisionError", .text = "division by zero",
+                               .span = size->span});
+      tvms_entry_guard(m);
+    }
+    return tvms_entry_take(m, forms[i].step, a, b);
+  }
+  refuse(m, size);
+}
+
+uint32_t tvms_entry_size_of(tvms_entry_maker *m, const tvms_node *size) {
+  if (size->kind == TVMS_NODE_INT_IMM)
+    return tvms_entry_number(m, tvms_as_int_imm(size)->value);
+  if (size->kind == TVMS_NODE_VAR) {
+    if (!m->vars[size->id]) refuse(m, size);
+    return m->vars[size->id] - 1;
+  }
+  if (size->kind == TVMS_NODE_CAST) {
+    uint32_t value = tvms_entry_size_of(m, tvms_as_cast(size)->value);
+    return tvms_entry_narrow(m, value, size->dtype);
+  }
+  return compound_size(m, size);
+}
+
+void tvms_entry_know(tvms_entry_maker *m, const tvms_node *var, const char *where,
+                     uint32_t value) {
+  tvms_words_size_known size = {var, where};
+  tvms_vec_push(&m->context->memory, &m->words.known, size);
+  m->vars[var->id] = value + 1;
+}
+
+int64_t tvms_entry_element_bytes(const tvms_buffer *buffer) {
+  tvms_dl_type type = tvms_interp_dl_type_of(buffer->element);
+  return (int64_t)(tvms_dl_element_size(type) * type.lanes);
+}
