@@ -38,15 +38,39 @@ const char *tvms_inputs_param_name(const tvms_context *context,
   return tvms_symbol_text(context, name);
 }
 
+enum { MOST_CALLS = 256 };
+
 typedef struct {
-  tvms_memory *memory;
-  const tvms_prim_func *function;
+  tvms_context *context;
+  const tvms_member *member;
   const tvms_node *data;
+  uint32_t *left;  // calls that are still looked into
   bool written;
 } write_search;
 
-static bool is_written(tvms_memory *memory, const tvms_prim_func *function,
-                       const tvms_node *data);
+static bool is_written(tvms_context *context, const tvms_member *member,
+                       const tvms_node *data, uint32_t *left);
+
+// A function of the module that gets the pointer may write there.
+static bool writes_by_call(const write_search *search, const tvms_call *call) {
+  const tvms_module *module = search->member->unit->module;
+  if (!module || call->callee->kind != TVMS_NODE_GLOBAL_VAR) return false;
+  const tvms_member *member =
+      tvms_module_find(module, tvms_as_global_var(call->callee)->name);
+  bool known =
+      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
+  if (!known) return false;
+  const tvms_prim_func *callee = tvms_as_prim_func(member->function);
+  for (uint32_t i = 0; i < call->args.len && i < callee->params.len; i++) {
+    if (call->args.items[i] != search->data || !*search->left) continue;
+    --*search->left;
+    const tvms_node *buffer = i < callee->buffers.len ? callee->buffers.items[i] : NULL;
+    const tvms_node *data =
+        buffer ? tvms_as_buffer(buffer)->data : callee->params.items[i];
+    if (is_written(search->context, member, data, search->left)) return true;
+  }
+  return false;
+}
 
 static tvms_walk_step look_for_write(void *self, tvms_node *node,
                                      tvms_field_role role) {
@@ -62,16 +86,28 @@ static tvms_walk_step look_for_write(void *self, tvms_node *node,
     const tvms_node *buffer = tvms_as_buffer_region(match->source)->buffer;
     const tvms_node *data = tvms_as_buffer(match->buffer)->data;
     bool view = tvms_as_buffer(buffer)->data == search->data && data != search->data;
-    if (view) search->written |= is_written(search->memory, search->function, data);
+    if (view)
+      search->written |=
+          is_written(search->context, search->member, data, search->left);
   }
+  if (node->kind == TVMS_NODE_DECL_BUFFER) {
+    const tvms_node *data = tvms_as_buffer(tvms_as_decl_buffer(node)->buffer)->data;
+    bool view =
+        tvms_as_decl_buffer(node)->source == search->data && data != search->data;
+    if (view)
+      search->written |=
+          is_written(search->context, search->member, data, search->left);
+  }
+  if (node->kind == TVMS_NODE_CALL)
+    search->written |= writes_by_call(search, tvms_as_call(node));
   return search->written ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
-static bool is_written(tvms_memory *memory, const tvms_prim_func *function,
-                       const tvms_node *data) {
-  write_search search = {memory, function, data, false};
+static bool is_written(tvms_context *context, const tvms_member *member,
+                       const tvms_node *data, uint32_t *left) {
+  write_search search = {context, member, data, left, false};
   tvms_visitor visitor = {.self = &search, .enter = look_for_write};
-  tvms_walk(memory, function->body, &visitor);
+  tvms_walk(&context->memory, tvms_as_prim_func(member->function)->body, &visitor);
   return search.written;
 }
 
@@ -82,7 +118,8 @@ bool tvms_inputs_param_is_written(tvms_context *context, const tvms_member *entr
   tvms_contract contract = tvms_call_contract(tvms_as_prim_func(entry->function));
   if (contract.result_text)
     return index >= contract.inputs && index < contract.inputs + contract.results;
-  return is_written(&context->memory, tvms_as_prim_func(entry->function), buffer->data);
+  uint32_t left = MOST_CALLS;
+  return is_written(context, entry, buffer->data, &left);
 }
 
 void tvms_inputs_init(tvms_inputs *inputs, tvms_context *context,
