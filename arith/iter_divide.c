@@ -176,7 +176,10 @@ static division divide_split(divider *d, const tvms_iter_split *split) {
     divide_variable(d, usage);
   } else if (mark->sum) {
     division whole = divide_sum(d, mark->sum, mark->extent);
-    if (d->failed || usage->splits.len == 1) return whole;
+    // A single split may be a part of its source; TVM takes it for all of it.
+    bool all = usage->splits.len == 1 && tvms_node_is_int(split->lower_factor, 1)
+               && proves_equal(d, split->extent, mark->extent);
+    if (d->failed || all) return whole;
     if (!divide_source(d, usage, &whole)) return failure(d);
   } else {
     return failure(d);

@@ -194,11 +194,90 @@ def transposed(r):
     return text
 
 
+def normalized(r):
+    """Rows less their greatest, and what is made of them and their sums."""
+    n, k = r.choice(SIZES), r.choice(SIZES[1:])
+    text = Text([("A", [n, k], "int32"), ("C", [n, k], "int32")])
+    text.local("M", [n], "int32")
+    text.local("E", [n, k], "int32")
+    text.local("S", [n], "int32")
+    text.block("M", [n, k], "SR", ["M[v0] = T.max(M[v0], A[v0, v1])"], init=["M[v0] = T.min_value(\"int32\")"])
+    text.block("E", [n, k], "SS", ["E[v0, v1] = (A[v0, v1] - M[v0]) * 2"])
+    text.block("S", [n, k], "SR", ["S[v0] = S[v0] + E[v0, v1]"], init=["S[v0] = 0"])
+    text.block("C", [n, k], "SS", ["C[v0, v1] = E[v0, v1] * 7 - S[v0]"])
+    return text
+
+
+def places(r):
+    """Where the greatest of a row is, and what it is: one block with two results."""
+    n, k = r.choice(SIZES), r.choice(SIZES[1:])
+    text = Text([("A", [n, k], "int32"), ("P", [n], "int32"), ("M", [n], "int32")])
+    at = r.choice(["v1", f"{k - 1} - v1"])
+    body = [f"p: T.let[T.int32] = T.Select(M[v0] >= A[v0, {at}], P[v0], v1)", f"m: T.let[T.int32] = T.Select(M[v0] >= A[v0, {at}], M[v0], A[v0, {at}])", "P[v0] = p", "M[v0] = m"]
+    text.block("P", [n, k], "SR", body, init=["P[v0] = -1", "M[v0] = T.min_value(\"int32\")"])
+    return text
+
+
+def gathered(r):
+    """Rows that another buffer names."""
+    n, m, k = r.choice(SIZES), r.choice(SIZES), r.choice(SIZES)
+    text = Text([("A", [m, k], "int32"), ("I", [n], "int32"), ("C", [n, k], "int32")])
+    text.local("B", [n, k], "int32")
+    text.block("B", [n, k], "SS", [f"B[v0, v1] = A[T.min(T.max(I[v0], 0), {m - 1}), v1]"])
+    text.block("C", [n, k], "SS", [r.choice(["C[v0, v1] = B[v0, v1] * 3", f"C[v0, v1] = B[v0, {k - 1} - v1] + I[v0]"])])
+    return text
+
+
+def strided(r):
+    """Copies that take every second element, or leave places between, and a reader of them."""
+    n, step, begin = r.choice(SIZES[1:]), r.choice([2, 3]), r.choice([0, 1])
+    wide = n * step + begin
+    text = Text([("A", [wide, 4], "int32"), ("C", [n, 4], "int32")])
+    text.local("B", [n, 4], "int32")
+    text.block("B", [n, 4], "SS", [f"B[v0, v1] = A[v0 * {step} + {begin}, v1]"])
+    text.block("C", [n, 4], "SS", [f"C[v0, v1] = B[v0, v1] + B[{n - 1} - v0, 3 - v1]"])
+    return text
+
+
+def quantized(r):
+    """Products of bytes, summed in more bits, and clipped."""
+    m, n, k = (r.choice(SIZES) for _ in range(3))
+    text = Text([("A", [m, k], "int8"), ("B", [n, k], "int8"), ("D", [m, n], "int8")])
+    text.local("C", [m, n], "int32")
+    text.block("C", [m, n, k], "SSR", ["C[v0, v1] = C[v0, v1] + T.Cast(\"int32\", A[v0, v2]) * T.Cast(\"int32\", B[v1, v2])"], init=["C[v0, v1] = 0"])
+    text.block("D", [m, n], "SS", ["D[v0, v1] = T.Cast(\"int8\", T.max(T.min(C[v0, v1] // 16, 127), -128))"])
+    return text
+
+
+def depthwise(r):
+    """A window of each channel, channels last."""
+    size, channels, window, stride = r.choice([5, 6, 8, 9, 12]), r.choice([1, 2, 4, 8]), r.choice([2, 3]), r.choice([1, 2])
+    out = (size - window) // stride + 1
+    text = Text([("X", [size, size, channels], "int32"), ("W", [window, window, channels], "int32"), ("D", [out, out, channels], "int32")])
+    text.local("Y", [out, out, channels], "int32")
+    text.block("Y", [out, out, channels, window, window], "SSSRR", [f"Y[v0, v1, v2] = Y[v0, v1, v2] + X[v0 * {stride} + v3, v1 * {stride} + v4, v2] * W[v3, v4, v2]"], init=["Y[v0, v1, v2] = 0"])
+    text.block("D", [out, out, channels], "SSS", ["D[v0, v1, v2] = T.max(Y[v0, v1, v2], 0)"])
+    return text
+
+
+def chained(r):
+    """Two products, one of which is the other's operand."""
+    m, n, k, q = (r.choice(SIZES[:9]) for _ in range(4))
+    text = Text([("A", [m, k], "int32"), ("B", [k, n], "int32"), ("W", [n, q], "int32"), ("D", [m, q], "int32")])
+    text.local("C", [m, n], "int32")
+    text.block("C", [m, n, k], "SSR", ["C[v0, v1] = C[v0, v1] + A[v0, v2] * B[v2, v1]"], init=["C[v0, v1] = 0"])
+    text.block("D", [m, q, n], "SSR", ["D[v0, v1] = D[v0, v1] + C[v0, v2] * W[v2, v1]"], init=["D[v0, v1] = 0"])
+    return text
+
+
 KERNELS = [elementwise, elementwise, contraction, contraction, convolution, rows, pools, windows, flattened, transposed]
 
 
-def kernel(r):
-    return str(r.choice(KERNELS)(r))
+MORE_KERNELS = [normalized, places, gathered, strided, quantized, depthwise, chained]
+
+
+def kernel(r, wide=False):
+    return str(r.choice(MORE_KERNELS + KERNELS if wide else KERNELS)(r))
 
 
 # ---- What a module has ----
@@ -459,10 +538,10 @@ class Steps:
 # ---- Schedules ----
 
 
-def make(seed, ask, length=7, without=(), private=False):
-    """With `private`, no parameter gets another layout. (kernel, [(line, done), …]): lines that were done or, where `done` is false, refused. `ask(kernel, lines)` gives the module behind the lines, or None."""
+def make(seed, ask, length=7, without=(), private=False, wide=False):
+    """With `private`, no parameter gets another layout; with `wide` there are more kinds of kernels. (kernel, [(line, done), …]): lines that were done or, where `done` is false, refused. `ask(kernel, lines)` gives the module behind the lines, or None."""
     r = random.Random(seed)
-    program = kernel(r)
+    program = kernel(r, wide)
     lines, done = [], []
     text = ask(program, [])
     if text is None:

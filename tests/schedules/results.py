@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Schedules change how kernels run, not what they compute.
 
-    results.py [FROM TO]
+    results.py [--wide] [FROM TO]
 
 The kernels and schedules of the numbers FROM to TO (generate.py), 40 of them by default: each is run by the interpreter before and
-behind its schedule, on random integers, and the results must be the same. Steps that change the layout of a
+behind its schedule, on random integers, and the results must be the same. --wide: more kinds of kernels, and longer schedules. Steps that change the layout of a
 parameter are left out.
 """
 import os, sys, tempfile
@@ -18,7 +18,8 @@ FIRST, LAST = 0, 40
 
 
 class Judge:
-    def __init__(self, folder):
+    def __init__(self, folder, wide):
+        self.more = {"wide": True, "length": 12} if wide else {}
         self.kernel, self.steps = os.path.join(folder, "kernel.tvms"), os.path.join(folder, "steps.py")
         self.broken = None
 
@@ -39,7 +40,7 @@ class Judge:
     def judge(self, seed):
         """("same" | "unknown" | what is wrong, number of steps)."""
         self.broken = None
-        program, lines = generate.make(seed, self.ask, private=True)
+        program, lines = generate.make(seed, self.ask, private=True, **self.more)
         if self.broken or lines is None:
             return self.broken or "the kernel cannot be read", 0
         done = [line for line, accepted in lines if accepted]
@@ -58,11 +59,13 @@ def first_difference(judge, program, done):
 
 
 def main():
-    first, last = map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (FIRST, LAST)
+    wide = "--wide" in sys.argv
+    numbers = [int(n) for n in sys.argv[1:] if n != "--wide"]
+    first, last = numbers if len(numbers) == 2 else (FIRST, LAST)
     same = unknown = steps = 0
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
-        judge = Judge(folder)
+        judge = Judge(folder, wide)
         for seed in range(first, last):
             found, count = judge.judge(seed)
             steps += count
