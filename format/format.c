@@ -302,7 +302,7 @@ static void write_for(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
   const tvms_surf *suites = &w->nodes[node->c];
   word(w, "for ");
-  write_target(w, node->a, 4 + tvms_format_lead(w, node->b, 1));
+  write_target(w, node->a, 4 + tvms_format_lead(w, node->b, true, 1));
   word(w, " in ");
   last_value(w, node->b, 1, w->nodes[suites->a].begin);
   write_loop_end(w, ref, w->nodes[node->b].end, suites->a, suites->b, end);

@@ -307,9 +307,9 @@ static bool measure(tvms_writer *w, tvms_ref ref, bool bare, reach *to, uint32_t
   return fits;
 }
 
-uint32_t tvms_format_lead(tvms_writer *w, tvms_ref ref, uint32_t follow) {
+uint32_t tvms_format_lead(tvms_writer *w, tvms_ref ref, bool bare, uint32_t follow) {
   reach to = {0, false};
-  (void)measure(w, ref, false, &to, NULL);
+  (void)measure(w, ref, bare, &to, NULL);
   return to.columns + (to.open ? 0 : follow);
 }
 
@@ -330,7 +330,7 @@ static void write_compare(tvms_writer *w, const tvms_surf *node, uint32_t follow
     tvms_surf_op op = (tvms_surf_op)one->op;
     write_own(w, before, false,
               operator_columns(op)
-                  + tvms_format_lead(w, one->a, one->next ? 1 : follow));
+                  + tvms_format_lead(w, one->a, false, one->next ? 1 : follow));
     write_operator(w, op);
     before = one->a;
   }
@@ -344,7 +344,7 @@ static void write_inside(tvms_writer *w, tvms_ref ref, uint32_t follow) {
   case TVMS_SURF_BINARY:
   case TVMS_SURF_BOOL:
     write_own(w, node->a, false,
-              operator_columns(op) + tvms_format_lead(w, node->b, follow));
+              operator_columns(op) + tvms_format_lead(w, node->b, false, follow));
     write_operator(w, op);
     write_own(w, node->b, false, follow);
     return;

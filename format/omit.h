@@ -17,7 +17,7 @@
 TVMS_NODISCARD bool tvms_format_omit(tvms_writer *w, tvms_ref ref, uint32_t tail);
 
 // Columns of a node up to where its first bracket opens that can be split; without one, of all
-// of it and the `follow` behind it.
-uint32_t tvms_format_lead(tvms_writer *w, tvms_ref ref, uint32_t follow);
+// of it and the `follow` behind it. `bare`: without the parentheses around the whole.
+uint32_t tvms_format_lead(tvms_writer *w, tvms_ref ref, bool bare, uint32_t follow);
 
 #endif

@@ -172,10 +172,25 @@ static void split_param(tvms_writer *w, const tvms_surf *node, uint32_t tail) {
 }
 
 static void split_with_item(tvms_writer *w, const tvms_surf *node, uint32_t tail) {
-  tvms_format_item(w, node->a, node->b ? 4 : tail);
+  uint32_t as = node->b ? 4 + tvms_format_lead(w, node->b, false, tail) : tail;
+  tvms_format_item(w, node->a, as);
   if (!node->b) return;
   tvms_writer_put_text(w, " as ");
   tvms_format_item(w, node->b, tail);
+}
+
+// Columns of the upper bound of a slice up to where its first line may end: before an operator,
+// or where a bracket opens.
+static uint32_t lead_of_bound(tvms_writer *w, tvms_ref ref, uint32_t follow) {
+  for (;;) {
+    const tvms_surf *node = &w->nodes[ref];
+    bool operation = tvms_format_is_operation(node) || node->kind == TVMS_SURF_COMPARE
+                     || node->kind == TVMS_SURF_IF_EXP;
+    if (!operation || node->parens) break;
+    ref = node->a;
+    follow = 0;
+  }
+  return tvms_format_lead(w, ref, false, follow);
 }
 
 static void split_slice(tvms_writer *w, const tvms_surf *node, uint32_t tail) {
@@ -183,7 +198,7 @@ static void split_slice(tvms_writer *w, const tvms_surf *node, uint32_t tail) {
   bool spaced = tvms_format_is_spaced(w, node);
   uint32_t gap = spaced ? 1 : 0;
   uint32_t behind = step ? 2 : tail;
-  uint32_t upper = node->b ? gap + tvms_format_lead(w, node->b, behind) : behind;
+  uint32_t upper = node->b ? gap + lead_of_bound(w, node->b, behind) : behind;
   if (node->a) tvms_format_item(w, node->a, gap + 1 + upper);
   tvms_writer_put_text(w, node->a && spaced ? " :" : ":");
   if (node->b && spaced) tvms_writer_put_char(w, ' ');
