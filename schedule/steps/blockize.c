@@ -220,8 +220,10 @@ static bool blockize_blocks(tvms_step *step, bool keep_units) {
   tvms_node *node = tvms_sched_at(s, j.common)->node;
   tvms_node *body =
       node->kind == TVMS_NODE_FOR ? tvms_as_for(node)->body : tvms_as_block(node)->body;
-  if (body->kind != TVMS_NODE_SEQ)
-    return tvms_sched_refuse(s, "a block is in another one");
+  bool inside = body->kind != TVMS_NODE_SEQ;
+  for (uint32_t i = 0; i < count; i++)
+    inside = inside || sites[i] == j.common;
+  if (inside) return tvms_sched_refuse(s, "a block is in another one, or twice there");
   for (uint32_t i = 1; i < count; i++)
     if (tvms_sched_scope(s, tvms_sched_parent(s, sites[i]))
         != tvms_sched_scope(s, tvms_sched_parent(s, sites[0])))
