@@ -395,6 +395,15 @@ static bool goes_along_sum(const finder *f) {
   return true;
 }
 
+// A window of few taps that slides over lines which are no neighbours in memory, and nothing else that
+// would use a copy of them: copying costs more than the sums.
+static bool copies_for_itself(const tvms_contraction *c) {
+  enum { MOST_TAPS = 32 };
+  int64_t taps = tvms_contraction_steps(c);
+  return !c->contiguous && c->column_count > 1 && taps >= 0 && taps <= MOST_TAPS
+         && steps_of(c, TVMS_AXIS_ROW) == 1 && steps_of(c, TVMS_AXIS_OUTER) == 1;
+}
+
 static const char *TVMS_NULLABLE find(finder *f) {
   tvms_contraction *c = f->c;
   c->column = column_of(f);
@@ -419,6 +428,7 @@ static const char *TVMS_NULLABLE find(finder *f) {
   c->along_sum = lies_along_sum(f);
   if (c->row == TVMS_MOST_STAGE_AXES && goes_along_sum(f))
     return "its one row is summed along what lies in memory";
+  if (copies_for_itself(c)) return "its one row is a window that slides along lines";
   return tvms_contraction_column_steps(c) < 0
              ? "the size of its innermost axis is not known"
              : NULL;
