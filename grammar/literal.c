@@ -231,6 +231,16 @@ static const char *skip_escape(const tvms_lexer *lexer, const char *at) {
   return at + (at[1] == '\r' && at[2] == '\n' ? 3 : 2);
 }
 
+// A text that begins or ends too early makes words of what is around it on its line.
+static void forget_refused(tvms_lexer *lexer) {
+  const char *begin = lexer->token;
+  while ((uintptr_t)begin > lexer->base && begin[-1] != '\n') {
+    begin--;
+  }
+  tvms_diags_forget(&lexer->context->diags, TVMS_D_syntax,
+                    span_of(lexer, begin, lexer->token));
+}
+
 static bool closes(string_form form, const char *at) {
   return *at == form.quote
          && (form.width == 1 || (at[1] == form.quote && at[2] == form.quote));
@@ -240,6 +250,7 @@ static tvms_token_kind report_unfinished(tvms_lexer *lexer, string_form form,
                                          const char *at) {
   lexer->cursor = at;
   lexer->unfinished = true;
+  forget_refused(lexer);
   tvms_diag *diag = tvms_diag_report(&lexer->context->diags,
                                      form.width == 3 ? TVMS_D_unfinished_triple
                                                      : TVMS_D_unfinished_string,

@@ -494,12 +494,18 @@ static bool recover(parse *p, tvms_token *token) {
   if (token->kind == TVMS_TOK_NEWLINE && tvms_token_is_header(first.kind)
       && takes(p, TERMINAL_COLON)) {
     p->no_colon = first.begin;
-    tvms_diag_report(diags_of(p), TVMS_D_missing_colon,
-                     (tvms_span){token->begin, token->end});
+    tvms_diag *diag = tvms_diag_report(diags_of(p), TVMS_D_missing_colon,
+                                       (tvms_span){token->begin, token->end});
+    uint32_t end = trim_end(p, first.end, token->begin);
+    bool comment = memchr(text_of(p) + first.end, '#', end - first.end) != NULL;
+    if (!comment) tvms_diag_fix(diags_of(p), diag, (tvms_span){end, end}, true, ":");
     feed(p, TERMINAL_COLON, token->begin, token->begin, 0);
     return true;
   }
-  bool quiet = follows_skipped(p, *token)
+  const tvms_diag *last = diags_of(p)->last;
+  bool misplaced =
+      last && last->id == TVMS_D_bad_dedent && last->span.begin == token->begin;
+  bool quiet = misplaced || follows_skipped(p, *token)
                || (p->refused == first.begin
                    && (token->begin == first.end + 1 || first.kind == TVMS_TOK_FOR));
   bool unsupported = quiet || report_refused(p, *token);

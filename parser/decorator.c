@@ -147,6 +147,14 @@ static const tvms_decorator *TVMS_NULLABLE nearest(tvms_reader *reader,
   return count && namespace_ != TVMS_NS_NONE ? rows[0] : NULL;
 }
 
+// In Python files a decorator may be another library's, unless TVM has one that is spelled
+// nearly so.
+static bool is_near(tvms_reader *reader, tvms_sym name, const tvms_decorator *row) {
+  const char *meant = tvms_symbol_text(reader->context, row->name);
+  return tvms_diag_nearest_name(tvms_symbol_text(reader->context, name), &meant, 1)
+         != NULL;
+}
+
 static void report_misspelt(tvms_reader *reader, tvms_ref callee, tvms_span whole,
                             tvms_sym name, const tvms_decorator *TVMS_NULLABLE row) {
   tvms_diags *diags = &reader->context->diags;
@@ -263,9 +271,9 @@ static void read_last(tvms_reader *reader, tvms_ref last, bool of_class,
   decoration->kind = TVMS_DECORATED_UNKNOWN;
   tvms_namespace namespace_ = namespace_of(reader, callee);
   const tvms_decorator *row = decorator_named(namespace_, name);
-  if (!row && reader->lenient) return;
   if (!row) {
     row = nearest(reader, namespace_, name, of_class);
+    if (reader->lenient && !(namespace_ && row && is_near(reader, name, row))) return;
     report_misspelt(reader, callee, decoration->span, name, row);
   } else if (!is_namespace(reader, callee)) {
     return;

@@ -250,16 +250,17 @@ static bool check_tir_arguments(tvms_inference *in, const tvms_prim_func *callee
   return fine;
 }
 
-void tvms_infer_check_call_tir(tvms_inference *in) {
+bool tvms_infer_check_call_tir(tvms_inference *in) {
   const tvms_prim_func *callee = called_prim_func(in);
-  if (!callee || in->call->args.len < 2 || in->call->type_args.len != 1) return;
+  if (!callee || in->call->args.len < 2 || in->call->type_args.len != 1) return true;
   tvms_node *tuple = in->call->args.items[1];
-  if (tuple->kind != TVMS_NODE_TUPLE) return;
+  if (tuple->kind != TVMS_NODE_TUPLE) return true;
   learn_arguments(in, callee, tuple);
   tvms_list args = tvms_as_tuple(tuple)->fields;
   // What a PrimFunc gets of distributed tensors is decided later.
   for (uint32_t i = 0; i < args.len; i++) {
-    if (tvms_sinfo_of(in->unit, args.items[i])->kind == TVMS_NODE_SINFO_DTENSOR) return;
+    if (tvms_sinfo_of(in->unit, args.items[i])->kind == TVMS_NODE_SINFO_DTENSOR)
+      return true;
   }
   tvms_node *stated = in->call->type_args.items[0];
   uint32_t outputs = 1;
@@ -283,16 +284,29 @@ void tvms_infer_check_call_tir(tvms_inference *in) {
                      callee->params.len, tvms_diag_plural(callee->params.len), args.len,
                      tvms_diag_plural(args.len), outputs - shared,
                      tvms_diag_plural(outputs - shared));
-    return;
+    return false;
   }
-  if (!check_tir_arguments(in, callee, args, name)) return;
+  if (!check_tir_arguments(in, callee, args, name)) return false;
   // The types of shared buffers are those of the arguments.
-  if (shared) return;
+  if (shared) return true;
   tvms_node *written =
       tvms_infer_prim_func_outputs(in->prover, callee, args, scalars, outputs);
   if (!written || tvms_sinfo_relate(in->prover, written, stated) >= TVMS_FIT_RUNTIME)
-    return;
+    return true;
   tvms_diag_report(&context->diags, TVMS_D_call_tir_output, in->call->head.span, name,
                    tvms_sinfo_describe(in->unit, written),
                    tvms_sinfo_describe(in->unit, stated));
+  return false;
+}
+
+void tvms_infer_report_impure(const tvms_module *module, const tvms_call *call,
+                              tvms_span span, const char *TVMS_NULLABLE function) {
+  tvms_diags *diags = &module->context->diags;
+  tvms_diag *diag = function
+                        ? tvms_diag_report(diags, TVMS_D_impure_call, span, function)
+                        : tvms_diag_report(diags, TVMS_D_impure_in_dataflow, span);
+  if (!tvms_infer_called_prim_func(module, call->callee)) return;
+  tvms_diag_remark(diags, diag,
+                   "a PrimFunc writes into its arguments and returns nothing; "
+                   "R.call_tir makes its outputs and returns them");
 }

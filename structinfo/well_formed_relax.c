@@ -182,12 +182,9 @@ static void check_list(checker *check, tvms_list list, tvms_span span) {
 static void check_purity(checker *check, const tvms_call *call, tvms_span span) {
   if (tvms_infer_call_is_pure(check->module, call)) return;
   if (call->callee->kind == TVMS_NODE_GLOBAL_VAR && !call->callee->sinfo) return;
-  tvms_diags *diags = &check->context->diags;
-  if (check->dataflow) {
-    tvms_diag_report(diags, TVMS_D_impure_in_dataflow, span);
-  } else if (check->pure) {
-    tvms_diag_report(diags, TVMS_D_impure_call, span, check->function);
-  }
+  if (!check->dataflow && !check->pure) return;
+  const char *function = check->dataflow ? NULL : check->function;
+  tvms_infer_report_impure(check->module, call, span, function);
 }
 
 static void check_inferred(checker *check, const tvms_node *value, tvms_span span) {
@@ -204,7 +201,7 @@ static void check_inferred(checker *check, const tvms_node *value, tvms_span spa
       in.op = op;
       tvms_in_expects(&in, 0, "a PrimFunc of the module");
     }
-    tvms_infer_check_call_tir(&in);
+    (void)tvms_infer_check_call_tir(&in);
     return;
   }
   // A call is inferred when it is read; what is wrong with it is said already.

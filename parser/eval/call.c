@@ -6,6 +6,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/ops.h"
+#include "parser/eval/reader.h"
 
 // The arguments of a call whose callee is unknown are evaluated for what they report.
 static tvms_eval_value call_unknown(tvms_reader *reader, tvms_ref call) {
@@ -23,7 +24,20 @@ static tvms_eval_value call_unknown(tvms_reader *reader, tvms_ref call) {
 
 tvms_eval_value tvms_eval_report_cannot_call(tvms_reader *reader,
                                              tvms_eval_value callee, tvms_ref call) {
-  tvms_reader_report(reader, cannot_call, call, tvms_eval_describe(reader, callee));
+  tvms_diag *diag =
+      tvms_reader_report(reader, cannot_call, call, tvms_eval_describe(reader, callee));
+  tvms_span whole = tvms_reader_span_of(reader, call);
+  tvms_span name = tvms_reader_span_of(reader, tvms_reader_callee(reader, call));
+  const char *text = reader->surface->source->text;
+  if (!tvms_eval_value_node_of(callee, TVMS_NODE_BUFFER) || text[name.end] != '('
+      || !tvms_reader_at(reader, call)->b) {
+    return TVMS_UNKNOWN;
+  }
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag_remark(diags, diag, "an element is %.*s[...]", (int)(name.end - name.begin),
+                   text + name.begin);
+  tvms_diag_fix(diags, diag, (tvms_span){name.end, name.end + 1}, false, "[");
+  tvms_diag_fix(diags, diag, (tvms_span){whole.end - 1, whole.end}, false, "]");
   return TVMS_UNKNOWN;
 }
 

@@ -167,10 +167,13 @@ static tvms_eval_value eval_items(tvms_reader *reader, tvms_ref list,
   uint32_t count = tvms_surface_count(reader->surface, list);
   tvms_eval_value *items = tvms_arena_array(&reader->values, tvms_eval_value, count);
   uint32_t i = 0;
+  bool known = true;
   tvms_surface_each(reader->surface, item, list) {
+    known = known && tvms_reader_at(reader, item)->kind != TVMS_SURF_BAD;
     items[i++] = tvms_eval(reader, item);
   }
-  return tvms_eval_value_items(kind, items, count);
+  // How many items stand where the text could not be read, nobody knows.
+  return known ? tvms_eval_value_items(kind, items, count) : tvms_reader_failed(reader);
 }
 
 static tvms_eval_value eval_set(tvms_reader *reader, tvms_ref list) {

@@ -12,6 +12,7 @@
 #include "parser/eval/eval.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/iterate.h"
+#include "parser/eval/reader.h"
 #include "parser/eval/set.h"
 #include "support/trial.h"
 
@@ -263,6 +264,27 @@ static const char *TVMS_NULLABLE meant_keyword(const char *name,
   return NULL;
 }
 
+// What can be given by name: nothing is like the name that was written.
+static void list_parameters(binder *bind, tvms_diag *diag, const char *const *names) {
+  char text[160] = "";
+  size_t len = 0;
+  for (uint32_t i = 0; i < bind->signature->count; i++) {
+    if (bind->given >> i & 1
+        || bind->signature->params[i].kind > TVMS_PARAM_KEYWORD_ONLY)
+      continue;
+    size_t more = strlen(names[i]) + 2;
+    if (len + more + 5 > sizeof text) {
+      len += (size_t)snprintf(text + len, sizeof text - len, ", ...");
+      break;
+    }
+    len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len ? ", " : "",
+                            names[i]);
+  }
+  if (len)
+    tvms_diag_remark(&bind->reader->context->diags, diag, "what it takes besides: %s",
+                     text);
+}
+
 static void unknown_keyword(binder *bind, tvms_sym name, tvms_ref keyword) {
   tvms_reader *reader = bind->reader;
   const tvms_signature *signature = bind->signature;
@@ -279,7 +301,10 @@ static void unknown_keyword(binder *bind, tvms_sym name, tvms_ref keyword) {
       tvms_diag_report(diags, TVMS_D_unknown_parameter, span, callee_text(bind), text);
   const char *near = other ? other : meant_keyword(text, names, signature->count);
   if (!near) near = tvms_diag_nearest_name(text, names, signature->count);
-  if (!near) return;
+  if (!near) {
+    list_parameters(bind, diag, names);
+    return;
+  }
   if (other)
     tvms_diag_remark(diags, diag, "TVM %s calls it '%s'",
                      tvms_dialect_text(reader->dialect), other);
@@ -392,7 +417,8 @@ void tvms_eval_report_missing_argument(tvms_reader *reader, tvms_ref ref,
                                        const char *what, const char *name) {
   char quoted[80];
   snprintf(quoted, sizeof quoted, "'%s'", name);
-  tvms_reader_report(reader, missing_argument, ref, what, "", quoted);
+  tvms_reader_report(reader, missing_argument, tvms_reader_callee(reader, ref), what,
+                     "", quoted);
 }
 
 // Required arguments that are not given become unknown, and are reported all at once.
@@ -413,7 +439,8 @@ static void put_defaults(binder *bind) {
     count++;
   }
   if (!count || !bind->sound || !bind->known) return;
-  tvms_reader_report(bind->reader, missing_argument, bind->call, callee_text(bind),
+  tvms_reader_report(bind->reader, missing_argument,
+                     tvms_reader_callee(bind->reader, bind->call), callee_text(bind),
                      count > 1 ? "s" : "", missing);
   bind->sound = false;
 }

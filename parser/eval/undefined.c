@@ -6,6 +6,7 @@
 #include "parser/eval/undefined.h"
 
 #include "ir/meant.h"
+#include "ir/respell.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/scope.h"
 #include "support/trial.h"
@@ -152,16 +153,34 @@ static bool explain_word(tvms_reader *reader, tvms_diag *diag, const char *name,
   return true;
 }
 
+// What imports the namespace that everybody calls so, or NULL.
+static const char *TVMS_NULLABLE import_of(const tvms_reader *reader, tvms_sym name) {
+  const char *text = tvms_symbol_text(reader->context, name);
+  if (strcmp(text, "I") == 0) return "ir";
+  if (strcmp(text, "R") == 0) return "relax";
+  if (strcmp(text, "T") != 0) return NULL;
+  size_t matched;
+  const char *now = tvms_spelling_convert(
+      TVMS_SPELLING_MODULE, "tir", 3, TVMS_DIALECT_OLDEST, reader->dialect, &matched);
+  return now ? now : "tir";
+}
+
 // Whether the name was reported in this definition, without a near one; then it is declared
-// nowhere, and saying that once is enough. Likewise where names are missing on the left of
+// nowhere, and saying that once is enough; of a namespace, once in the file. Likewise where names are missing on the left of
 // an assignment.
 static bool is_said(const tvms_reader *reader, tvms_sym name) {
   if (reader->short_of_names && reader->short_of_names == reader->unit) return true;
   for (uint32_t i = 0; i < reader->undefined.len; i++) {
     const tvms_undefined *said = &reader->undefined.items[i];
-    if (said->unit == reader->unit && said->name == name) return true;
+    bool missing = said->name == name && import_of(reader, name);
+    if ((said->unit == reader->unit || missing) && said->name == name) return true;
   }
   return false;
+}
+
+static void note_said(tvms_reader *reader, tvms_sym name) {
+  tvms_undefined said = {reader->unit, name};
+  tvms_vec_push(&reader->context->memory, &reader->undefined, said);
 }
 
 // `return x // text`.
@@ -198,6 +217,13 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
   if (is_said(reader, name)) return;
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_undefined_name, span, text);
   if (tvms_trial_is_muted(diags) || is_member(reader, diag, name, span)) return;
+  const char *import = import_of(reader, name);
+  if (import) {
+    tvms_diag_remark(diags, diag, "write 'from tvm.script import %s as %s' on top",
+                     import, text);
+    note_said(reader, name);
+    return;
+  }
   bool foreign = tvms_meant_find(TVMS_MEANT_OBJECT, text) != NULL;
   if (foreign && explain_dotted(reader, diag, text, span)) return;
   if (explain_word(reader, diag, text, span)) return;
@@ -212,8 +238,7 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
   }
   const char *near = nearest_binding(reader, name);
   if (!near) {
-    tvms_undefined said = {reader->unit, name};
-    tvms_vec_push(&reader->context->memory, &reader->undefined, said);
+    note_said(reader, name);
   }
   if (!near && explain_dotted(reader, diag, text, span)) return;
   if (reader->language && reader->language->explain) {

@@ -8,6 +8,26 @@
 #include "parser/relax/prototype.h"
 #include "parser/relax/signature.h"
 #include "parser/relax/state.h"
+#include "structinfo/call.h"
+
+// Whether the call contradicts a PrimFunc that has been read, which verification would find:
+// said while reading, nothing is built on what the call cannot give.
+static bool contradicts(const tvms_reader *reader, tvms_inference *in) {
+  if (!reader->module || reader->module->unchecked || tvms_relax_of(reader)->unchecked)
+    return false;
+  uint32_t op = tvms_op_called(&in->call->head);
+  if (op == TVMS_R_call_tir || op == TVMS_R_call_tir_inplace
+      || op == TVMS_R_call_tir_with_grad) {
+    return !tvms_infer_check_call_tir(in);
+  }
+  const tvms_node *callee = in->call->callee;
+  if (!tvms_relax_in_dataflow(reader) || tvms_infer_call_is_pure(in->module, in->call)
+      || (callee->kind == TVMS_NODE_GLOBAL_VAR && !callee->sinfo)) {
+    return false;
+  }
+  tvms_infer_report_impure(in->module, in->call, in->call->head.span, NULL);
+  return true;
+}
 
 tvms_eval_value tvms_relax_finish_call(tvms_reader *reader, tvms_call *call,
                                        const tvms_span *TVMS_NULLABLE spans) {
@@ -18,7 +38,7 @@ tvms_eval_value tvms_relax_finish_call(tvms_reader *reader, tvms_call *call,
                        .call = call,
                        .arg_spans = spans};
   call->head.sinfo = tvms_infer_call(&in);
-  if (!call->head.sinfo) {
+  if (!call->head.sinfo || contradicts(reader, &in)) {
     return tvms_reader_failed(reader);
   }
   return tvms_eval_value_node(&call->head);

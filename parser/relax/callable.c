@@ -192,6 +192,24 @@ static tvms_ref given_at(const tvms_reader *reader, tvms_ref call, uint32_t i) {
   return call;
 }
 
+// The variable of this block that a text names by mistake, or NULL; reports what is no
+// variable of it.
+static tvms_node *TVMS_NULLABLE refuse_output(tvms_reader *reader,
+                                              tvms_eval_value value, tvms_ref ref) {
+  tvms_diag *diag = tvms_reader_report(reader, output_not_emitted, ref,
+                                       tvms_eval_describe(reader, value));
+  reader->failed = true;
+  if (value.kind != TVMS_EVAL_STR) return NULL;
+  tvms_sym name = tvms_symbol_intern(reader->context, value.as.text, value.len);
+  const tvms_binding *binding = tvms_scope_lookup(reader, name);
+  tvms_node *var =
+      binding ? tvms_eval_value_node_of(binding->value, TVMS_NODE_VAR) : NULL;
+  if (!var || !is_emitted_here(reader, var)) return NULL;
+  tvms_diag_fix(&reader->context->diags, diag, tvms_reader_span_of(reader, ref), true,
+                "%s", tvms_symbol_text(reader->context, name));
+  return var;
+}
+
 tvms_eval_value tvms_call_relax_output(tvms_reader *reader,
                                        const tvms_call_args *call) {
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
@@ -215,10 +233,8 @@ tvms_eval_value tvms_call_relax_output(tvms_reader *reader,
     if (!tvms_eval_value_is_known(value)) continue;
     tvms_node *var = tvms_eval_value_node_of(value, TVMS_NODE_VAR);
     if (!var || !is_emitted_here(reader, var)) {
-      tvms_reader_report(reader, output_not_emitted, given_at(reader, call->ref, i),
-                         tvms_eval_describe(reader, value));
-      reader->failed = true;
-      continue;
+      var = refuse_output(reader, value, given_at(reader, call->ref, i));
+      if (!var) continue;
     }
     tvms_vec_push(&reader->context->memory, &tvms_relax_of(reader)->outputs, var);
   }

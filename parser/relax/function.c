@@ -139,7 +139,10 @@ static void read_signature(tvms_reader *reader, const tvms_surf_definition *def)
   }
   define_symbols(reader, def->params);
   tvms_surface_each(reader->surface, ref, def->params) {
-    if (tvms_reader_at(reader, ref)->kind == TVMS_SURF_PARAM) read_param(reader, ref);
+    uint32_t kind = tvms_reader_at(reader, ref)->kind;
+    if (kind == TVMS_SURF_PARAM) read_param(reader, ref);
+    if (kind == TVMS_SURF_BAD)
+      tvms_scope_bind_words(reader, tvms_reader_span_of(reader, ref));
   }
   if (def->returns) tvms_relax_define_result_symbols(reader, def->returns);
   if (def->returns) relax->ret_type = tvms_relax_annotation(reader, def->returns);
@@ -288,6 +291,8 @@ static tvms_node *TVMS_NULLABLE read_function(tvms_reader *reader, tvms_ref ref,
       tvms_decoration_says(&decoration, TVMS_OPTION_PRIVATE);
   tvms_relax_of(reader)->pure =
       !tvms_decoration_says(&decoration, TVMS_RELAX_OPTION_IMPURE);
+  tvms_relax_of(reader)->unchecked =
+      tvms_decoration_says(&decoration, TVMS_OPTION_UNCHECKED);
   tvms_scope_push(reader);
   read_signature(reader, &def);
   tvms_builder_begin_seq(&tvms_relax_of(reader)->builder);

@@ -16,6 +16,7 @@ static const struct {
   const char *params[4];  // of the operator
 } about[] = {
     {TVMS_D_op_axis, {"axis", "axes", "dim", "indices_or_sections"}},
+    {TVMS_D_op_axis_twice, {"axis", "axes"}},
     {TVMS_D_op_ndim, {"axes", "shape"}},
     {TVMS_D_call_tir_arity, {"args"}},
     {TVMS_D_call_tir_output, {"out_ty", "out_sinfo"}},
@@ -84,6 +85,27 @@ static tvms_ref argument_of(const tvms_relax_op_call *call, uint64_t given,
   return 0;
 }
 
+// "axis 4 of": the last item of a written list that is this number, else the whole list.
+static tvms_ref axis_in(const tvms_relax_op_call *call, const tvms_diag *diag,
+                        tvms_ref list) {
+  const tvms_surf *node = tvms_reader_at(call->reader, list);
+  bool axis = diag->id == TVMS_D_op_axis || diag->id == TVMS_D_op_axis_twice;
+  if (!axis || (node->kind != TVMS_SURF_TUPLE && node->kind != TVMS_SURF_LIST)
+      || strncmp(diag->text, "axis ", 5) != 0) {
+    return list;
+  }
+  const char *text = call->reader->surface->source->text;
+  size_t len = strcspn(diag->text + 5, " ");
+  tvms_ref found = list;
+  tvms_surface_each(call->reader->surface, item, node->a) {
+    tvms_span span = tvms_reader_span_of(call->reader, item);
+    if (span.end - span.begin == len
+        && memcmp(text + span.begin, diag->text + 5, len) == 0)
+      found = item;
+  }
+  return found;
+}
+
 void tvms_relax_place_findings(const tvms_relax_op_call *call, uint64_t given,
                                const tvms_diag *before) {
   tvms_reader *reader = call->reader;
@@ -91,16 +113,16 @@ void tvms_relax_place_findings(const tvms_relax_op_call *call, uint64_t given,
   tvms_diag *diag = before ? before->next : reader->context->diags.first;
   for (; diag; diag = diag->next) {
     if (diag->span.begin != whole.begin || diag->span.end != whole.end) continue;
-    bool operands = diag->id == TVMS_D_op_dtypes_differ || diag->id == TVMS_D_op_broadcast;
+    bool operands =
+        diag->id == TVMS_D_op_dtypes_differ || diag->id == TVMS_D_op_broadcast;
     if (operands && (given & 3) == 3) {
-      diag->span =
-          (tvms_span){tvms_reader_span_of(reader, call->refs[0]).begin,
-                      tvms_reader_span_of(reader, call->refs[1]).end};
+      diag->span = (tvms_span){tvms_reader_span_of(reader, call->refs[0]).begin,
+                               tvms_reader_span_of(reader, call->refs[1]).end};
       continue;
     }
     tvms_ref ref = argument_of(call, given, diag);
     int32_t i = ref ? -1 : param_of(call, given, diag);
-    if (i >= 0) ref = call->refs[i];
+    if (i >= 0) ref = axis_in(call, diag, call->refs[i]);
     if (ref) diag->span = tvms_reader_span_of(reader, ref);
   }
 }

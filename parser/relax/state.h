@@ -65,7 +65,8 @@ typedef struct tvms_relax_state {
   // `gv: R.Tuple` without a value stood in the body: the name that the next statement
   // without a value binds, or 0.
   tvms_sym void_name;
-  bool pure;  // the function is said to be pure
+  bool pure;       // the function is said to be pure
+  bool unchecked;  // check_well_formed=False
   tvms_node_vec params;
   tvms_node *TVMS_NULLABLE attrs;
   tvms_node *TVMS_NULLABLE ret_type;  // the annotation
