@@ -1,7 +1,7 @@
 // Definitions that could not be read whole are read again with assumptions.
 //
-// What a definition makes of a value that only Python knows says what it must be: a number or
-// a data type. Numbers become variables that may have any value; data types are tried one
+// What a definition makes of a value that only Python knows says what it must be: a number, a
+// text or a data type. Numbers become variables that may have any value; data types are tried one
 // after the other, as are the types of the variables. A reading in which something is wrong
 // is forgotten: the program that Python makes may be another one.
 //
@@ -199,7 +199,8 @@ static const char *text_of(tvms_reader *reader, tvms_unit *unit) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, &reader->context->memory);
   for (uint32_t i = 0; i < all->items.len; i++) {
-    if (all->items.items[i].wanted != TVMS_WANTED_NUMBER) continue;
+    tvms_wanted wanted = all->items.items[i].wanted;
+    if (wanted != TVMS_WANTED_NUMBER && wanted != TVMS_WANTED_TEXT) continue;
     tvms_strbuf_printf(&text, text.len ? ", %s" : "any %s",
                        tvms_symbol_text(reader->context, all->items.items[i].text));
   }

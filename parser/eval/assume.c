@@ -64,6 +64,11 @@ static tvms_eval_value value_of(tvms_reader *reader, uint32_t index) {
   case TVMS_WANTED_NOTHING: break;
   case TVMS_WANTED_NUMBER:
     return tvms_eval_value_node(variable(reader, assumption, values));
+  case TVMS_WANTED_TEXT: {
+    const tvms_name *name =
+        tvms_interner_name(&reader->context->names, assumption->text);
+    return tvms_eval_value_text(name->text, name->len);
+  }
   case TVMS_WANTED_DTYPE: {
     const char *dtype = assumption->dtype ? assumption->dtype : values->dtype;
     return tvms_eval_value_text(dtype, (uint32_t)strlen(dtype));

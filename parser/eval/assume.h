@@ -22,6 +22,7 @@ typedef struct tvms_binding tvms_binding;
 typedef enum {
   TVMS_WANTED_NOTHING,
   TVMS_WANTED_NUMBER,
+  TVMS_WANTED_TEXT,
   TVMS_WANTED_DTYPE,
 } tvms_wanted;
 

@@ -118,7 +118,8 @@ tvms_diag *tvms_eval_report_type(tvms_reader *reader, tvms_ref ref,
                                  const char *TVMS_NULLABLE what, const char *expected,
                                  tvms_eval_value value) {
   reader->failed = true;
-  tvms_eval_assume_wanted(reader, value, TVMS_WANTED_NUMBER);
+  bool text = strcmp(expected, "a string") == 0;
+  tvms_eval_assume_wanted(reader, value, text ? TVMS_WANTED_TEXT : TVMS_WANTED_NUMBER);
   if (!is_known_throughout(value)) return NULL;
   if (is_whole_grid(reader, ref, value)) return NULL;
   char name[80];

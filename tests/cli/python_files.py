@@ -370,6 +370,9 @@ def make(n, dtype, kinds, shape, helper):
                 p = tvms("check", self.file(changed))
                 known = new == "helper"
                 self.assertEqual((p.returncode, p.stderr.count(b"note[N0429]"), p.stderr.count(b"error")), (0, not known, 0), p.stderr)
+        # A text that nothing else says anything of.
+        p = tvms("check", self.file(HEAD + "def make(where, n):\n    @T.prim_func\n    def f(A: T.Buffer((n,), 'int8', scope=where)):\n        T.evaluate(A[0])\n    return f\n"))
+        self.assertIn(b"'f' is checked for any n, where\n", p.stderr)
         # Other verbs have nothing to show of it, and --strict wants to know what was assumed.
         self.assertEqual(tvms("print", self.file(text)).stdout, b"")
         p = tvms("check", "--strict", self.file(text))
