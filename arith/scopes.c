@@ -90,6 +90,18 @@ static void enter_outcome(tvms_scopes *s, tvms_node *condition, bool holds) {
                       tvms_analyzer_rewrite_simplify(s->analyzer, negation));
 }
 
+// A condition of a statement that reads memory may not hold any more behind the first store:
+// from 0.27 on nothing is concluded from it.
+static bool may_change(tvms_scopes *s, tvms_node *condition) {
+  return !tvms_release_has(s->unit->dialect, TVMS_FACT_conditions_keep_memory)
+         && tvms_arith_effect_of(&s->unit->context->memory, condition)
+                > TVMS_EFFECT_PURE;
+}
+
+static void enter_case(tvms_scopes *s, const tvms_if_then_else *branch, bool holds) {
+  if (!may_change(s, branch->condition)) enter_outcome(s, branch->condition, holds);
+}
+
 static void enter_block(tvms_scopes *s, const tvms_block_realize *realize) {
   if (!tvms_release_has(s->unit->dialect, TVMS_FACT_axes_have_ranges)) return;
   tvms_list axes = tvms_as_block(realize->block)->iter_vars;
@@ -124,8 +136,8 @@ static void enter(tvms_rewrite_watch *watch, const tvms_node *parent,
            && is_part(field, offsetof(tvms_prim_func, body)))
     enter_function(s, tvms_as_prim_func(parent));
   else if (opens && parent->kind == TVMS_NODE_IF_THEN_ELSE)
-    enter_outcome(s, tvms_as_if_then_else(parent)->condition,
-                  is_part(field, offsetof(tvms_if_then_else, then_case)));
+    enter_case(s, tvms_as_if_then_else(parent),
+               is_part(field, offsetof(tvms_if_then_else, then_case)));
   else if (opens && parent->kind == TVMS_NODE_BLOCK_REALIZE)
     enter_block(s, tvms_as_block_realize(parent));
   else if (opens && parent->kind != TVMS_NODE_FOR) {
@@ -161,7 +173,8 @@ static void leave(tvms_rewrite_watch *watch, const tvms_node *parent,
     learn_value(s, tvms_as_bind(made));
   if (made && made->kind == TVMS_NODE_ATTR_STMT)
     learn_thread(s, tvms_as_attr_stmt(made));
-  if (made && made->kind == TVMS_NODE_ASSERT)
+  if (made && made->kind == TVMS_NODE_ASSERT
+      && !may_change(s, tvms_as_assert(made)->condition))
     tvms_analyzer_enter(s->analyzer, tvms_as_assert(made)->condition);
 }
 
@@ -204,7 +217,8 @@ tvms_node *tvms_scopes_choose(tvms_rewriter *r, tvms_node *node) {
 }
 
 tvms_node *tvms_scopes_keep_predicate(tvms_rewriter *r, tvms_node *node) {
-  if (tvms_release_has(r->unit->dialect, TVMS_FACT_masked_access_is_intrinsic)) return node;
+  if (tvms_release_has(r->unit->dialect, TVMS_FACT_masked_access_is_intrinsic))
+    return node;
   if (node->kind == TVMS_NODE_STORE && r->old->kind == TVMS_NODE_STORE) {
     tvms_store now = *tvms_as_store(node);
     now.predicate = tvms_as_store(r->old)->predicate;

@@ -149,9 +149,13 @@ static void add_inequality(solver *s, nodes *list, tvms_node *made) {
   }
   for (uint32_t i = 0; made->kind == TVMS_NODE_LE && i < list->len;) {
     tvms_node *old = list->items[i];
+    if (old->kind != TVMS_NODE_LE) {
+      i++;
+      continue;
+    }
     tvms_node *left = tvms_as_binary(made)->a, *right = tvms_as_binary(old)->a;
-    if (old->kind == TVMS_NODE_LE && proves(s, TVMS_NODE_LE, left, right)) return;
-    if (old->kind == TVMS_NODE_LE && proves(s, TVMS_NODE_LE, right, left))
+    if (proves(s, TVMS_NODE_LE, left, right)) return;
+    if (proves(s, TVMS_NODE_LE, right, left))
       remove_at(list, i);
     else
       i++;

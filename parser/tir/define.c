@@ -108,6 +108,12 @@ tvms_node *tvms_tir_declared_early(tvms_reader *reader, tvms_sym name) {
   return var && var->spare & TVMS_SPARE_DECLARED ? var : NULL;
 }
 
+void tvms_tir_name_in_pragma(tvms_reader *reader, tvms_node *node) {
+  bool declared = node->kind == TVMS_NODE_VAR
+                  && tvms_tir_declared_early(reader, tvms_as_var(node)->name) == node;
+  if (declared) node->flags |= TVMS_FLAG_EARLY;
+}
+
 void tvms_tir_define_early(tvms_node *var) {
   var->spare &= (uint16_t)~TVMS_SPARE_DECLARED;
   var->flags |= TVMS_FLAG_EARLY;

@@ -15,6 +15,10 @@ void tvms_tir_define(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
 // a reader that reads what TVM writes asks here before it makes a variable.
 tvms_node *TVMS_NULLABLE tvms_tir_declared_early(tvms_reader *reader, tvms_sym name);
 
+// Notes that a pragma names a node. NarrowDataType narrows the variable of a loop, but not the
+// node of a pragma, so that TVM's text may name one there that nothing defines.
+void tvms_tir_name_in_pragma(tvms_reader *reader, tvms_node *node);
+
 // Notes that a variable that was declared early is defined here.
 void tvms_tir_define_early(tvms_node *var);
 

@@ -10,6 +10,7 @@
 #include "parser/eval/repr.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
+#include "parser/tir/define.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/handlers.h"
 #include "parser/tir/let.h"
@@ -387,6 +388,8 @@ tvms_eval_value tvms_call_attr(tvms_reader *reader, const tvms_call_args *call) 
   tvms_node *node = attr_node(reader, call->args[0], call->refs[0]);
   tvms_node *value = node ? attr_value(reader, call->args[2], call->refs[2]) : NULL;
   if (!value) return tvms_reader_failed(reader);
+  if (key.len > 7 && memcmp(key.as.text, "pragma_", 7) == 0)
+    tvms_tir_name_in_pragma(reader, node);
   tvms_node *stmt =
       tvms_tir_attr_new(reader, node, key.as.text, key.len, value, call->ref);
   return tvms_frame_binder(reader, stmt, TVMS_NOTHING, call->ref);

@@ -6,7 +6,8 @@
 // Parameters keep their shape for the checks of the caller, the body uses a view of them.
 // Places are written as the sums of loop variables that they are, where they are such sums
 // (arith/iter_map.h). Axis separators keep that many dimensions apart. TVM:
-// tirx.transform.FlattenBuffer.
+// tirx.transform.FlattenBuffer, which takes remainders of sums that differ by less than the
+// divisor for the same, (i + 1) % 8 and i % 8, and writes a wrong place; tvms does not.
 #include "arith/iter_map.h"
 #include "arith/merge_mod.h"
 #include "arith/scopes.h"

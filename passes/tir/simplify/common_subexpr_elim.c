@@ -53,6 +53,7 @@ typedef struct {
   uint32_t current;        // scope
   const tvms_node *stmt;   // at hand
   uint32_t lets;           // bodies of T.Let around
+  uint32_t below;          // only parts of less depth are replaced; 0: all
   tvms_node_map inserted;  // statement -> insertion
   TVMS_VEC(insertion *) insertions;
 } planner;
@@ -86,6 +87,12 @@ static uint32_t common_scope(const planner *p, uint32_t a, uint32_t b) {
 static bool is_recorded_kind(const tvms_node *node) {
   return tvms_node_is_binary(node) || node->kind == TVMS_NODE_NOT
          || node->kind == TVMS_NODE_CAST || node->kind == TVMS_NODE_SELECT;
+}
+
+// What is the same where its operands are. Vectors of numbers are not bound themselves.
+static bool is_known_by_its_parts(const tvms_node *node) {
+  return is_recorded_kind(node) || node->kind == TVMS_NODE_RAMP
+         || node->kind == TVMS_NODE_BROADCAST;
 }
 
 static bool is_forbidden_kind(const tvms_node *node) {
@@ -133,7 +140,7 @@ static uint32_t plan_expr(planner *p, tvms_node *node) {
     }
   }
   uint32_t number = tvms_value_numbers_add(
-      &p->numbers, node, made.parts, is_recorded_kind(node) ? made.part_count : 0);
+      &p->numbers, node, made.parts, is_known_by_its_parts(node) ? made.part_count : 0);
   if (number == p->candidates.len) tvms_vec_push(p->memory, &p->candidates, made);
   bool eligible = is_recorded_kind(node) && !tvms_dtype_is_bool(node->dtype)
                   && !p->candidates.items[number].forbidden;
@@ -280,8 +287,12 @@ static bool choose(planner *p) {
 static tvms_node *replace(tvms_rewriter *r, tvms_node *node) {
   planner *p = r->self;
   uint32_t number = tvms_value_numbers_of(&p->numbers, node);
-  tvms_node *var = number == TVMS_NO_VALUE ? NULL : p->candidates.items[number].var;
-  return var ? var : TVMS_REWRITE_BELOW;
+  if (number == TVMS_NO_VALUE) return TVMS_REWRITE_BELOW;
+  const candidate *entry = &p->candidates.items[number];
+  // In the value of another binding: depth does not count what a vector is made of, so that a
+  // part in one may be bound behind it.
+  bool bound = entry->var && (!p->below || entry->depth < p->below);
+  return bound ? entry->var : TVMS_REWRITE_BELOW;
 }
 
 static tvms_node *insert(tvms_rewriter *r, tvms_node *node) {
@@ -298,7 +309,9 @@ static tvms_node *insert(tvms_rewriter *r, tvms_node *node) {
     tvms_bind *made = tvms_node_make(p->unit, BIND, TVMS_NO_SPAN);
     tvms_field_role role = r->role;
     r->role = TVMS_ROLE_USE;
+    p->below = p->candidates.items[number].depth;
     made->value = tvms_rewrite_below(r, value);
+    p->below = 0;
     r->role = role;
     made->var = p->candidates.items[number].var;
     if (at->done) {

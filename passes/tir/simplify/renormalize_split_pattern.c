@@ -58,8 +58,9 @@ static bool read_term(tvms_rewriter *r, tvms_node *sum, tvms_node **x, int64_t *
 
 static tvms_node *leave_floor_div(tvms_rewriter *r, tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
-  if (node != r->old) node = build(r, TVMS_NODE_FLOOR_DIV, op->a, op->b);
-  if (node->kind != TVMS_NODE_FLOOR_DIV) return node;
+  tvms_node *built = build(r, TVMS_NODE_FLOOR_DIV, op->a, op->b);
+  if (built->kind != TVMS_NODE_FLOOR_DIV) return built;
+  if (node != r->old) node = built;
   op = tvms_as_binary(node);
   int64_t c1, c2;
   if (!read_number(op->b, &c2) || c2 == 0) return node;
