@@ -166,6 +166,24 @@ bool tvms_sched_ranges_leave(tvms_sched *sched, int32_t site, const tvms_node *b
 
 // ---- Which steps are taken ----
 
+// Does the condition of a block say no more than that the axes stay in their domains?
+static bool is_bound(tvms_sched *sched, int32_t block) {
+  const tvms_block_realize *realize = tvms_sched_realize(sched, block);
+  if (tvms_node_is_int(realize->predicate, 1)) return true;
+  tvms_list axes = tvms_sched_block(sched, block)->iter_vars;
+  tvms_analyzer *analyzer = tvms_sched_analyzer(sched, block);
+  for (uint32_t i = 0; i < axes.len; i++) {
+    const tvms_range *dom = tvms_as_range(tvms_as_iter_var(axes.items[i])->dom);
+    tvms_node *end = tvms_sched_build(sched, TVMS_NODE_ADD, dom->min, dom->extent);
+    tvms_node *below =
+        tvms_sched_build(sched, TVMS_NODE_LT, realize->iter_values.items[i], end);
+    if (below->kind == TVMS_NODE_LT) (void)tvms_analyzer_enter(analyzer, below);
+  }
+  bool bound = tvms_analyzer_can_prove(analyzer, realize->predicate);
+  tvms_analyzer_free(analyzer);
+  return bound;
+}
+
 bool tvms_sched_check_steps(tvms_sched *sched, int32_t block) {
   if (tvms_sched_flags_affine(sched, block)) return true;
   tvms_list values = tvms_sched_realize(sched, block)->iter_values;
@@ -209,6 +227,9 @@ static bool leaves_out(const tvms_domains *inner, const tvms_domains *outer,
 }
 
 bool tvms_sched_check_whole(tvms_sched *sched, int32_t block, bool reduced) {
+  if (!reduced && !is_bound(sched, block))
+    return tvms_sched_refuse(sched, "block '%s' runs under a condition of its own",
+                             tvms_sched_block_name(sched, block));
   tvms_domains inner, outer;
   tvms_sched_domain_sets(sched, tvms_sched_parent(sched, block), TVMS_NO_SITE, &inner);
   tvms_domains_init(&outer, sched->unit);

@@ -187,6 +187,29 @@ static bool runs_over_all(tvms_sched *s, int32_t block) {
   return all;
 }
 
+static bool uses_loop(const tvms_sched *s, int32_t block, int32_t loop, bool reduced) {
+  tvms_list axes = tvms_sched_block(s, block)->iter_vars;
+  tvms_list values = tvms_sched_realize(s, block)->iter_values;
+  for (uint32_t i = 0; i < axes.len; i++)
+    if ((!reduced
+         || tvms_as_iter_var(axes.items[i])->iter_type == TVMS_ITER_COMM_REDUCE)
+        && tvms_sched_uses(s, values.items[i], tvms_sched_loop(s, loop)->var))
+      return true;
+  return false;
+}
+
+// Would a loop that no axis uses do single steps of a reduction again, those of a loop further out? TVM does not ask.
+static bool repeats_steps(const tvms_sched *s, int32_t block) {
+  bool unused = false;
+  for (int32_t at = tvms_sched_parent(s, block); tvms_sched_is_loop(s, at);
+       at = tvms_sched_parent(s, at)) {
+    if (unused && uses_loop(s, block, at, true)) return true;
+    bool unit = tvms_node_is_int(tvms_sched_loop(s, at)->extent, 1);
+    unused = unused || (!unit && !uses_loop(s, block, at, false));
+  }
+  return false;
+}
+
 static bool move(moving *m, int64_t index) {
   tvms_sched *s = m->sched;
   if (!tvms_sched_check_scope(s, m->block, true, &m->scope)) return false;
@@ -216,9 +239,13 @@ static bool move(moving *m, int64_t index) {
     tvms_sched_flags_axes(s, tvms_sched_find(s, block));
   }
   tvms_analyzer_free(m->analyzer);
-  if (!fine || !m->reverse || runs_over_all(s, tvms_sched_find(s, block))) return fine;
+  if (!fine || !m->reverse) return fine;
+  int32_t now = tvms_sched_find(s, block);
+  bool all = runs_over_all(s, now), again = repeats_steps(s, now);
+  if (all && !again) return true;
   tvms_sched_restore(s, before);
-  return tvms_sched_refuse(s, "the block would not run over all of its axes");
+  return tvms_sched_refuse(s, all ? "a loop would do steps of the reduction again"
+                                  : "the block would not run over all of its axes");
 }
 
 // A search may have left the block where it is, or put it into the others.
