@@ -108,6 +108,24 @@ static bool begin_at_zero(const tvms_sched_blockizing *b, uint32_t count) {
   return fine;
 }
 
+// Do the parts of the axes give what the axes were bound to? TVM does not look, and divides sums whose parts overlap wrongly.
+static bool keeps_values(const tvms_sched_blockizing *b, tvms_list values) {
+  tvms_sched *s = b->sched;
+  tvms_analyzer *analyzer = tvms_analyzer_new(s->unit);
+  bind_all(analyzer, &b->outside);
+  bind_all(analyzer, &b->inside);
+  bool kept = true;
+  for (uint32_t i = 0; kept && i < values.len; i++) {
+    const tvms_iter_part *part = &b->axes[i];
+    tvms_node *value =
+        tvms_sched_build(s, TVMS_NODE_MUL, part->outer, part->inner_extent);
+    value = tvms_sched_build(s, TVMS_NODE_ADD, value, part->inner);
+    kept = tvms_analyzer_can_prove_equal(analyzer, value, values.items[i]);
+  }
+  tvms_analyzer_free(analyzer);
+  return kept;
+}
+
 // Does the block run under the same condition as before? TVM forgets one that is about a single loop.
 static bool keeps_predicate(const tvms_sched_blockizing *b, tvms_node *predicate) {
   tvms_sched *s = b->sched;
@@ -175,7 +193,8 @@ bool tvms_sched_blockize_divide(tvms_sched_blockizing *b,
                                 const tvms_sched_blockizing *TVMS_NULLABLE first) {
   tvms_sched *s = b->sched;
   const tvms_block_realize *realize = tvms_sched_realize(s, b->block);
-  if (!divide_sums(b, realize) && !divide_plainly(b, realize))
+  bool divided = divide_sums(b, realize) && keeps_values(b, realize->iter_values);
+  if (!divided && !divide_plainly(b, realize))
     return tvms_sched_refuse(
         s,
         "the axes of block '%s' cannot be divided between the loop and those around it",

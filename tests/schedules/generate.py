@@ -213,7 +213,8 @@ def places(r):
     n, k = r.choice(SIZES), r.choice(SIZES[1:])
     text = Text([("A", [n, k], "int32"), ("P", [n], "int32"), ("M", [n], "int32")])
     at = r.choice(["v1", f"{k - 1} - v1"])
-    body = [f"p: T.let[T.int32] = T.Select(M[v0] >= A[v0, {at}], P[v0], v1)", f"m: T.let[T.int32] = T.Select(M[v0] >= A[v0, {at}], M[v0], A[v0, {at}])", "P[v0] = p", "M[v0] = m"]
+    value = f"A[v0, {at}] * 32 + v1"  # no two are the same: which of them counts would depend on the order
+    body = [f"p: T.let[T.int32] = T.Select(M[v0] >= {value}, P[v0], v1)", f"m: T.let[T.int32] = T.Select(M[v0] >= {value}, M[v0], {value})", "P[v0] = p", "M[v0] = m"]
     text.block("P", [n, k], "SR", body, init=["P[v0] = -1", "M[v0] = T.min_value(\"int32\")"])
     return text
 
