@@ -101,8 +101,11 @@ static uint32_t loops_of(const tvms_sched *s, const int32_t *sites, uint32_t cou
 // T.init() runs where reduced axes are at their first values, which must be their first steps. Loops that spatial and reduced axes
 // share do not keep that when they change places. TVM does not ask.
 static bool check_begin(tvms_sched *s, const int32_t *sites, uint32_t count,
-                        int32_t top) {
-  tvms_site_vec blocks = {0};
+                        int32_t top, int32_t bottom) {
+  tvms_site_vec blocks = {0}, chain = {0};
+  for (int32_t at = bottom; at != top; at = tvms_sched_parent(s, at))
+    tvms_vec_push(&s->context->memory, &chain, at);
+  tvms_vec_push(&s->context->memory, &chain, top);
   tvms_sched_children(s, top, &blocks);
   bool fine = true;
   for (uint32_t b = 0; fine && b < blocks.len; b++) {
@@ -111,13 +114,16 @@ static bool check_begin(tvms_sched *s, const int32_t *sites, uint32_t count,
     for (uint32_t i = 0; block->init && fine && i < block->iter_vars.len; i++) {
       if (tvms_as_iter_var(block->iter_vars.items[i])->iter_type == TVMS_ITER_DATA_PAR)
         continue;
+      // Loops between the given ones stand elsewhere among them afterwards.
       bool mixed = false;
-      uint32_t used =
-          loops_of(s, sites, count, realize->iter_values.items[i], realize, &mixed);
-      fine = used < 2 || !mixed;
+      tvms_node *value = realize->iter_values.items[i];
+      fine = !loops_of(s, sites, count, value, realize, &mixed)
+             || loops_of(s, chain.items, chain.len, value, realize, &mixed) < 2
+             || !mixed;
     }
   }
   tvms_vec_fini(&s->context->memory, &blocks);
+  tvms_vec_fini(&s->context->memory, &chain);
   return fine
          || tvms_sched_refuse(s, "the loops are both of spatial and of reduced axes");
 }
@@ -131,7 +137,8 @@ bool tvms_step_reorder(tvms_step *step) {
   int32_t top, bottom;
   tvms_node *made;
   bool fine = check_chain(s, sites, list->len, &top, &bottom)
-              && check_blocks(s, top, bottom) && check_begin(s, sites, list->len, top)
+              && check_blocks(s, top, bottom)
+              && check_begin(s, sites, list->len, top, bottom)
               && make_chain(s, sites, list->len, top, bottom, &made);
   if (!fine) return false;
   tvms_sched_replace_one(s, tvms_sched_at(s, top)->node, made);
