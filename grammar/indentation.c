@@ -153,6 +153,14 @@ static bool is_misled(const tvms_indentation *layout) {
 
 // Closes one block that the line in `column` has left, or none. A line between two levels
 // stays in the inner block, whose level it becomes.
+// Whether a body that is not indented was the last finding: what comes back to the level of
+// its header belongs to that.
+static bool follows_missing_block(const tvms_indentation *layout) {
+  const tvms_diags *diags = &layout->lexer.context->diags;
+  return diags->last && diags->last->id == TVMS_D_missing_block
+         && diags->last->source == diags->source;
+}
+
 static bool dedent(tvms_indentation *layout, tvms_token *token) {
   for (;;) {
     tvms_indent_level *top = &layout->indents.items[layout->indents.len - 1];
@@ -161,7 +169,7 @@ static bool dedent(tvms_indentation *layout, tvms_token *token) {
       break;
     }
     if (layout->line.column > top[-1].column) {
-      report_here(layout, TVMS_D_bad_dedent);
+      if (!follows_missing_block(layout)) report_here(layout, TVMS_D_bad_dedent);
       if (!top->moved_from) top->moved_from = top->column;
       top->column = layout->line.column;
       top->narrow = layout->line.narrow;

@@ -402,7 +402,10 @@ static bool skip_bracket(parse *p, tvms_token *token) {
 static void report_missing_block(parse *p, tvms_token token) {
   const char *text = text_of(p);
   tvms_token header = ends_line(token) ? p->layout.first : p->layout.before;
-  if (header.begin == p->no_colon) return;
+  const tvms_diag *last = diags_of(p)->last;
+  bool misplaced =
+      last && last->id == TVMS_D_bad_dedent && last->span.begin == header.begin;
+  if (header.begin == p->no_colon || misplaced) return;
   uint32_t end = header.end;
   if (header.kind == TVMS_TOK_DEF || header.kind == TVMS_TOK_CLASS) {
     while (text[end] == ' ') {
@@ -503,8 +506,11 @@ static bool recover(parse *p, tvms_token *token) {
     return true;
   }
   const tvms_diag *last = diags_of(p)->last;
-  bool misplaced =
-      last && last->id == TVMS_D_bad_dedent && last->span.begin == token->begin;
+  bool follows = token->kind == TVMS_TOK_ELSE || token->kind == TVMS_TOK_ELIF;
+  bool misplaced = last
+                   && ((last->id == TVMS_D_bad_dedent
+                        && (follows || last->span.begin == token->begin))
+                       || (last->id == TVMS_D_missing_block && follows));
   bool quiet = misplaced || follows_skipped(p, *token)
                || (p->refused == first.begin
                    && (token->begin == first.end + 1 || first.kind == TVMS_TOK_FOR));

@@ -22,8 +22,19 @@
 #include <string.h>
 
 tvms_eval_value tvms_call_decorator(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_reader_report(reader, decorator_called, call->ref,
-                     tvms_row_text(reader, call->row));
+  tvms_diag *diag = tvms_reader_report(reader, decorator_called, call->ref,
+                                       tvms_row_text(reader, call->row));
+  uint32_t begin = tvms_reader_span_of(reader, call->ref).begin;
+  const char *text = reader->surface->source->text;
+  uint32_t line = begin;
+  while (line > 0 && text[line - 1] == ' ') {
+    line--;
+  }
+  if (line == 0 || text[line - 1] == '\n') {
+    tvms_diags *diags = &reader->context->diags;
+    tvms_diag_remark(diags, diag, "a decorator begins with '@'");
+    tvms_diag_fix(diags, diag, (tvms_span){begin, begin}, false, "@");
+  }
   return TVMS_UNKNOWN;
 }
 

@@ -165,7 +165,10 @@ static void check_decorated(tvms_reader *reader, const tvms_decoration *decorati
   tvms_diags *diags = &reader->context->diags;
   switch ((int)decoration->kind) {
   case TVMS_DECORATED_NOT:
-    if (decorator_was_misread(reader, name.begin)) break;
+    if (decorator_was_misread(reader, name.begin)
+        || (diags->last && diags->last->id == TVMS_D_decorator_called)) {
+      break;
+    }
     tvms_diag_report(diags, is_class ? TVMS_D_bare_class : TVMS_D_not_decorated, name,
                      what);
     break;

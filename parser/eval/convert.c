@@ -114,6 +114,22 @@ void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref,
   (void)tvms_eval_report_type(reader, ref, what, expected, value);
 }
 
+// Whether the item before this one of a call was reported to be of a wrong type: two that
+// stand in each other's place are one mistake.
+static bool is_swapped(const tvms_reader *reader, tvms_ref ref) {
+  const tvms_diags *diags = &reader->context->diags;
+  const tvms_diag *last = diags->last;
+  uint32_t begin = tvms_reader_span_of(reader, ref).begin;
+  if (!last || last->id != TVMS_D_wrong_type || last->source != diags->source
+      || last->span.end >= begin)
+    return false;
+  const char *text = reader->surface->source->text;
+  for (uint32_t i = last->span.end; i < begin; i++) {
+    if (text[i] != ' ' && text[i] != ',' && text[i] != '\n') return false;
+  }
+  return true;
+}
+
 tvms_diag *tvms_eval_report_type(tvms_reader *reader, tvms_ref ref,
                                  const char *TVMS_NULLABLE what, const char *expected,
                                  tvms_eval_value value) {
@@ -121,7 +137,7 @@ tvms_diag *tvms_eval_report_type(tvms_reader *reader, tvms_ref ref,
   bool text = strcmp(expected, "a string") == 0;
   tvms_eval_assume_wanted(reader, value, text ? TVMS_WANTED_TEXT : TVMS_WANTED_NUMBER);
   if (!is_known_throughout(value)) return NULL;
-  if (is_whole_grid(reader, ref, value)) return NULL;
+  if (is_whole_grid(reader, ref, value) || is_swapped(reader, ref)) return NULL;
   char name[80];
   if (!what) {
     name_value(reader, ref, name, sizeof name);

@@ -172,11 +172,25 @@ static bool is_emitted_here(tvms_reader *reader, const tvms_node *var) {
   return false;
 }
 
+// A misspelt output may be any of the names that the block binds.
+static void keep_all_outputs(tvms_reader *reader) {
+  const tvms_open_block *block = tvms_builder_block(&tvms_relax_of(reader)->builder);
+  for (uint32_t i = 0; i < block->bindings.len; i++) {
+    const tvms_node *binding = block->bindings.items[i];
+    const tvms_node *bound = binding->kind == TVMS_NODE_MATCH_CAST
+                                 ? tvms_as_match_cast(binding)->var
+                                 : tvms_as_var_binding(binding)->var;
+    tvms_vec_push(&reader->context->memory, &tvms_relax_of(reader)->unknown_outputs,
+                  tvms_as_var(bound)->name);
+  }
+}
+
 static void keep_unknown_outputs(tvms_reader *reader, tvms_ref call) {
   tvms_surface_each(reader->surface, ref, tvms_reader_at(reader, call)->b) {
     const tvms_surf *node = tvms_reader_at(reader, ref);
     if (node->kind != TVMS_SURF_NAME) continue;
     tvms_binding *binding = tvms_scope_lookup(reader, node->a);
+    if (!binding) keep_all_outputs(reader);
     if (!binding || tvms_eval_value_is_known(binding->value)) continue;
     tvms_vec_push(&reader->context->memory, &tvms_relax_of(reader)->unknown_outputs,
                   node->a);

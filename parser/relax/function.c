@@ -17,6 +17,8 @@
 #include "structinfo/make.h"
 #include "support/trial.h"
 
+#include <string.h>
+
 // ---- States ----
 
 static void open_state(tvms_reader *reader, tvms_relax_state *relax,
@@ -246,6 +248,25 @@ static bool ends_in_misread(const tvms_reader *reader, tvms_ref body) {
          && tvms_reader_was_misread(reader, tvms_reader_span_of(reader, last));
 }
 
+// Whether the text goes on where the function ends, with a line that was refused or a return
+// that lost its indentation.
+static bool is_cut_off(const tvms_reader *reader, tvms_ref ref) {
+  const tvms_source *source = reader->surface->source;
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  uint32_t at = span.end;
+  while (at < source->size && (source->text[at] == ' ' || source->text[at] == '\n')) {
+    at++;
+  }
+  if (strncmp(source->text + at, "return", 6) == 0) return true;
+  const tvms_diag *diag = reader->context->diags.first;
+  for (; diag; diag = diag->next) {
+    if (diag->id == TVMS_D_syntax && diag->source == source
+        && diag->span.begin >= span.begin && diag->span.begin <= at)
+      return true;
+  }
+  return false;
+}
+
 // Makes the function of what was read, and keeps it in relax->partial; NULL if something of
 // it is missing.
 static tvms_node *TVMS_NULLABLE finish_function(tvms_reader *reader,
@@ -254,7 +275,8 @@ static tvms_node *TVMS_NULLABLE finish_function(tvms_reader *reader,
                                                 tvms_ref ref) {
   tvms_relax_state *relax = tvms_relax_of(reader);
   tvms_unit *unit = reader->unit;
-  if (!relax->has_return && !relax->gave_up && !ends_in_misread(reader, def->body)) {
+  if (!relax->has_return && !relax->gave_up && !ends_in_misread(reader, def->body)
+      && !is_cut_off(reader, ref)) {
     tvms_diag_report(&reader->context->diags, TVMS_D_no_return, def->name_span,
                      tvms_symbol_text(reader->context, def->name));
     reader->failed = true;
