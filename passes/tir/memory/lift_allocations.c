@@ -12,7 +12,7 @@
 // numbers gets a parameter for each buffer that is too large for the stack; buffers of which one
 // is not used any more when the other begins have one together. Its callers put these into
 // memory of their own, calls one after the other into the same, and hand that up likewise, to
-// the function that has a workspace. Sizes are expressions of the parameters. What stays an
+// the function that has a workspace: there memory lies where no tensor is that is still used. Sizes are expressions of the parameters. What stays an
 // allocation: in a parallel loop (each thread needs its own), of a size that is computed on the
 // way, and in functions that call themselves. TVM has no such pass.
 #include "passes/tir/memory/lift_allocations.h"
@@ -23,6 +23,7 @@
 #include "ir/object.h"
 #include "ir/stmt.h"
 #include "passes/relax/analysis/call_graph.h"
+#include "passes/tir/memory/lift_gaps.h"
 #include "passes/tir/memory/lift_plan.h"
 
 #include <string.h>
@@ -39,6 +40,7 @@ typedef struct {
   lifted_function *functions;  // by member
   // Of the function in progress:
   tvms_lift_plan plan;
+  tvms_lift_gaps gaps;  // of its workspace, if it has one
   tvms_unit *unit;
   bool lifts;
   uint32_t parallel;                // loops around
@@ -137,8 +139,9 @@ static tvms_node *allocate_bytes(lifting *l, tvms_node *buffer) {
 }
 
 // Where the memory of a call lies: that of the caller, or, where it cannot be, its own.
-static tvms_node *memory_for(tvms_rewriter *r, tvms_node *total) {
+static tvms_node *memory_for(tvms_rewriter *r, tvms_node *total, tvms_node **begin) {
   lifting *l = r->self;
+  *begin = number(l, 0);
   if (l->parallel || !tvms_lift_is_known(&l->plan, total)) {
     tvms_node *own = byte_buffer(l, "memory", total);
     tvms_node *stmt = allocate_bytes(l, own);
@@ -151,7 +154,15 @@ static tvms_node *memory_for(tvms_rewriter *r, tvms_node *total) {
     return own;
   }
   if (!l->memory) l->memory = byte_buffer(l, "memory", number(l, 0));
-  l->needed = l->needed ? binary(l, TVMS_NODE_MAX, l->needed, total) : total;
+  if (l->gaps.size && tvms_node_is_int_imm(total)) {
+    int64_t bytes = tvms_as_int_imm(total)->value;
+    tvms_node *call = (tvms_node *)(uintptr_t)r->old;
+    *begin = number(l, tvms_lift_gaps_find(&l->gaps, call, bytes));
+  } else if (l->gaps.size) {
+    *begin = tvms_lift_aligned(&l->plan, number(l, l->gaps.size));
+  }
+  tvms_node *end = binary(l, TVMS_NODE_ADD, *begin, total);
+  l->needed = l->needed ? binary(l, TVMS_NODE_MAX, l->needed, end) : end;
   return l->memory;
 }
 
@@ -179,9 +190,11 @@ static tvms_node *leave_evaluate(tvms_rewriter *r, tvms_node *node) {
     tvms_node *bytes = tvms_clone(l->unit, f->sizes.items[i], &known);
     total = binary(l, TVMS_NODE_ADD, total, bytes);
   }
-  tvms_node *place = memory_for(r, total);
+  tvms_node *begin, *place = memory_for(r, total, &begin);
   for (uint32_t i = 0; i < offsets.len; i++)
-    tvms_vec_push(memory, &args, place_in(l, place, offsets.items[i]));
+    tvms_vec_push(
+        memory, &args,
+        place_in(l, place, binary(l, TVMS_NODE_ADD, begin, offsets.items[i])));
   tvms_node *made = tvms_call_new(l->unit, value->dtype, call->callee, args.items,
                                   args.len, value->span);
   tvms_node_map_fini(&known);
@@ -212,15 +225,17 @@ static void put_first(lifting *l, tvms_prim_func *f, tvms_node *stmt) {
   f->body = tvms_stmt_pair(l->unit, stmt, f->body);
 }
 
-// The memory for calls begins where the workspace ended, which grows.
+// The memory for calls is where the workspace is free, or begins where it ended; it grows.
 static void grow_workspace(lifting *l, tvms_prim_func *f, tvms_contract contract) {
   tvms_node *begin = number(l, 0), *workspace;
   if (contract.has_workspace) {
     uint32_t last = f->params.len - 1;
     tvms_node *old = f->buffers.items[last];
-    begin = tvms_lift_aligned(&l->plan, tvms_as_buffer(old)->shape.items[0]);
+    tvms_node *before = tvms_as_buffer(old)->shape.items[0];
+    if (!l->gaps.size) begin = tvms_lift_aligned(&l->plan, before);
     workspace = tvms_node_copy(l->unit, old);
-    tvms_node *size = binary(l, TVMS_NODE_ADD, begin, l->needed);
+    tvms_node *size = l->gaps.size ? binary(l, TVMS_NODE_MAX, before, l->needed)
+                                   : binary(l, TVMS_NODE_ADD, begin, l->needed);
     tvms_as_buffer(workspace)->shape = tvms_list_copy(l->unit, &size, 1);
     tvms_node_map known;
     tvms_node_map_init(&known, memory_of(l));
@@ -301,6 +316,9 @@ static void lift(tvms_pass_run *run, lifted_function *functions, uint32_t index)
                .lifts = functions[index].lifts};
   tvms_lift_plan_init(&l.plan, unit, tvms_as_prim_func(copy));
   if (l.lifts) tvms_lift_plan_make(&l.plan);
+  tvms_contract contract = tvms_call_contract(l.plan.source);
+  if (contract.has_workspace && !l.lifts && has_own_variables(&l))
+    tvms_lift_gaps_init(&l.gaps, memory_of(&l), l.plan.source);
   tvms_node *made = rewritten(&l, copy);
   if (made == copy) {
     tvms_functions_drop_unit(run, unit);
@@ -310,6 +328,7 @@ static void lift(tvms_pass_run *run, lifted_function *functions, uint32_t index)
     tvms_functions_replace(run, index, unit, made);
   }
   tvms_lift_plan_fini(&l.plan);
+  if (l.gaps.memory) tvms_lift_gaps_fini(&l.gaps);
 }
 
 // ---- The module ----
