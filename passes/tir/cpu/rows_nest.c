@@ -159,6 +159,30 @@ static void write_chunks(tvms_line_writer *w, tvms_node *first, tvms_node *count
   push(w, stmts, made);
 }
 
+static bool has_fold(const tvms_line_writer *w) {
+  for (uint32_t i = 0; i < w->g->count; i++) {
+    if (w->g->members[i].pass == w->pass && w->g->members[i].kind == TVMS_LINE_FOLD)
+      return true;
+  }
+  return false;
+}
+
+// Less than a vector of the pass. Machines have vectors of powers of two: two of these that overlap take
+// fewer instructions than the pieces of one that is odd.
+static void write_rest(tvms_line_writer *w, int64_t first, int64_t rest, uint8_t kind,
+                       tvms_node_vec *stmts) {
+  enum { FEWEST = 4 };
+  int64_t lanes = 1;
+  while (2 * lanes <= rest)
+    lanes *= 2;
+  bool two = lanes >= FEWEST && lanes < rest && pass_plan(w)->overlaps && !has_fold(w);
+  write_chunks(w, number(w, first), number(w, 1), 1, two ? lanes : rest, "j", kind,
+               stmts);
+  if (!two) return;
+  set_chunk(w, number(w, first + rest - lanes), 1, lanes, number(w, 2 * lanes - rest));
+  push(w, stmts, tvms_line_write_chunk(w));
+}
+
 // A part of a line: from `first` on, `length` elements.
 static void write_segment(tvms_line_writer *w, int64_t first, int64_t length,
                           uint8_t kind, tvms_node_vec *stmts) {
@@ -177,8 +201,7 @@ static void write_segment(tvms_line_writer *w, int64_t first, int64_t length,
     push(w, stmts, tvms_line_write_chunk(w));
     return;
   }
-  write_chunks(w, number(w, first + length - rest), number(w, 1), 1, rest, "j", kind,
-               stmts);
+  write_rest(w, first + length - rest, rest, kind, stmts);
 }
 
 // A line of known length, in pieces where conditions change.
@@ -239,14 +262,6 @@ static void write_unknown_line(tvms_line_writer *w, tvms_node *length, uint8_t k
     write_chunks(w, done, more, 1, p->lanes, "j1", TVMS_FOR_SERIAL, stmts);
   }
   if (p->lanes > 1) push(w, stmts, write_unknown_rest(w, length));
-}
-
-static bool has_fold(const tvms_line_writer *w) {
-  for (uint32_t i = 0; i < w->g->count; i++) {
-    if (w->g->members[i].pass == w->pass && w->g->members[i].kind == TVMS_LINE_FOLD)
-      return true;
-  }
-  return false;
 }
 
 static tvms_node *write_line(tvms_line_writer *w, bool threads) {
