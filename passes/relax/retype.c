@@ -93,10 +93,37 @@ static tvms_node *leave_if(tvms_rewriter *r, tvms_node *node) {
 
 // ---- Sequences and functions ----
 
+typedef struct {
+  tvms_memory *memory;
+  tvms_node_map map;  // what the sequence defines, by itself; NULL: it was defined before
+  bool symbols;       // there is a symbol among it
+} inner_definitions;
+
 static tvms_walk_step note_definition(void *self, tvms_node *node,
                                       tvms_field_role role) {
+  inner_definitions *inner = self;
   bool defined = role == TVMS_ROLE_DEFINE || role == TVMS_ROLE_DEFINE_REC;
-  if (defined && node->kind == TVMS_NODE_VAR) tvms_node_map_put(self, node, node);
+  if (!defined || node->kind != TVMS_NODE_VAR) return TVMS_WALK_ON;
+  tvms_node_map_put(&inner->map, node, node);
+  inner->symbols |= !tvms_dtype_is_void(node->dtype);
+  return TVMS_WALK_ON;
+}
+
+static tvms_walk_step note_known(void *self, tvms_node *node, tvms_field_role role) {
+  inner_definitions *inner = self;
+  (void)role;
+  if (node->kind == TVMS_NODE_VAR) tvms_node_map_put(&inner->map, node, NULL);
+  return TVMS_WALK_ON;
+}
+
+// A symbol in the type of a variable from outside is not new where a match_cast names it again.
+static tvms_walk_step note_use(void *self, tvms_node *node, tvms_field_role role) {
+  inner_definitions *inner = self;
+  bool outer = role == TVMS_ROLE_USE && node->kind == TVMS_NODE_VAR && node->sinfo
+               && !tvms_node_map_get(&inner->map, node);
+  if (!outer) return TVMS_WALK_ON;
+  tvms_visitor visitor = {.self = inner, .enter = note_known};
+  tvms_walk(inner->memory, node->sinfo, &visitor);
   return TVMS_WALK_ON;
 }
 
@@ -120,12 +147,14 @@ static tvms_node *erased(tvms_rewriter *r, tvms_node *type,
 static tvms_node *type_of_sequence(tvms_rewriter *r, tvms_node *sequence,
                                    tvms_node *type) {
   tvms_memory *memory = &r->unit->context->memory;
-  tvms_node_map inner;
-  tvms_node_map_init(&inner, memory);
+  inner_definitions inner = {.memory = memory};
+  tvms_node_map_init(&inner.map, memory);
   tvms_visitor visitor = {.self = &inner, .enter = note_definition};
   tvms_walk(memory, sequence, &visitor);
-  type = erased(r, type, visible_outside, &inner);
-  tvms_node_map_fini(&inner);
+  visitor.enter = note_use;
+  if (inner.symbols) tvms_walk(memory, sequence, &visitor);
+  type = erased(r, type, visible_outside, &inner.map);
+  tvms_node_map_fini(&inner.map);
   return type;
 }
 
