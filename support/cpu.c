@@ -6,7 +6,6 @@
 #define _GNU_SOURCE  // sched_getaffinity
 #include "support/cpu.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -185,19 +184,8 @@ static void ask_processor(tvms_cpu *cpu) {
 
 #endif
 
-static tvms_cpu asked;
-
-static void ask_once(void) {
-  asked = (tvms_cpu){.architecture = "", .maker = ""};
-  ask_processor(&asked);
-  if (!asked.caches[0].size) list_caches(&asked);
-}
-
-// In a virtual machine CPUID takes as long as reading a small program: each use of it leaves
-// the machine.
 void tvms_cpu_detect(tvms_cpu *cpu) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, ask_once);
-  *cpu = asked;
-  cpu->count = count_processors();
+  *cpu = (tvms_cpu){.architecture = "", .maker = "", .count = count_processors()};
+  ask_processor(cpu);
+  if (!cpu->caches[0].size) list_caches(cpu);
 }

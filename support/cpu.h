@@ -25,9 +25,8 @@ typedef struct {
   uint32_t count;  // processors that threads of this process may run on; at least 1
 } tvms_cpu;
 
-// Fills in what is known of this machine, which is found out once for the process; only the number of
-// processors is counted again. Features that the system does not save registers for are left
-// out. Any thread may call it.
+// Fills in what is known of this machine. Features that the system does not save registers
+// for are left out.
 void tvms_cpu_detect(tvms_cpu *cpu);
 
 #endif
