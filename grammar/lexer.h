@@ -17,6 +17,7 @@ typedef struct {
   tvms_surface *surface;  // takes the comments
   tvms_context *context;
   uintptr_t base;      // address that has offset 0
+  const char *begin;   // of the text, which may be a part of its source
   const char *end;     // one past the text; 16 NULs follow
   const char *token;   // where the current token begins
   const char *cursor;  // where the next one does

@@ -234,7 +234,7 @@ static const char *skip_escape(const tvms_lexer *lexer, const char *at) {
 // A text that begins or ends too early makes words of what is around it on its line.
 static void forget_refused(tvms_lexer *lexer) {
   const char *begin = lexer->token;
-  while ((uintptr_t)begin > lexer->base && begin[-1] != '\n') {
+  while (begin > lexer->begin && begin[-1] != '\n') {
     begin--;
   }
   tvms_diags_forget(&lexer->context->diags, TVMS_D_syntax,
