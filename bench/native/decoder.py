@@ -151,7 +151,8 @@ def loop_speed(peers, kind):
     """Bytes a second of the loop by hand over weights beyond the caches."""
     import numpy
     form = {f.name: f for f in vectors.forms()}[f"{kind}, N x K"]
-    n, k = 128 * 10**6 // sum(s[0] * (s[1] if len(s) > 1 else 1) * {"float32": 4, "int8": 1, "uint32": 4}[d] for s, d in buffers_of(kind, 64, 4096)) * 64, 4096
+    k = 4096
+    n = form.rows_of(k, 128)
     given, _ = form.make(numpy.random.default_rng(1), n, k)
     x, y = numpy.ones(k, "f4"), numpy.ones(n, "f4")
     at = lambda a: a.ctypes.data_as(ctypes.c_void_p)

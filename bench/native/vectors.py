@@ -46,6 +46,11 @@ class Weights:
         before = DECODED.format(n=n, k=k, value=self.decoded) if self.decoded else ""
         return TEXT.format(parameters=", ".join(parameters), before=before, weight=self.weight, n=n, k=k)
 
+    def rows_of(self, columns, megabytes):
+        """As many rows as make so many megabytes, whatever the weights are stored as."""
+        one = sum(math.prod(shape(1, columns)) * {"float32": 4, "bfloat16": 2, "int8": 1, "uint32": 4}[d] for shape, d in self.buffers.values())
+        return megabytes * 10**6 // one // 64 * 64
+
 
 def forms():
     import numpy
@@ -152,9 +157,7 @@ def inside(given):
             if given.only and not any(o in form.name for o in given.only):
                 continue
             columns = 4096
-            # As many rows as make `size` megabytes, whatever the weights are stored as.
-            one = sum(math.prod(shape(1, columns)) * {"float32": 4, "bfloat16": 2, "int8": 1, "uint32": 4}[d] for shape, d in form.buffers.values())
-            n = given.size * 10**6 // one // 64 * 64
+            n = form.rows_of(columns, given.size)
             size, times = measure(tvms, peers, form, n, columns, folder)
             speed = {name: size / t / 1e9 for name, t in times.items()}
             least = min(speed["memory"], speed.get("by hand", speed["memory"]))

@@ -85,7 +85,7 @@ static bool is_read_once(const layout *l) {
   int64_t elements = 1;
   tvms_list shape = tvms_as_buffer(tvms_as_buffer_load(l->load)->buffer)->shape;
   for (uint32_t i = 0; i < shape.len; i++)
-    elements *= tvms_tile_size_of(shape.items[i]);
+    elements *= tvms_cpu_number(shape.items[i]);
   return elements == tvms_contraction_column_steps(l->c) * tvms_contraction_steps(l->c);
 }
 

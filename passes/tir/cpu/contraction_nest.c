@@ -68,7 +68,7 @@ static tvms_node *leave_loop(writer *w, tvms_node *body) {
 static pieces pieces_of_rows(writer *w, int64_t most) {
   pieces all = {.count = 0};
   const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
-  int64_t rows = tvms_tile_size_of(axis->extent);
+  int64_t rows = tvms_cpu_number(axis->extent);
   if (rows >= 0) {
     int64_t full = rows / most;
     if (full)
@@ -119,7 +119,7 @@ static tvms_node *over_rows(writer *w, int64_t most) {
 // A number of rows that is not known may be below a tile.
 static tvms_node *over_any_rows(writer *w) {
   bool known = w->c->row == TVMS_MOST_STAGE_AXES
-               || tvms_tile_size_of(w->c->stage.axes[w->c->row].extent) >= 0;
+               || tvms_cpu_number(w->c->stage.axes[w->c->row].extent) >= 0;
   int64_t vectors = w->columns->vectors + (w->columns->tail > 0);
   int64_t rows =
       w->tile->rows_with[vectors < TVMS_MOST_TILE_VECTORS ? vectors
@@ -259,7 +259,7 @@ static tvms_node *copy_run(writer *w, const run *r, int64_t length) {
 static tvms_node *fill_lines(writer *w) {
   const tvms_node *like = tvms_contraction_column_var(w);
   int64_t length =
-      tvms_tile_size_of(w->c->stage.axes[w->c->columns[w->c->column_count - 1]].extent);
+      tvms_cpu_number(w->c->stage.axes[w->c->columns[w->c->column_count - 1]].extent);
   tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
   tvms_contraction_open_sums(w, vars);
   int64_t lines = w->strip->columns / length;

@@ -10,7 +10,7 @@ static uint32_t print_sizes(const tvms_contraction *c, uint32_t roles,
   for (uint32_t i = 0; i < c->stage.count; i++) {
     const tvms_stage_axis *axis = &c->stage.axes[i];
     if (!(roles & (1u << c->roles[i])) || tvms_stage_axis_is_single(axis)) continue;
-    int64_t size = tvms_tile_size_of(axis->extent);
+    int64_t size = tvms_cpu_number(axis->extent);
     tvms_strbuf_puts(out, any ? " x " : "");
     if (size < 0)
       tvms_strbuf_puts(out, "?");
@@ -69,7 +69,7 @@ static int share_of_peak(const tvms_contraction *c, const tvms_tile *tile,
   int64_t rows = 1;
   for (uint32_t i = 0; i < c->stage.count; i++) {
     if (c->roles[i] == TVMS_AXIS_ROW || c->roles[i] == TVMS_AXIS_OUTER)
-      rows *= or_many(tvms_tile_size_of(c->stage.axes[i].extent));
+      rows *= or_many(tvms_cpu_number(c->stage.axes[i].extent));
   }
   int64_t columns = tvms_contraction_column_steps(c);
   double steps = (double)or_many(tvms_contraction_steps(c));

@@ -247,13 +247,6 @@ static bool join_into(search *s, uint32_t at, tvms_stage *stage, bool *used) {
   return !tvms_contraction_find(s->unit, stage, &c) || (once && is_fold(s, stage));
 }
 
-static bool has_sums(const tvms_stage *stage) {
-  for (uint32_t i = 0; i < stage->count; i++) {
-    if (stage->axes[i].sums) return true;
-  }
-  return false;
-}
-
 static tvms_list what_stays(search *s, tvms_node_map *gone) {
   tvms_list made = tvms_list_copy(s->unit, s->stmts.items, s->stmts.len);
   made.len = 0;
@@ -289,7 +282,8 @@ tvms_list tvms_cpu_producers_join(tvms_unit *unit, tvms_list allocated, tvms_lis
   }
   for (uint32_t at = 1; at < stmts.len; at++) {
     tvms_stage stage;
-    if (tvms_stage_read(unit, stmts.items[at], &stage) || !has_sums(&stage)) continue;
+    if (tvms_stage_read(unit, stmts.items[at], &stage) || !tvms_stage_has_sums(&stage))
+      continue;
     s.joined[at] = join_into(&s, at, &stage, used);
     if (s.joined[at]) s.stmts.items[at] = written(&s, &stage);
     for (uint32_t i = 0; i < at; i++) {

@@ -189,13 +189,6 @@ static void tell_tiled(scheduler *s, const tvms_contraction *c, const tvms_tile 
   tvms_strbuf_fini(&axes);
 }
 
-static bool has_sums(const tvms_stage *stage) {
-  for (uint32_t i = 0; i < stage->count; i++) {
-    if (stage->axes[i].sums) return true;
-  }
-  return false;
-}
-
 // Constant operands are laid out by a statement of their own.
 static void lay_out(scheduler *s, tvms_contraction *c, tvms_tile *tile) {
   tvms_beforehand made;
@@ -215,7 +208,7 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
                                             uint32_t *used) {
   tvms_stage stage;
   tvms_contraction c;
-  if (tvms_stage_read(s->unit, stmts.items[at], &stage) || !has_sums(&stage))
+  if (tvms_stage_read(s->unit, stmts.items[at], &stage) || !tvms_stage_has_sums(&stage))
     return NULL;
   if (tvms_contraction_find(s->unit, &stage, &c)) return NULL;
   tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c);
@@ -240,7 +233,7 @@ static void tell_left(scheduler *s, tvms_node *stmt, const char *why) {
   tvms_contraction c;
   tvms_stage_read(s->unit, stmt, &stage);
   const char *not_tiled =
-      has_sums(&stage) ? tvms_contraction_find(s->unit, &stage, &c) : NULL;
+      tvms_stage_has_sums(&stage) ? tvms_contraction_find(s->unit, &stage, &c) : NULL;
   if (not_tiled) tell_missed(s, &stage, not_tiled);
   tvms_pass_remark(s->run, TVMS_REMARK_MISSED, TVMS_D_no_rows, stmt->span, stage.name,
                    why);
@@ -321,7 +314,8 @@ static void take_factors_out(scheduler *s, tvms_list *stmts, tvms_list *allocate
   for (uint32_t i = 0; i < stmts->len; i++) {
     tvms_stage stage;
     tvms_node *parts[2], *buffer;
-    bool sums = !tvms_stage_read(unit, stmts->items[i], &stage) && has_sums(&stage);
+    bool sums =
+        !tvms_stage_read(unit, stmts->items[i], &stage) && tvms_stage_has_sums(&stage);
     if (!sums || !tvms_cpu_take_factors_out(unit, &stage, parts, &buffer)) {
       made.items[made.len++] = stmts->items[i];
       continue;

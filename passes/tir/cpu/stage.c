@@ -19,6 +19,13 @@ bool tvms_stage_axis_is_single(const tvms_stage_axis *axis) {
   return tvms_node_is_int(axis->extent, 1);
 }
 
+bool tvms_stage_has_sums(const tvms_stage *stage) {
+  for (uint32_t i = 0; i < stage->count; i++) {
+    if (stage->axes[i].sums) return true;
+  }
+  return false;
+}
+
 // The loops as axes; returns what they stand around, or NULL if one is not plain.
 static tvms_node *TVMS_NULLABLE read_loops(tvms_node *nest, tvms_stage *stage) {
   stage->count = 0;

@@ -38,6 +38,9 @@ tvms_node *tvms_stage_write(tvms_unit *unit, const tvms_stage *stage, const char
 // The axis of a variable, or TVMS_MOST_STAGE_AXES.
 uint32_t tvms_stage_axis_of(const tvms_stage *stage, const tvms_node *var);
 
+// Does the stage combine the values of the steps of an axis?
+bool tvms_stage_has_sums(const tvms_stage *stage);
+
 // Is the extent of an axis known to be 1?
 bool tvms_stage_axis_is_single(const tvms_stage_axis *axis);
 

@@ -7,10 +7,6 @@
 // Accumulators that keep two multiply-add units busy: four steps until a sum is ready.
 enum { FEWEST_SUMS = 8 };
 
-int64_t tvms_tile_size_of(const tvms_node *extent) {
-  return tvms_node_is_int_imm(extent) ? tvms_as_int_imm(extent)->value : -1;
-}
-
 typedef struct {
   int64_t lanes, registers;
   int64_t cache;         // bytes of the second one
@@ -45,7 +41,7 @@ static int64_t row_stride(tvms_unit *unit, const tvms_contraction *c) {
     if (tvms_walk_contains(&unit->context->memory, load->indices.items[i],
                            c->stage.axes[c->row].var))
       return stride;
-    int64_t size = tvms_tile_size_of(buffer->shape.items[i]);
+    int64_t size = tvms_cpu_number(buffer->shape.items[i]);
     if (size < 0) return 0;
     stride *= size;
   }
@@ -98,7 +94,7 @@ static int64_t bytes_of_moving(const tvms_contraction *c) {
   int64_t bytes = (c->term->dtype.bits + 7) / 8;
   for (uint32_t i = 0; i < c->stage.count; i++) {
     if (c->roles[i] != TVMS_AXIS_SUM && c->roles[i] != TVMS_AXIS_COLUMN) continue;
-    int64_t size = tvms_tile_size_of(c->stage.axes[i].extent);
+    int64_t size = tvms_cpu_number(c->stage.axes[i].extent);
     bytes *= size < 0 ? 512 : size;
   }
   return bytes;
@@ -109,7 +105,7 @@ static int64_t uses_of(const tvms_contraction *c) {
   int64_t uses = 1;
   for (uint32_t i = 0; i < c->stage.count; i++) {
     if (c->roles[i] != TVMS_AXIS_ROW && c->roles[i] != TVMS_AXIS_OUTER) continue;
-    int64_t size = tvms_tile_size_of(c->stage.axes[i].extent);
+    int64_t size = tvms_cpu_number(c->stage.axes[i].extent);
     uses *= size < 0 ? 64 : size;
   }
   return uses;
@@ -162,7 +158,7 @@ static int64_t strip_of_lines(const machine *m, const tvms_tile *tile,
 }
 
 static int64_t columns_in_line(const tvms_contraction *c) {
-  return tvms_tile_size_of(c->stage.axes[c->columns[c->column_count - 1]].extent);
+  return tvms_cpu_number(c->stage.axes[c->columns[c->column_count - 1]].extent);
 }
 
 static void choose_strip(const machine *m, tvms_tile *tile, const tvms_contraction *c,
@@ -184,7 +180,7 @@ static int64_t steps_of(const tvms_contraction *c, tvms_axis_role role) {
   int64_t steps = 1;
   for (uint32_t i = 0; i < c->stage.count; i++) {
     if (c->roles[i] != role) continue;
-    int64_t size = tvms_tile_size_of(c->stage.axes[i].extent);
+    int64_t size = tvms_cpu_number(c->stage.axes[i].extent);
     steps *= size < 0 ? 64 : size;
   }
   return steps;
@@ -222,7 +218,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   int64_t columns = tvms_contraction_column_steps(c);
   int64_t rows = 1;
   if (c->row < TVMS_MOST_STAGE_AXES)
-    rows = tvms_tile_size_of(c->stage.axes[c->row].extent);
+    rows = tvms_cpu_number(c->stage.axes[c->row].extent);
   tvms_tile tile = {.lanes = m.lanes};
   if (columns > 0 && columns < tile.lanes) tile.lanes = columns;
   int64_t wanted = columns < 0 ? 0 : (columns + tile.lanes - 1) / tile.lanes;

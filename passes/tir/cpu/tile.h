@@ -9,6 +9,7 @@
 
 #include "ir/target.h"
 #include "passes/tir/cpu/contraction.h"
+#include "passes/tir/cpu/places.h"
 
 enum { TVMS_MOST_TILE_VECTORS = 8 };
 
@@ -46,8 +47,5 @@ void tvms_tile_lay_out(tvms_tile *tile);
 
 // Time of a tile for one step of the sum, in accumulators: a small one waits for its sums.
 int64_t tvms_tile_cost(int64_t rows, int64_t vectors);
-
-// The number that an expression is, or -1 if it is not known.
-int64_t tvms_tile_size_of(const tvms_node *extent);
 
 #endif
