@@ -146,22 +146,23 @@ static int32_t param_named(const tvms_sched_reader *r, const tvms_sched_row *row
 }
 
 // Collects arguments that have no name; those of a parameter that takes the rest become its list.
+// What a keyword has given already is surplus: its list has room for its own items only.
 static void place_values(tvms_sched_reader *r, const tvms_sched_row *row,
                          const tvms_sched_value *given, tvms_sched_value *args,
                          uint32_t *surplus) {
   uint32_t count = tvms_schedule_param_count(row), at = 0;
   for (uint32_t i = 0; i < given->len; i++) {
-    bool rest = at < count && tvms_schedule_param(row, at)->type == TVMS_PARAM_LOOPS;
-    if (!rest) {
-      if (at < count)
-        args[at++] = given->items[i];
-      else
-        ++*surplus;
-      continue;
+    if (at >= count || args[at].kind != TVMS_VALUE_NONE) {
+      *surplus += given->len - i;
+      return;
     }
-    if (args[at].kind == TVMS_VALUE_NONE)
-      args[at] = tvms_sched_reader_list(r, given->len);
-    args[at].items[args[at].len++] = given->items[i];
+    if (tvms_schedule_param(row, at)->type == TVMS_PARAM_LOOPS) {
+      args[at] = tvms_sched_reader_list(r, given->len - i);
+      while (i < given->len)
+        args[at].items[args[at].len++] = given->items[i++];
+      return;
+    }
+    args[at++] = given->items[i];
   }
 }
 
