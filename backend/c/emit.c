@@ -53,24 +53,26 @@ static void say_line(c_emitter *e) {
   tvms_strbuf_puts(&e->body, "\"\n");
 }
 
-void tvms_c_line(c_emitter *e, const char *format, ...) {
+static void put_line(c_emitter *e, const char *end, const char *format,
+                     va_list arguments) {
   say_line(e);
   indent(e);
+  tvms_strbuf_vprintf(&e->body, format, arguments);
+  tvms_strbuf_puts(&e->body, end);
+}
+
+void tvms_c_line(c_emitter *e, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  tvms_strbuf_vprintf(&e->body, format, arguments);
+  put_line(e, "\n", format, arguments);
   va_end(arguments);
-  tvms_strbuf_putc(&e->body, '\n');
 }
 
 void tvms_c_open(c_emitter *e, const char *format, ...) {
-  say_line(e);
-  indent(e);
   va_list arguments;
   va_start(arguments, format);
-  tvms_strbuf_vprintf(&e->body, format, arguments);
+  put_line(e, " {\n", format, arguments);
   va_end(arguments);
-  tvms_strbuf_puts(&e->body, " {\n");
   e->depth++;
 }
 

@@ -52,6 +52,16 @@ tvms_node *tvms_relax_mutate(tvms_relax_mutator *m, tvms_node *function) {
   return tvms_rewrite(&m->rewriter, function);
 }
 
+tvms_node *tvms_relax_change_calls(tvms_pass_run *run, tvms_unit *unit,
+                                   tvms_node *function, tvms_rewrite_hook *leave) {
+  tvms_relax_mutator m;
+  tvms_relax_mutator_init(&m, run, unit, NULL);
+  m.rewriter.leave[TVMS_NODE_CALL] = leave;
+  tvms_node *changed = tvms_relax_mutate(&m, function);
+  tvms_relax_mutator_fini(&m);
+  return changed;
+}
+
 // What is made of tensors whose types the text leaves out has a type that nobody knows.
 static bool refuse_untold(const tvms_relax_mutator *m, tvms_list args) {
   for (uint32_t i = 0; i < args.len; i++) {

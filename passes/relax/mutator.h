@@ -51,6 +51,11 @@ void tvms_relax_mutator_assume(tvms_relax_mutator *m, tvms_node *function);
 // Rewrites a FUNCTION with the hooks that were set. The same node if nothing changed.
 tvms_node *tvms_relax_mutate(tvms_relax_mutator *m, tvms_node *function);
 
+// A FUNCTION rewritten call by call: `leave` is the leave hook of CALL, its rewriter's self a
+// mutator without a state. The same node if nothing changed.
+tvms_node *tvms_relax_change_calls(tvms_pass_run *run, tvms_unit *unit,
+                                   tvms_node *function, tvms_rewrite_hook *leave);
+
 // `call` with its type inferred from its arguments: a call that was just made, or a fresh copy.
 // After a report it has the type of an object.
 tvms_node *tvms_relax_infer(tvms_relax_mutator *m, tvms_node *call);

@@ -103,12 +103,7 @@ static tvms_node *group(tvms_pass_run *run, tvms_unit *unit, tvms_node *function
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  tvms_relax_mutator mutator;
-  tvms_relax_mutator_init(&mutator, run, unit, NULL);
-  mutator.rewriter.leave[TVMS_NODE_CALL] = leave_call;
-  tvms_node *changed = tvms_relax_mutate(&mutator, function);
-  tvms_relax_mutator_fini(&mutator);
-  return changed;
+  return tvms_relax_change_calls(run, unit, function, leave_call);
 }
 
 void tvms_pass_fuse_transpose_matmul(tvms_pass_run *run) {

@@ -36,12 +36,7 @@ static tvms_node *dispatch(tvms_rewriter *r, tvms_node *node) {
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  tvms_relax_mutator mutator;
-  tvms_relax_mutator_init(&mutator, run, unit, NULL);
-  mutator.rewriter.leave[TVMS_NODE_CALL] = dispatch;
-  tvms_node *changed = tvms_relax_mutate(&mutator, function);
-  tvms_relax_mutator_fini(&mutator);
-  return changed;
+  return tvms_relax_change_calls(run, unit, function, dispatch);
 }
 
 void tvms_pass_dispatch_sort_scan(tvms_pass_run *run) {
