@@ -3,38 +3,37 @@
 
 #include "backend/library.h"
 #include "cli/files.h"
+#include "cli/native.h"
 #include "driver/machine.h"
 #include "driver/machine_inputs.h"
 #include "driver/machine_trace.h"
 #include "vm/machine.h"
 
-#include <errno.h>
 #include <string.h>
 
-static bool give_input(tvms_run *run, tvms_machine_inputs *inputs, const char *text) {
+static void give_input(tvms_run *run, tvms_machine_inputs *inputs, const char *text) {
+  tvms_arena *arena = &run->context->arena;
   const char *equals = strchr(text, '=');
-  size_t len = equals ? (size_t)(equals - text) : strlen(text);
-  int64_t index = equals ? tvms_machine_inputs_find(inputs, text, len) : -1;
-  const char *name = tvms_arena_text(&run->context->arena, text, len);
-  if (index < 0) {
-    tvms_machine_inputs_refuse(inputs, name, "the function has no such parameter");
-    return false;
+  size_t named = equals ? (size_t)(equals - text) : strlen(text);
+  for (size_t len = equals ? named : 0; len; len = tvms_inputs_shorter(text, len)) {
+    int64_t index = tvms_machine_inputs_find(inputs, text, len);
+    if (index < 0) continue;
+    tvms_machine_inputs_give(inputs, (uint32_t)index,
+                             tvms_arena_text(arena, text + len, named - len),
+                             equals + 1);
+    return;
   }
-  const tvms_source *file = tvms_source_read(&run->context->memory, equals + 1);
-  if (!file) {
-    tvms_run_worsen(run, tvms_run_complain_io(run, equals + 1));
-    return false;
-  }
-  tvms_machine_inputs_give(inputs, (uint32_t)index, file);
-  return true;
+  tvms_machine_inputs_refuse(inputs, tvms_arena_text(arena, text, named),
+                             "the function has no such parameter");
 }
 
 static bool make_inputs(tvms_run *run, tvms_machine_inputs *inputs) {
   inputs->seed = run->options.seed == UINT64_MAX ? 0 : run->options.seed;
-  bool given = true;
+  inputs->read = tvms_run_read_input;
+  inputs->read_state = run;
   for (uint32_t i = 0; i < run->options.inputs.len; i++)
-    given &= give_input(run, inputs, run->options.inputs.items[i]);
-  return given && tvms_machine_inputs_fill(inputs);
+    give_input(run, inputs, run->options.inputs.items[i]);
+  return tvms_machine_inputs_fill(inputs);
 }
 
 // What R.print writes stands before the results.

@@ -4,8 +4,6 @@
 #include "backend/load.h"
 #include "cli/program.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 bool tvms_run_find_entry(tvms_run *run, tvms_source *source, bool host,
@@ -48,28 +46,26 @@ static bool compile(tvms_run *run, const char *backend_name, bool checked,
                             &options);
 }
 
-// One --in NAME=FILE, or NAME=NUMBER.
+// A file of an input.
+const tvms_source *tvms_run_read_input(void *state, const char *path) {
+  tvms_run *run = state;
+  const tvms_source *file = tvms_source_read(&run->context->memory, path);
+  if (!file) tvms_run_worsen(run, TVMS_FAILED_IO);
+  return file;
+}
+
+// One --in NAME=FILE, NAME=NUMBER and so on, or NAME.0=FILE.
 static void give_input(tvms_run *run, tvms_inputs *inputs, const char *text) {
   const char *equals = strchr(text, '=');
-  size_t len = equals ? (size_t)(equals - text) : strlen(text);
-  int64_t index = equals ? tvms_inputs_find(inputs, text, len) : -1;
-  if (index < 0) {
-    tvms_inputs_unknown(inputs, text, len);
+  size_t named = equals ? (size_t)(equals - text) : strlen(text);
+  for (size_t len = equals ? named : 0; len; len = tvms_inputs_shorter(text, len)) {
+    int64_t index = tvms_inputs_find(inputs, text, len);
+    if (index < 0) continue;
+    const char *place = tvms_arena_text(&run->context->arena, text + len, named - len);
+    tvms_inputs_give(inputs, (uint32_t)index, place, equals + 1);
     return;
   }
-  if (tvms_inputs_give_text(inputs, (uint32_t)index, equals + 1)) return;
-  const tvms_source *file = tvms_source_read(&run->context->memory, equals + 1);
-  if (file) {
-    tvms_inputs_give(inputs, (uint32_t)index, file);
-    return;
-  }
-  const char *why = strerror(errno);
-  char reason[256];
-  snprintf(reason, sizeof reason, "'%s' cannot be read: %s", equals + 1, why);
-  tvms_run_worsen(run, TVMS_FAILED_IO);
-  tvms_inputs_refuse(
-      inputs, tvms_inputs_param_name(run->context, inputs->entry, (uint32_t)index),
-      tvms_arena_text(&run->context->arena, reason, strlen(reason)));
+  tvms_inputs_unknown(inputs, text, named);
 }
 
 static bool make_inputs(tvms_run *run, tvms_entry_call *call) {
@@ -78,6 +74,8 @@ static bool make_inputs(tvms_run *run, tvms_entry_call *call) {
   tvms_inputs inputs;
   tvms_inputs_init(&inputs, run->context, call->entry, &call->heap, call->values);
   inputs.seed = run->options.seed == UINT64_MAX ? 0 : run->options.seed;
+  inputs.read = tvms_run_read_input;
+  inputs.read_state = run;
   for (uint32_t i = 0; i < run->options.inputs.len; i++) {
     give_input(run, &inputs, run->options.inputs.items[i]);
   }

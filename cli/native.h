@@ -36,6 +36,9 @@ TVMS_NODISCARD bool tvms_run_open_call(tvms_run *run, const char *backend, bool 
 // Frees the code and every value of the call.
 void tvms_run_close_call(tvms_entry_call *call);
 
+// Reads a file of an input (a tvms_inputs_read; `state` is the run).
+const tvms_source *TVMS_NULLABLE tvms_run_read_input(void *state, const char *path);
+
 // The plug-in for native code, or NULL after saying why it is not there.
 const tvms_backend *TVMS_NULLABLE tvms_run_load_backend(tvms_run *run);
 

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static tvms_list params_of(const tvms_member *entry) {
@@ -157,130 +156,116 @@ void tvms_inputs_unknown(const tvms_inputs *inputs, const char *name, size_t len
                    tvms_symbol_text(inputs->context, inputs->entry->name), text);
 }
 
-// ---- Arrays of NumPy ----
+// ---- What is given ----
 
-// What the parameter wants: the element type, lanes 0 if it does not say.
-static tvms_dl_type wanted_type(tvms_inputs *m, uint32_t index) {
-  const tvms_buffer *buffer = buffer_of(m->entry, index);
-  if (buffer) return tvms_interp_dl_type_of(buffer->element);
-  const tvms_node *param = params_of(m->entry).items[index];
-  const tvms_node *type = param->sinfo;
-  if (type && type->kind == TVMS_NODE_SINFO_TENSOR)
-    return tvms_interp_dl_type_of(type->dtype);
-  return tvms_interp_dl_type_of(param->dtype);
+// What a value shall be: of a type of Relax, or a number or the elements of a buffer.
+typedef struct {
+  const tvms_node *TVMS_NULLABLE type;
+  tvms_dtype dtype;  // without a type; void: anything
+  bool number;
+} wanted;
+
+static wanted wanted_of_type(const tvms_node *type) {
+  wanted w = {type, type->dtype, type->kind == TVMS_NODE_SINFO_PRIM};
+  if (w.number && tvms_dtype_is_void(w.dtype)) w.dtype = TVMS_DTYPE(INT, 64);
+  if (!w.number && type->kind != TVMS_NODE_SINFO_TENSOR) w.dtype = (tvms_dtype){0};
+  return w;
 }
 
-// An array of one element where a number is wanted.
-static void unbox(tvms_inputs *m, uint32_t index, tvms_value *value) {
-  if (value->kind != TVMS_VALUE_TENSOR || buffer_of(m->entry, index)) return;
+static wanted wanted_of_param(const tvms_inputs *m, uint32_t index) {
+  const tvms_buffer *buffer = buffer_of(m->entry, index);
+  if (buffer) return (wanted){NULL, buffer->element, false};
   const tvms_node *param = params_of(m->entry).items[index];
+  if (param->sinfo) return wanted_of_type(param->sinfo);
   bool number =
       !tvms_dtype_is_void(param->dtype) && !tvms_dtype_is_handle(param->dtype);
-  number |= param->sinfo && param->sinfo->kind == TVMS_NODE_SINFO_PRIM;
-  if (!number || tvms_tensor_len(value->tensor) != 1) return;
-  tvms_scalar item = tvms_tensor_get(value->tensor, 0);
-  bool real = tvms_scalar_kind_is_real(value->tensor->view.dtype.code);
-  *value = real ? (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = item.f}
-                : (tvms_value){.kind = TVMS_VALUE_INT, .i = item.i};
+  return (wanted){NULL, param->dtype, number};
 }
 
-// ---- Numbers and shapes in a text ----
-
-// The type of the number that the parameter is; void: it is none.
-static tvms_dtype number_type(const tvms_inputs *m, uint32_t index) {
-  if (buffer_of(m->entry, index)) return (tvms_dtype){0};
-  const tvms_node *param = params_of(m->entry).items[index];
-  if (param->sinfo && param->sinfo->kind == TVMS_NODE_SINFO_PRIM) {
-    tvms_dtype dtype = param->sinfo->dtype;
-    return tvms_dtype_is_void(dtype) ? TVMS_DTYPE(INT, 64) : dtype;
-  }
-  return tvms_dtype_is_handle(param->dtype) ? (tvms_dtype){0} : param->dtype;
+static bool is_tuple(wanted w) {
+  return w.type && w.type->kind == TVMS_NODE_SINFO_TUPLE;
 }
 
-static bool read_number(tvms_dtype dtype, const char *text, tvms_value *value) {
-  char *end;
-  if (!*text || *text == ' ') return false;
-  if (tvms_dtype_is_bool(dtype)) {
-    bool is = !strcmp(text, "True"), is_not = !strcmp(text, "False");
-    *value = (tvms_value){.kind = TVMS_VALUE_BOOL, .i = is};
-    return is || is_not;
+static const char *TVMS_NULLABLE give_array(tvms_inputs *m, wanted w, const char *path,
+                                            tvms_value *value) {
+  const tvms_source *array = m->read(m->read_state, path);
+  if (!array) {
+    char reason[256];
+    snprintf(reason, sizeof reason, "'%.128s' cannot be read: %s", path,
+             strerror(errno));
+    return tvms_arena_text(&m->context->arena, reason, strlen(reason));
   }
-  errno = 0;
-  if (tvms_dtype_is_real(dtype)) {
-    *value = (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = strtod(text, &end)};
-    return !*end;
-  }
-  *value = (tvms_value){.kind = TVMS_VALUE_INT, .i = strtoll(text, &end, 10)};
-  return !*end && !errno;
+  const char *wrong = tvms_inputs_array(m->context, m->heap, array,
+                                        tvms_interp_dl_type_of(w.dtype), value);
+  if (!wrong && w.number) *value = tvms_inputs_unbox(*value);
+  return wrong;
 }
 
-// "(2, 3)", "(4,)" or "()".
-static bool read_shape(tvms_inputs *m, const char *text, tvms_value *value) {
-  TVMS_VEC(int64_t) sizes = {0};
-  bool good = *text++ == '(';
-  while (good && *text != ')') {
-    char *end;
-    errno = 0;
-    int64_t size = strtoll(text, &end, 10);
-    good = end != text && !errno && size >= 0 && (*end == ',' || *end == ')');
-    text = *end == ',' ? end + 1 + strspn(end + 1, " ") : end;
-    tvms_vec_push(&m->context->memory, &sizes, size);
-  }
-  good = good && !text[1];
-  if (good)
-    *value = (tvms_value){.kind = TVMS_VALUE_SHAPE,
-                          .tensor =
-                              tvms_shape_new(m->heap, (int32_t)sizes.len, sizes.items)};
-  tvms_vec_fini(&m->context->memory, &sizes);
-  return good;
-}
-
-bool tvms_inputs_give_text(tvms_inputs *inputs, uint32_t index, const char *text) {
-  const tvms_node *type = params_of(inputs->entry).items[index]->sinfo;
-  bool shape =
-      !buffer_of(inputs->entry, index) && type && type->kind == TVMS_NODE_SINFO_SHAPE;
-  if (shape) return read_shape(inputs, text, &inputs->values[index]);
-  tvms_value value;
-  tvms_dtype dtype = number_type(inputs, index);
-  if (tvms_dtype_is_void(dtype) || !read_number(dtype, text, &value)) return false;
-  inputs->values[index] = value;
+// A tensor without dimensions that holds a number.
+static bool give_scalar(tvms_inputs *m, wanted w, const char *text, tvms_value *value) {
+  tvms_dl_type type = tvms_interp_dl_type_of(w.dtype);
+  bool scalar = w.type && w.type->kind == TVMS_NODE_SINFO_TENSOR
+                && tvms_as_sinfo_tensor(w.type)->ndim == 0
+                && tvms_dl_element_size(type);
+  if (!scalar || !tvms_inputs_number(type, text, value)) return false;
+  *value = tvms_inputs_scalar_tensor(m->heap, type, *value);
   return true;
 }
 
-const char *tvms_inputs_other_type(tvms_context *context, const tvms_npy *npy,
-                                   tvms_dl_type wanted) {
-  tvms_dl_type is = tvms_npy_type(npy);
-  char texts[2][TVMS_DTYPE_TEXT];
-  tvms_strbuf text;
-  tvms_strbuf_init(&text, &context->memory);
-  tvms_dtype_text((tvms_dtype){is.code, is.bits, (int16_t)is.lanes}, texts[0]);
-  tvms_dtype_text((tvms_dtype){wanted.code, wanted.bits, (int16_t)wanted.lanes},
-                  texts[1]);
-  tvms_strbuf_printf(&text, "its data type is %s, but that of the parameter is %s",
-                     is.lanes ? texts[0] : "another one", texts[1]);
-  const char *kept =
-      tvms_arena_text(&context->arena, tvms_strbuf_text(&text), text.len);
-  tvms_strbuf_fini(&text);
-  return kept;
+static const char *TVMS_NULLABLE give_value(tvms_inputs *m, wanted w, const char *text,
+                                            tvms_value *value);
+
+static const char *TVMS_NULLABLE give_tuple(tvms_inputs *m, tvms_list types,
+                                            const char *text, tvms_value *value) {
+  const char **parts,
+      *wrong = tvms_inputs_tuple(m->context, m->heap, text, types.len, &parts, value);
+  for (uint32_t i = 0; i < types.len && !wrong; i++)
+    wrong = give_value(m, wanted_of_type(types.items[i]), parts[i],
+                       &value->tuple->items[i]);
+  return wrong;
 }
 
-void tvms_inputs_give(tvms_inputs *inputs, uint32_t index, const tvms_source *array) {
-  const char *name = tvms_inputs_param_name(inputs->context, inputs->entry, index);
-  tvms_npy npy;
-  const char *wrong = tvms_npy_parse(&npy, array->text, array->size);
-  tvms_dl_type type = wanted_type(inputs, index);
-  if (!wrong && !type.lanes) type = tvms_npy_type(&npy);
-  if (!wrong && !tvms_npy_fits(&npy, type))
-    wrong = tvms_inputs_other_type(inputs->context, &npy, type);
-  tvms_tensor *tensor =
-      wrong ? NULL : tvms_npy_tensor(inputs->heap, &npy, array->text, type);
-  if (!wrong && !tensor) wrong = "its tensor is too large";
-  if (wrong) {
-    tvms_inputs_refuse(inputs, name, wrong);
-    return;
+static const char *TVMS_NULLABLE give_value(tvms_inputs *m, wanted w, const char *text,
+                                            tvms_value *value) {
+  if (is_tuple(w))
+    return give_tuple(m, tvms_as_sinfo_tuple(w.type)->fields, text, value);
+  bool shape = w.type && w.type->kind == TVMS_NODE_SINFO_SHAPE;
+  if (shape && tvms_inputs_shape(&m->context->arena, m->heap, text, value)) return NULL;
+  if (w.number && tvms_inputs_number(tvms_interp_dl_type_of(w.dtype), text, value))
+    return NULL;
+  if (give_scalar(m, w, text, value)) return NULL;
+  return give_array(m, w, text, value);
+}
+
+// Goes down to the field that the place names; the tuples on the way are made. NULL: there is no such field.
+static tvms_value *TVMS_NULLABLE find_place(tvms_inputs *m, wanted *w,
+                                            const char *place, tvms_value *value) {
+  while (*place) {
+    int64_t field = tvms_inputs_next_field(&place);
+    if (field < 0 || !is_tuple(*w)) return NULL;
+    tvms_list types = tvms_as_sinfo_tuple(w->type)->fields;
+    if (field >= types.len) return NULL;
+    if (value->kind == TVMS_VALUE_NONE)
+      *value = (tvms_value){.kind = TVMS_VALUE_TUPLE,
+                            .tuple = tvms_tuple_new(m->heap, types.len)};
+    *w = wanted_of_type(types.items[field]);
+    value = &value->tuple->items[field];
   }
-  inputs->values[index] = tvms_value_of_tensor(tensor);
-  unbox(inputs, index, &inputs->values[index]);
+  return value;
+}
+
+void tvms_inputs_give(tvms_inputs *inputs, uint32_t index, const char *place,
+                      const char *text) {
+  wanted w = wanted_of_param(inputs, index);
+  tvms_value *value = find_place(inputs, &w, place, &inputs->values[index]);
+  const char *wrong =
+      value ? give_value(inputs, w, text, value) : "it has no such field";
+  char name[256];
+  snprintf(name, sizeof name, "%s%.128s",
+           tvms_inputs_param_name(inputs->context, inputs->entry, index), place);
+  if (wrong)
+    tvms_inputs_refuse(
+        inputs, tvms_arena_text(&inputs->context->arena, name, strlen(name)), wrong);
 }
 
 // ---- Sizes ----
@@ -297,31 +282,42 @@ static tvms_list sizes_of(const tvms_node *TVMS_NULLABLE type) {
   return known ? tvms_as_shape_expr(shape)->values : (tvms_list){NULL, 0};
 }
 
-static tvms_list sizes_of_param(const tvms_member *entry, uint32_t index) {
-  const tvms_buffer *buffer = buffer_of(entry, index);
-  return buffer ? buffer->shape : sizes_of(params_of(entry).items[index]->sinfo);
-}
-
 static void learn(tvms_inputs *m, const tvms_node *size, int64_t value) {
   if (size->kind != TVMS_NODE_VAR || m->known[size->id]) return;
   m->sizes[size->id] = value;
   m->known[size->id] = true;
 }
 
-static void learn_sizes(tvms_inputs *m, uint32_t index, tvms_value value) {
-  tvms_list sizes = sizes_of_param(m->entry, index);
-  bool tensor =
-      value.kind == TVMS_VALUE_TENSOR && (uint32_t)value.tensor->view.ndim == sizes.len;
-  tensor |=
-      value.kind == TVMS_VALUE_SHAPE && (uint32_t)value.tensor->view.ndim == sizes.len;
-  for (uint32_t i = 0; tensor && i < sizes.len; i++) {
+static void learn_dims(tvms_inputs *m, tvms_list sizes, tvms_value value) {
+  bool sized = value.kind == TVMS_VALUE_TENSOR || value.kind == TVMS_VALUE_SHAPE;
+  if (!sized || (uint32_t)value.tensor->view.ndim != sizes.len) return;
+  for (uint32_t i = 0; i < sizes.len; i++)
     learn(m, sizes.items[i], value.tensor->shape[i]);
+}
+
+// What a value decides of the sizes in its type.
+static void learn_value(tvms_inputs *m, const tvms_node *type, tvms_value value) {
+  if (type->kind == TVMS_NODE_SINFO_TUPLE && value.kind == TVMS_VALUE_TUPLE) {
+    tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
+    for (uint32_t i = 0; i < fields.len && i < value.tuple->len; i++)
+      learn_value(m, fields.items[i], value.tuple->items[i]);
   }
-  if (value.kind != TVMS_VALUE_INT) return;
+  const tvms_node *size =
+      type->kind == TVMS_NODE_SINFO_PRIM ? tvms_as_sinfo_prim(type)->value : NULL;
+  if (size && value.kind == TVMS_VALUE_INT) learn(m, size, value.i);
+  learn_dims(m, sizes_of(type), value);
+}
+
+static void learn_sizes(tvms_inputs *m, uint32_t index, tvms_value value) {
+  const tvms_buffer *buffer = buffer_of(m->entry, index);
   const tvms_node *param = params_of(m->entry).items[index];
-  bool prim = param->sinfo && param->sinfo->kind == TVMS_NODE_SINFO_PRIM;
-  const tvms_node *size = prim ? tvms_as_sinfo_prim(param->sinfo)->value : NULL;
-  learn(m, size ? size : param, value.i);
+  if (buffer) {
+    learn_dims(m, buffer->shape, value);
+  } else if (param->sinfo) {
+    learn_value(m, param->sinfo, value);
+  } else if (value.kind == TVMS_VALUE_INT) {
+    learn(m, param, value.i);
+  }
 }
 
 // Sizes that are a variable and nothing else are free.
@@ -375,8 +371,10 @@ static bool random_of_type(tvms_inputs *m, const tvms_node *type, const char *na
 
 static bool random_tuple(tvms_inputs *m, tvms_list fields, const char *name,
                          tvms_value *value) {
-  tvms_items *tuple = tvms_tuple_new(m->heap, fields.len);
-  for (uint32_t i = 0; i < fields.len; i++) {
+  tvms_items *tuple = value->kind == TVMS_VALUE_TUPLE
+                          ? value->tuple
+                          : tvms_tuple_new(m->heap, fields.len);
+  for (uint32_t i = 0; i < fields.len && i < tuple->len; i++) {
     char part[256];
     snprintf(part, sizeof part, "%s.%u", name, i);
     if (!random_of_type(m, fields.items[i], part, &tuple->items[i])) return false;
@@ -385,8 +383,10 @@ static bool random_tuple(tvms_inputs *m, tvms_list fields, const char *name,
   return true;
 }
 
+// A value that is given already stays; a tuple gets the fields that it lacks.
 static bool random_of_type(tvms_inputs *m, const tvms_node *type, const char *name,
                            tvms_value *value) {
+  if (value->kind != TVMS_VALUE_NONE && value->kind != TVMS_VALUE_TUPLE) return true;
   switch ((int)type->kind) {
   case TVMS_NODE_SINFO_TENSOR: {
     const tvms_node *shape = tvms_as_sinfo_tensor(type)->shape;
@@ -420,6 +420,11 @@ static bool random_param(tvms_inputs *m, uint32_t index, tvms_value *value) {
   return random_number(m, param, param->dtype, name, value);
 }
 
+static tvms_list sizes_of_param(const tvms_member *entry, uint32_t index) {
+  const tvms_buffer *buffer = buffer_of(entry, index);
+  return buffer ? buffer->shape : sizes_of(params_of(entry).items[index]->sinfo);
+}
+
 bool tvms_inputs_fill(tvms_inputs *m) {
   const tvms_member *entry = m->entry;
   tvms_value *values = m->values;
@@ -437,7 +442,9 @@ bool tvms_inputs_fill(tvms_inputs *m) {
     if (values[i].kind == TVMS_VALUE_NONE) learn_alone(m, sizes_of_param(entry, i));
   }
   for (uint32_t i = 0; i < count; i++) {
-    if (values[i].kind != TVMS_VALUE_NONE || random_param(m, i, &values[i])) continue;
+    bool given =
+        values[i].kind != TVMS_VALUE_NONE && values[i].kind != TVMS_VALUE_TUPLE;
+    if (given || random_param(m, i, &values[i])) continue;
     tvms_diag_report(&m->context->diags, TVMS_D_no_random_input, entry->name_span,
                      tvms_inputs_param_name(m->context, entry, i));
   }

@@ -6,8 +6,8 @@
 #ifndef TVMS_DRIVER_INPUTS_H
 #define TVMS_DRIVER_INPUTS_H
 
+#include "driver/input_text.h"
 #include "interp/interp.h"
-#include "runtime/npy.h"
 
 enum { TVMS_FREE_SIZE = 16 };
 
@@ -18,6 +18,8 @@ typedef struct {
   tvms_heap *heap;           // owns the values
   tvms_value *values;        // one per parameter; NONE: not given
   uint64_t seed;
+  tvms_inputs_read *read;  // of the files that inputs name
+  void *read_state;
   tvms_arena arena;  // what the making needs
   int64_t *sizes;    // by id of a variable
   bool *known;
@@ -33,17 +35,12 @@ void tvms_inputs_fini(tvms_inputs *inputs);
 // The parameter with this name, or -1.
 int64_t tvms_inputs_find(const tvms_inputs *inputs, const char *name, size_t len);
 
-// Gives the input that a text says, if the parameter is a number ("3", "1.5", "True") or a shape
-// ("(2, 3)") and the text one of these. False: it is something else.
-bool tvms_inputs_give_text(tvms_inputs *inputs, uint32_t index, const char *text);
-
-// Why a file of another data type than the parameter's cannot be its input; lives as long as the context.
-const char *tvms_inputs_other_type(tvms_context *context, const tvms_npy *npy,
-                                   tvms_dl_type wanted);
-
-// Gives one parameter the content of an .npy file; a number may be an array of one
-// element. What does not fit is reported.
-void tvms_inputs_give(tvms_inputs *inputs, uint32_t index, const tvms_source *array);
+// Gives one parameter, or the field of it that a place ("", ".1", ".1.0") names, what a text says: a
+// number ("3", "1.5", "True") where a number or a tensor without dimensions is wanted, a shape ("(2, 3)"),
+// a tuple of such texts, or else the name of an .npy file; a number may be an array of one element.
+// What does not fit is reported.
+void tvms_inputs_give(tvms_inputs *inputs, uint32_t index, const char *place,
+                      const char *text);
 
 // Reports that an input is no good, or that there is no such parameter.
 void tvms_inputs_refuse(const tvms_inputs *inputs, const char *name, const char *why);

@@ -6,8 +6,7 @@
 #ifndef TVMS_DRIVER_MACHINE_INPUTS_H
 #define TVMS_DRIVER_MACHINE_INPUTS_H
 
-#include "runtime/value.h"
-#include "support/context.h"
+#include "driver/input_text.h"
 #include "vm/executable.h"
 
 typedef struct {
@@ -17,15 +16,18 @@ typedef struct {
   tvms_heap *heap;
   tvms_value *values;  // one per parameter; NONE: not given
   uint64_t seed;
+  tvms_inputs_read *read;  // of the files that inputs name
+  void *read_state;
 } tvms_machine_inputs;
 
 // The parameter with this name, or -1.
 int64_t tvms_machine_inputs_find(const tvms_machine_inputs *inputs, const char *name,
                                  size_t len);
 
-// Gives one parameter the content of an .npy file. What does not fit is reported.
+// Gives one parameter, or the field of it that a place ("", ".1", ".1.0") names, what a text says, as
+// tvms_inputs_give does; of what kind it is, the checks of the code tell. What does not fit is reported.
 void tvms_machine_inputs_give(tvms_machine_inputs *inputs, uint32_t index,
-                              const tvms_source *array);
+                              const char *place, const char *text);
 
 // Reports that the input of this name is no good.
 void tvms_machine_inputs_refuse(const tvms_machine_inputs *inputs, const char *name,

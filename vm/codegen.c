@@ -19,11 +19,13 @@
 
 #include <string.h>
 
+enum { UNBOUND = -1 };  // not a word
+
 typedef struct {
   tvms_context *context;
   const tvms_module *module;
   tvms_vm_builder builder;
-  int64_t *words;  // of variables, by id
+  int64_t *words;  // of variables, by id; UNBOUND: it has no value
   uint32_t registers;
 } codegen;
 
@@ -138,6 +140,8 @@ static int64_t string_word(codegen *g, const tvms_node *node) {
 static int64_t number_word(codegen *g, const tvms_node *node) {
   if (node->kind == TVMS_NODE_INT_IMM)
     return tvms_vm_builder_number(&g->builder, tvms_as_int_imm(node)->value);
+  if (node->kind == TVMS_NODE_VAR && g->words[node->id] != UNBOUND)
+    return g->words[node->id];
   if (node->kind != TVMS_NODE_FLOAT_IMM)
     return refuse(g, node, "a number that is not constant");
   return tvms_vm_builder_constant(
@@ -371,12 +375,12 @@ static int64_t seq_word(codegen *g, const tvms_node *node) {
 
 static int64_t word_within(codegen *g, const tvms_node *node) {
   switch ((int)node->kind) {
-  case TVMS_NODE_VAR: return g->words[node->id];
   case TVMS_NODE_CONSTANT: return tensor_word(g, node);
   case TVMS_NODE_SHAPE_EXPR: return shape_word(g, node);
   case TVMS_NODE_STRING_IMM: return string_word(g, node);
   case TVMS_NODE_DTYPE_IMM: return dtype_word(g, tvms_as_dtype_imm(node)->value);
   case TVMS_NODE_PRIM_VALUE: return number_word(g, tvms_as_prim_value(node)->value);
+  case TVMS_NODE_VAR:
   case TVMS_NODE_INT_IMM:
   case TVMS_NODE_FLOAT_IMM: return number_word(g, node);
   case TVMS_NODE_GLOBAL_VAR: return global_word(g, node);
@@ -418,6 +422,8 @@ static void add_function(codegen *g, const tvms_member *member) {
       tvms_vm_builder_declare(&g->builder, bytes_of(symbol), TVMS_VM_IS_BYTECODE);
   g->words =
       tvms_memory_alloc(memory_of(g), (member->unit->next_id + 1) * sizeof *g->words);
+  for (uint32_t i = 0; i < member->unit->next_id; i++)
+    g->words[i] = UNBOUND;
   g->registers = 0;
   for (uint32_t i = 0; i < params.len; i++)
     g->words[params.items[i]->id] = new_register(g);

@@ -60,8 +60,11 @@ static tvms_sym fresh_name(tvms_relax_emitter *emitter, const char *name) {
 tvms_node *tvms_relax_bind(tvms_relax_emitter *emitter, tvms_node *value,
                            const char *name, bool dataflow) {
   tvms_unit *unit = emitter->unit;
-  tvms_node *var =
-      tvms_var_new(unit, fresh_name(emitter, name), (tvms_dtype){0}, value->span);
+  const tvms_node *type = value->sinfo;
+  bool scalar = type && type->kind == TVMS_NODE_SINFO_PRIM
+                && tvms_release_has(unit->dialect, TVMS_FACT_scalars_are_tir);
+  tvms_node *var = tvms_var_new(unit, fresh_name(emitter, name),
+                                scalar ? type->dtype : (tvms_dtype){0}, value->span);
   var->sinfo = value->sinfo;
   if (dataflow) var->flags |= TVMS_FLAG_DATAFLOW;
   tvms_var_binding *binding = tvms_node_make(unit, VAR_BINDING, value->span);

@@ -163,7 +163,7 @@ class Machine(unittest.TestCase):
         self.refused("E0935", "run", self.shared, "--entry", "half", "--in", f"x={self.model}")
         self.refused("E0936", "run", self.shared, "--entry", "untyped")
         self.refused("E0933", "run", self.shared, "--entry", "other")
-        self.refused("", "run", self.shared, "--in", "x=/nonexistent/x.npy", status=2)
+        self.refused("E0935", "run", self.shared, "--in", "x=/nonexistent/x.npy", status=2)
 
     def test_errors_say_where(self):
         self.build()

@@ -286,6 +286,42 @@ def main(A: T.Buffer((512,), "bfloat16"), B: T.Buffer((512,), "bfloat16"), C: T.
             self.ended(tvms("run", "-", "--in", given, stdin=text), 2, "error[E0935]: input")
         self.ended(tvms("run", "-", "--in", "s=(5, 3)", stdin=text), 1)
 
+    def test_tuples_on_the_command_line(self):
+        text = MODEL[:MODEL.index("    @R.function")] + """    @R.function
+    def main(t: R.Tuple(R.Tensor((2, "n"), "float32"), R.Tuple(R.Prim("int64"), R.Prim("float64"), R.Tensor((), "bool")), R.Shape(["n", "m"])), k: R.Prim("int64")):
+        x = t[0]
+        u = t[1]
+        a = u[0]
+        b = u[1]
+        c = u[2]
+        s = t[2]
+        y = R.add(x, x)
+        return (y, a, b, c, s, k)
+"""
+        npy.write(self.file("x.npy"), "<f4", (2, 3), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+        source, library = self.file("tuples.tvms"), self.file("tuples.so")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(text)
+        self.ended(tvms("build", "--vm", source, "-o", library), 0)
+        x = self.file("x.npy")
+        whole = ["--in", f"t=({x}, (5, 2.5, True), (3, 7))", "--in", "k=-4"]
+        fields = ["--in", f"t.0={x}", "--in", "t.1.0=5", "--in", "t.1=(5, 2.5, True)", "--in", "t.2=(3,7)", "--in", "k=-4"]
+        for what in (source, library):
+            for given in (whole, fields):
+                p = tvms("run", what, *given)
+                self.ended(p, 0)
+                said = [line.split(": ")[1] for line in p.stdout.decode().splitlines()]
+                self.assertEqual(said, ["float32[2, 3]  min 2  max 12  mean 7  [2, 4, 6, 8, 10, 12]", "5", "2.5", "bool[]  min 1  max 1  mean 1  [1]", "(3, 7)", "-4"])
+            # What is not given is random, and of the sizes that are known.
+            p = tvms("run", what, "--in", "t.2=(6, 1)")
+            self.ended(p, 0)
+            self.assertIn("result.0: float32[2, 6]", p.stdout.decode())
+            for given in ("t=3", "t=(1, 2)", "t=(1, 2, 3", "t.3=1", "t.x=1", "k.0=1", f"t=({x}, (5, 2.5), (3, 7))", f"t.1.1={x}"):
+                p = tvms("run", what, "--in", given)
+                self.assertIn(p.returncode, (1, 2))
+                self.assertIn("error[E0935]: input '" + given[0], p.stderr.decode())
+            self.ended(tvms("run", what, "--in", "t.0=/nonexistent/x.npy"), 2, "error[E0935]: input 't.0'")
+
     def test_bench_compiles_relax_functions(self):
         able = MODEL[:MODEL.index("    @R.function")] + MODEL[MODEL.rindex("    @R.function"):]
         p = tvms("bench", "-", "--entry", "second", "--repeat", "3", stdin=able)
