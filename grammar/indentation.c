@@ -5,6 +5,7 @@
 
 #include "grammar/identifier.h"
 #include "grammar/literal.h"
+#include "grammar/misspelt.h"
 #include "support/check.h"
 
 #include <string.h>
@@ -109,6 +110,21 @@ static tvms_indent_level measure(const char **at) {
   return *end == '\t' || *end == '\f' ? measure_slowly(at, indent) : indent;
 }
 
+// Moves over a prompt of Python's shell. The line stands where the text behind the prompt does in a
+// whole listing of the shell; a single one may stand in the place of the indentation.
+static tvms_indent_level skip_prompt(tvms_indentation *layout, const char **at,
+                                     tvms_indent_level indent) {
+  bool alone = !layout->prompt && layout->indents.len > 1 && indent.column == 0;
+  layout->prompt = tvms_lexer_report_prompt(&layout->lexer, layout->prompt, *at);
+  *at += TVMS_PROMPT;
+  tvms_indent_level behind = measure(at);
+  uint32_t blanks = indent.column + behind.column;
+  bool instead =
+      alone && blanks == 0 && tvms_indentation_is_level(layout, blanks + TVMS_PROMPT);
+  if (instead) blanks += TVMS_PROMPT;
+  return (tvms_indent_level){.column = blanks, .narrow = blanks};
+}
+
 // Skips lines without code. Returns the indentation of the line where it stops.
 static tvms_indent_level find_line(tvms_indentation *layout) {
   tvms_lexer *lexer = &layout->lexer;
@@ -118,6 +134,8 @@ static tvms_indent_level find_line(tvms_indentation *layout) {
     while (*at == '\0' && at < lexer->end) {
       at++;  // has been reported
     }
+    if ((*at == '>' || *at == '.') && tvms_lexer_is_prompt(at))
+      indent = skip_prompt(layout, &at, indent);
     if (*at == '#') {
       const unsigned char *begin = (const unsigned char *)at;
       at = (const char *)tvms_lexer_take_comment(lexer, begin, begin);
@@ -458,6 +476,8 @@ static bool first_of_line(tvms_indentation *layout, tvms_token *token) {
     }
   } while (layout->at_line_start || layout->dedenting);
   if (token->kind == TVMS_TOK_END) return true;
+  if (token->kind == TVMS_TOK_NAME)
+    token->kind = tvms_token_misspelt(&layout->lexer, *token);
   layout->begun = true;
   layout->before = layout->first;
   layout->first = *token;

@@ -58,6 +58,7 @@ typedef struct {
   bool begun;              // the logical line has given a token
   tvms_token first;        // first token of the logical line that has begun last
   tvms_token before;       // the same of the line before it
+  tvms_diag *TVMS_NULLABLE prompt;  // the finding about prompts of Python's shell
   uint32_t seen;  // where tvms_indentation_line was asked last, and what it said
   uint32_t seen_line;
 } tvms_indentation;

@@ -67,6 +67,10 @@ static bool is_block(const rebuilding *r, const tvms_lost_line *line) {
   return line->first == TVMS_TOK_WITH && has(r, line, "block(");
 }
 
+static bool is_dataflow(const rebuilding *r, const tvms_lost_line *line) {
+  return line->first == TVMS_TOK_WITH && has(r, line, ".dataflow(");
+}
+
 // The buffer that a line stores into: the name that it begins with, before a '['.
 static tvms_span stored_by(const rebuilding *r, const tvms_lost_line *line) {
   if (!line->name_count || r->lines.names.items[line->first_name].begin != line->begin)
@@ -132,10 +136,23 @@ static bool in_relax(const rebuilding *r) {
 
 // ---- Where a line may stand -----------------------------------------------------------------
 
-// The least number of blocks around it.
+// Whether R.output, which ends a dataflow block, comes behind the line, in its function.
+static bool output_follows(const rebuilding *r, uint32_t index) {
+  for (; index < r->end; index++) {
+    const tvms_lost_line *line = &r->lines.lines.items[index];
+    if (line->first == TVMS_TOK_DEF || is_dataflow(r, line)) return false;
+    if (has(r, line, "R.output(")) return true;
+  }
+  return false;
+}
+
+// The least number of blocks around it. A dataflow block that is open has not had its R.output.
 static uint32_t least_level(const rebuilding *r, uint32_t index) {
   uint32_t def = innermost_of(r, TVMS_TOK_DEF);
   uint32_t least = def == NO_LINE ? 0 : def + 1;
+  uint32_t dataflow = innermost(r, is_dataflow);
+  if (dataflow != NO_LINE && dataflow >= least && output_follows(r, index))
+    least = dataflow + 1;
   for (uint32_t k = index; k < end_of_uses(r, index); k++) {
     const tvms_lost_line *line = &r->lines.lines.items[k];
     for (uint32_t i = line->bound; i < line->name_count; i++) {

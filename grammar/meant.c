@@ -4,6 +4,7 @@
 // Each is told by the bytes around the token; the parser only says where it stands.
 #include "grammar/meant.h"
 
+#include <ctype.h>
 #include <string.h>
 
 // ---- Tokens ----
@@ -99,10 +100,31 @@ static tvms_token_meaning signs(const char *text, tvms_token token, tvms_token f
   return (tvms_token_meaning){0};
 }
 
-// `else if`, `elseif`, `if a = b`, `float x = …`, `void f(…)`, `T.sblock(…):`.
+// `for (int i = 0; i < n; i++)`, `for i = 0 to n`: whatever is refused in the header, it is said
+// at its begin.
+static tvms_token_meaning loops(const char *text, tvms_token token, tvms_token first) {
+  uint32_t begin = first.end + (uint32_t)strspn(text + first.end, " ");
+  uint32_t end = begin + 1;
+  while (text[begin] != '('
+         && (text[end] == '_' || isalnum((unsigned char)text[end]))) {
+    end++;
+  }
+  bool counts = token.kind == TVMS_TOK_ASSIGN || token.kind == TVMS_TOK_SEMICOLON
+                || token.kind == TVMS_TOK_COLON || token.kind == TVMS_TOK_WALRUS;
+  uint32_t at = begin + (uint32_t)strspn(text + begin, "( ");
+  bool declares =
+      text[begin] == '(' && token.kind == TVMS_TOK_NAME
+      && (strncmp(text + at, "int ", 4) == 0 || strncmp(text + at, "size_t ", 7) == 0
+          || strncmp(text + at, "auto ", 5) == 0 || strncmp(text + at, "let ", 4) == 0);
+  if (token.begin <= first.end || !(counts || declares)) return (tvms_token_meaning){0};
+  return meaning((tvms_span){begin, end}, "write 'for i in range(n):'",
+                 (tvms_span){begin, end}, NULL);
+}
+
+// `else if`, `if a = b`, `float x = …`, `T.sblock(…):`.
 static tvms_token_meaning statements(const char *text, tvms_token token,
                                      tvms_token first) {
-  tvms_span span = {token.begin, token.end}, begin = {first.begin, first.end};
+  tvms_span span = {token.begin, token.end};
   bool tests = first.kind == TVMS_TOK_IF || first.kind == TVMS_TOK_ELIF
                || first.kind == TVMS_TOK_WHILE;
   if (token.kind == TVMS_TOK_IF && first.kind == TVMS_TOK_ELSE)
@@ -110,24 +132,14 @@ static tvms_token_meaning statements(const char *text, tvms_token token,
   if (token.kind == TVMS_TOK_ASSIGN && tests)
     return replaced(span, "write '==' to compare", "==");
   if (first.kind != TVMS_TOK_NAME) return (tvms_token_meaning){0};
-  if (IS_ONE_OF(text, first, "elseif", "elsif"))
-    return replaced(begin, "write 'elif'", "elif");
-  if (token.begin == first.begin
-      && IS_ONE_OF(text, first, "void", "function", "fn", "func", "fun", "Def", "DEF"))
-    return replaced(begin, "a function begins with 'def'", "def");
-  if (token.begin == first.begin && IS_ONE_OF(text, first, "Class", "CLASS", "struct"))
-    return replaced(begin, "a module begins with 'class'", "class");
   bool name = token.kind == TVMS_TOK_NAME && token.begin != first.begin;
   if (name
       && IS_ONE_OF(text, first, "float", "double", "int", "long", "auto", "const",
                    "unsigned", "bool", "char", "let", "var", "half")) {
-    return meaning(span, "Python declares no types: leave out what stands before",
+    return meaning((tvms_span){first.begin, first.end},
+                   "Python declares no types: leave this out",
                    (tvms_span){first.begin, token.begin}, "");
   }
-  if (name && IS_ONE_OF(text, first, "foreach", "For", "FOR"))
-    return replaced(begin, "a loop begins with 'for'", "for");
-  if (name && IS_ONE_OF(text, first, "retrun", "retun", "reutrn", "Return", "RETURN"))
-    return replaced(begin, "write 'return'", "return");
   uint32_t end = end_before(text, token.begin);
   bool colon = token.kind == TVMS_TOK_NEWLINE && end > 0 && text[end - 1] == ':'
                && end - 1 > first.end;
@@ -169,6 +181,7 @@ tvms_token_meaning tvms_token_meant(const char *text, tvms_token token,
                                     tvms_token first, bool inside, bool comma) {
   tvms_span span = {token.begin, token.end};
   tvms_token_meaning found = signs(text, token, first);
+  if (!found.note && first.kind == TVMS_TOK_FOR) found = loops(text, token, first);
   if (!found.note && !inside) found = statements(text, token, first);
   if (found.note) return found;
   bool lists = inside || first.kind == TVMS_TOK_FOR;

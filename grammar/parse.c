@@ -467,6 +467,33 @@ static bool heads_block(const parse *p, tvms_token token) {
                 > indentation_at(text, line);
 }
 
+// `def f(x: …) : R.Tensor(…):`: what stands between the colons is the type of the result.
+static bool mend_arrow(parse *p, tvms_token token) {
+  tvms_token first = p->layout.first;
+  const char *text = text_of(p);
+  uint32_t last = trim_end(p, first.begin, token.begin);
+  if (token.kind != TVMS_TOK_NEWLINE || first.kind != TVMS_TOK_DEF) return false;
+  if (last == first.begin || text[last - 1] != ':') return false;
+  yyStackEntry *top = p->lemon.yytos;
+  while (p->lemon.yytos > p->lemon.yystack && !takes(p, TERMINAL_ARROW)) {
+    p->lemon.yytos--;
+  }
+  uint32_t end = (uint32_t)(p->lemon.yytos->minor.yy0.both >> 32);
+  uint32_t colon = end + (uint32_t)strspn(text + end, " ");
+  if (p->lemon.yytos == p->lemon.yystack || text[colon] != ':') {
+    p->lemon.yytos = top;
+    return false;
+  }
+  tvms_span span = {colon, colon + 1};
+  tvms_diag *diag = tvms_diag_report(diags_of(p), TVMS_D_syntax, span, "':'", "");
+  tvms_diag_remark(diags_of(p), diag, "write '->' in front of the type of the result");
+  tvms_diag_fix(diags_of(p), diag, (tvms_span){end, colon + 1}, false, " ->");
+  feed(p, TERMINAL_ARROW, colon, colon + 1, 0);
+  feed(p, TERMINAL_BAD, colon + 1, last - 1, 0);
+  feed(p, TERMINAL_COLON, last - 1, last, 0);
+  return true;
+}
+
 // Mends after `token` was refused. Returns the token to go on with; false: read the next.
 static bool recover(parse *p, tvms_token *token) {
   p->build.failed = false;
@@ -493,6 +520,7 @@ static bool recover(parse *p, tvms_token *token) {
     restart_at(p, end, true);
     return false;
   }
+  if (mend_arrow(p, *token)) return true;
   tvms_token first = p->layout.first;
   if (token->kind == TVMS_TOK_NEWLINE && tvms_token_is_header(first.kind)
       && takes(p, TERMINAL_COLON)) {

@@ -194,10 +194,13 @@ static const char *text_of(tvms_reader *reader, const tvms_decorator *row) {
   return text;
 }
 
-static bool flag_of(const tvms_reader *reader, tvms_ref value, bool missing) {
-  const tvms_surf *node = tvms_reader_at(reader, value);
+// What is not a constant is evaluated, if only to find names that nothing binds.
+static bool flag_of(tvms_reader *reader, tvms_ref ref, bool missing) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   if (node->kind == TVMS_SURF_TRUE) return true;
-  return node->kind == TVMS_SURF_FALSE ? false : missing;
+  if (node->kind == TVMS_SURF_FALSE) return false;
+  tvms_eval_value value = tvms_eval(reader, ref);
+  return value.kind == TVMS_EVAL_BOOL ? value.as.i != 0 : missing;
 }
 
 static const tvms_decorator_keyword *TVMS_NULLABLE

@@ -196,18 +196,24 @@ static void collect_defs(tvms_reader *reader, tvms_ref body) {
   }
 }
 
+// Functions that are not declared before they are read, PrimFuncs, call none that are: they are
+// read first, so that calls can be compared with them wherever they stand.
 static void read_defs(tvms_reader *reader) {
   for (uint32_t i = 0; i < reader->defs.len; i++) {
     const tvms_def *def = &reader->defs.items[i];
     declare(reader, def, &reader->module->members[def->member]);
   }
-  for (uint32_t i = 0; i < reader->defs.len; i++) {
-    tvms_def def = reader->defs.items[i];
-    tvms_member *member = &reader->module->members[def.member];
-    if (def.decoration.kind == TVMS_DECORATED_PYTHON)
-      keep_pyfunc(reader, &def, member);
-    else
-      read_function(reader, &def, member);
+  for (int declared = 0; declared < 2; declared++) {
+    for (uint32_t i = 0; i < reader->defs.len; i++) {
+      tvms_def def = reader->defs.items[i];
+      tvms_member *member = &reader->module->members[def.member];
+      const tvms_language *language = def.decoration.language;
+      if ((language && language->declare) != declared) continue;
+      if (def.decoration.kind == TVMS_DECORATED_PYTHON)
+        keep_pyfunc(reader, &def, member);
+      else
+        read_function(reader, &def, member);
+    }
   }
 }
 

@@ -97,6 +97,9 @@ static int by_place(const void *left, const void *right) {
 // Notes that an attribute is assigned: `Config.block = 16`.
 static void note_target(finder *f, tvms_ref target) {
   const tvms_surf *node = tvms_surface_at(f->surface, target);
+  if (node->kind == TVMS_SURF_TUPLE || node->kind == TVMS_SURF_LIST) {
+    tvms_surface_each(f->surface, part, node->a) note_target(f, part);
+  }
   if (node->kind != TVMS_SURF_ATTRIBUTE) return;
   tvms_vec_reach(f->memory, &f->names->assigned, node->b);
   f->names->assigned.items[node->b] = 1;

@@ -9,6 +9,7 @@
 #include "arith/layout.h"
 #include "ir/op.h"
 #include "parser/dialect_marks.h"
+#include "parser/eval/attribute.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/eval.h"
@@ -172,10 +173,19 @@ tvms_eval_value tvms_python_name(tvms_reader *reader, const char *path) {
 
 tvms_eval_value tvms_python_attribute(tvms_reader *reader, tvms_eval_value object,
                                       tvms_sym name, tvms_ref ref) {
-  (void)ref;
   const tvms_name *text = tvms_interner_name(&reader->context->names, name);
   char *path = tvms_arena_alloc(&reader->values, (size_t)object.len + text->len + 2);
   sprintf(path, "%s.%s", object.as.text, text->text);
+  const char *near;
+  if (reader->lenient && tvms_python_math_lacks(path, &near)) {
+    tvms_diag *diag = tvms_eval_report_attribute(reader, object, name, ref);
+    tvms_span last = diag->span;
+    if (near) {
+      tvms_diag_remark(&reader->context->diags, diag, "did you mean '%s'?", near);
+      tvms_diag_fix(&reader->context->diags, diag, last, false, "%s", near);
+    }
+    return TVMS_UNKNOWN;
+  }
   return tvms_python_name(reader, path);
 }
 

@@ -427,6 +427,10 @@ static void forget_assigned(tvms_reader *reader) {
   }
 }
 
+static bool sets_attribute(const tvms_reader *reader, tvms_sym name) {
+  return tvms_needed_names_is_assigned(tvms_file_of(reader)->needed, name);
+}
+
 // A class of Python: a scope in which TVMScript may stand.
 static void follow_class(tvms_reader *reader, tvms_ref ref, tvms_python_run *run) {
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
@@ -439,7 +443,8 @@ static void follow_class(tvms_reader *reader, tvms_ref ref, tvms_python_run *run
   forget_assigned(reader);
   // Bases and decorators may make anything of the attributes, as Enum does.
   bool plain = !def.params && !def.decorators && !run->every;
-  tvms_eval_value made = plain ? tvms_eval_class_make(reader) : TVMS_UNKNOWN;
+  tvms_eval_value made =
+      plain ? tvms_eval_class_make(reader, sets_attribute) : TVMS_UNKNOWN;
   tvms_scope_pop(reader);
   tvms_scope_bind(reader, def.name, made, def.name_span);
 }

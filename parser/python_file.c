@@ -5,6 +5,7 @@
 
 #include "parser/dialect_marks.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -101,22 +102,41 @@ static bool leads_to_script(const char *path) {
   return false;
 }
 
+// The path that an alias stands for; false if it is too long.
+static bool write_path(const finder *f, const alias *known, char *path, size_t *len) {
+  const tvms_context *context = f->surface->context;
+  int written = snprintf(path, LONGEST_PATH, "%s%s%s",
+                         known->module ? tvms_symbol_text(context, known->module) : "",
+                         known->item ? "." : "",
+                         known->item ? tvms_symbol_text(context, known->item) : "");
+  *len = (size_t)written;
+  return written >= 0 && *len < LONGEST_PATH;
+}
+
+// `@t.prim_func` where `T` comes from the script package: whether Python binds `t` shows when
+// the definition is read.
+static bool is_small_namespace(const finder *f, tvms_sym name) {
+  tvms_context *context = f->surface->context;
+  const char *text = tvms_symbol_text(context, name);
+  if (strlen(text) != 1 || !strchr("tri", *text)) return false;
+  char capital[] = {(char)toupper((unsigned char)*text)}, path[LONGEST_PATH];
+  const alias *known = alias_of(f, tvms_symbol_intern(context, capital, 1));
+  size_t len;
+  return known && write_path(f, known, path, &len) && leads_to_script(path);
+}
+
 // True if the name at the root of a decorator comes from the script package, or if the
 // decorator leads there from it: `@tvm.script.ir_module`.
 static bool is_of_script(const finder *f, tvms_ref root, tvms_ref decorator) {
-  const tvms_context *context = f->surface->context;
   const tvms_surf *base = tvms_surface_at(f->surface, root);
   const alias *known = alias_of(f, base->a);
   if (!known)
-    return base->a == TVMS_SYM_T || base->a == TVMS_SYM_R || base->a == TVMS_SYM_I;
+    return base->a == TVMS_SYM_T || base->a == TVMS_SYM_R || base->a == TVMS_SYM_I
+           || is_small_namespace(f, base->a);
   char path[LONGEST_PATH];
-  int begun = snprintf(path, sizeof path, "%s%s%s",
-                       known->module ? tvms_symbol_text(context, known->module) : "",
-                       known->item ? "." : "",
-                       known->item ? tvms_symbol_text(context, known->item) : "");
-  if (begun < 0 || (size_t)begun >= sizeof path) return false;
+  size_t len;
+  if (!write_path(f, known, path, &len)) return false;
   if (leads_to_script(path)) return true;
-  size_t len = (size_t)begun;
   const tvms_surf *whole = tvms_surface_at(f->surface, decorator);
   for (uint32_t i = base->end; i < whole->end && len + 1 < sizeof path; i++) {
     char c = f->surface->source->text[i];
@@ -139,6 +159,19 @@ static bool makes_script(tvms_sym name) {
   return false;
 }
 
+// A name that is nearly one of makers: `@I.irmodule`.
+static bool is_misspelt_maker(const finder *f, tvms_sym name) {
+  enum { SHORTEST = 6, COUNT = sizeof makers / sizeof *makers };
+  const char *text = tvms_symbol_text(f->surface->context, name);
+  const char *names[COUNT];
+  uint32_t count = 0;
+  for (size_t i = 0; i < COUNT; i++) {
+    const char *maker = tvms_symbol_text(f->surface->context, makers[i]);
+    if (strlen(maker) >= SHORTEST) names[count++] = maker;
+  }
+  return strlen(text) >= SHORTEST && tvms_diag_nearest_name(text, names, count) != NULL;
+}
+
 static bool is_script(const finder *f, tvms_ref definition) {
   tvms_ref last = 0;
   tvms_surface_each(f->surface, ref,
@@ -152,12 +185,14 @@ static bool is_script(const finder *f, tvms_ref definition) {
   if (!dotted && node->kind != TVMS_SURF_NAME) return false;
   const alias *renamed = dotted ? NULL : alias_of(f, node->a);
   tvms_sym made_by = dotted ? node->b : renamed ? renamed->item : node->a;
-  if (!makes_script(made_by)) return false;
+  bool misspelt = !makes_script(made_by);
+  if (misspelt && !(dotted && is_misspelt_maker(f, made_by))) return false;
   tvms_ref root = last;
   while (tvms_surface_at(f->surface, root)->kind == TVMS_SURF_ATTRIBUTE)
     root = tvms_surface_at(f->surface, root)->a;
   const tvms_surf *base = tvms_surface_at(f->surface, root);
-  return base->kind == TVMS_SURF_NAME && is_of_script(f, root, last);
+  if (base->kind != TVMS_SURF_NAME || (misspelt && !alias_of(f, base->a))) return false;
+  return is_of_script(f, root, last);
 }
 
 static void find_in(finder *f, tvms_ref body) {
@@ -204,14 +239,15 @@ void tvms_python_file_definitions(const tvms_surface *surface, tvms_spans *spans
 
 // Whether a decorator whose line goes on behind its `@` with these bytes may be one of
 // makes_script: that name stands before the first bracket. What does not show at a glance
-// (a line that is joined, brackets around the decorator, letters that Python reads as others)
-// may be anything.
+// (a line that is joined, brackets around the decorator, letters that Python reads as others,
+// a misspelt name below one of a letter) may be anything.
 static bool may_make_script(const tvms_context *context, const char *at,
                             const char *end) {
   while (at < end && (*at == ' ' || *at == '\t' || *at == '\f')) {
     at++;
   }
   if (at < end && *at == '(') return true;
+  if (end - at > 1 && strchr("TRI", *at) && at[1] == '.') return true;
   const char *stop = at;
   for (; stop < end && !strchr("(#\r\n", *stop); stop++) {
     if (*stop == '\\' || (unsigned char)*stop >= 0x80) return true;

@@ -21,6 +21,29 @@ static const struct {
     {"math.nan", __builtin_nan("")}, {"numpy.nan", __builtin_nan("")},
 };
 
+// Everything that Python's math has (3.13).
+static const char *const members[] = {
+    "acos",    "acosh",     "asin",    "asinh",     "atan",      "atan2",    "atanh",
+    "cbrt",    "ceil",      "comb",    "copysign",  "cos",       "cosh",     "degrees",
+    "dist",    "e",         "erf",     "erfc",      "exp",       "exp2",     "expm1",
+    "fabs",    "factorial", "floor",   "fma",       "fmod",      "frexp",    "fsum",
+    "gamma",   "gcd",       "hypot",   "inf",       "isclose",   "isfinite", "isinf",
+    "isnan",   "isqrt",     "lcm",     "ldexp",     "lgamma",    "log",      "log10",
+    "log1p",   "log2",      "modf",    "nan",       "nextafter", "perm",     "pi",
+    "pow",     "prod",      "radians", "remainder", "sin",       "sinh",     "sqrt",
+    "sumprod", "tan",       "tanh",    "tau",       "trunc",     "ulp",
+};
+enum { MEMBERS = sizeof members / sizeof members[0] };
+
+bool tvms_python_math_lacks(const char *path, const char *TVMS_NULLABLE *near) {
+  if (strncmp(path, "math.", 5) != 0 || path[5] == '_') return false;
+  for (size_t i = 0; i < MEMBERS; i++) {
+    if (strcmp(members[i], path + 5) == 0) return false;
+  }
+  *near = tvms_diag_nearest_name(path + 5, members, MEMBERS);
+  return true;
+}
+
 tvms_eval_value tvms_python_math_constant(const char *path) {
   for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {
     if (strcmp(constants[i].path, path) == 0)

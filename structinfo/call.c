@@ -229,6 +229,15 @@ static void learn_arguments(tvms_inference *in, const tvms_prim_func *callee,
   tvms_sinfo_learn(in->unit, tuple, tvms_sinfo_tuple_new(in->unit, types.items, count));
 }
 
+// Where a part of the call is written, if its node says so: of a type or a tuple that stands
+// elsewhere too it does not.
+static tvms_span place_of(const tvms_inference *in, const tvms_node *part) {
+  tvms_span whole = in->call->head.span;
+  bool inside = part->span.begin > whole.begin && part->span.end <= whole.end
+                && part->span.begin < part->span.end;
+  return inside ? part->span : whole;
+}
+
 // TVM: DeriveCallRetType of the parameters that the arguments stand for.
 static bool check_tir_arguments(tvms_inference *in, const tvms_prim_func *callee,
                                 tvms_list args, const char *name) {
@@ -280,7 +289,7 @@ bool tvms_infer_check_call_tir(tvms_inference *in) {
   }
   uint32_t shared = count_in_place(in->call);
   if (args.len + outputs + extra - shared != callee->params.len) {
-    tvms_diag_report(&context->diags, TVMS_D_call_tir_arity, in->call->head.span, name,
+    tvms_diag_report(&context->diags, TVMS_D_call_tir_arity, place_of(in, tuple), name,
                      callee->params.len, tvms_diag_plural(callee->params.len), args.len,
                      tvms_diag_plural(args.len), outputs - shared,
                      tvms_diag_plural(outputs - shared));
@@ -293,7 +302,7 @@ bool tvms_infer_check_call_tir(tvms_inference *in) {
       tvms_infer_prim_func_outputs(in->prover, callee, args, scalars, outputs);
   if (!written || tvms_sinfo_relate(in->prover, written, stated) >= TVMS_FIT_RUNTIME)
     return true;
-  tvms_diag_report(&context->diags, TVMS_D_call_tir_output, in->call->head.span, name,
+  tvms_diag_report(&context->diags, TVMS_D_call_tir_output, place_of(in, stated), name,
                    tvms_sinfo_describe(in->unit, written),
                    tvms_sinfo_describe(in->unit, stated));
   return false;

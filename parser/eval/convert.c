@@ -7,6 +7,7 @@
 #include "parser/eval/python.h"
 #include "parser/eval/scope.h"
 #include "parser/eval/signature.h"
+#include "support/trial.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -130,6 +131,48 @@ static bool is_swapped(const tvms_reader *reader, tvms_ref ref) {
   return true;
 }
 
+// The number of indices that an element of the buffer has, as "[..., ...]".
+static void note_element(tvms_reader *reader, tvms_diag *diag, const tvms_node *node) {
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  char indices[40] = "";
+  for (uint32_t i = 0; i < buffer->shape.len && i < 6; i++)
+    strcat(indices, i ? ", ..." : "...");
+  tvms_diag_remark(&reader->context->diags, diag, "an element is %s[%s]",
+                   tvms_symbol_text(reader->context, buffer->name), indices);
+}
+
+// What to write instead of a value of a wrong type.
+static void explain_type(tvms_reader *reader, tvms_diag *diag, tvms_ref ref,
+                         const char *expected, tvms_eval_value value) {
+  tvms_diags *diags = &reader->context->diags;
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  bool named = tvms_reader_at(reader, ref)->kind == TVMS_SURF_NAME;
+  const char *word =
+      named ? tvms_symbol_text(reader->context, tvms_reader_at(reader, ref)->a) : "";
+  const char *dtype = tvms_meant_find(TVMS_MEANT_DTYPE, word);
+  const tvms_node *buffer = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER);
+  if (buffer
+      && (strstr(expected, "an expression") || strstr(expected, "a number")
+          || strstr(expected, "a boolean"))) {
+    note_element(reader, diag, buffer);
+  } else if (dtype && strcmp(expected, "a data type") == 0) {
+    tvms_diag_remark(diags, diag, "a data type is a string: \"%s\"", dtype);
+    tvms_diag_fix(diags, diag, span, false, "\"%s\"", dtype);
+  } else if (strcmp(expected, "a type") == 0) {
+    const char *other = value.kind == TVMS_EVAL_TUPLE || value.kind == TVMS_EVAL_LIST
+                            ? "a tensor of this shape"
+                        : dtype ? "a tensor of this data type"
+                                : "a tensor";
+    tvms_diag_remark(diags, diag, "%s is R.Tensor(shape, dtype)", other);
+  } else if (value.kind == TVMS_EVAL_INT
+             && strncmp(expected, "a tuple or list", 15) == 0
+             && strstr(expected, "dimensions")) {
+    int len = (int)(span.end - span.begin);
+    const char *text = reader->surface->source->text + span.begin;
+    tvms_diag_remark(diags, diag, "write (%.*s,)", len, text);
+  }
+}
+
 tvms_diag *tvms_eval_report_type(tvms_reader *reader, tvms_ref ref,
                                  const char *TVMS_NULLABLE what, const char *expected,
                                  tvms_eval_value value) {
@@ -143,8 +186,11 @@ tvms_diag *tvms_eval_report_type(tvms_reader *reader, tvms_ref ref,
     name_value(reader, ref, name, sizeof name);
     what = name;
   }
-  return tvms_reader_report(reader, wrong_type, ref, what, expected,
-                            tvms_eval_describe(reader, value));
+  tvms_diag *diag = tvms_reader_report(reader, wrong_type, ref, what, expected,
+                                       tvms_eval_describe(reader, value));
+  if (!tvms_trial_is_muted(&reader->context->diags))
+    explain_type(reader, diag, ref, expected, value);
+  return diag;
 }
 
 void tvms_eval_suggest_call(tvms_reader *reader, tvms_diag *diag, tvms_ref ref) {

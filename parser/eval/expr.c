@@ -368,7 +368,7 @@ static tvms_eval_value eval_attribute(tvms_reader *reader, tvms_ref ref) {
   tvms_sym name = node->b;
   tvms_eval_value object = eval_head(reader, node->a);
   if (tvms_eval_is_class(object)) {
-    tvms_eval_value value = tvms_eval_class_attribute(object, name);
+    tvms_eval_value value = tvms_eval_class_attribute(reader, object, name, ref);
     bool known = tvms_eval_value_is_known(value) || tvms_eval_is_class(value);
     return known ? value : unknown_at(reader, value, ref);
   }

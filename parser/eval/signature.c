@@ -185,7 +185,8 @@ static void explain_spread(binder *bind, tvms_diag *diag) {
     tvms_span span = tvms_reader_span_of(reader, bind->refs[i]);
     tvms_surface_each(reader->surface, argument,
                       tvms_reader_at(reader, bind->call)->b) {
-      if (tvms_reader_at(reader, argument)->kind == TVMS_SURF_KEYWORD) break;
+      tvms_surf_kind kind = (tvms_surf_kind)tvms_reader_at(reader, argument)->kind;
+      if (kind == TVMS_SURF_KEYWORD || kind == TVMS_SURF_STRING) break;
       span.end = tvms_reader_span_of(reader, argument).end;
     }
     const char *text = reader->surface->source->text + span.begin;
@@ -198,6 +199,30 @@ static void explain_spread(binder *bind, tvms_diag *diag) {
     if (!tvms_trial_is_muted(diags)) diag->span = span;
     return;
   }
+}
+
+// `R.Tensor(8, 16)`: a length stands where the data type would. False if that is not so.
+static bool report_spread(binder *bind) {
+  tvms_reader *reader = bind->reader;
+  for (uint32_t i = 0; i + 1 < bind->signature->plain; i++) {
+    if (strcmp(tvms_symbol_text(reader->context, bind->signature->params[i].name),
+               "shape")
+            != 0
+        || bind->signature->params[i + 1].name != TVMS_SYM_dtype
+        || (bind->given >> i & 3) != 3)
+      continue;
+    bool length = bind->args[i].kind == TVMS_EVAL_INT
+                  || (bind->args[i].kind == TVMS_EVAL_NODE
+                      && !tvms_dtype_is_void(bind->args[i].as.node->dtype));
+    if (!length || bind->args[i + 1].kind != TVMS_EVAL_INT) return false;
+    tvms_diag *diag = tvms_reader_report(
+        reader, wrong_type, bind->refs[i], "argument 'shape'",
+        "a tuple or list of dimensions", tvms_eval_describe(reader, bind->args[i]));
+    explain_spread(bind, diag);
+    bind->sound = false;
+    return true;
+  }
+  return false;
 }
 
 static void too_many(binder *bind, tvms_ref ref) {
@@ -323,6 +348,7 @@ static void put_keyword(binder *bind, tvms_sym name, tvms_eval_value value,
     const tvms_param *param = &signature->params[i];
     if (param->name != name || param->kind > TVMS_PARAM_KEYWORD_ONLY) continue;
     if (bind->given >> i & 1) {
+      if (name == TVMS_SYM_dtype && (!bind->sound || report_spread(bind))) return;
       const char *text = tvms_symbol_text(reader->context, name);
       tvms_diag_report(&reader->context->diags, TVMS_D_repeated_argument,
                        tvms_eval_keyword_span(reader, keyword, text), callee_text(bind),
@@ -522,6 +548,7 @@ bool tvms_signature_bind(tvms_reader *reader, const tvms_signature *signature,
     put_argument(&bind, ref, operands);
   }
   put_rest(&bind);
+  if (bind.sound && bind.known) (void)report_spread(&bind);
   put_defaults(&bind);
   *given = bind.given;
   return bind.known && bind.sound;

@@ -14,15 +14,15 @@
 #include <ctype.h>
 #include <string.h>
 
-static const char *nearest_binding(tvms_reader *reader, tvms_sym name) {
+// `dotted`: something of the name is asked for, as of a namespace.
+static const char *nearest_binding(tvms_reader *reader, tvms_sym name, bool dotted) {
   TVMS_VEC(const char *) names = {0};
   tvms_memory *memory = &reader->context->memory;
   if (!tvms_diags_may_compare_names(&reader->context->diags, 0)) return NULL;
-  bool letter = strlen(tvms_symbol_text(reader->context, name)) == 1;
   for (uint32_t i = 1; i < reader->scopes.len; i++) {
     for (tvms_binding *b = reader->scopes.items[i].newest; b; b = b->next) {
-      // `i` is no misspelt `I`.
-      if (letter && b->value.kind == TVMS_EVAL_NAMESPACE) continue;
+      // `i` is not a misspelt `I`.
+      if (!dotted && b->value.kind == TVMS_EVAL_NAMESPACE) continue;
       tvms_vec_push(memory, &names, tvms_symbol_text(reader->context, b->name));
     }
   }
@@ -236,7 +236,8 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
     suggest(reader, diag, span, keyword[0]);
     return;
   }
-  const char *near = nearest_binding(reader, name);
+  const char *near =
+      nearest_binding(reader, name, reader->surface->source->text[span.end] == '.');
   if (!near) {
     note_said(reader, name);
   }

@@ -303,6 +303,9 @@ tvms_node *TVMS_NULLABLE tvms_relax_to_shape(tvms_reader *reader, tvms_eval_valu
                                          "a tuple or list of dimensions",
                                          tvms_eval_describe(reader, value));
     tvms_relax_explain_parens(reader, diag, ref);
+    if (value.kind == TVMS_EVAL_INT)
+      tvms_diag_remark(&reader->context->diags, diag, "write (%lld,)",
+                       (long long)value.as.i);
     return NULL;
   }
   tvms_node **dims = tvms_arena_array(&reader->values, tvms_node *, value.len + 1);

@@ -14,6 +14,7 @@
 #include "parser/relax/function.h"
 #include "parser/relax/state.h"
 #include "structinfo/make.h"
+#include "support/trial.h"
 
 #include <stdio.h>
 
@@ -270,11 +271,22 @@ static void report_branches(tvms_reader *reader, const tvms_surf *stmt, tvms_sym
   tvms_diag_fix(diags, diag, place, false, "%s", first);
 }
 
+// The condition of an If. An `elif` without `else` behind it is reported as a whole: it may have
+// been written for `else`.
+static tvms_node *TVMS_NULLABLE read_condition(tvms_reader *reader,
+                                               const tvms_surf *stmt) {
+  bool quiet = !stmt->c && stmt->flags & TVMS_SURF_ELIF;
+  if (quiet) tvms_trial_mute(&reader->context->diags);
+  tvms_eval_value test = tvms_eval(reader, stmt->a);
+  tvms_node *condition = tvms_relax_to_value(reader, test, stmt->a);
+  if (quiet) tvms_trial_unmute(&reader->context->diags);
+  return condition;
+}
+
 static void read_if(tvms_reader *reader, tvms_ref stmt) {
   const tvms_surf node = *tvms_reader_at(reader, stmt);
   tvms_relax_state *relax = tvms_relax_of(reader);
-  tvms_eval_value test = tvms_eval(reader, node.a);
-  tvms_node *condition = tvms_relax_to_value(reader, test, node.a);
+  tvms_node *condition = read_condition(reader, &node);
   if (tvms_relax_in_dataflow(reader)) {
     tvms_diag_report(&reader->context->diags, TVMS_D_if_in_dataflow,
                      tvms_reader_keyword(reader, stmt));

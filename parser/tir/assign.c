@@ -20,6 +20,8 @@
 #include "parser/tir/signature.h"
 #include "parser/tir/stmt.h"
 
+#include <string.h>
+
 // `n = T.int32()` names the variable that a quoted dim of the signature has made.
 static tvms_eval_value reuse_dim(tvms_reader *reader, tvms_sym name,
                                  tvms_eval_value value, tvms_ref ref) {
@@ -84,6 +86,23 @@ static bool is_other_scalar(const tvms_reader *reader, const tvms_node *scalar,
          && node->spare & TVMS_SPARE_BOUND;
 }
 
+// The indices of `A[i][j] = …` belong into one bracket.
+static void report_target(tvms_reader *reader, tvms_ref ref, tvms_eval_value object) {
+  tvms_diag *diag =
+      tvms_eval_report_type(reader, ref, "the target of a store", "a buffer", object);
+  bool region = tvms_eval_value_node_of(object, TVMS_NODE_BUFFER_REGION)
+                || tvms_eval_value_node_of(object, TVMS_NODE_BUFFER_LOAD);
+  const char *text = reader->surface->source->text;
+  uint32_t end = tvms_reader_span_of(reader, ref).end;
+  if (!diag || !region || text[end - 1] != ']' || text[end] != '[') return;
+  tvms_span inner = tvms_reader_span_of(reader, ref);
+  tvms_diags *diags = &reader->context->diags;
+  uint32_t shut = end + (uint32_t)strcspn(text + end, "]\r\n");
+  tvms_diag_remark(diags, diag, "write %.*s, %.*s]", (int)(end - 1 - inner.begin),
+                   text + inner.begin, (int)(shut - end - 1), text + end + 1);
+  tvms_diag_fix(diags, diag, (tvms_span){end - 1, end + 1}, false, ", ");
+}
+
 static void assign_subscript(tvms_reader *reader, tvms_ref target,
                              tvms_eval_value value, tvms_ref ref) {
   const tvms_surf node = *tvms_reader_at(reader, target);
@@ -96,8 +115,7 @@ static void assign_subscript(tvms_reader *reader, tvms_ref target,
   }
   tvms_node *buffer = tvms_eval_value_node_of(object, TVMS_NODE_BUFFER);
   if (!buffer) {
-    tvms_eval_report_wrong_type(reader, node.a, "the target of a store", "a buffer",
-                                object);
+    report_target(reader, node.a, object);
     return;
   }
   tvms_tir_store_into(reader, buffer, index, value, NULL, ref);
