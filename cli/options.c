@@ -316,10 +316,10 @@ void tvms_options_split_words(tvms_texts *words, tvms_memory *memory, char *text
   while (*text) {
     text += strspn(text, " \t");
     if (!*text) return;
-    bool quoted = *text == '\'';
-    text += quoted;
+    const char *end = *text == '\'' ? "'" : *text == '"' ? "\"" : " \t";
+    text += *end != ' ';
     tvms_vec_push(memory, words, text);
-    text += strcspn(text, quoted ? "'" : " \t");
+    text += strcspn(text, end);
     if (*text) *text++ = '\0';
   }
 }

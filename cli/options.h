@@ -43,8 +43,8 @@ void tvms_options_help(tvms_strbuf *out, tvms_verb verb);
 // The word of the command line; "" for TVMS_VERB_NONE.
 const char *tvms_options_verb_name(tvms_verb verb);
 
-// Appends each word of `text`, split at white space; 'single quotes' keep it together.
-// The words are NUL-ended in place.
+// Appends each word of `text`, split at white space; a word that begins with a single or a double
+// quote ends at the next one. The words are NUL-ended in place.
 void tvms_options_split_words(tvms_texts *words, tvms_memory *memory, char *text);
 
 #endif

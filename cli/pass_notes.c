@@ -1,6 +1,7 @@
 // What `tvms opt` shows between passes.
 #include "cli/pass_notes.h"
 
+#include "cli/pass_names.h"
 #include "driver/optimize.h"
 #include "passes/tables.h"
 #include "support/json.h"
@@ -13,11 +14,36 @@ static void write_note(tvms_run *run, const tvms_strbuf *text) {
   tvms_run_write(run, STDERR_FILENO, "standard error", text->text, text->len);
 }
 
-// Does an option name this pass, in either spelling?
-static bool names_pass(const char *TVMS_NULLABLE option, const tvms_pass *pass) {
-  char kebab[TVMS_KEBAB_SIZE];
-  tvms_pass_kebab(pass->name, kebab);
-  return option && (!strcmp(option, pass->name) || !strcmp(option, kebab));
+// Does --print-only name a function? Commas stand between names.
+static bool is_wanted(const tvms_pass_notes *o, const char *name) {
+  const tvms_texts *only = &o->run->options.print_only;
+  for (uint32_t i = 0; i < only->len; i++) {
+    for (const char *at = only->items[i]; *at;) {
+      size_t len = strcspn(at, ",");
+      if (len == strlen(name) && memcmp(at, name, len) == 0) return true;
+      at += len + (at[len] == ',');
+    }
+  }
+  return !only->len;
+}
+
+// Appends the module, or what --print-only leaves of it: the others are declared and not defined.
+static void print(const tvms_pass_notes *o, const tvms_module *module,
+                  tvms_strbuf *out) {
+  tvms_context *context = o->run->context;
+  size_t size = module->member_count * sizeof *module->members;
+  tvms_module part = *module;
+  part.members = tvms_memory_alloc(&context->memory, size + 1);
+  if (size) memcpy(part.members, module->members, size);
+  uint32_t wanted = 0;
+  for (uint32_t i = 0; i < part.member_count; i++) {
+    if (is_wanted(o, tvms_symbol_text(context, part.members[i].name)))
+      wanted++;
+    else
+      part.members[i].function = NULL;
+  }
+  if (wanted) tvms_optimize_print(o->program, &part, o->dialect, out);
+  tvms_memory_free(&context->memory, part.members);
 }
 
 // The module, under a line that says where it is.
@@ -26,7 +52,7 @@ static void show_module(const tvms_pass_notes *o, const char *where, const char 
   tvms_strbuf text;
   tvms_strbuf_init(&text, &o->run->context->memory);
   tvms_strbuf_printf(&text, "# %s %s\n", where, pass);
-  tvms_optimize_print(o->program, module, o->dialect, &text);
+  print(o, module, &text);
   write_note(o->run, &text);
   tvms_strbuf_fini(&text);
 }
@@ -34,11 +60,11 @@ static void show_module(const tvms_pass_notes *o, const char *where, const char 
 void tvms_pass_notes_before(void *self, const tvms_pass_step *step,
                             const tvms_module *module) {
   tvms_pass_notes *o = self;
-  if (names_pass(o->run->options.print_before, step->pass))
+  if (tvms_pass_names_have(&o->run->options.print_before, step->pass))
     show_module(o, "before", step->pass->name, module);
   if (!o->run->options.print_changed) return;
   o->before.len = 0;
-  tvms_optimize_print(o->program, module, o->dialect, &o->before);
+  print(o, module, &o->before);
 }
 
 static void show_change(const tvms_pass_notes *o, const char *pass,
@@ -46,8 +72,11 @@ static void show_change(const tvms_pass_notes *o, const char *pass,
   tvms_strbuf after, text;
   tvms_strbuf_init(&after, &o->run->context->memory);
   tvms_strbuf_init(&text, &o->run->context->memory);
+  if (changed) print(o, module, &after);
+  if (after.len == o->before.len
+      && (!after.len || memcmp(after.text, o->before.text, after.len) == 0))
+    changed = false;
   tvms_strbuf_printf(&text, "# after %s%s\n", pass, changed ? "" : ": nothing changed");
-  if (changed) tvms_optimize_print(o->program, module, o->dialect, &after);
   if (changed)
     tvms_textdiff(&text, (tvms_version){"before", o->before.text, o->before.len},
                   (tvms_version){"after", after.text, after.len}, false);
@@ -56,13 +85,26 @@ static void show_change(const tvms_pass_notes *o, const char *pass,
   tvms_strbuf_fini(&after);
 }
 
+// What a pass left behind that failed is nothing to look at.
+static void show_failure(const tvms_pass_notes *o, const char *pass) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &o->run->context->memory);
+  tvms_strbuf_printf(&text, "# %s failed\n", pass);
+  write_note(o->run, &text);
+  tvms_strbuf_fini(&text);
+}
+
 void tvms_pass_notes_after(void *self, const tvms_pass_step *step,
                            const tvms_module *module, bool changed, double seconds) {
   tvms_pass_notes *o = self;
   (void)seconds;
   if (o->bisect) tvms_bisect_after(o->bisect, step, changed);
-  if (names_pass(o->run->options.print_after, step->pass))
-    show_module(o, "after", step->pass->name, module);
+  bool shown = tvms_pass_names_have(&o->run->options.print_after, step->pass);
+  if (o->run->context->diags.errors) {
+    if (shown || o->run->options.print_changed) show_failure(o, step->pass->name);
+    return;
+  }
+  if (shown) show_module(o, "after", step->pass->name, module);
   if (o->run->options.print_changed) show_change(o, step->pass->name, module, changed);
 }
 
@@ -134,23 +176,15 @@ void tvms_pass_notes_statistics(const tvms_pass_notes *o) {
   tvms_strbuf_fini(&text);
 }
 
-// The pass that an option names; NULL after a complaint.
-static const tvms_pass *TVMS_NULLABLE pass_of(tvms_run *run, const char *option,
-                                              const char *name) {
-  const tvms_pass *pass = tvms_pass_find(name, strlen(name));
-  if (!pass) tvms_run_misused(run, "option '%s': there is no pass '%s'", option, name);
-  return pass;
-}
-
-bool tvms_pass_notes_init(tvms_pass_notes *o) {
+bool tvms_pass_notes_init(tvms_pass_notes *o, const tvms_pipeline *pipeline) {
   tvms_run *run = o->run;
-  const char *name = run->options.remarks, *before = run->options.print_before,
-             *after = run->options.print_after;
+  const tvms_options *given = &run->options;
+  const char *name = given->remarks;
+  tvms_texts remarks = {.items = &name, .len = name && *name};
   o->log = (tvms_pass_log){.memory = &run->context->memory, .remarks = name != NULL};
   tvms_timing_init(&o->timing, &run->context->arena);
-  if (before && !pass_of(run, "--print-before", before)) return false;
-  if (after && !pass_of(run, "--print-after", after)) return false;
-  if (!name || !*name) return true;
-  o->log.only = pass_of(run, "--remarks", name);
-  return o->log.only != NULL;
+  if (remarks.len) o->log.only = tvms_pass_find(name, strlen(name));
+  return tvms_pass_names_check(run, "--print-before", &given->print_before, pipeline)
+         && tvms_pass_names_check(run, "--print-after", &given->print_after, pipeline)
+         && tvms_pass_names_check(run, "--remarks", &remarks, NULL);
 }

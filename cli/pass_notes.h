@@ -20,9 +20,10 @@ typedef struct {
   tvms_strbuf before;  // the module in front of the pass at hand, for --print-changed
 } tvms_pass_notes;
 
-// Prepares what is noted, as the options of `run` say. False after a complaint: an option names
-// a pass that there is not.
-TVMS_NODISCARD bool tvms_pass_notes_init(tvms_pass_notes *notes);
+// Prepares what is noted, as the options of `run` say, of this pipeline (NULL: it is wrong). False
+// after a complaint: an option names a pass that there is not.
+TVMS_NODISCARD bool tvms_pass_notes_init(tvms_pass_notes *notes,
+                                         const tvms_pipeline *TVMS_NULLABLE pipeline);
 
 // Shows what is wanted in front of a pass; `self` is a tvms_pass_notes.
 void tvms_pass_notes_before(void *self, const tvms_pass_step *step,

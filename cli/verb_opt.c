@@ -4,11 +4,13 @@
 // What happens between passes goes to standard error: what each pass changed, as a diff
 // (--print-changed), the module around a pass (--print-before, --print-after), the time that
 // each took (--timing). --reproducer keeps the module in front of the pass that failed, as a
-// file that opt runs again.
+// file that opt runs again by itself.
 #include "cli/files.h"
 #include "cli/findings.h"
+#include "cli/pass_names.h"
 #include "cli/pass_notes.h"
 #include "cli/program.h"
+#include "cli/replay.h"
 #include "driver/optimize.h"
 #include "driver/pass_list.h"
 #include "passes/pipeline.h"
@@ -16,19 +18,28 @@
 #include "printer/print.h"
 
 #include <string.h>
+#include <unistd.h>
 
-static void write_reproducer(tvms_run *run, const tvms_strbuf *text) {
+// --reproducer: written in front of each pass, so that it is there if the pass crashes or never
+// ends, and removed behind the last one.
+static void keep_reproducer(void *self, const tvms_strbuf *text) {
+  const tvms_pass_notes *o = self;
+  const char *path = o->run->options.reproducer;
+  tvms_run_worsen(o->run, tvms_files_create(o->run, path, text->text, text->len));
+}
+
+static void settle_reproducer(tvms_run *run, bool good) {
   const char *path = run->options.reproducer;
-  if (!text->len || tvms_files_create(run, path, text->text, text->len) != TVMS_OK)
-    return;
-  tvms_run_tell(run, "%s: written", path);
+  if (!path) return;
+  if (good)
+    (void)unlink(path);
+  else
+    tvms_run_tell(run, "%s: written; 'tvms opt %s' runs it", path, path);
 }
 
 static bool run_pipeline(tvms_pass_notes *o, const tvms_pipeline *pipeline) {
   const tvms_options *given = &o->run->options;
   uint64_t stop = given->stop_after;
-  tvms_strbuf reproducer;
-  tvms_strbuf_init(&reproducer, &o->run->context->memory);
   tvms_strbuf_init(&o->before, &o->run->context->memory);
   tvms_optimize_options options = {
       .dialect = o->dialect,
@@ -41,11 +52,10 @@ static bool run_pipeline(tvms_pass_notes *o, const tvms_pipeline *pipeline) {
       .begin = given->timing ? tvms_pass_notes_begin : NULL,
       .end = tvms_pass_notes_end,
       .self = o,
-      .reproducer = given->reproducer ? &reproducer : NULL,
+      .reproducer = given->reproducer ? keep_reproducer : NULL,
   };
   bool good = tvms_optimize(o->program, pipeline, &options);
-  write_reproducer(o->run, &reproducer);
-  tvms_strbuf_fini(&reproducer);
+  settle_reproducer(o->run, good);
   tvms_strbuf_fini(&o->before);
   return good;
 }
@@ -90,13 +100,22 @@ static void print_result(tvms_pass_notes *o) {
   if (run->context->diags.errors) tvms_strbuf_fini(&run->result);
 }
 
+// -o: the module goes into a file instead.
+static tvms_status write_output(tvms_run *run) {
+  const char *path = run->options.output;
+  if (!path || !run->result.len) return TVMS_OK;
+  tvms_status status = tvms_files_create(run, path, run->result.text, run->result.len);
+  tvms_strbuf_fini(&run->result);
+  return status;
+}
+
 static tvms_status optimize_source(tvms_run *run, tvms_source *source) {
   tvms_pass_notes o = {.run = run};
   tvms_pipeline pipeline;
   bool parsed;
   if (!read_pipeline(run, &pipeline, &parsed)) return TVMS_FAILED_IO;
   tvms_timing *timing = &o.timing;
-  if (!tvms_pass_notes_init(&o)) return TVMS_FAILED_IO;
+  if (!tvms_pass_notes_init(&o, parsed ? &pipeline : NULL)) return TVMS_FAILED_IO;
   tvms_timing_start(timing, &timing->reading);
   o.program = tvms_run_load_written(run, source, true);
   tvms_timing_stop(timing, &timing->reading);
@@ -109,31 +128,26 @@ static tvms_status optimize_source(tvms_run *run, tvms_source *source) {
   if (good) print_result(&o);
   if (run->options.timing) tvms_pass_notes_timing(&o);
   if (run->options.statistics) tvms_pass_notes_statistics(&o);
-  return TVMS_OK;
+  return write_output(run);
 }
 
-static void tell_no_pass(tvms_run *run, const char *name) {
-  uint32_t count;
-  const tvms_pass *passes = tvms_pass_rows(&count);
-  const char **names = tvms_memory_alloc(run->memory, count * sizeof *names);
-  for (uint32_t i = 0; i < count; i++)
-    names[i] = passes[i].name;
-  const char *near = tvms_diag_nearest_name(name, names, count);
-  const char *text =
-      near ? "there is no pass '%s'; did you mean '%s'?" : "there is no pass '%s'";
-  tvms_run_complain(run, text, name, near);
-  tvms_memory_free(run->memory, names);
-}
-
-// The page of a pass.
+// The page of a pass, or what there is to say of a pipeline or a pass of TVM.
 static bool list_page(tvms_run *run, const char *name, tvms_strbuf *out) {
-  const tvms_pass *pass = tvms_pass_find(name, strlen(name));
-  if (!pass) {
-    tell_no_pass(run, name);
+  size_t len = strlen(name);
+  const tvms_pass *pass = tvms_pass_find(name, len);
+  const tvms_pipeline_row *pipeline = tvms_pass_find_pipeline(name, len);
+  const tvms_missing_pass *lack = tvms_pass_find_missing(name, len);
+  if (!pass && !pipeline && !lack) {
+    tvms_pass_names_complain(run, "", name);
     return false;
   }
   if (out->len) tvms_strbuf_putc(out, '\n');
-  tvms_optimize_list_page(out, pass);
+  if (pass)
+    tvms_optimize_list_page(out, pass);
+  else if (pipeline)
+    tvms_optimize_list_pipeline(out, pipeline);
+  else
+    tvms_optimize_list_lack(out, lack);
   return true;
 }
 
@@ -152,11 +166,23 @@ static tvms_status list_passes(tvms_run *run) {
   return written && known ? TVMS_OK : TVMS_FAILED_IO;
 }
 
+// What writes one file takes one.
+static bool is_one_file(tvms_run *run) {
+  const tvms_options *given = &run->options;
+  const char *option = given->output       ? "--output"
+                       : given->reproducer ? "--reproducer"
+                                           : NULL;
+  if (!option || given->paths.len == 1) return true;
+  (void)tvms_run_misused(run, "option '%s' takes exactly one file", option);
+  return false;
+}
+
 tvms_status tvms_verb_opt(tvms_run *run) {
   if (run->options.list) return list_passes(run);
   if (run->options.missing)
     return tvms_run_misused(run, "option '--missing' goes with --list");
+  if (!run->options.passes && !tvms_options_replay(run)) return TVMS_FAILED_IO;
   if (!run->options.passes) return tvms_run_misused(run, "no --passes given");
-  if (!tvms_run_check_dialects(run, true)) return TVMS_FAILED_IO;
+  if (!is_one_file(run) || !tvms_run_check_dialects(run, true)) return TVMS_FAILED_IO;
   return tvms_files_each(run, optimize_source);
 }

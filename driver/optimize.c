@@ -1,5 +1,5 @@
-// The pass manager, run module by module, with what is in front of a pass kept for the case
-// that it fails.
+// The pass manager, run module by module. What is in front of a pass can be kept as a file
+// that runs the rest of the pipeline, for the case that it fails or does not come back.
 #include "driver/optimize.h"
 
 #include "driver/program.h"
@@ -15,7 +15,6 @@ typedef struct {
   const tvms_optimize_options *options;
   const tvms_pipeline *pipeline;
   tvms_semantics *TVMS_NULLABLE semantics;
-  tvms_strbuf before;  // for the reproducer: the module in front of the pass at hand
 } optimizing;
 
 void tvms_optimize_print(const tvms_program *program, const tvms_module *module,
@@ -28,12 +27,40 @@ void tvms_optimize_print(const tvms_program *program, const tvms_module *module,
   tvms_print_program(&alone, &options, out);
 }
 
+// The steps from this one on.
+static void write_rest(const tvms_pipeline *pipeline, const tvms_pass_step *step,
+                       tvms_strbuf *out) {
+  for (const tvms_pass_step *end = pipeline->steps + pipeline->count; step < end;) {
+    tvms_pipeline_write_step(step, out);
+    if (++step < end) tvms_strbuf_putc(out, ',');
+  }
+}
+
+// The release that was read is the one that passes go by, so the module stands in it.
+static void give_reproducer(const optimizing *o, const tvms_pass_step *step,
+                            const tvms_module *module) {
+  const tvms_optimize_options *options = o->options;
+  tvms_dialect read = o->program->dialect;
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &module->context->memory);
+  tvms_strbuf_puts(&text, "# RUN: opt");
+  if (options->dialect != read)
+    tvms_strbuf_printf(&text, " --from %s", tvms_dialect_text(read));
+  tvms_strbuf_printf(&text, " --dialect %s", tvms_dialect_text(options->dialect));
+  if (options->check_semantics) tvms_strbuf_puts(&text, " --check-semantics");
+  if (options->verify_each) tvms_strbuf_puts(&text, " --verify-each");
+  tvms_strbuf_puts(&text, " --passes '");
+  write_rest(o->pipeline, step, &text);
+  tvms_strbuf_printf(&text, "'\n# WHY: %s fails here\n", step->pass->name);
+  tvms_optimize_print(o->program, module, read, &text);
+  options->reproducer(options->self, &text);
+  tvms_strbuf_fini(&text);
+}
+
 static void before_pass(void *data, const tvms_pass_step *step, tvms_module *module) {
-  optimizing *o = data;
+  const optimizing *o = data;
   if (o->options->before) o->options->before(o->options->self, step, module);
-  if (!o->options->reproducer) return;
-  o->before.len = 0;
-  tvms_optimize_print(o->program, module, o->options->dialect, &o->before);
+  if (o->options->reproducer) give_reproducer(o, step, module);
 }
 
 static void after_pass(void *data, const tvms_pass_step *step, tvms_module *module,
@@ -80,28 +107,10 @@ static void verify_after_pass(void *data, tvms_module *module) {
   tvms_module_verify(module);
 }
 
-// The steps from the one that failed on.
-static void write_rest(const tvms_pipeline *pipeline, uint32_t done, tvms_strbuf *out) {
-  for (uint32_t i = done; i < pipeline->count; i++) {
-    if (i > done) tvms_strbuf_putc(out, ',');
-    tvms_pipeline_write_step(&pipeline->steps[i], out);
-  }
-}
-
-static void write_reproducer(const optimizing *o, const tvms_pipeline *pipeline,
-                             uint32_t done, tvms_strbuf *out) {
-  tvms_strbuf_puts(out, "# RUN: opt --passes '");
-  write_rest(pipeline, done, out);
-  tvms_strbuf_printf(out, "'\n# WHY: %s fails here\n",
-                     pipeline->steps[done].pass->name);
-  tvms_strbuf_add(out, o->before.text, o->before.len);
-}
-
 bool tvms_optimize(const tvms_program *program, const tvms_pipeline *pipeline,
                    const tvms_optimize_options *options) {
   tvms_context *context = program->context;
   optimizing o = {.program = program, .options = options, .pipeline = pipeline};
-  tvms_strbuf_init(&o.before, &context->memory);
   tvms_pass_hooks hooks = {
       .program = program,
       .log = options->log,
@@ -115,18 +124,14 @@ bool tvms_optimize(const tvms_program *program, const tvms_pipeline *pipeline,
   };
   bool good = true;
   for (uint32_t i = 0; good && i < program->count; i++) {
-    uint32_t done = 0;
     tvms_semantics semantics;
     if (options->check_semantics) {
       o.semantics = &semantics;
       tvms_semantics_begin(&semantics, program, program->modules[i]);
     }
     good = tvms_pipeline_run(context, program->modules[i], pipeline,
-                             options->stop_after, &hooks, &done);
+                             options->stop_after, &hooks, NULL);
     if (options->check_semantics) tvms_semantics_end(&semantics);
-    if (!good && options->reproducer && done < pipeline->count)
-      write_reproducer(&o, pipeline, done, options->reproducer);
   }
-  tvms_strbuf_fini(&o.before);
   return good;
 }

@@ -21,9 +21,9 @@ typedef struct {
   void (*TVMS_NULLABLE begin)(void *self, tvms_pass_phase phase, const char *name);
   void (*TVMS_NULLABLE end)(void *self);
   void *TVMS_NULLABLE self;
-  // If a pass fails, gets the module in front of it as a golden file that runs what was
-  // left of the pipeline. NULL: not wanted.
-  tvms_strbuf *TVMS_NULLABLE reproducer;
+  // Told in front of each pass: the module as a golden file that runs what is left of the pipeline,
+  // as the options say. NULL: not wanted.
+  void (*TVMS_NULLABLE reproducer)(void *self, const tvms_strbuf *text);
 } tvms_optimize_options;
 
 // Runs the pipeline on each module. False as soon as a pass fails, which was reported.

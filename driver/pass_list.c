@@ -42,13 +42,16 @@ static void list_options(tvms_strbuf *out, const tvms_pass *pass, const char *in
   }
 }
 
+void tvms_optimize_list_pipeline(tvms_strbuf *out, const tvms_pipeline_row *pipeline) {
+  tvms_strbuf_printf(out, "%s = %s\n    %s\n", pipeline->name, pipeline->passes,
+                     pipeline->summary);
+}
+
 static void list_pipelines(tvms_strbuf *out) {
   uint32_t count;
   const tvms_pipeline_row *rows = tvms_pipeline_rows(&count);
-  for (uint32_t i = 0; i < count; i++) {
-    tvms_strbuf_printf(out, "%s = %s\n    %s\n", rows[i].name, rows[i].passes,
-                       rows[i].summary);
-  }
+  for (uint32_t i = 0; i < count; i++)
+    tvms_optimize_list_pipeline(out, &rows[i]);
 }
 
 void tvms_optimize_list(tvms_strbuf *out) {

@@ -15,6 +15,9 @@ void tvms_optimize_list_missing(tvms_strbuf *out);
 // Appends a line about one of them.
 void tvms_optimize_list_lack(tvms_strbuf *out, const tvms_missing_pass *pass);
 
+// Appends a pipeline: what it stands for, and what it is.
+void tvms_optimize_list_pipeline(tvms_strbuf *out, const tvms_pipeline_row *pipeline);
+
 // Appends the page of one pass: what its head comment says, what it needs and its options.
 void tvms_optimize_list_page(tvms_strbuf *out, const tvms_pass *pass);
 

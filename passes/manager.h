@@ -18,13 +18,14 @@ typedef enum {
   TVMS_OPTION_MAP,   // {'a': ['b', 'c']}
 } tvms_option_type;
 
-// A row OPTION of passes.def.
+// A row OPTION or CHOICE of passes.def.
 typedef struct {
   const char *pass;
   const char *name;
   tvms_option_type type;
   const char *initial;
   const char *summary;
+  const char *TVMS_NULLABLE words;  // of a CHOICE, which is a text: "a|b"
 } tvms_pass_option;
 
 // The value of an option: `number` of BOOL and INT, `literal` of LIST and MAP, and the

@@ -6,17 +6,18 @@
 #include "passes/pipeline.h"
 
 #include "passes/manager.h"
+#include "passes/value.h"
 #include "passes/tables.h"
 #include "support/vec.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 // Pipelines name others only above them in the table, so nesting is bounded.
 enum { MOST_NESTED = 8 };
+
+enum { MOST_OPTIONS = 16 };  // of one pass
 
 typedef TVMS_VEC(tvms_pass_step) step_list;
 
@@ -141,44 +142,6 @@ static const tvms_pass_option *options_of(const tvms_pass *pass, uint32_t *count
   return options + first;
 }
 
-// A text may stand in quotes: {target='x86_64-linux-gnu,znver4'}.
-static bool is_quoted(const char *text, size_t len) {
-  return len >= 2 && (text[0] == '\'' || text[0] == '"') && text[len - 1] == text[0];
-}
-
-// Passes put texts into nodes, which outlive the pipeline: they are kept with the names.
-static bool parse_value(const reader *r, const tvms_pass_option *option,
-                        const char *text, size_t len, tvms_pass_value *value) {
-  tvms_context *context = r->context;
-  if (option->type == TVMS_OPTION_TEXT && is_quoted(text, len)) {
-    text++;
-    len -= 2;
-  }
-  value->text = tvms_symbol_text(context, tvms_symbol_intern(context, text, len));
-  if (option->type == TVMS_OPTION_TEXT) return true;
-  if (option->type == TVMS_OPTION_BOOL) {
-    value->number = strcmp(value->text, "true") == 0 || strcmp(value->text, "1") == 0;
-    return value->number || strcmp(value->text, "false") == 0
-           || strcmp(value->text, "0") == 0;
-  }
-  if (option->type == TVMS_OPTION_DTYPE) {
-    tvms_dtype dtype;
-    return tvms_dtype_parse(value->text, len, &dtype) && !tvms_dtype_is_void(dtype);
-  }
-  if (option->type == TVMS_OPTION_LIST) {
-    value->literal = tvms_pass_literal_read_texts(context, r->arena, value->text);
-    return value->literal != NULL;
-  }
-  if (option->type == TVMS_OPTION_MAP) {
-    value->literal = tvms_pass_literal_read(context, r->arena, value->text);
-    return value->literal && value->literal->kind == TVMS_LITERAL_MAP;
-  }
-  char *end;
-  errno = 0;
-  value->number = strtoll(value->text, &end, 10);
-  return len > 0 && *end == '\0' && errno == 0;
-}
-
 static tvms_pass_value *default_values(const reader *r, const tvms_pass *pass) {
   uint32_t count;
   const tvms_pass_option *options = options_of(pass, &count);
@@ -186,29 +149,70 @@ static tvms_pass_value *default_values(const reader *r, const tvms_pass *pass) {
   tvms_pass_value *values = tvms_arena_array(r->arena, tvms_pass_value, count);
   for (uint32_t i = 0; i < count; i++) {
     const char *text = options[i].initial;
-    bool fine = parse_value(r, &options[i], text, strlen(text), &values[i]);
+    bool fine = tvms_pass_value_read(r->context, r->arena, &options[i], text,
+                                     strlen(text), &values[i]);
     TVMS_CHECK(fine);
   }
   return values;
 }
 
-static void set_option(reader *r, const tvms_pass_step *step, tvms_span name,
-                       tvms_span value) {
-  uint32_t count, i = 0;
-  const tvms_pass_option *options = options_of(step->pass, &count);
+// What options stand behind: a pass, or a pipeline, which has none.
+typedef struct {
+  const tvms_pass *TVMS_NULLABLE pass;  // NULL: a pipeline, or a pass that is unknown
+  tvms_pass_value *TVMS_NULLABLE values;
+  const char *TVMS_NULLABLE pipeline;
+  bool given[MOST_OPTIONS];  // by the place of the option
+} owner;
+
+// What the options are called, or a near name.
+static void unknown_option(reader *r, const owner *o, tvms_span name,
+                           const char *text) {
+  uint32_t count = 0;
+  const tvms_pass_option *options = o->pass ? options_of(o->pass, &count) : NULL;
+  const char *known[MOST_OPTIONS];
+  tvms_diags *diags = &r->context->diags;
+  tvms_strbuf all;
+  tvms_strbuf_init(&all, &r->context->memory);
+  for (uint32_t i = 0; i < count; i++) {
+    known[i] = options[i].name;
+    tvms_strbuf_printf(&all, i ? ", %s" : "%s", known[i]);
+  }
+  tvms_diag *diag = tvms_diag_report(
+      diags, TVMS_D_pass_option, place(r, name.begin, name.end),
+      o->pass ? "pass" : "pipeline", o->pass ? o->pass->name : o->pipeline, text);
+  const char *near = named_like(text, known, count);
+  if (near)
+    tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
+  else if (count)
+    tvms_diag_remark(diags, diag, "its options are: %s", tvms_strbuf_text(&all));
+  else
+    tvms_diag_remark(diags, diag, "it has no options");
+  tvms_strbuf_fini(&all);
+}
+
+static void set_option(reader *r, owner *o, tvms_span name, tvms_span value) {
+  uint32_t count = 0, i = 0;
+  const tvms_pass_option *options = o->pass ? options_of(o->pass, &count) : NULL;
+  TVMS_CHECK(count <= MOST_OPTIONS);
+  tvms_diags *diags = &r->context->diags;
   const char *text =
       tvms_arena_text(r->arena, r->text + name.begin, name.end - name.begin);
   while (i < count && strcmp(options[i].name, text) != 0)
     i++;
   if (i == count) {
-    tvms_diag_report(&r->context->diags, TVMS_D_pass_option,
-                     place(r, name.begin, name.end), step->pass->name, text);
-  } else if (!parse_value(r, &options[i], r->text + value.begin,
-                          value.end - value.begin, &step->values[i])) {
-    tvms_diag_report(&r->context->diags, TVMS_D_pass_value,
-                     place(r, value.begin, value.end), text,
-                     tvms_pass_option_wants(options[i].type));
+    unknown_option(r, o, name, text);
+    return;
   }
+  if (o->given[i])
+    tvms_diag_report(diags, TVMS_D_pass_option_twice, place(r, name.begin, name.end),
+                     text);
+  o->given[i] = true;
+  if (tvms_pass_value_read(r->context, r->arena, &options[i], r->text + value.begin,
+                           value.end - value.begin, &o->values[i]))
+    return;
+  char wants[TVMS_WANTS_SIZE];
+  tvms_diag_report(diags, TVMS_D_pass_value, place(r, value.begin, value.end), text,
+                   tvms_pass_option_wants(&options[i], wants));
 }
 
 // Behind the value of an option: at the ',' or '}' that ends it. Those inside of brackets
@@ -229,7 +233,7 @@ static void skip_value(reader *r) {
   }
 }
 
-static bool read_option(reader *r, const tvms_pass_step *step) {
+static bool read_option(reader *r, owner *o) {
   tvms_span name = word(r);
   if (name.begin == name.end) return expected(r, "the name of an option");
   if (!accept(r, '=')) return expected(r, "'='");
@@ -237,7 +241,7 @@ static bool read_option(reader *r, const tvms_pass_step *step) {
   tvms_span value = {r->at, r->at};
   skip_value(r);
   value.end = r->at;
-  if (step->pass) set_option(r, step, name, value);
+  if (o->pass || o->pipeline) set_option(r, o, name, value);
   return true;
 }
 
@@ -258,23 +262,12 @@ static bool read_nested(reader *r, const char *passes, tvms_span name) {
   return read_list(&inner);
 }
 
-static const char *find_pipeline(const char *name, size_t len) {
-  uint32_t count;
-  const tvms_pipeline_row *rows = tvms_pipeline_rows(&count);
-  for (uint32_t i = 0; i < count; i++) {
-    if (strlen(rows[i].name) == len && memcmp(rows[i].name, name, len) == 0) {
-      return rows[i].passes;
-    }
-  }
-  return NULL;
-}
-
-static bool read_options(reader *r, const tvms_pass_step *step) {
+static bool read_options(reader *r, owner *o) {
   uint32_t end = r->at;  // what follows may be a new line, which separates
   if (!accept(r, '{')) r->at = end;
   if (r->at == end || accept(r, '}')) return true;
   do {
-    if (!read_option(r, step)) return false;
+    if (!read_option(r, o)) return false;
   } while (accept(r, ','));
   return accept(r, '}') || expected(r, "',' or '}'");
 }
@@ -283,8 +276,12 @@ static bool read_item(reader *r) {
   tvms_span name = word(r);
   size_t len = name.end - name.begin;
   if (len == 0) return expected(r, "the name of a pass");
-  const char *passes = find_pipeline(r->text + name.begin, len);
-  if (passes) return read_nested(r, passes, name);
+  const tvms_pipeline_row *pipeline =
+      tvms_pass_find_pipeline(r->text + name.begin, len);
+  if (pipeline) {
+    owner o = {.pipeline = pipeline->name};
+    return read_nested(r, pipeline->passes, name) && read_options(r, &o);
+  }
   tvms_pass_step step = {.pass = tvms_pass_find(r->text + name.begin, len),
                          .span = place(r, name.begin, name.end),
                          .group = r->group};
@@ -293,7 +290,8 @@ static bool read_item(reader *r) {
   } else if (!is_missing(r, name)) {
     unknown_pass(r, name);
   }
-  if (!read_options(r, &step)) return false;
+  owner o = {.pass = step.pass, .values = step.values};
+  if (!read_options(r, &o)) return false;
   if (step.pass) tvms_vec_push(&r->context->memory, r->steps, step);
   return true;
 }

@@ -34,7 +34,9 @@ static const tvms_pass passes[] = {
 static const tvms_pass_option options[] = {
 #define PASS(Name, function, requires, since, until, summary)
 #define OPTION(Name, option, type, initial, summary)                                   \
-  {#Name, #option, TVMS_OPTION_##type, initial, summary},
+  {#Name, #option, TVMS_OPTION_##type, initial, summary, NULL},
+#define CHOICE(Name, option, words, initial, summary)                                  \
+  {#Name, #option, TVMS_OPTION_TEXT, initial, summary, words},
 #include "passes/passes.def"
     {0},  // so that the table may be empty
 };
@@ -79,8 +81,21 @@ const char *tvms_pass_option_word(tvms_option_type type) {
   return option_types[type].word;
 }
 
-const char *tvms_pass_option_wants(tvms_option_type type) {
-  return option_types[type].wants;
+const char *tvms_pass_option_wants(const tvms_pass_option *option,
+                                   char text[TVMS_WANTS_SIZE]) {
+  if (!option->words) return option_types[option->type].wants;
+  size_t used = 0;
+  const char *between = "";
+  for (const char *word = option->words; *word;) {
+    size_t len = strcspn(word, "|");
+    const char *rest = word + len + (word[len] == '|');
+    used += (size_t)snprintf(text + used, TVMS_WANTS_SIZE - used, "%s%.*s", between,
+                             (int)len, word);
+    TVMS_CHECK(used < TVMS_WANTS_SIZE);
+    between = strchr(rest, '|') ? ", " : " or ";
+    word = rest;
+  }
+  return text;
 }
 
 const tvms_pipeline_row *tvms_pipeline_rows(uint32_t *count) {
@@ -142,6 +157,13 @@ const tvms_pass *tvms_pass_find(const char *name, size_t len) {
 const tvms_missing_pass *tvms_pass_find_missing(const char *name, size_t len) {
   for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
     if (is_called(missing[i].name, name, len)) return &missing[i];
+  }
+  return NULL;
+}
+
+const tvms_pipeline_row *tvms_pass_find_pipeline(const char *name, size_t len) {
+  for (size_t i = 0; i < sizeof pipelines / sizeof pipelines[0]; i++) {
+    if (same(pipelines[i].name, name, len)) return &pipelines[i];
   }
   return NULL;
 }

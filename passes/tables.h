@@ -13,8 +13,12 @@ const tvms_pass_option *tvms_pass_option_rows(uint32_t *count);
 // What an option takes, in a word: "integer". Static.
 const char *tvms_pass_option_word(tvms_option_type type);
 
-// The same behind "must be": "an integer". Static.
-const char *tvms_pass_option_wants(tvms_option_type type);
+// Room for what a choice wants.
+enum { TVMS_WANTS_SIZE = 96 };
+
+// What the value of an option must be: "an integer"; of a choice "a, b or c". Static, or in `text`.
+const char *tvms_pass_option_wants(const tvms_pass_option *option,
+                                   char text[TVMS_WANTS_SIZE]);
 
 // The rows of passes/pipelines.def; `*count` gets their number. Static.
 const tvms_pipeline_row *tvms_pipeline_rows(uint32_t *count);
@@ -37,5 +41,9 @@ const tvms_pass *TVMS_NULLABLE tvms_pass_find(const char *name, size_t len);
 // The pass of TVM that tvms lacks with this name in either spelling, or NULL.
 const tvms_missing_pass *TVMS_NULLABLE tvms_pass_find_missing(const char *name,
                                                               size_t len);
+
+// The pipeline with this name, or NULL.
+const tvms_pipeline_row *TVMS_NULLABLE tvms_pass_find_pipeline(const char *name,
+                                                               size_t len);
 
 #endif

@@ -210,21 +210,6 @@ static tvms_node *sort_function(tvms_pass_run *run, tvms_unit *unit,
   return result;
 }
 
-// Reports an option that has none of the two values; true if it has one.
-static bool check_option(tvms_pass_run *run, const char *value, const char *name,
-                         const char *one, const char *other) {
-  if (strcmp(value, one) == 0 || strcmp(value, other) == 0) return true;
-  char text[80];
-  snprintf(text, sizeof text, "%s or %s", one, other);
-  tvms_diag_report(&run->context->diags, TVMS_D_pass_value, TVMS_NO_SPAN, name, text);
-  return false;
-}
-
 void tvms_pass_topological_sort(tvms_pass_run *run) {
-  const char *order = TVMS_OPTION(run, TopologicalSort, order).text;
-  const char *direction = TVMS_OPTION(run, TopologicalSort, direction).text;
-  bool fine = check_option(run, order, "order", "depth-first", "breadth-first");
-  fine =
-      check_option(run, direction, "direction", "from-inputs", "from-outputs") && fine;
-  if (fine) tvms_functions_change(run, TVMS_NODE_FUNCTION, sort_function);
+  tvms_functions_change(run, TVMS_NODE_FUNCTION, sort_function);
 }

@@ -242,6 +242,14 @@ static bool finds(tvms_unit *unit, tvms_node *node,
   return !tvms_walk(&unit->context->memory, node, &visitor);
 }
 
+static tvms_walk_step stop_at_vector(void *self, tvms_node *node,
+                                     tvms_field_role role) {
+  (void)self;
+  (void)role;
+  int lanes = node->dtype.lanes;
+  return lanes > 1 || lanes < 0 ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
 static void tell_vectorized(const pass_state *s, const tvms_for *loop, int64_t steps) {
   char lanes[24] = "as many";
   if (steps) snprintf(lanes, sizeof lanes, "%lld", (long long)steps);
@@ -284,7 +292,9 @@ static tvms_node *vectorize(pass_state *s, const tvms_for *loop) {
   tvms_node *made = tvms_rewrite(&r, loop->body);
   tvms_rewriter_fini(&r);
   tvms_node_map_fini(&v.vectors);
-  if (!v.failed) tell_vectorized(s, loop, steps);
+  // Of a loop whose statements are all done step by step no vectors are left.
+  if (!v.failed && made && finds(unit, made, stop_at_vector))
+    tell_vectorized(s, loop, steps);
   return made ? made : tvms_stmt_none(unit, loop->head.span);
 }
 
