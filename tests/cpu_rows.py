@@ -152,17 +152,18 @@ def window(r):
         p.param("W", [c, size, size] if first else [size, size, c], "float32")
     oh, ow = (h + 2 * pad - size) // stride + 1, (w + 2 * pad - size) // stride + 1
     p.param("Y", shape(oh, ow), "float32")
+    init, step = FOLDS["sum" if depthwise else r.choice(list(FOLDS))]
+    border = r.choice([init.format(d="float32"), "T.float32(0)"])
     source = "X"
     order = lambda y, x: [("n", 1, "S"), ("f", c, "S"), ("y", y, "S"), ("x", x, "S")] if first else [("n", 1, "S"), ("y", y, "S"), ("x", x, "S"), ("f", c, "S")]
     if pad:
         source = "P"
         p.buffer("P", shape(h + 2, w + 2), "float32")
         inside = f"1 <= y and y < {h + 1} and 1 <= x and x < {w + 1}"
-        p.stage("pad", order(h + 2, w + 2), [f"P[{at('y', 'x')}] = T.if_then_else({inside}, X[{at('y - 1', 'x - 1')}], T.float32(0))"])
+        p.stage("pad", order(h + 2, w + 2), [f"P[{at('y', 'x')}] = T.if_then_else({inside}, X[{at('y - 1', 'x - 1')}], {border})"])
     s = f" * {stride}" if stride > 1 else ""
     x = f"{source}[{at(f'y{s} + p', f'x{s} + q')}]"
     term = f"{x} * W[{'f, p, q' if first else 'p, q, f'}]" if depthwise else x
-    init, step = FOLDS["sum" if depthwise else r.choice(list(FOLDS))]
     y = f"Y[{at('y', 'x')}]"
     p.stage("window", order(oh, ow) + [("p", size, "R"), ("q", size, "R")], [f"{y} = {init.format(d='float32')}", f"{y} = {step.format(r=y, t=term, d='float32')}"])
     return p

@@ -6,6 +6,7 @@
 #include "ir/equal.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
+#include "passes/tir/cpu/padding.h"
 #include "passes/tir/cpu/places.h"
 
 enum { MOST_NODES = 400 };  // of an expression that grows
@@ -339,6 +340,7 @@ static bool is_worth(tvms_chain *chain, uint32_t at) {
   tvms_chain_cost cost = tvms_chain_cost_of(chain->unit, from->store->value, NULL);
   uint32_t loads = 0;
   bool more = false, known;
+  const tvms_stage *user = NULL;
   int64_t size = size_of(from, &known);
   for (uint32_t i = 0; i < chain->count; i++) {
     const tvms_stage *to = &chain->stages[i];
@@ -354,13 +356,16 @@ static bool is_worth(tvms_chain *chain, uint32_t at) {
     if (!use.loads) continue;
     if (use.nodes + use.loads * cost.nodes > MOST_NODES) return false;
     loads += use.loads;
+    user = to;
     bool to_known;
     int64_t to_size = size_of(to, &to_known);
     more |= to_size > size || (!known && !to_known && to->count > from->count);
   }
   if (loads == 0) return false;
   if (cost.calls) return loads == 1 && !more;
-  return !(more && cost.chosen);
+  if (!more || !cost.chosen) return true;
+  return chain->skips && loads == 1
+         && tvms_line_padding_adds_nothing(chain->unit, from, user);
 }
 
 static tvms_walk_step find_written(void *self, tvms_node *node, tvms_field_role role) {

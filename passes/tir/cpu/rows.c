@@ -195,8 +195,8 @@ static tvms_walk_step find_window(void *self, tvms_node *node, tvms_field_role r
   return TVMS_WALK_ON;
 }
 
-// Does the sum slide along the line: is an element loaded by both together?
-static bool slides(tvms_unit *unit, const tvms_line_member *m, const tvms_node *line) {
+bool tvms_line_slides(tvms_unit *unit, const tvms_line_member *m,
+                      const tvms_node *line) {
   window_search s = {&unit->context->memory, m, line, false};
   tvms_visitor visitor = {.self = &s, .enter = find_window};
   tvms_walk(s.memory, m->term, &visitor);
@@ -218,7 +218,8 @@ static bool folds(tvms_unit *unit, const tvms_line_member *m) {
   movement along = movement_along(unit, m->term, stage->axes[line].var);
   bool side_by_side = along.next > 0 && along.far == 0;
   bool many = extent < 0 || extent >= FEWEST_LANES;
-  if (many && (side_by_side || slides(unit, m, stage->axes[line].var))) return false;
+  if (many && (side_by_side || tvms_line_slides(unit, m, stage->axes[line].var)))
+    return false;
   return across && folded(stage) >= FEWEST_FOLDED;
 }
 

@@ -97,6 +97,14 @@ tvms_line_element tvms_line_open(tvms_line_writer *w) {
   return e;
 }
 
+static tvms_node *guarded(const tvms_line_writer *w, tvms_node *condition,
+                          tvms_node *body) {
+  tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
+  choice->condition = condition;
+  choice->then_case = body;
+  return &choice->head;
+}
+
 tvms_node *tvms_line_close(tvms_line_writer *w, const tvms_line_element *element,
                            bool serial, tvms_node *body) {
   const tvms_line_chunk *c = &w->chunk;
@@ -106,6 +114,7 @@ tvms_node *tvms_line_close(tvms_line_writer *w, const tvms_line_element *element
     body = tvms_cpu_loop(w->unit, element->lane, number(w, c->lanes), lanes, body);
   if (element->vector)
     body = tvms_cpu_loop(w->unit, element->vector, number(w, c->vectors), steps, body);
+  if (w->guard) body = guarded(w, w->guard, body);
   if (element->step)
     body = tvms_cpu_loop(w->unit, element->step, number(w, c->tile), steps, body);
   return body;
@@ -261,15 +270,42 @@ static tvms_node *fold_chunk(tvms_line_writer *w, uint32_t at) {
   return tvms_line_close(w, &e, one_by_one, stored);
 }
 
+// Where a condition is not known before the program runs, the loops around it stay loops.
 static tvms_node *around_sums(tvms_line_writer *w, const tvms_line_member *m,
+                              const tvms_line_padding_guards *guards,
                               tvms_node *const *vars, tvms_node *body) {
   bool few = tvms_line_taps(m) >= 0 && w->chunk.lanes > 1;
   for (uint32_t i = m->stage.count; i-- > 0;) {
-    if (m->stage.axes[i].sums)
-      body = tvms_cpu_loop(w->unit, vars[i], m->stage.axes[i].extent,
-                           few ? TVMS_FOR_UNROLLED : TVMS_FOR_SERIAL, body);
+    if (!m->stage.axes[i].sums) continue;
+    if (guards->levels[i]) {
+      body = guarded(w, tvms_line_as_now(w, guards->levels[i]), body);
+      few = false;
+    }
+    body = tvms_cpu_loop(w->unit, vars[i], m->stage.axes[i].extent,
+                         few ? TVMS_FOR_UNROLLED : TVMS_FOR_SERIAL, body);
   }
-  return body;
+  return guards->always ? guarded(w, tvms_line_as_now(w, guards->always), body) : body;
+}
+
+const tvms_stage_axis *TVMS_NULLABLE tvms_line_around(const tvms_line_writer *w) {
+  const tvms_line_member *m = first_of_pass(w);
+  if (pass_plan(w)->tile <= 1) return NULL;
+  return &m->stage.axes[m->own[own_count(w) - pass_plan(w)->fused - 1]];
+}
+
+// What member `at` combines at each step, and when.
+static tvms_node *term_of(tvms_line_writer *w, uint32_t at,
+                          tvms_line_padding_guards *guards) {
+  const tvms_line_pass_plan *p = pass_plan(w);
+  const tvms_line_member *m = &w->g->members[at];
+  *guards = (tvms_line_padding_guards){.always = NULL};
+  if (!p->guard || p->guarded != at) return m->term;
+  // The axis of the member that stands where that of the first one does.
+  const tvms_stage_axis *around = tvms_line_around(w);
+  if (around) around = &m->stage.axes[m->own[m->own_count - p->fused - 1]];
+  *guards =
+      tvms_line_padding_split(w->unit, m, p->guard, around, w->tile_low, w->tile_high);
+  return p->guarded_term;
 }
 
 // Sums of all elements of the chunk in registers, step by step in the order of the text.
@@ -294,10 +330,14 @@ static tvms_node *column_chunk(tvms_line_writer *w, uint32_t at) {
   e = tvms_line_open(w);
   tvms_node *before =
       tvms_buffer_load_new(w->unit, sums, &w->place, 1, NULL, TVMS_NO_SPAN);
-  tvms_node *value = combined(w, m, before, now_in_segment(w, at, m->term));
+  tvms_line_padding_guards guards;
+  tvms_node *term = term_of(w, at, &guards);
+  tvms_node *value = combined(w, m, before, now_in_segment(w, at, term));
+  if (guards.tile) w->guard = tvms_line_as_now(w, guards.tile);
   stored = tvms_cpu_store(w->unit, sums, tvms_list_copy(w->unit, &w->place, 1), value);
   stored = tvms_line_close(w, &e, false, stored);
-  tvms_stmt_push(w->unit, &stmts, around_sums(w, m, vars, stored));
+  w->guard = NULL;
+  tvms_stmt_push(w->unit, &stmts, around_sums(w, m, &guards, vars, stored));
   if (w->plan->places[at].how != TVMS_LINE_OF_CHUNK) {
     e = tvms_line_open(w);
     value = tvms_buffer_load_new(w->unit, sums, &w->place, 1, NULL, TVMS_NO_SPAN);

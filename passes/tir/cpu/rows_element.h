@@ -5,6 +5,7 @@
 #include "ir/fold.h"
 #include "ir/stmt.h"
 #include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/padding.h"
 #include "passes/tir/cpu/rows_plan.h"
 
 // A part of a line that is computed at once: tile x vectors x lanes elements.
@@ -31,6 +32,9 @@ typedef struct {
   uint32_t pass;
   int64_t segment_begin,
       segment_end;  // of the line, where conditions are known; end 0: all
+  // Steps of the axis around the line that the chunk may be at; tile_high 0: all.
+  int64_t tile_low, tile_high;
+  tvms_node *TVMS_NULLABLE guard;  // of each step of a tile, as it is there
   tvms_line_chunk chunk;
   tvms_node *place;               // of the element at hand in the chunk
   tvms_node *TVMS_NULLABLE lane;  // its variable
@@ -50,6 +54,9 @@ tvms_node *tvms_line_close(tvms_line_writer *w, const tvms_line_element *element
 
 // Sets what the axes of all members are whose loops are those of the pass.
 void tvms_line_set_axes(tvms_line_writer *w);
+
+// The axis around the line, if the pass has tiles of it.
+const tvms_stage_axis *TVMS_NULLABLE tvms_line_around(const tvms_line_writer *w);
 
 // An expression as it is at the element: axes replaced, and results where they are stored now.
 tvms_node *tvms_line_as_now(tvms_line_writer *w, tvms_node *expr);

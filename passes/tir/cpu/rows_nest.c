@@ -289,6 +289,15 @@ static tvms_node *write_tile(tvms_line_writer *w, int64_t tile, tvms_node *begin
   return write_line(w, false);
 }
 
+// A tile at a place that is known.
+static tvms_node *write_tile_at(tvms_line_writer *w, int64_t tile, int64_t begin) {
+  w->tile_low = begin;
+  w->tile_high = begin + tile;
+  tvms_node *made = write_tile(w, tile, number(w, begin));
+  w->tile_high = 0;
+  return made;
+}
+
 // What is left over of the axis around the line: a smaller tile, one that begins earlier, or, if
 // their number is not known, single steps.
 static void write_tile_rest(tvms_line_writer *w, tvms_node *extent,
@@ -296,9 +305,9 @@ static void write_tile_rest(tvms_line_writer *w, tvms_node *extent,
   const tvms_line_pass_plan *p = pass_plan(w);
   int64_t steps = tvms_cpu_number(extent), rest = steps % p->tile;
   if (rest && p->turned && p->overlaps)
-    push(w, stmts, write_tile(w, p->tile, number(w, steps - p->tile)));
+    push(w, stmts, write_tile_at(w, p->tile, steps - p->tile));
   else if (rest)
-    push(w, stmts, write_tile(w, rest, number(w, steps - rest)));
+    push(w, stmts, write_tile_at(w, rest, steps - rest));
 }
 
 static void write_unknown_tile_rest(tvms_line_writer *w, tvms_node *extent,
@@ -311,19 +320,49 @@ static void write_unknown_tile_rest(tvms_line_writer *w, tvms_node *extent,
   push(w, stmts, tvms_cpu_loop(w->unit, var, rest, TVMS_FOR_SERIAL, body));
 }
 
-// Tiles of the axis around the line, and what is left over.
+// Does what a tile at this place loads reach into the padding?
+static bool is_at_border(tvms_line_writer *w, int64_t begin) {
+  const tvms_line_pass_plan *p = pass_plan(w);
+  if (!p->guard) return false;
+  const tvms_line_member *m = &w->g->members[p->guarded];
+  const tvms_stage_axis *around = &m->stage.axes[m->own[m->own_count - p->fused - 1]];
+  return tvms_line_padding_split(w->unit, m, p->guard, around, begin, begin + p->tile)
+      .tile;
+}
+
+// Tiles from `first` up to `end` in a loop.
+static void write_inner_tiles(tvms_line_writer *w, int64_t first, tvms_node *count,
+                              uint8_t kind, tvms_node_vec *stmts) {
+  int64_t tile = pass_plan(w)->tile, known = tvms_cpu_number(count);
+  if (known == 0) return;
+  if (known == 1) {
+    push(w, stmts, write_tile_at(w, tile, first * tile));
+    return;
+  }
+  tvms_node *var = tvms_cpu_variable(w->unit, "i", w->like);
+  tvms_node *at = first ? build(w, TVMS_NODE_ADD, var, number(w, first)) : var;
+  if (known > 0) {
+    w->tile_low = first * tile;
+    w->tile_high = (first + known) * tile;
+  }
+  tvms_node *body = write_tile(w, tile, build(w, TVMS_NODE_MUL, at, number(w, tile)));
+  w->tile_high = 0;
+  push(w, stmts, tvms_cpu_loop(w->unit, var, count, kind, body));
+}
+
+// Tiles of the axis around the line, and what is left over. The first and the last one stand alone if
+// only they have padding.
 static tvms_node *write_tiles(tvms_line_writer *w, tvms_node *extent, uint8_t kind) {
   int64_t tile = pass_plan(w)->tile;
   tvms_node *count = build(w, TVMS_NODE_FLOOR_DIV, extent, number(w, tile));
   tvms_node_vec stmts = {0};
-  if (tvms_node_is_int(count, 1)) {
-    push(w, &stmts, write_tile(w, tile, number(w, 0)));
-  } else if (!tvms_node_is_int(count, 0)) {
-    tvms_node *var = tvms_cpu_variable(w->unit, "i", w->like);
-    tvms_node *body =
-        write_tile(w, tile, build(w, TVMS_NODE_MUL, var, number(w, tile)));
-    push(w, &stmts, tvms_cpu_loop(w->unit, var, count, kind, body));
-  }
+  int64_t known = tvms_cpu_number(count);
+  bool first = known > 1 && is_at_border(w, 0);
+  bool last = known > 1 && is_at_border(w, (known - 1) * tile);
+  if (first) push(w, &stmts, write_tile_at(w, tile, 0));
+  if (first || last) count = number(w, known - first - last);
+  write_inner_tiles(w, first, count, kind, &stmts);
+  if (last) push(w, &stmts, write_tile_at(w, tile, (known - 1) * tile));
   if (tvms_cpu_number(extent) < 0)
     write_unknown_tile_rest(w, extent, &stmts);
   else

@@ -4,6 +4,7 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
+#include "passes/tir/cpu/padding.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
 #include "passes/tir/cpu/turn.h"
@@ -306,9 +307,9 @@ static int64_t steps_together(int64_t extent, int64_t vectors) {
 }
 
 // Windows that slide share what they load with those beside them: tiles of few vectors and several
-// steps of the axis around the line.
-static void plan_tile(const tvms_line_group *g, uint32_t pass, tvms_line_pass_plan *p) {
-  enum { WINDOW_VECTORS = 2 };
+// steps of the axis around the line. One vector if they slide along that axis only: then more steps share more.
+static void plan_tile(tvms_unit *unit, const tvms_line_group *g, uint32_t pass,
+                      tvms_line_pass_plan *p) {
   for (uint32_t i = 0; i < g->count; i++) {
     const tvms_line_member *m = &g->members[i];
     if (m->pass != pass || m->kind != TVMS_LINE_COLUMN) continue;
@@ -316,7 +317,9 @@ static void plan_tile(const tvms_line_group *g, uint32_t pass, tvms_line_pass_pl
     int64_t extent =
         tvms_cpu_number(m->stage.axes[m->own[m->own_count - p->fused - 1]].extent);
     if (extent < 1) return;
-    if (p->vectors > WINDOW_VECTORS) p->vectors = WINDOW_VECTORS;
+    bool along = tvms_line_slides(unit, m, m->stage.axes[m->own[m->own_count - 1]].var);
+    int64_t most = along ? 2 : 1;
+    if (p->vectors > most) p->vectors = most;
     p->tile = steps_together(extent, p->vectors);
   }
 }
@@ -381,7 +384,7 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
     p->lanes /= 2;
   while (length >= 0 && p->vectors > 1 && p->vectors * p->lanes > length)
     p->vectors--;
-  plan_tile(g, pass, p);
+  plan_tile(unit, g, pass, p);
 }
 
 // What a pass stores and has loaded before may not be computed twice.
@@ -457,6 +460,15 @@ static void plan_quotient(tvms_unit *unit, const tvms_line_group *g, uint32_t pa
   }
 }
 
+static void plan_padding(tvms_unit *unit, const tvms_line_group *g, uint32_t pass,
+                         tvms_line_pass_plan *p) {
+  for (uint32_t i = 0; i < g->count && !p->guard; i++) {
+    if (g->members[i].pass != pass) continue;
+    p->guard = tvms_line_padding_condition(unit, &g->members[i], &p->guarded_term);
+    p->guarded = i;
+  }
+}
+
 // Elements of all passes, weighted; sizes that are not known count as 64.
 static int64_t work_of(tvms_unit *unit, const tvms_line_group *g) {
   int64_t work = 0;
@@ -488,6 +500,7 @@ tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *grou
     if (turned) plan_turn(chain->unit, &group->members[0], turned, &plan.passes[pass]);
     if (options->reorders && group->row_count)
       plan_quotient(chain->unit, group, pass, &plan.passes[pass]);
+    if (options->reorders) plan_padding(chain->unit, group, pass, &plan.passes[pass]);
   }
   return plan;
 }

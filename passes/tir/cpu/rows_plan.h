@@ -27,6 +27,9 @@ typedef struct {
   // What a member divides by all along the line: products with its inverse will do. NULL: nothing.
   tvms_node *TVMS_NULLABLE divisor;
   uint32_t divides;  // that member
+  // The condition under which a step of a window counts, and what it then combines; NULL: all count.
+  tvms_node *TVMS_NULLABLE guard, *TVMS_NULLABLE guarded_term;
+  uint32_t guarded;  // that member
   // What the only member loads along the axis around the line; NULL: nothing.
   tvms_node *TVMS_NULLABLE turned;
 } tvms_line_pass_plan;

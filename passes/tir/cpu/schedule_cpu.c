@@ -254,6 +254,7 @@ static void tell_rows(scheduler *s, const tvms_stage *stage,
 // Schedules a chain of stages that can be in groups.
 static void schedule_chain(scheduler *s, tvms_chain *chain, tvms_node_vec *made) {
   if (chain->count == 0) return;
+  chain->skips = s->reorders;
   tvms_chain_join_initial(chain);
   tvms_chain_inline(chain);
   tvms_line_options options = {&s->target, s->reorders, s->noalias};

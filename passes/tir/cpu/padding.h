@@ -1,0 +1,39 @@
+// Padding that windows step over.
+//
+//   P[y, x, c] = T.if_then_else(1 <= y and 1 <= x, X[y - 1, x - 1, c], 0)
+//   W[y, x, c] += P[y + ky, x + kx, c] * F[ky, kx, c]
+//
+// becomes a window over X itself that leaves out the steps whose element is padding: they add nothing.
+// (Infinity times the padding is not a number; whoever needs that keeps the padded image.)
+#ifndef TVMS_PASSES_TIR_CPU_PADDING_H
+#define TVMS_PASSES_TIR_CPU_PADDING_H
+
+#include "passes/tir/cpu/rows.h"
+
+// Does `to` load what `from` stores once, as an element of a sum, product or extreme to which the
+// other side of `from`'s T.if_then_else adds nothing? Lines of `to` must be whole lines of what
+// is chosen, so that the condition is the same for a whole vector.
+bool tvms_line_padding_adds_nothing(tvms_unit *unit, const tvms_stage *from,
+                                    const tvms_stage *to);
+
+// The condition under which a step of the member counts, and in `term` what it then combines;
+// NULL: all count, or conditions change along its line.
+tvms_node *TVMS_NULLABLE tvms_line_padding_condition(tvms_unit *unit,
+                                                     const tvms_line_member *member,
+                                                     tvms_node **term);
+
+// Parts of a condition, by the loops of the member in which they are asked.
+typedef struct {
+  // Behind the loop of this axis of the sum, the deepest one that it depends on.
+  tvms_node *TVMS_NULLABLE levels[TVMS_MOST_STAGE_AXES];
+  tvms_node *TVMS_NULLABLE always;  // depends on no axis of the sum
+  tvms_node *TVMS_NULLABLE tile;    // depends on the axis around the line
+} tvms_line_padding_guards;
+
+// Splits a condition for steps `low` up to `high` of `around`, the axis around the line (high 0: all
+// of them). What holds for all of these is left out.
+tvms_line_padding_guards tvms_line_padding_split(
+    tvms_unit *unit, const tvms_line_member *member, tvms_node *condition,
+    const tvms_stage_axis *TVMS_NULLABLE around, int64_t low, int64_t high);
+
+#endif
