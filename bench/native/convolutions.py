@@ -4,8 +4,8 @@
     python3 bench/native/convolutions.py build-rel [--only PATTERN] [--out bench/native/results]
 
 Images and weights of the text are channels first (NCHW, OIHW) and packed by nobody; oneDNN (Debian's libdnnl-dev) has channels last and its own layout of the
-weights, and its reordering is not counted. Bias, residual and relu are in both. One thread, CPU time, the least of several turns; results are compared with
-oneDNN's.
+weights, and its reordering is not counted. Bias, residual and relu are in both. `channels last` is the same layer as `tvms build --params` makes it within a model,
+weights laid out beforehand: there, too, changes of the layout are not counted. One thread, CPU time, the least of several turns; results are compared with oneDNN's.
 """
 import argparse, ctypes, math, os, re, subprocess, sys, tempfile
 
@@ -28,19 +28,24 @@ class Layer:
     def flops(self):
         return 2 * self.out**2 * self.f * (self.c // self.groups) * self.k**2
 
-    def text(self):
-        lines = [f"            v = R.nn.conv2d(x, w, strides=[{self.s}, {self.s}], padding=[{', '.join([str(self.pad)] * 4)}], groups={self.groups})", "            v = R.add(v, b)"]
+    def text(self, last=False):
+        layout = ', data_layout="NHWC", kernel_layout="HWIO"' if last else ""
+        lines = [f"            v = R.nn.conv2d(x, w, strides=[{self.s}, {self.s}], padding=[{', '.join([str(self.pad)] * 4)}], groups={self.groups}{layout})",
+                 "            v = R.add(v, b)"]
         if self.add:
             lines.append("            v = R.add(v, r)")
         if self.relu:
             lines.append("            v = R.nn.relu(v)" if self.network == "ResNet-50" else "            v = R.clip(v, 0, 6)")
         lines = [re.sub(r"\bv = ", f"v{i} = ", line).replace("(v,", f"(v{i - 1},").replace("(v)", f"(v{i - 1})") for i, line in enumerate(lines)]
         tensor = lambda name, *shape: f'{name}: R.Tensor({shape}, "float32")'
-        given = [tensor("x", 1, self.c, self.h, self.h), tensor("w", self.f, self.c // self.groups, self.k, self.k), tensor("b", 1, self.f, 1, 1)]
-        if self.add:
-            given.append(tensor("r", 1, self.f, self.out, self.out))
+        image = lambda name, c, h: tensor(name, 1, h, h, c) if last else tensor(name, 1, c, h, h)
+        inner = self.c // self.groups
+        weights = [tensor("w", self.k, self.k, inner, self.f), tensor("b", 1, 1, 1, self.f)] if last else [tensor("w", self.f, inner, self.k, self.k), tensor("b", 1, self.f, 1, 1)]
+        inputs, added = [image("x", self.c, self.h)], [image("r", self.f, self.out)] if self.add else []
+        given = inputs + added + weights if last else inputs + weights + added
+        marks = [f'        R.func_attr({{"num_input": {len(inputs + added)}}})'] if last else []
         return "\n".join(["from tvm.script import ir as I, relax as R", "@I.ir_module", "class Module:", "    @R.function", f"    def main({', '.join(given)}):",
-                          "        with R.dataflow():", *lines, f"            R.output(v{len(lines) - 1})", f"        return v{len(lines) - 1}", ""])
+                          *marks, "        with R.dataflow():", *lines, f"            R.output(v{len(lines) - 1})", f"        return v{len(lines) - 1}", ""])
 
 
 def resnet50():
@@ -86,6 +91,16 @@ def built(tvms, layer, folder, name):
     return schedules.built(tvms, text.replace(f"def {entry}(", "def main("), folder, name)
 
 
+def built_last(tvms, layer, folder, name, w, b):
+    import numpy, tvm_ffi
+    stem = os.path.join(folder, name + "-last")
+    with open(stem + ".tvms", "w", encoding="utf-8") as f:
+        f.write(layer.text(True))
+    numpy.savez(stem + ".npz", w=w.transpose(2, 3, 1, 0), b=b.transpose(0, 2, 3, 1))
+    subprocess.run([tvms, "build", "--params", stem + ".npz", stem + ".tvms", "-o", stem + ".so"], check=True)
+    return tvm_ffi.load_module(stem + ".so")["main"]
+
+
 def measure(tvms, peer, layer, folder, name):
     import numpy, tvm_ffi
     random = numpy.random.default_rng(1)
@@ -110,12 +125,22 @@ def measure(tvms, peer, layer, folder, name):
         expected = expected.clip(0, 6)
     error = float(numpy.abs(y - expected).max() / numpy.abs(expected).max())
     assert error < 1e-5, f"{layer.name}: wrong by {error}"
+    from_last = built_last(tvms, layer, folder, name, w, b)
+    lasts = [tvm_ffi.from_dlpack(last(t)) for t in (x, *r)]
+    error = float(numpy.abs(numpy.from_dlpack(from_last(*lasts)).transpose(0, 3, 1, 2) - y).max() / numpy.abs(y).max())
+    assert error < 1e-5, f"{layer.name}, channels last: wrong by {error}"
     # What is added to the result at each call stays finite: nothing is added any more.
-    return schedules.least_times({"tvms": lambda: function(*tensors), "oneDNN": lambda: peer.peer_run(ctypes.c_void_p(work))}), seconds
+    calls = {"tvms": lambda: function(*tensors), "last": lambda: from_last(*lasts), "oneDNN": lambda: peer.peer_run(ctypes.c_void_p(work))}
+    return schedules.least_times(calls), seconds
+
+
+def summary(ours, theirs, ratios):
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    return f"{theirs / ours:.2f} in total, geometric mean {mean:.2f}, least {min(ratios):.2f}"
 
 
 def inside(tvms, pattern, out):
-    lines = ["| convolution | times | tvms, ms | GFLOP/s | oneDNN, ms | GFLOP/s | ratio |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    lines = ["| convolution | times | tvms, ms | GFLOP/s | oneDNN, ms | GFLOP/s | ratio | channels last, ms | ratio |", "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     print("\n".join(lines))
     sums = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -124,18 +149,16 @@ def inside(tvms, pattern, out):
             if not re.search(pattern, layer.name):
                 continue
             times, _ = measure(tvms, peer, layer, folder, f"layer{i}")
-            ours, theirs = times["tvms"], times["oneDNN"]
+            ours, theirs, last = times["tvms"], times["oneDNN"], times["last"]
             speed = lambda t: layer.flops() / t / 1e9
-            lines.append(f"| {layer.name} | {layer.count} | {ours * 1e3:.3f} | {speed(ours):.0f} | {theirs * 1e3:.3f} | {speed(theirs):.0f} | {theirs / ours:.2f} |")
+            lines.append(f"| {layer.name} | {layer.count} | {ours * 1e3:.3f} | {speed(ours):.0f} | {theirs * 1e3:.3f} | {speed(theirs):.0f} | {theirs / ours:.2f} | {last * 1e3:.3f} | {theirs / last:.2f} |")
             print(lines[-1], flush=True)
             kind = layer.network + (", depthwise" if layer.groups > 1 else "")
-            entry = sums.setdefault(kind, [0, 0, []])
-            entry[0] += ours * layer.count
-            entry[1] += theirs * layer.count
-            entry[2].append(theirs / ours)
-    for kind, (ours, theirs, ratios) in sums.items():
-        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        lines.append(f"| {kind}, all | | {ours * 1e3:.2f} | | {theirs * 1e3:.2f} | | {theirs / ours:.2f} in total, geometric mean {mean:.2f}, least {min(ratios):.2f} |")
+            sums.setdefault(kind, []).append([t * layer.count for t in (ours, theirs, last)])
+    for kind, rows in sums.items():
+        ours, theirs, last = map(sum, zip(*rows))
+        lines.append(f"| {kind}, all | | {ours * 1e3:.2f} | | {theirs * 1e3:.2f} | | {summary(ours, theirs, [t / o for o, t, _ in rows])} "
+                     f"| {last * 1e3:.2f} | {summary(last, theirs, [t / l for _, t, l in rows])} |")
         print(lines[-1])
     if out:
         os.makedirs(out, exist_ok=True)
