@@ -399,8 +399,10 @@ tvms_node *tvms_contraction_nest(tvms_unit *unit, const tvms_contraction *contra
               .term = contraction->term};
 
   tvms_node_map_init(&w.now, &unit->context->memory);
+  w.lanes = tvms_analyzer_new(unit);
   w.step = variable(&w, "step", tvms_contraction_first_sum(&w)->var);
   tvms_node *made = over_axes(&w, TVMS_AXIS_BATCH, over_all);
+  tvms_analyzer_free(w.lanes);
   tvms_node_map_fini(&w.now);
   return made;
 }

@@ -34,10 +34,14 @@ static tvms_node *write_vectors(writer *w, element *e, element_writer *write,
   tvms_node *vector = NULL, *lane = NULL, *in_row = number(w, like, 0);
   if (vectors > 1) {
     vector = tvms_cpu_variable(w->unit, "j", like);
+    tvms_analyzer_bind_range(w->lanes, vector, number(w, like, 0),
+                             number(w, like, vectors));
     in_row = build(w, TVMS_NODE_MUL, vector, number(w, like, width));
   }
   if (width > 1) {
     lane = tvms_cpu_variable(w->unit, "lane", like);
+    tvms_analyzer_bind_range(w->lanes, lane, number(w, like, 0),
+                             number(w, like, width));
     in_row = build(w, TVMS_NODE_ADD, in_row, lane);
   }
   e->indices[1] = build(w, TVMS_NODE_ADD, in_row, number(w, like, slot));

@@ -19,8 +19,24 @@ const tvms_node *tvms_contraction_column_var(const writer *w) {
   return w->c->stage.axes[w->c->column].var;
 }
 
+// The strip in which a column lies is the same for all lanes of a vector, and to be seen as that.
+static tvms_node *simplify_digit(tvms_rewriter *r, tvms_node *node) {
+  const writer *w = r->self;
+  return node == r->old ? node : tvms_analyzer_simplify(w->lanes, node);
+}
+
 tvms_node *tvms_contraction_as_now(writer *w, tvms_node *node) {
-  return tvms_substitute(w->unit, node, &w->now);
+  if (!w->tile->beforehand) return tvms_substitute(w->unit, node, &w->now);
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, w->unit, w);
+  for (uint32_t i = 0; i < w->now.cap; i++) {
+    if (w->now.pairs[i].key)
+      tvms_node_map_put(&r.known, w->now.pairs[i].key, w->now.pairs[i].value);
+  }
+  r.leave[TVMS_NODE_FLOOR_DIV] = r.leave[TVMS_NODE_FLOOR_MOD] = simplify_digit;
+  tvms_node *made = tvms_rewrite(&r, node);
+  tvms_rewriter_fini(&r);
+  return made;
 }
 
 tvms_list tvms_contraction_all_as_now(writer *w, tvms_list list) {

@@ -3,6 +3,7 @@
 #ifndef TVMS_PASSES_TIR_CPU_CONTRACTION_WRITER_H
 #define TVMS_PASSES_TIR_CPU_CONTRACTION_WRITER_H
 
+#include "arith/analyzer.h"
 #include "ir/node_map.h"
 #include "passes/tir/cpu/contraction_nest.h"
 
@@ -40,8 +41,9 @@ typedef struct {
   const tvms_tile *tile;
   const tvms_epilogue *epilogues;
   uint32_t epilogue_count;
-  tvms_node_map now;  // variable of the stage -> what it is in the loops around
-  tvms_node *term;    // with the panel in the place of the moving operand
+  tvms_node_map now;     // variable of the stage -> what it is in the loops around
+  tvms_analyzer *lanes;  // knows the variables of vectors, and of lanes in them
+  tvms_node *term;       // with the panel in the place of the moving operand
   tvms_node *TVMS_NULLABLE panel;
   tvms_node *place;                // variable: column of the panel
   tvms_node *TVMS_NULLABLE step;   // variable: row of the panel, if the sum is one axis

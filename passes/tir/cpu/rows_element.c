@@ -229,8 +229,9 @@ static tvms_node *combined(tvms_line_writer *w, const tvms_line_member *m, tvms_
 // An expression of member `at` in the segment of the line at hand, as it is at the element.
 static tvms_node *now_in_segment(tvms_line_writer *w, uint32_t at, tvms_node *expr) {
   const tvms_line_member *m = &w->g->members[at];
+  uint32_t outermost = m->own_count - pass_plan(w)->fused;
   if (w->segment_end > 0)
-    expr = tvms_line_between(w->unit, expr, m->stage.axes[m->own[m->own_count - 1]].var,
+    expr = tvms_line_between(w->unit, expr, m->stage.axes[m->own[outermost]].var,
                              w->segment_begin, w->segment_end);
   return tvms_line_as_now(w, expr);
 }

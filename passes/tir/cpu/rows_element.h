@@ -30,8 +30,8 @@ typedef struct {
   tvms_node *TVMS_NULLABLE inverse;          // of the pass's divisor, as a load
   tvms_node *TVMS_NULLABLE square;  // buffer: what was loaded along the other axis
   uint32_t pass;
-  int64_t segment_begin,
-      segment_end;  // of the line, where conditions are known; end 0: all
+  // Of the outermost axis of the line, where conditions are known; end 0: all.
+  int64_t segment_begin, segment_end;
   // Steps of the axis around the line that the chunk may be at; tile_high 0: all.
   int64_t tile_low, tile_high;
   tvms_node *TVMS_NULLABLE guard;  // of each step of a tile, as it is there

@@ -208,18 +208,23 @@ static void write_segment(tvms_line_writer *w, int64_t first, int64_t length,
 static void write_known_line(tvms_line_writer *w, int64_t length, uint8_t kind,
                              tvms_node_vec *stmts) {
   int64_t cuts[TVMS_MOST_SEGMENTS], begin = 0;
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < w->g->count && pass_plan(w)->fused == 1; i++) {
+  const tvms_line_member *first = first_of_pass(w);
+  uint32_t count = 0, fused = pass_plan(w)->fused;
+  // Elements for each step of the outermost axis of the line.
+  int64_t steps =
+      tvms_cpu_number(first->stage.axes[first->own[first->own_count - fused]].extent);
+  int64_t inner = steps ? length / steps : 0;
+  for (uint32_t i = 0; i < w->g->count; i++) {
     const tvms_line_member *m = &w->g->members[i];
     if (m->pass == w->pass)
       count = tvms_line_cuts(w->unit, m->term ? m->term : m->stage.store->value,
-                             m->stage.axes[m->own[m->own_count - 1]].var, length, cuts,
-                             count);
+                             m->stage.axes[m->own[m->own_count - fused]].var, steps,
+                             cuts, count);
   }
   for (uint32_t i = 0; i <= count && count > 0; i++) {
     w->segment_begin = begin;
-    w->segment_end = i < count ? cuts[i] : length;
-    write_segment(w, begin, w->segment_end - begin, kind, stmts);
+    w->segment_end = i < count ? cuts[i] : steps;
+    write_segment(w, begin * inner, (w->segment_end - begin) * inner, kind, stmts);
     begin = w->segment_end;
   }
   w->segment_end = 0;

@@ -7,6 +7,7 @@
 #include "passes/tir/cpu/padding.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
+#include "passes/tir/cpu/segments.h"
 #include "passes/tir/cpu/turn.h"
 
 enum {
@@ -207,6 +208,19 @@ static uint32_t fusable(tvms_unit *unit, const tvms_line_member *m,
   return fused;
 }
 
+// A line is cut where a condition changes along its outermost axis.
+static void limit_by_condition(fusing *f, tvms_node *choice) {
+  const tvms_line_member *m = f->member;
+  tvms_node *condition = tvms_as_call(choice)->args.items[0];
+  for (uint32_t i = 1; i <= f->most; i++) {
+    const tvms_stage_axis *axis = &m->stage.axes[m->own[m->own_count - i]];
+    if (!tvms_walk_contains(&f->unit->context->memory, condition, axis->var)) continue;
+    bool cut =
+        m->kind == TVMS_LINE_MAP && tvms_line_cuts_suffice(f->unit, choice, axis);
+    f->most = cut ? i : i > 1 ? i - 1 : 1;
+  }
+}
+
 static tvms_walk_step limit_fused(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
   fusing *f = self;
@@ -215,6 +229,13 @@ static tvms_walk_step limit_fused(void *self, tvms_node *node, tvms_field_role r
   if (node->kind == TVMS_NODE_BUFFER_LOAD) {
     const tvms_buffer_load *load = tvms_as_buffer_load(node);
     f->most = fusable(f->unit, m, load->buffer, load->indices, f->most);
+    return TVMS_WALK_SKIP;
+  }
+  if (tvms_call_opcode(node) == TVMS_TIR_if_then_else) {
+    limit_by_condition(f, node);
+    tvms_visitor visitor = {.self = f, .enter = limit_fused};
+    for (uint32_t i = 1; i < 3; i++)
+      tvms_walk(&f->unit->context->memory, tvms_as_call(node)->args.items[i], &visitor);
     return TVMS_WALK_SKIP;
   }
   // Elsewhere an axis is worth more than the place that it leads to.

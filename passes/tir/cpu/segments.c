@@ -93,6 +93,37 @@ uint32_t tvms_line_cuts(tvms_unit *unit, tvms_node *expr, const tvms_node *line,
   return c.count;
 }
 
+typedef struct {
+  tvms_memory *memory;
+  const tvms_node *var;
+} asking;
+
+static tvms_walk_step find_asking(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  const asking *a = self;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  bool asks =
+      tvms_call_opcode(node) == TVMS_TIR_if_then_else
+      && tvms_walk_contains(a->memory, tvms_as_call(node)->args.items[0], a->var);
+  return asks ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+bool tvms_line_cuts_suffice(tvms_unit *unit, tvms_node *expr,
+                            const tvms_stage_axis *axis) {
+  int64_t cuts[TVMS_MOST_SEGMENTS], length = tvms_cpu_number(axis->extent), begin = 0;
+  if (length < 1) return false;
+  asking a = {&unit->context->memory, axis->var};
+  tvms_visitor visitor = {.self = &a, .enter = find_asking};
+  uint32_t count = tvms_line_cuts(unit, expr, axis->var, length, cuts, 0);
+  for (uint32_t i = 0; i <= count; i++) {
+    int64_t end = i < count ? cuts[i] : length;
+    tvms_node *made = tvms_line_between(unit, expr, axis->var, begin, end);
+    if (!tvms_walk(a.memory, made, &visitor)) return false;
+    begin = end;
+  }
+  return true;
+}
+
 static tvms_node *choose(tvms_rewriter *r, tvms_node *node) {
   if (tvms_call_opcode(node) != TVMS_TIR_if_then_else) return node;
   const tvms_call *call = tvms_as_call(node);

@@ -12,6 +12,11 @@ enum { TVMS_MOST_SEGMENTS = 8 };
 uint32_t tvms_line_cuts(tvms_unit *unit, tvms_node *expr, const tvms_node *line,
                         int64_t length, int64_t *cuts, uint32_t count);
 
+// Is each condition of T.if_then_else in `expr` the same for all steps of the axis between two such
+// places?
+bool tvms_line_cuts_suffice(tvms_unit *unit, tvms_node *expr,
+                            const tvms_stage_axis *axis);
+
 // `expr` for lines from `begin` up to `end`: what a condition chooses there, if that is known.
 tvms_node *tvms_line_between(tvms_unit *unit, tvms_node *expr, const tvms_node *line,
                              int64_t begin, int64_t end);
