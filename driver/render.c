@@ -144,6 +144,15 @@ static tvms_place add_head(rendering *r, tvms_span span, tvms_severity severity,
   return place;
 }
 
+// Whether two fixes of one finding say the same about different places.
+static bool is_same_fix(const rendering *r, const tvms_fix *a, const tvms_fix *b) {
+  uint32_t len = a->span.end - a->span.begin;
+  const char *text = r->source->text;
+  return len > 0 && len == b->span.end - b->span.begin
+         && memcmp(text + a->span.begin, text + b->span.begin, len) == 0
+         && strcmp(a->text, b->text) == 0;
+}
+
 static void add_fixes(rendering *r, const tvms_fix *fixes) {
   enum { MOST_SHOWN = 8 };
   uint32_t count = 0;
@@ -159,6 +168,10 @@ static void add_fixes(rendering *r, const tvms_fix *fixes) {
   for (const tvms_fix *fix = fixes; fix; fix = fix->next) {
     uint32_t len = fix->span.end - fix->span.begin;
     const char *old = r->source->text + fix->span.begin;
+    uint32_t times = 1;
+    for (; fix->next && is_same_fix(r, fix, fix->next); fix = fix->next) {
+      times++;
+    }
     tvms_strbuf_puts(r->out, fix->safe ? "       = fix: " : "       = suggestion: ");
     if (len) {
       tvms_strbuf_puts(r->out, *fix->text ? "replace '" : "remove '");
@@ -170,6 +183,7 @@ static void add_fixes(rendering *r, const tvms_fix *fixes) {
       add_visible(r->out, fix->text, (uint32_t)strlen(fix->text));
       tvms_strbuf_puts(r->out, "'");
     }
+    if (times > 1) tvms_strbuf_printf(r->out, ", %u times", times);
     tvms_strbuf_putc(r->out, '\n');
   }
 }

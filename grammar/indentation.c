@@ -342,6 +342,34 @@ static bool shuts_soon(const tvms_indentation *layout, const tvms_bracket *top,
   return false;
 }
 
+// Whether the rest of the line closes exactly the brackets that are open but for the innermost
+// `closed` ones.
+static bool rest_closes(const tvms_indentation *layout, uint32_t closed,
+                        uint32_t from) {
+  enum { MOST = 32, SOON = 400 };
+  char wanted[MOST];
+  uint32_t depth = 0;
+  const tvms_bracket *brackets = layout->brackets.items;
+  for (uint32_t i = 1; i + closed < layout->brackets.len && depth < MOST; i++)
+    wanted[depth++] = *tvms_token_text((tvms_token_kind)brackets[i].shut);
+  const char *text = (const char *)layout->lexer.base;
+  for (uint32_t at = from; at < from + SOON; at++) {
+    char c = text[at];
+    if (!c || strchr("\r\n#", c)) return depth == 0;
+    if (c == '"' || c == '\'') {
+      const char *end = memchr(text + at + 1, c, strcspn(text + at + 1, "\r\n"));
+      if (!end) return false;
+      at = (uint32_t)(end - text);
+    }
+    if (strchr("([{", c)) {
+      if (depth == MOST) return false;
+      wanted[depth++] = c == '(' ? ')' : c == '[' ? ']' : '}';
+    }
+    if (strchr(")]}", c) && (depth == 0 || wanted[--depth] != c)) return false;
+  }
+  return false;
+}
+
 // The bracket that opens may have been refused on the same line, which was reported.
 static bool is_wrong_line(tvms_indentation *layout, uint32_t place) {
   const tvms_diag *last = diags_of(layout)->last;
@@ -366,7 +394,9 @@ static bool shut_bracket(tvms_indentation *layout, tvms_token *token) {
   }
   char open[2] = {bracket_text(layout, top), '\0'};
   tvms_span open_span = {top->begin, top->begin + 1};
-  if (top[-1].shut == token->kind) {
+  bool wrong =
+      rest_closes(layout, 1, token->end) && !rest_closes(layout, 2, token->end);
+  if (top[-1].shut == token->kind && !wrong) {
     // The bracket inside was forgotten: close it here and give this token again.
     tvms_diag *diag =
         tvms_diag_report(diags_of(layout), TVMS_D_unclosed_bracket, open_span, open);

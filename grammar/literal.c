@@ -257,7 +257,7 @@ static tvms_token_kind report_unfinished(tvms_lexer *lexer, string_form form,
                                      span_of(lexer, lexer->token, form.body));
   tvms_diag_remark(&lexer->context->diags, diag, "it ends with %.*s", (int)form.width,
                    form.body - form.width);
-  return TVMS_TOK_STRING;
+  return TVMS_TOK_BROKEN;
 }
 
 tvms_token_kind tvms_lexer_take_string(tvms_lexer *lexer) {

@@ -121,6 +121,39 @@ static tvms_token_meaning loops(const char *text, tvms_token token, tvms_token f
                  (tvms_span){begin, end}, NULL);
 }
 
+// `a, b c = …`: only names and commas stand from `begin` on.
+static bool lists_targets(const char *text, uint32_t begin, uint32_t end) {
+  bool comma = false;
+  for (; begin < end; begin++) {
+    char c = text[begin];
+    comma = comma || c == ',';
+    if (c != ',' && c != ' ' && c != '_' && !isalnum((unsigned char)c)) return false;
+  }
+  return comma;
+}
+
+// `(float)x`: a cast of C; the token stands behind it.
+static tvms_token_meaning casts(const char *text, tvms_token token) {
+  static const char *const types[] = {"float", "double", "int",   "half",  "long",
+                                      "char",  "bool",   "int32", "int64", "uint"};
+  uint32_t end = end_before(text, token.begin);
+  if (end < 3 || text[end - 1] != ')') return (tvms_token_meaning){0};
+  uint32_t begin = end - 1;
+  while (begin > 0
+         && (isalnum((unsigned char)text[begin - 1]) || text[begin - 1] == '_')) {
+    begin--;
+  }
+  if (begin == 0 || text[begin - 1] != '(') return (tvms_token_meaning){0};
+  size_t len = end - 1 - begin;
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    if (strlen(types[i]) == len && memcmp(types[i], text + begin, len) == 0)
+      return meaning((tvms_span){token.begin, token.end},
+                     "a value is converted by T.cast(x, \"float32\")",
+                     (tvms_span){begin, begin}, NULL);
+  }
+  return (tvms_token_meaning){0};
+}
+
 // `else if`, `if a = b`, `float x = …`, `T.sblock(…):`.
 static tvms_token_meaning statements(const char *text, tvms_token token,
                                      tvms_token first) {
@@ -141,6 +174,8 @@ static tvms_token_meaning statements(const char *text, tvms_token token,
                    (tvms_span){first.begin, token.begin}, "");
   }
   uint32_t end = end_before(text, token.begin);
+  if (name && lists_targets(text, first.begin, end))
+    return meaning(span, "missing comma?", (tvms_span){end, end}, ",");
   bool colon = token.kind == TVMS_TOK_NEWLINE && end > 0 && text[end - 1] == ':'
                && end - 1 > first.end;
   if (!colon) return (tvms_token_meaning){0};
@@ -183,6 +218,8 @@ tvms_token_meaning tvms_token_meant(const char *text, tvms_token token,
   tvms_token_meaning found = signs(text, token, first);
   if (!found.note && first.kind == TVMS_TOK_FOR) found = loops(text, token, first);
   if (!found.note && !inside) found = statements(text, token, first);
+  if (found.note) return found;
+  found = casts(text, token);
   if (found.note) return found;
   bool lists = inside || first.kind == TVMS_TOK_FOR;
   if (lists && comma && begins_operand((tvms_token_kind)token.kind)) {

@@ -13,6 +13,7 @@ typedef enum {
   TVMS_MEANT_DTYPE,
   TVMS_MEANT_BUFFER,
   TVMS_MEANT_TENSOR,
+  TVMS_MEANT_DECORATOR,
 } tvms_meant_place;
 
 // What `written` means in that place; NULL if no row says so. Rows before `*at` are not asked,

@@ -5,6 +5,7 @@
 // run. In a .py file decorators that are not TVMScript's are Python's, silently.
 #include "parser/decorator.h"
 
+#include "ir/meant.h"
 #include "parser/eval/call.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/scope.h"
@@ -150,8 +151,14 @@ static const tvms_decorator *TVMS_NULLABLE nearest(tvms_reader *reader,
     rows[count] = row;
     names[count++] = tvms_symbol_text(reader->context, row->name);
   }
-  const char *near =
-      tvms_diag_nearest_name(tvms_symbol_text(reader->context, name), names, count);
+  const char *text = tvms_symbol_text(reader->context, name);
+  const char *near = tvms_diag_nearest_name(text, names, count);
+  uint32_t at = 0;
+  for (const char *meant;
+       !near && (meant = tvms_meant_next(TVMS_MEANT_DECORATOR, text, &at));) {
+    for (uint32_t i = 0; i < count && !near; i++)
+      if (strcmp(names[i], meant) == 0) near = names[i];
+  }
   for (uint32_t i = 0; i < count && near; i++) {
     if (names[i] == near) return rows[i];
   }
@@ -162,8 +169,10 @@ static const tvms_decorator *TVMS_NULLABLE nearest(tvms_reader *reader,
 // nearly so.
 static bool is_near(tvms_reader *reader, tvms_sym name, const tvms_decorator *row) {
   const char *meant = tvms_symbol_text(reader->context, row->name);
-  return tvms_diag_nearest_name(tvms_symbol_text(reader->context, name), &meant, 1)
-         != NULL;
+  const char *text = tvms_symbol_text(reader->context, name);
+  const char *known = tvms_meant_find(TVMS_MEANT_DECORATOR, text);
+  return (known && strcmp(known, meant) == 0)
+         || tvms_diag_nearest_name(text, &meant, 1) != NULL;
 }
 
 static void report_misspelt(tvms_reader *reader, tvms_ref callee, tvms_span whole,
@@ -194,13 +203,15 @@ static const char *text_of(tvms_reader *reader, const tvms_decorator *row) {
   return text;
 }
 
-// What is not a constant is evaluated, if only to find names that nothing binds.
+// What is not a constant is evaluated, if only to find names that nothing binds. Who writes a
+// flag that is unknown then wants what goes with it.
 static bool flag_of(tvms_reader *reader, tvms_ref ref, bool missing) {
   const tvms_surf *node = tvms_reader_at(reader, ref);
   if (node->kind == TVMS_SURF_TRUE) return true;
   if (node->kind == TVMS_SURF_FALSE) return false;
   tvms_eval_value value = tvms_eval(reader, ref);
-  return value.kind == TVMS_EVAL_BOOL ? value.as.i != 0 : missing;
+  if (value.kind == TVMS_EVAL_BOOL) return value.as.i != 0;
+  return tvms_eval_value_is_known(value) ? missing : !missing;
 }
 
 static const tvms_decorator_keyword *TVMS_NULLABLE
@@ -223,6 +234,18 @@ static const char *TVMS_NULLABLE near_keyword(tvms_reader *reader,
   return tvms_diag_nearest_name(name, names, count);
 }
 
+static void list_keywords(tvms_reader *reader, const tvms_decorator *row,
+                          tvms_diag *diag) {
+  char text[120] = "";
+  for (uint32_t i = 0; i < TVMS_DECORATOR_KEYWORDS && row->keywords[i].name; i++) {
+    const char *name = tvms_symbol_text(reader->context, row->keywords[i].name);
+    if (strlen(text) + strlen(name) + 3 > sizeof text) break;
+    if (i) strcat(text, ", ");
+    strcat(text, name);
+  }
+  if (*text) tvms_diag_remark(&reader->context->diags, diag, "what it takes: %s", text);
+}
+
 // Returns the keyword that was meant, or NULL.
 static const tvms_decorator_keyword *TVMS_NULLABLE
 report_keyword(tvms_reader *reader, const tvms_decorator *row, tvms_ref ref) {
@@ -232,7 +255,10 @@ report_keyword(tvms_reader *reader, const tvms_decorator *row, tvms_ref ref) {
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_unknown_parameter, span,
                                      text_of(reader, row), name);
   const char *near = near_keyword(reader, row, name);
-  if (!near) return NULL;
+  if (!near) {
+    list_keywords(reader, row, diag);
+    return NULL;
+  }
   tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
   tvms_diag_fix(diags, diag, span, false, "%s", near);
   return keyword_named(row, tvms_symbol_intern(reader->context, near, strlen(near)));
@@ -244,7 +270,13 @@ static void read_keyword(tvms_reader *reader, const tvms_decorator *row, tvms_re
   tvms_ref value = tvms_reader_at(reader, ref)->b;
   const tvms_decorator_keyword *keyword = keyword_named(row, name);
   if (!keyword) keyword = report_keyword(reader, row, ref);
-  if (!keyword) return;
+  if (!keyword) {
+    // It may stand for any of them: what only they allow is not wrong.
+    for (uint32_t i = 0; i < TVMS_DECORATOR_KEYWORDS && row->keywords[i].name; i++) {
+      if (!row->keywords[i].unless) decoration->options |= row->keywords[i].option;
+    }
+    return;
+  }
   bool set = flag_of(reader, value, keyword->unless) != keyword->unless;
   decoration->options &= ~keyword->option;
   if (set) decoration->options |= keyword->option;

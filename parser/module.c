@@ -158,6 +158,24 @@ static bool decorator_was_misread(const tvms_reader *reader, uint32_t place) {
          && tvms_reader_was_misread(reader, (tvms_span){begin, place});
 }
 
+// The decorator that a signature asks for: annotations of TIR, or those of Relax.
+static void explain_bare(tvms_reader *reader, tvms_diag *diag, tvms_span name,
+                         bool is_class) {
+  const char *text = reader->surface->source->text + name.end;
+  size_t len = strcspn(text, "\r\n");
+  bool tir = false, relax = false;
+  for (size_t i = 0; i + 2 < len; i++) {
+    bool begins = text[i] == ' ' || text[i] == '(' || text[i] == ':';
+    tir = tir || (begins && text[i + 1] == 'T' && text[i + 2] == '.');
+    relax = relax || (begins && text[i + 1] == 'R' && text[i + 2] == '.');
+  }
+  const char *meant = is_class ? "@I.ir_module"
+                      : relax  ? "@R.function"
+                      : tir    ? "@T.prim_func"
+                               : "@T.prim_func or @R.function";
+  tvms_diag_remark(&reader->context->diags, diag, "write %s above it", meant);
+}
+
 static void check_decorated(tvms_reader *reader, const tvms_decoration *decoration,
                             tvms_span name, bool is_class) {
   if (reader->lenient) return;
@@ -169,8 +187,11 @@ static void check_decorated(tvms_reader *reader, const tvms_decoration *decorati
         || (diags->last && diags->last->id == TVMS_D_decorator_called)) {
       break;
     }
-    tvms_diag_report(diags, is_class ? TVMS_D_bare_class : TVMS_D_not_decorated, name,
-                     what);
+    explain_bare(reader,
+                 tvms_diag_report(diags,
+                                  is_class ? TVMS_D_bare_class : TVMS_D_not_decorated,
+                                  name, what),
+                 name, is_class);
     break;
   case TVMS_DECORATED_UNKNOWN: break;
   default:

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE  // memmem
 #include "parser/python_file.h"
 
+#include "ir/meant.h"
 #include "parser/dialect_marks.h"
 
 #include <ctype.h>
@@ -169,6 +170,7 @@ static bool is_misspelt_maker(const finder *f, tvms_sym name) {
     const char *maker = tvms_symbol_text(f->surface->context, makers[i]);
     if (strlen(maker) >= SHORTEST) names[count++] = maker;
   }
+  if (tvms_meant_find(TVMS_MEANT_DECORATOR, text)) return true;
   return strlen(text) >= SHORTEST && tvms_diag_nearest_name(text, names, count) != NULL;
 }
 

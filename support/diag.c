@@ -289,6 +289,32 @@ static bool is_same_but_doubled(const char *a, const char *b) {
   return *a == '\0' && *b == '\0';
 }
 
+// The same words, between underscores, in another order: "right_shift" for "shift_right".
+static bool has_same_words(const char *a, const char *b) {
+  size_t len = strlen(a);
+  if (len != strlen(b) || !strchr(a, '_')) return false;
+  const char *second = strchr(a, '_');
+  size_t head = (size_t)(second - a), tail = len - head - 1;
+  return head && tail && memcmp(b, second + 1, tail) == 0 && b[tail] == '_'
+         && memcmp(b + tail + 1, a, head) == 0;
+}
+
+// A long name whose end is missing: "thread_bind" for "thread_binding". NULL if several are.
+static const char *TVMS_NULLABLE completed(const char *name, size_t len,
+                                           const char *const *candidates,
+                                           uint32_t count) {
+  enum { SHORTEST = 5 };
+  const char *found = NULL;
+  for (uint32_t i = 0; i < count && len >= SHORTEST; i++) {
+    bool longer = strncmp(candidates[i], name, len) == 0
+                  && strlen(candidates[i]) <= len + len / 2;
+    if (!longer || (found && strcmp(found, candidates[i]) == 0)) continue;
+    if (found) return NULL;
+    found = candidates[i];
+  }
+  return found;
+}
+
 const char *tvms_diag_nearest_name(const char *name, const char *const *candidates,
                                    uint32_t count) {
   const char *best = NULL;
@@ -296,8 +322,14 @@ const char *tvms_diag_nearest_name(const char *name, const char *const *candidat
   uint32_t best_distance = (uint32_t)len / 3 + 1;
   for (uint32_t i = 0; i < count; i++) {
     if (is_same_but_doubled(name, candidates[i])) return candidates[i];
+    if (has_same_words(name, candidates[i])) return candidates[i];
   }
+  const char *whole = completed(name, len, candidates, count);
+  if (whole) return whole;
+  // Of two letters the first one must be right.
+  if (len == 2) best_distance = 2;
   for (uint32_t i = 0; i < count; i++) {
+    if (len == 2 && (strlen(candidates[i]) != 2 || candidates[i][0] != *name)) continue;
     uint32_t away = distance(name, len, candidates[i], best_distance);
     if (away < best_distance) {
       best = candidates[i];

@@ -142,8 +142,8 @@ void tvms_diags_keep_if(tvms_diags *diags,
 // Drops the findings of row `id` that lie in `span` of the current source.
 void tvms_diags_forget(tvms_diags *diags, tvms_diag_id id, tvms_span span);
 
-// The candidate that differs from `name` by cases or doubled letters only, else the nearest one by edit
-// distance, or NULL if none is near enough to help (more than a third of its letters
+// The candidate that differs from `name` by cases, doubled letters or the order of two words only, else
+// the only one that begins with a name of some length, else the nearest one by edit distance, or NULL if none is near enough to help (more than a third of its letters
 // differ). For "did you mean".
 const char *TVMS_NULLABLE tvms_diag_nearest_name(const char *name,
                                                  const char *const *candidates,

@@ -9,6 +9,7 @@
 #include "parser/eval/operator.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/python.h"
+#include "parser/eval/reader.h"
 #include "parser/eval/repr.h"
 #include "parser/eval/set.h"
 
@@ -327,6 +328,30 @@ static tvms_eval_value builtin_sorted(tvms_reader *reader, const tvms_eval_value
   return list;
 }
 
+// A builtin of numbers is called with a value of the program, which T computes with.
+static tvms_eval_value refuse_argument(tvms_reader *reader, tvms_ref call,
+                                       const char *name, const char *expected,
+                                       tvms_eval_value value) {
+  static const struct {
+    const char *name, *instead;
+  } rows[] = {
+      {"abs()", "T.abs(x)"},
+      {"int()", "T.cast(x, \"int32\")"},
+      {"float()", "T.cast(x, \"float32\")"},
+      {"bool()", "T.cast(x, \"bool\")"},
+      {"round()", "T.round(x)"},
+  };
+  char what[40] = "the argument of ";
+  strncat(what, name, sizeof what - strlen(what) - 1);
+  tvms_diag *diag = tvms_eval_report_type(reader, tvms_reader_callee(reader, call),
+                                          what, expected, value);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (diag && value.kind == TVMS_EVAL_NODE && strcmp(rows[i].name, name) == 0)
+      tvms_diag_remark(&reader->context->diags, diag, "write %s", rows[i].instead);
+  }
+  return TVMS_UNKNOWN;
+}
+
 static tvms_eval_value builtin_abs(tvms_reader *reader, const tvms_eval_value *args,
                                    tvms_ref call) {
   if (args[0].kind == TVMS_EVAL_FLOAT) return tvms_eval_value_float(fabs(args[0].as.f));
@@ -336,9 +361,7 @@ static tvms_eval_value builtin_abs(tvms_reader *reader, const tvms_eval_value *a
   if (args[0].kind == TVMS_EVAL_INT || args[0].kind == TVMS_EVAL_BOOL) {
     return tvms_eval_value_int(args[0].as.i);
   }
-  tvms_eval_report_wrong_type(reader, call, "the argument of abs()", "a number",
-                              args[0]);
-  return TVMS_UNKNOWN;
+  return refuse_argument(reader, call, "abs()", "a number", args[0]);
 }
 
 static tvms_eval_value int_of_text(tvms_reader *reader, tvms_eval_value text, int base,
@@ -387,6 +410,9 @@ static tvms_eval_value builtin_int(tvms_reader *reader, const tvms_eval_value *a
   }
   if (args[0].kind == TVMS_EVAL_STR) return int_of_text(reader, args[0], 10, call);
   if (args[0].kind == TVMS_EVAL_INT) return args[0];
+  const tvms_node *node = args[0].kind == TVMS_EVAL_NODE ? args[0].as.node : NULL;
+  if (node && node->kind != TVMS_NODE_INT_IMM)
+    return refuse_argument(reader, call, "int()", "a number", args[0]);
   int64_t value;
   if (!tvms_eval_to_int(reader, args[0], call, &value)) return TVMS_UNKNOWN;
   return tvms_eval_value_int(value);
@@ -406,9 +432,7 @@ static tvms_eval_value builtin_float(tvms_reader *reader, const tvms_eval_value 
   }
   tvms_eval_value constant = tvms_eval_constant_of(reader, value);
   if (constant.kind == TVMS_EVAL_FLOAT) return constant;
-  tvms_eval_report_wrong_type(reader, call, "the argument of float()", "a number",
-                              value);
-  return TVMS_UNKNOWN;
+  return refuse_argument(reader, call, "float()", "a number", value);
 }
 
 static tvms_eval_value builtin_bool(tvms_reader *reader, const tvms_eval_value *args,
@@ -416,9 +440,7 @@ static tvms_eval_value builtin_bool(tvms_reader *reader, const tvms_eval_value *
   bool known;
   bool truth = tvms_eval_value_truth(reader, args[0], &known);
   if (known) return tvms_eval_value_bool(truth);
-  tvms_eval_report_wrong_type(reader, call, "the argument of bool()", "a constant",
-                              args[0]);
-  return TVMS_UNKNOWN;
+  return refuse_argument(reader, call, "bool()", "a constant", args[0]);
 }
 
 static tvms_eval_value builtin_str(tvms_reader *reader, const tvms_eval_value *args,
@@ -438,9 +460,7 @@ static tvms_eval_value builtin_round(tvms_reader *reader, const tvms_eval_value 
     tvms_reader_report(reader, number_too_big, call);
     return TVMS_UNKNOWN;
   }
-  tvms_eval_report_wrong_type(reader, call, "the argument of round()", "a number",
-                              args[0]);
-  return TVMS_UNKNOWN;
+  return refuse_argument(reader, call, "round()", "a number", args[0]);
 }
 
 static tvms_eval_value builtin_slice(tvms_reader *reader, const tvms_eval_value *args,

@@ -131,8 +131,8 @@ static bool is_swapped(const tvms_reader *reader, tvms_ref ref) {
   return true;
 }
 
-// The number of indices that an element of the buffer has, as "[..., ...]".
-static void note_element(tvms_reader *reader, tvms_diag *diag, const tvms_node *node) {
+void tvms_eval_note_element(tvms_reader *reader, tvms_diag *diag,
+                            const tvms_node *node) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   char indices[40] = "";
   for (uint32_t i = 0; i < buffer->shape.len && i < 6; i++)
@@ -154,7 +154,7 @@ static void explain_type(tvms_reader *reader, tvms_diag *diag, tvms_ref ref,
   if (buffer
       && (strstr(expected, "an expression") || strstr(expected, "a number")
           || strstr(expected, "a boolean"))) {
-    note_element(reader, diag, buffer);
+    tvms_eval_note_element(reader, diag, buffer);
   } else if (dtype && strcmp(expected, "a data type") == 0) {
     tvms_diag_remark(diags, diag, "a data type is a string: \"%s\"", dtype);
     tvms_diag_fix(diags, diag, span, false, "\"%s\"", dtype);

@@ -66,4 +66,8 @@ tvms_diag *TVMS_NULLABLE tvms_eval_report_type(tvms_reader *reader, tvms_ref ref
                                                const char *expected,
                                                tvms_eval_value value);
 
+// Adds to the finding what an element of a buffer looks like: "an element is A[..., ...]".
+void tvms_eval_note_element(tvms_reader *reader, tvms_diag *diag,
+                            const tvms_node *buffer);
+
 #endif

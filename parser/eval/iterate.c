@@ -4,6 +4,7 @@
 #include "parser/eval/budget.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/ops.h"
+#include "parser/eval/reader.h"
 
 #include <string.h>
 bool tvms_eval_range_iterate(tvms_reader *reader, tvms_eval_value range, tvms_ref ref,
@@ -89,6 +90,13 @@ bool tvms_eval_report_not_iterable(tvms_reader *reader, tvms_eval_value value,
                                    tvms_ref ref) {
   reader->failed = true;
   if (!tvms_eval_value_is_known(value)) return false;
-  tvms_reader_report(reader, not_iterable, ref, tvms_eval_describe(reader, value));
+  tvms_diag *diag =
+      tvms_reader_report(reader, not_iterable, tvms_reader_callee(reader, ref),
+                         tvms_eval_describe(reader, value));
+  const tvms_node *buffer = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER);
+  if (buffer) {
+    const char *name = tvms_symbol_text(reader->context, tvms_as_buffer(buffer)->name);
+    tvms_diag_remark(&reader->context->diags, diag, "its length is %s.shape[0]", name);
+  }
   return false;
 }

@@ -18,11 +18,41 @@ static const tvms_eval_value_ops *deciding(const tvms_reader *reader, tvms_eval_
   return right->rank > left->rank ? right : left;
 }
 
+// The operand at fault, where only one can be: a whole buffer, a text. Else the operation.
+static tvms_ref wrong_operand(const tvms_reader *reader, tvms_eval_value a,
+                              tvms_eval_value b, tvms_ref ref) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  bool wrong_a =
+      tvms_eval_value_node_of(a, TVMS_NODE_BUFFER) || a.kind == TVMS_EVAL_STR;
+  bool wrong_b =
+      tvms_eval_value_node_of(b, TVMS_NODE_BUFFER) || b.kind == TVMS_EVAL_STR;
+  if (wrong_a == wrong_b) return ref;
+  if (node->kind == TVMS_SURF_BINARY) return wrong_a ? node->a : node->b;
+  if (node->kind != TVMS_SURF_COMPARE) return ref;
+  const tvms_surf *compared = tvms_reader_at(reader, node->b);
+  return compared->next ? ref : wrong_a ? node->a : compared->a;
+}
+
+// What to write instead.
+static void explain_operands(tvms_reader *reader, tvms_diag *diag, tvms_surf_op op,
+                             tvms_eval_value a, tvms_eval_value b) {
+  const tvms_node *buffer = tvms_eval_value_node_of(a, TVMS_NODE_BUFFER);
+  if (!buffer) buffer = tvms_eval_value_node_of(b, TVMS_NODE_BUFFER);
+  if (buffer)
+    tvms_eval_note_element(reader, diag, buffer);
+  else if (op == TVMS_OP_POWER
+           && (a.kind == TVMS_EVAL_NODE || b.kind == TVMS_EVAL_NODE))
+    tvms_diag_remark(&reader->context->diags, diag, "write T.pow(a, b)");
+}
+
 tvms_eval_value tvms_eval_report_bad_operands(tvms_reader *reader, tvms_surf_op op,
                                               tvms_eval_value a, tvms_eval_value b,
                                               tvms_ref ref) {
-  tvms_reader_report(reader, bad_operands, ref, tvms_surface_operator_text(op),
-                     tvms_eval_describe(reader, a), tvms_eval_describe(reader, b));
+  tvms_diag *diag =
+      tvms_reader_report(reader, bad_operands, wrong_operand(reader, a, b, ref),
+                         tvms_surface_operator_text(op), tvms_eval_describe(reader, a),
+                         tvms_eval_describe(reader, b));
+  explain_operands(reader, diag, op, a, b);
   return TVMS_UNKNOWN;
 }
 

@@ -168,7 +168,7 @@ static const char *callee_text(const binder *bind) {
 // `R.reshape(x, 256, 8)`: the arguments from the one that wants several values on belong
 // together.
 static void explain_spread(binder *bind, tvms_diag *diag) {
-  static const char *const several[] = {"shape", "axes", "bindings", "tensors"};
+  static const char *const several[] = {"shape", "axes", "bindings", "tensors", "args"};
   tvms_reader *reader = bind->reader;
   tvms_diags *diags = &reader->context->diags;
   for (uint32_t i = 0; i < bind->signature->plain; i++) {
@@ -190,7 +190,8 @@ static void explain_spread(binder *bind, tvms_diag *diag) {
       span.end = tvms_reader_span_of(reader, argument).end;
     }
     const char *text = reader->surface->source->text + span.begin;
-    bool tuple = strcmp(name, "shape") == 0;
+    bool tuple = strcmp(name, "shape") == 0 || strcmp(name, "args") == 0
+                 || strcmp(name, "tensors") == 0;
     char open = tuple ? '(' : '[', shut = tuple ? ')' : ']';
     int len = (int)(span.end - span.begin);
     tvms_diag_remark(diags, diag, "'%s' is one argument: write %c%.*s%c", name, open,
@@ -350,9 +351,10 @@ static void put_keyword(binder *bind, tvms_sym name, tvms_eval_value value,
     if (bind->given >> i & 1) {
       if (name == TVMS_SYM_dtype && (!bind->sound || report_spread(bind))) return;
       const char *text = tvms_symbol_text(reader->context, name);
-      tvms_diag_report(&reader->context->diags, TVMS_D_repeated_argument,
-                       tvms_eval_keyword_span(reader, keyword, text), callee_text(bind),
-                       text);
+      tvms_diag *diag = tvms_diag_report(
+          &reader->context->diags, TVMS_D_repeated_argument,
+          tvms_eval_keyword_span(reader, keyword, text), callee_text(bind), text);
+      if (i > 0) explain_spread(bind, diag);
       bind->sound = false;
     }
     bind->args[i] = value;
@@ -400,6 +402,42 @@ static void spread_keywords(binder *bind, tvms_ref ref) {
   }
 }
 
+// Parameters that take a text: a name that nothing binds is one without its quotes.
+static bool takes_text(const binder *bind, const tvms_param *param) {
+  static const char *const names[] = {
+      "dtype",       "out_dtype", "name",   "thread",      "scope",     "kinds",
+      "data_layout", "layout",    "target", "name_prefix", "name_hint", "func_name"};
+  if (param->value.kind == TVMS_EVAL_STR) return true;
+  const char *text = tvms_symbol_text(bind->reader->context, param->name);
+  return is_one_of(text, names, sizeof names / sizeof names[0]);
+}
+
+// `ret_type=both`.
+static void explain_unquoted(binder *bind, tvms_ref ref, uint32_t i) {
+  tvms_reader *reader = bind->reader;
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag *last = diags->last;
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  bool undefined = last && last->id == TVMS_D_undefined_name && !last->notes
+                   && last->source == diags->source && last->span.begin == span.begin;
+  if (!undefined || tvms_trial_is_muted(diags) || i >= bind->signature->count) return;
+  bool word = node->kind == TVMS_SURF_NAME || node->kind == TVMS_SURF_ATTRIBUTE;
+  if (!word || !takes_text(bind, &bind->signature->params[i])) return;
+  int len = (int)(span.end - span.begin);
+  const char *text = reader->surface->source->text + span.begin;
+  tvms_diag_remark(diags, last, "it is a string: \"%.*s\"", len, text);
+  tvms_diag_fix(diags, last, span, false, "\"%.*s\"", len, text);
+}
+
+static uint32_t index_of(const binder *bind, tvms_sym name) {
+  uint32_t i = 0;
+  while (i < bind->signature->count && bind->signature->params[i].name != name) {
+    i++;
+  }
+  return i;
+}
+
 static void put_argument(binder *bind, tvms_ref ref, bool operands) {
   tvms_reader *reader = bind->reader;
   const tvms_surf *node = tvms_reader_at(reader, ref);
@@ -408,7 +446,10 @@ static void put_argument(binder *bind, tvms_ref ref, bool operands) {
   case TVMS_SURF_KEYWORD: {
     tvms_sym name = node->a;
     tvms_ref inner = node->b;
-    put_keyword(bind, name, tvms_eval(reader, inner), inner, ref);
+    tvms_eval_value value = tvms_eval(reader, inner);
+    if (!tvms_eval_value_is_known(value))
+      explain_unquoted(bind, inner, index_of(bind, name));
+    put_keyword(bind, name, value, inner, ref);
     break;
   }
   case TVMS_SURF_STAR: spread_positional(bind, ref); break;
@@ -417,6 +458,7 @@ static void put_argument(binder *bind, tvms_ref ref, bool operands) {
   default: {
     tvms_eval_value value =
         operands ? tvms_eval_operand(reader, ref) : tvms_eval(reader, ref);
+    if (!tvms_eval_value_is_known(value)) explain_unquoted(bind, ref, bind->next);
     put_positional(bind, value, ref);
   }
   }

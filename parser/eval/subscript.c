@@ -168,7 +168,15 @@ tvms_eval_value tvms_eval_report_no_subscript(tvms_reader *reader,
   // `f[x)`: the bracket is what is wrong, which was reported.
   if (tvms_reader_was_misread(reader, tvms_reader_span_of(reader, ref)))
     return tvms_reader_failed(reader);
-  tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, object));
+  tvms_diag *diag =
+      tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, object));
+  const tvms_node *load = tvms_eval_value_node_of(object, TVMS_NODE_BUFFER_LOAD);
+  if (load && tvms_as_buffer_load(load)->buffer->kind == TVMS_NODE_BUFFER) {
+    const tvms_buffer *buffer = tvms_as_buffer(tvms_as_buffer_load(load)->buffer);
+    tvms_diag_remark(&reader->context->diags, diag, "buffer '%s' has rank %u",
+                     tvms_symbol_text(reader->context, buffer->name),
+                     buffer->shape.len);
+  }
   return tvms_reader_failed(reader);
 }
 

@@ -165,8 +165,8 @@ static const char *TVMS_NULLABLE import_of(const tvms_reader *reader, tvms_sym n
   return now ? now : "tir";
 }
 
-// Whether the name was reported in this definition, without a near one; then it is declared
-// nowhere, and saying that once is enough; of a namespace, once in the file. Likewise where names are missing on the left of
+// Whether the name was reported in this definition, which is enough; of a namespace, once in the
+// file. Likewise where names are missing on the left of
 // an assignment.
 static bool is_said(const tvms_reader *reader, tvms_sym name) {
   if (reader->short_of_names && reader->short_of_names == reader->unit) return true;
@@ -176,6 +176,25 @@ static bool is_said(const tvms_reader *reader, tvms_sym name) {
     if ((said->unit == reader->unit || missing) && said->name == name) return true;
   }
   return false;
+}
+
+// A name that was reported is mended wherever it stands.
+static void mend_again(tvms_reader *reader, tvms_sym name, tvms_span span) {
+  enum { MOST = 16 };
+  tvms_diags *diags = &reader->context->diags;
+  if (tvms_trial_is_muted(diags) || !tvms_diags_may_compare_names(diags, MOST)) return;
+  const char *text = reader->surface->source->text;
+  size_t len = strlen(tvms_symbol_text(reader->context, name));
+  for (tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    bool same = diag->id == TVMS_D_undefined_name && diag->source == diags->source
+                && diag->span.end - diag->span.begin == len
+                && memcmp(text + diag->span.begin, text + span.begin, len) == 0;
+    const tvms_fix *fix = same ? diag->fixes : NULL;
+    if (!fix || fix->span.begin != diag->span.begin || fix->span.end != diag->span.end)
+      continue;
+    tvms_diag_fix(diags, diag, span, fix->safe, "%s", fix->text);
+    return;
+  }
 }
 
 static void note_said(tvms_reader *reader, tvms_sym name) {
@@ -214,14 +233,18 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
     (void)explain_word(reader, python, text, span);
     return;
   }
-  if (is_said(reader, name)) return;
+  if (is_said(reader, name)) {
+    mend_again(reader, name, span);
+    return;
+  }
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_undefined_name, span, text);
-  if (tvms_trial_is_muted(diags) || is_member(reader, diag, name, span)) return;
+  if (tvms_trial_is_muted(diags)) return;
+  note_said(reader, name);
+  if (is_member(reader, diag, name, span)) return;
   const char *import = import_of(reader, name);
   if (import) {
     tvms_diag_remark(diags, diag, "write 'from tvm.script import %s as %s' on top",
                      import, text);
-    note_said(reader, name);
     return;
   }
   bool foreign = tvms_meant_find(TVMS_MEANT_OBJECT, text) != NULL;
@@ -238,13 +261,28 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
   }
   const char *near =
       nearest_binding(reader, name, reader->surface->source->text[span.end] == '.');
-  if (!near) {
-    note_said(reader, name);
-  }
   if (!near && explain_dotted(reader, diag, text, span)) return;
   if (reader->language && reader->language->explain) {
     reader->language->explain(reader, diag, name, span, near);
     return;
   }
   if (near) suggest(reader, diag, span, near);
+}
+
+bool tvms_eval_report_equality(tvms_reader *reader, tvms_ref expr) {
+  const tvms_surf node = *tvms_reader_at(reader, expr);
+  if (node.kind != TVMS_SURF_COMPARE) return false;
+  const tvms_surf left = *tvms_reader_at(reader, node.a);
+  const tvms_surf compared = *tvms_reader_at(reader, node.b);
+  if (left.kind != TVMS_SURF_NAME || compared.op != TVMS_OP_EQ || compared.next
+      || tvms_scope_lookup(reader, left.a))
+    return false;
+  tvms_diags *diags = &reader->context->diags;
+  tvms_span span = {compared.begin, compared.begin + 2};
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_syntax, span, "'=='", "");
+  tvms_diag_remark(diags, diag, "a name is bound with '='");
+  tvms_diag_fix(diags, diag, span, false, "=");
+  tvms_scope_bind(reader, left.a, TVMS_UNKNOWN, tvms_reader_span_of(reader, node.a));
+  reader->failed = true;
+  return true;
 }

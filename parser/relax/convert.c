@@ -70,6 +70,10 @@ static tvms_node *TVMS_NULLABLE tuple_of(tvms_reader *reader, tvms_eval_value va
   // TVM prints tuples; a list was written by hand.
   bool inside = bools && value.kind != TVMS_EVAL_LIST;
   for (uint32_t i = 0; i < value.len; i++) {
+    // What is wrong with one was said; the others may follow from it.
+    if (!tvms_eval_value_is_known(value.as.items[i])) return NULL;
+  }
+  for (uint32_t i = 0; i < value.len; i++) {
     fields[i] = tvms_relax_to_value_as(reader, value.as.items[i], inside, ref);
     known = known && fields[i];
   }

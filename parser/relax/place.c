@@ -112,6 +112,13 @@ void tvms_relax_place_findings(const tvms_relax_op_call *call, uint64_t given,
   tvms_span whole = tvms_reader_span_of(reader, call->ref);
   tvms_diag *diag = before ? before->next : reader->context->diags.first;
   for (; diag; diag = diag->next) {
+    // A tensor of another rank than there are axes: the list of them is as likely wrong.
+    int32_t axes = diag->id == TVMS_D_op_ndim ? param_named(call, given, "axes") : -1;
+    bool inside = diag->span.begin >= whole.begin && diag->span.end <= whole.end;
+    if (axes >= 0 && inside) {
+      diag->span = tvms_reader_span_of(reader, call->refs[axes]);
+      continue;
+    }
     if (diag->span.begin != whole.begin || diag->span.end != whole.end) continue;
     bool operands =
         diag->id == TVMS_D_op_dtypes_differ || diag->id == TVMS_D_op_broadcast;

@@ -8,6 +8,7 @@
 #include "parser/eval/origin.h"
 #include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
+#include "parser/eval/undefined.h"
 #include "parser/relax/assign.h"
 #include "parser/relax/convert.h"
 #include "parser/relax/emit.h"
@@ -39,6 +40,7 @@ static void read_expression(tvms_reader *reader, tvms_ref stmt) {
   tvms_ref ref = tvms_reader_at(reader, stmt)->a;
   bool is_docstring = tvms_surface_is_string(reader->surface, ref);
   if (is_docstring || tvms_reader_at(reader, ref)->kind == TVMS_SURF_ELLIPSIS) return;
+  if (tvms_eval_report_equality(reader, ref)) return;
   tvms_eval_value value = tvms_eval(reader, ref);
   if (value.kind == TVMS_EVAL_NONE) return;
   if (!tvms_eval_value_is_known(value)) {
@@ -271,11 +273,12 @@ static void report_branches(tvms_reader *reader, const tvms_surf *stmt, tvms_sym
   tvms_diag_fix(diags, diag, place, false, "%s", first);
 }
 
-// The condition of an If. An `elif` without `else` behind it is reported as a whole: it may have
-// been written for `else`.
+// The condition of an If. An `elif` without `else` behind it is reported as a whole, as it may have
+// been written for `else`, and so is an If in a dataflow block.
 static tvms_node *TVMS_NULLABLE read_condition(tvms_reader *reader,
                                                const tvms_surf *stmt) {
-  bool quiet = !stmt->c && stmt->flags & TVMS_SURF_ELIF;
+  bool quiet =
+      (!stmt->c && stmt->flags & TVMS_SURF_ELIF) || tvms_relax_in_dataflow(reader);
   if (quiet) tvms_trial_mute(&reader->context->diags);
   tvms_eval_value test = tvms_eval(reader, stmt->a);
   tvms_node *condition = tvms_relax_to_value(reader, test, stmt->a);

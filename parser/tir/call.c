@@ -71,10 +71,7 @@ tvms_node *tvms_tir_to_argument(tvms_reader *reader, tvms_eval_value value,
   tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
   if (node && node->kind == TVMS_NODE_BUFFER
       && tvms_release_has(reader->dialect, TVMS_FACT_buffers_are_variables)) {
-    return tvms_tir_is_scalar_buffer(reader, node)
-                   && !(value.flags & TVMS_TIR_VALUE_WHOLE)
-               ? tvms_eval_to_expr(reader, value, ref)
-               : node;
+    return node;
   }
   if (value.kind == TVMS_EVAL_DTYPE
       && !tvms_release_has(reader->dialect, TVMS_FACT_dtypes_are_types)) {

@@ -32,10 +32,6 @@ tvms_node *tvms_eval_to_expr(tvms_reader *reader, tvms_eval_value value, tvms_re
   if (tvms_node_class_of(node) == TVMS_CLASS_EXPR) return node;
   if (node->kind == TVMS_NODE_BUFFER_REGION)
     return tvms_tir_region_load(reader, node, ref);
-  if (tvms_tir_is_scalar_buffer(reader, node)) {
-    tvms_node *zero = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
-    return tvms_tir_load(reader, node, &zero, 1, NULL, ref);
-  }
   tvms_eval_report_wrong_type(reader, ref, NULL, "an expression", value);
   return NULL;
 }

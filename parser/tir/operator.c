@@ -17,10 +17,8 @@
 
 bool tvms_eval_is_tir_operand(tvms_eval_value value) {
   if (value.kind != TVMS_EVAL_NODE) return false;
-  // A buffer of one element stands for it.
   return tvms_node_class_of(value.as.node) == TVMS_CLASS_EXPR
-         || value.as.node->kind == TVMS_NODE_ITER_VAR
-         || tvms_tir_is_one_element(value.as.node);
+         || value.as.node->kind == TVMS_NODE_ITER_VAR;
 }
 
 static bool is_region(tvms_eval_value value) {

@@ -438,7 +438,8 @@ void tvms_tir_explain_name(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
                      "in a signature, a new symbolic dimension is written as a string");
     tvms_diag_fix(diags, diag, span, false, "\"%s\"", text);
   } else if (line_has(source, span.begin, "match_buffer(")) {
-    tvms_diag_remark(diags, diag, "a dimension is declared before: %s = T.int32()",
+    tvms_diag_remark(diags, diag,
+                     "a dimension is declared before: %s = T.int32() or T.int64()",
                      text);
   }
 }

@@ -71,15 +71,9 @@ tvms_eval_value tvms_call_builder_only(tvms_reader *reader,
 
 tvms_eval_value tvms_call_evaluate(tvms_reader *reader, const tvms_call_args *call) {
   tvms_eval_value value = call->args[0];
-  const tvms_node *whole = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER);
-  bool buffer = whole && !tvms_tir_is_scalar_buffer(reader, whole);
-  tvms_node *node = buffer ? NULL : tvms_eval_to_expr(reader, value, call->refs[0]);
+  tvms_node *node = tvms_eval_to_expr(reader, value, call->refs[0]);
   if (!tvms_tir_inside_function(reader, call)) return TVMS_UNKNOWN;
-  if (!node) {
-    if (buffer)
-      tvms_eval_report_wrong_type(reader, call->refs[0], NULL, "an expression", value);
-    return tvms_reader_failed(reader);
-  }
+  if (!node) return tvms_reader_failed(reader);
   tvms_frame_emit(reader, tvms_evaluate_new(reader->unit, node,
                                             tvms_reader_span_of(reader, call->ref)));
   return TVMS_NOTHING;
@@ -333,10 +327,8 @@ static tvms_node *zero_node(tvms_reader *reader) {
 static tvms_node *attr_value(tvms_reader *reader, tvms_eval_value given, tvms_ref ref) {
   // From 0.27 on a buffer is a variable, too.
   tvms_node *buffer = tvms_eval_value_node_of(given, TVMS_NODE_BUFFER);
-  if (buffer && tvms_release_has(reader->dialect, TVMS_FACT_attrs_take_buffers)
-      && !tvms_tir_is_scalar_buffer(reader, buffer)) {
+  if (buffer && tvms_release_has(reader->dialect, TVMS_FACT_attrs_take_buffers))
     return buffer;
-  }
   tvms_node *value = tvms_eval_to_expr(reader, given, ref);
   bool pointer = value && tvms_dtype_is_handle(value->dtype)
                  && value->kind != TVMS_NODE_STRING_IMM;

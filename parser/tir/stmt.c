@@ -7,6 +7,7 @@
 #include "parser/eval/expr.h"
 #include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
+#include "parser/eval/undefined.h"
 #include "parser/tir/assign.h"
 #include "parser/tir/compound.h"
 #include "parser/tir/convert.h"
@@ -41,6 +42,7 @@ static void emit_evaluate(tvms_reader *reader, tvms_node *value, tvms_ref ref) {
 static void read_expression(tvms_reader *reader, tvms_ref ref) {
   tvms_ref expr = tvms_reader_at(reader, ref)->a;
   if (tvms_surface_is_string(reader->surface, expr)) return;  // a docstring
+  if (tvms_eval_report_equality(reader, expr)) return;
   tvms_eval_value value = tvms_eval(reader, expr);
   switch (value.kind) {
   case TVMS_EVAL_UNKNOWN: reader->failed = true; return;
