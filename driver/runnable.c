@@ -142,6 +142,27 @@ static bool bind_weights(const tvms_program *program, tvms_module *module,
   return false;
 }
 
+static tvms_walk_step look_for_lambda(void *self, tvms_node *node,
+                                      tvms_field_role role) {
+  (void)role;
+  bool *found = self;
+  *found |= node->kind == TVMS_NODE_VAR_BINDING
+            && tvms_as_var_binding(node)->value->kind == TVMS_NODE_FUNCTION;
+  return *found ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// Code has no local functions: LambdaLift comes first where there are some.
+static void add_lifting(const tvms_module *module, tvms_strbuf *passes) {
+  bool found = false;
+  tvms_visitor visitor = {.self = &found, .enter = look_for_lambda};
+  for (uint32_t i = 0; i < module->member_count && !found; i++) {
+    tvms_node *function = module->members[i].function;
+    if (function && function->kind == TVMS_NODE_FUNCTION)
+      tvms_walk(&module->context->memory, function, &visitor);
+  }
+  if (found) tvms_strbuf_puts(passes, "LambdaLift,");
+}
+
 // The passes that make PrimFuncs of operators and lower what calls them, up to code.
 static void add_lowering(const tvms_library_options *options,
                          const tvms_native_options *code, tvms_strbuf *passes) {
@@ -178,7 +199,14 @@ tvms_runnable_join_lowered(const tvms_program *program,
                            const tvms_library_options *TVMS_NULLABLE options,
                            const char *lowering) {
   tvms_module *module = join_with_weights(program, options);
-  return module ? lower(program, module, lowering) : NULL;
+  if (!module) return NULL;
+  tvms_strbuf passes;
+  tvms_strbuf_init(&passes, &program->context->memory);
+  add_lifting(module, &passes);
+  tvms_strbuf_puts(&passes, lowering);
+  module = lower(program, module, tvms_strbuf_text(&passes));
+  tvms_strbuf_fini(&passes);
+  return module;
 }
 
 tvms_module *tvms_runnable_join(const tvms_program *program,
@@ -190,6 +218,7 @@ tvms_module *tvms_runnable_join(const tvms_program *program,
     return lower(program, module, to_prim_funcs);
   tvms_strbuf passes;
   tvms_strbuf_init(&passes, &program->context->memory);
+  add_lifting(module, &passes);
   add_lowering(options, code, &passes);
   module = lower(program, module, tvms_strbuf_text(&passes));
   tvms_strbuf_fini(&passes);
@@ -304,7 +333,7 @@ tvms_module *tvms_runnable_host(const tvms_program *program, const char *entry) 
   tvms_program *copy = tvms_copy_program(program);
   tvms_trial trial;
   tvms_trial_begin(&trial, &context->diags);
-  tvms_module *module = tvms_runnable_lowered(copy, entry, "host");
+  tvms_module *module = tvms_runnable_lowered(copy, entry, "LambdaLift,host");
   const tvms_member *found = module ? tvms_runnable_entry(module, entry) : NULL;
   bool whole =
       found && found->function->kind == TVMS_NODE_PRIM_FUNC && !context->diags.errors;

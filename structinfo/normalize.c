@@ -381,10 +381,14 @@ static tvms_node *new_var(tvms_builder *builder, tvms_node *type, tvms_sym name,
                           tvms_span span) {
   tvms_sym drawn = tvms_builder_draw(builder);
   tvms_dtype dtype = {0};
-  // From 0.26 on a variable of a primitive type is an expression of TIR too.
+  // From 0.26 on a variable of a primitive type is an expression of TIR too, and its type does not say
+  // its value.
   if (tvms_sinfo_is_prim(type)
-      && tvms_release_has(builder->unit->dialect, TVMS_FACT_scalars_are_tir))
+      && tvms_release_has(builder->unit->dialect, TVMS_FACT_scalars_are_tir)) {
     dtype = type->dtype;
+    if (tvms_as_sinfo_prim(type)->value)
+      type = tvms_sinfo_prim_new(builder->unit, dtype, NULL);
+  }
   tvms_node *var = tvms_var_new(builder->unit, name ? name : drawn, dtype, span);
   if (tvms_builder_block(builder)->dataflow) var->flags |= TVMS_FLAG_DATAFLOW;
   var->sinfo = type;

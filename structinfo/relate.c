@@ -293,7 +293,10 @@ tvms_node *tvms_sinfo_join(tvms_prover *prover, tvms_node *a, tvms_node *b) {
     return tvms_sinfo_object_new(prover->unit);
   switch ((int)a->kind) {
   case TVMS_NODE_SINFO_PRIM:
-    if (tvms_sinfo_relate(prover, a, b) == TVMS_FIT_PROVED) return a;
+    if (!tvms_as_sinfo_prim(a)->value && tvms_dtype_same(a->dtype, b->dtype)) return a;
+    if (tvms_release_has(prover->unit->dialect, TVMS_FACT_prim_types_hold_values)
+        && tvms_sinfo_relate(prover, a, b) == TVMS_FIT_PROVED)
+      return a;
     if (!tvms_dtype_same(a->dtype, b->dtype))
       return tvms_sinfo_object_new(prover->unit);
     return tvms_sinfo_prim_new(prover->unit, a->dtype, NULL);

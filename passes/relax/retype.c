@@ -45,7 +45,11 @@ static tvms_node *retyped_variable(tvms_rewriter *r, tvms_var_binding *binding) 
 tvms_node *tvms_relax_retype_binding(tvms_rewriter *r, tvms_node *node) {
   tvms_var_binding *binding = tvms_as_var_binding(node);
   const tvms_node *type = binding->value->sinfo;
-  if (type && !same_type(r, type, binding->var->sinfo))
+  // The type of a variable that is a scalar does not say its value.
+  bool scalar = type && type->kind == TVMS_NODE_SINFO_PRIM
+                && !tvms_dtype_is_void(binding->var->dtype)
+                && tvms_dtype_same(binding->var->dtype, type->dtype);
+  if (type && !scalar && !same_type(r, type, binding->var->sinfo))
     binding->var = retyped_variable(r, binding);
   return node;
 }

@@ -7,7 +7,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import npy
 from cases import main, tvms
 
-TYPES = {"f": ("float32", 2, 32), "q": ("int64", 0, 64), "d": ("float64", 2, 64), "?": ("bool", 6, 8)}
+TYPES = {"f": ("float32", 2, 32), "i": ("int32", 0, 32), "q": ("int64", 0, 64), "d": ("float64", 2, 64), "?": ("bool", 6, 8)}
 
 
 class Any(ctypes.Structure):
@@ -193,6 +193,40 @@ class NativeMain(unittest.TestCase):
             for k in (0, 1, 10):
                 self.assertEqual(f("main", x, k, ("?", [], [True])), ("f", [2], [1.0 + 2 ** k, 3 * 2 ** k + 3.0]))
             self.assertEqual(f("main", x, 5, ("?", [], [False])), ("f", [2], [1.0, 9.0]))
+
+    def test_closures_and_functions_of_the_run_time(self):
+        text = self.HEAD + """
+    @R.function(private=True)
+    def twice(x: R.Tensor(("i",), "float32")) -> R.Tensor(("i",), "float32"):
+        y = R.add(x, x)
+        return y
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        cls = Module
+        @R.function
+        def outer(a: R.Tensor((n,), "float32")) -> R.Tensor((n,), "float32"):
+            @R.function
+            def inner(b: R.Tensor((n,), "float32")) -> R.Tensor((n,), "float32"):
+                c = R.multiply(b, a)
+                d = R.add(c, y)
+                return d
+            e = inner(a)
+            f = inner(e)
+            return f
+        g = outer(x)
+        h = cls.twice
+        i = h(g)
+        r = R.call_pure_packed("vm.builtin.reshape", i, R.shape([1, n]), ty_args=(R.Tensor((1, n), "float32"),))
+        t = R.call_pure_packed("vm.builtin.make_tuple", r, g, ty_args=(R.Tuple(R.Tensor((1, n), "float32"), R.Tensor((n,), "float32")),))
+        u = t[0]
+        s = R.call_pure_packed("vm.builtin.shape_of", u, ty_args=(R.Shape([1, n]),))
+        return (u, s)
+"""
+        for f in self.build(text):  # x * x + y is 5 and 10, times x and y more 11 and 31
+            said = f("main", ("f", [2], [2.0, 3.0]), ("f", [2], [1.0, 1.0]))
+            self.assertEqual(said, (("f", [1, 2], [22.0, 62.0]), [1, 2]))
 
     def test_constants(self):
         text = self.HEAD + """

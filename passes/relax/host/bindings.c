@@ -220,6 +220,9 @@ static void run_binding(tvms_host *h, tvms_node *node) {
   if (node->kind == TVMS_NODE_MATCH_CAST)
     value = match_type(h, tvms_as_match_cast(node)->type, value, node->span);
   h->values[var->id] = value;
+  // Sizes may speak of a number.
+  if (value && value->kind == TVMS_HOST_NUMBER && !tvms_dtype_is_void(var->dtype))
+    tvms_node_map_put(&h->known, var, value->number);
 }
 
 static tvms_host_value *TVMS_NULLABLE sequence(tvms_host *h, const tvms_node *node) {
@@ -240,6 +243,7 @@ static tvms_host_value *TVMS_NULLABLE eval_kind(tvms_host *h, tvms_node *node) {
   case TVMS_NODE_TUPLE_GET_ITEM: return item(h, node);
   case TVMS_NODE_SEQ_EXPR: return sequence(h, node);
   case TVMS_NODE_IF: return branch(h, node);
+  case TVMS_NODE_GLOBAL_VAR: return tvms_host_function_value(h, node);
   case TVMS_NODE_SHAPE_EXPR: {
     tvms_host_value *shape = tvms_host_value_new(h, TVMS_HOST_SHAPE);
     bool known =

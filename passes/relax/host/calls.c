@@ -82,10 +82,9 @@ static void push_call(tvms_host *h, tvms_sym name, const tvms_prim_func *callee,
   tvms_vec_fini(memory, &sizes);
 }
 
-static bool eval_args(tvms_host *h, const tvms_call *call,
-                      tvms_fuse_passed_list *passed) {
-  for (uint32_t i = 0; i < call->args.len; i++) {
-    tvms_host_value *value = tvms_host_eval(h, call->args.items[i]);
+static bool eval_args(tvms_host *h, tvms_list args, tvms_fuse_passed_list *passed) {
+  for (uint32_t i = 0; i < args.len; i++) {
+    tvms_host_value *value = tvms_host_eval(h, args.items[i]);
     if (value) hand_over(h, value, passed);
   }
   return !h->failed;
@@ -99,7 +98,7 @@ static tvms_host_value *TVMS_NULLABLE call_prim_func(tvms_host *h,
   tvms_fuse_passed_list passed = {0};
   tvms_node_map sizes;
   tvms_node_map_init(&sizes, tvms_host_memory(h));
-  bool known = eval_args(h, call, &passed);
+  bool known = eval_args(h, call->args, &passed);
   const char *why = tvms_fuse_unpack_obstacle(callee);
   if (known && !why && passed.len != callee->params.len)
     why = "it does not pass what its callee takes";
@@ -158,10 +157,11 @@ static void pass_memory(tvms_host *h, const tvms_node *node,
   if (!h->failed) pass_workspace(h, callee, passed, sizes);
 }
 
+// The call `node` of a function of the module with arguments, and what it has captured behind them.
 static tvms_host_value *TVMS_NULLABLE call_function(tvms_host *h, tvms_node *node,
-                                                    uint32_t index) {
-  const tvms_call *call = tvms_as_call(node);
-  const tvms_host_function *callee = &h->functions[index];
+                                                    const tvms_host_value *function,
+                                                    tvms_list args) {
+  const tvms_host_function *callee = &h->functions[function->member];
   if (!callee->made)
     return tvms_host_refuse(h, node->span, "its callee cannot become native code");
   if (!node->sinfo || tvms_host_leaves(node->sinfo) != callee->result_count)
@@ -173,7 +173,9 @@ static tvms_host_value *TVMS_NULLABLE call_function(tvms_host *h, tvms_node *nod
   tvms_fuse_passed_list passed = {0};
   tvms_node_map sizes;
   tvms_node_map_init(&sizes, tvms_host_memory(h));
-  eval_args(h, call, &passed);
+  eval_args(h, args, &passed);
+  for (uint32_t i = 0; i < function->count; i++)
+    hand_over(h, function->fields[i], &passed);
   if (!h->failed && passed.len != callee->input_count)
     tvms_host_refuse(h, node->span, "it does not pass what its callee takes");
   const char *why = h->failed ? NULL : solve(h, callee->made, &passed, &sizes);
@@ -258,6 +260,59 @@ static tvms_host_value *TVMS_NULLABLE shape_of(tvms_host *h, const tvms_call *ca
   return shape;
 }
 
+// ---- Functions as values ----
+
+tvms_host_value *tvms_host_function_value(tvms_host *h, const tvms_node *node) {
+  const tvms_member *member = tvms_module_named(h->run->module, node);
+  uint32_t index = member ? (uint32_t)(member - h->run->module->members) : 0;
+  bool known = member && member->function && index < h->function_count
+               && member->function->kind == TVMS_NODE_FUNCTION;
+  if (!known)
+    return tvms_host_refuse(h, node->span,
+                            "a value is a function that is not one of Relax");
+  tvms_host_value *value = tvms_host_value_new(h, TVMS_HOST_FUNCTION);
+  value->member = index;
+  return value;
+}
+
+// make_closure(function, (captured…)): the function may be a closure, whose values come behind these.
+static tvms_host_value *TVMS_NULLABLE make_closure(tvms_host *h,
+                                                   const tvms_call *call) {
+  const tvms_host_value *function = tvms_host_eval(h, call->args.items[0]);
+  const tvms_host_value *captured =
+      function ? tvms_host_eval(h, call->args.items[1]) : NULL;
+  if (!captured) return NULL;
+  if (function->kind != TVMS_HOST_FUNCTION || captured->kind != TVMS_HOST_TUPLE)
+    return tvms_host_refuse(h, call->head.span, "its function is not known");
+  tvms_host_value *closure = tvms_host_value_new(h, TVMS_HOST_FUNCTION);
+  uint32_t count = captured->count + function->count;
+  closure->member = function->member;
+  closure->count = count;
+  closure->fields =
+      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, count);
+  for (uint32_t i = 0; i < count; i++)
+    closure->fields[i] = i < captured->count ? captured->fields[i]
+                                             : function->fields[i - captured->count];
+  return closure;
+}
+
+static tvms_host_value *TVMS_NULLABLE invoke(tvms_host *h, tvms_node *node,
+                                             tvms_node *callee, tvms_list args) {
+  const tvms_host_value *function = tvms_host_eval(h, callee);
+  if (!function) return NULL;
+  if (function->kind != TVMS_HOST_FUNCTION)
+    return tvms_host_refuse(h, node->span, "which function it calls is not known");
+  return call_function(h, node, function, args);
+}
+
+static tvms_host_value *TVMS_NULLABLE invoke_closure(tvms_host *h, tvms_node *node) {
+  const tvms_call *call = tvms_as_call(node);
+  if (call->args.items[1]->kind != TVMS_NODE_TUPLE)
+    return tvms_host_refuse(h, node->span, "its arguments are not written out");
+  return invoke(h, node, call->args.items[0],
+                tvms_as_tuple(call->args.items[1])->fields);
+}
+
 // An operator that lowering has left.
 static void *TVMS_NULLABLE refuse_operator(tvms_host *h, const tvms_node *node) {
   char reason[128];
@@ -284,6 +339,9 @@ static tvms_host_value *TVMS_NULLABLE call_operator(tvms_host *h, tvms_node *nod
   case TVMS_R_to_vdevice: return tvms_host_eval(h, call->args.items[0]);
   case TVMS_R_reshape: return reshape(h, call);
   case TVMS_R_shape_of: return shape_of(h, call);
+  case TVMS_R_make_closure: return make_closure(h, call);
+  case TVMS_R_invoke_closure:
+  case TVMS_R_invoke_pure_closure: return invoke_closure(h, node);
   case TVMS_R_NONE: break;
   default: return refuse_operator(h, node);
   }
@@ -298,6 +356,8 @@ tvms_host_value *tvms_host_call(tvms_host *h, tvms_node *node, const char *name)
   const tvms_node *callee = tvms_as_call(node)->callee;
   if (callee->kind == TVMS_NODE_OPERATOR) return call_operator(h, node, name);
   if (callee->kind == TVMS_NODE_EXTERN_FUNC) return tvms_host_call_packed(h, node);
+  if (callee->kind == TVMS_NODE_VAR)
+    return invoke(h, node, tvms_as_call(node)->callee, tvms_as_call(node)->args);
   const tvms_member *member = tvms_module_named(h->run->module, callee);
   if (!member || !member->function)
     return tvms_host_refuse(h, node->span,
@@ -306,7 +366,7 @@ tvms_host_value *tvms_host_call(tvms_host *h, tvms_node *node, const char *name)
   if (member->function->kind == TVMS_NODE_PRIM_FUNC && index < h->function_count)
     return call_prim_func(h, tvms_as_call(node), index);
   if (member->function->kind == TVMS_NODE_FUNCTION && index < h->function_count)
-    return call_function(h, node, index);
+    return invoke(h, node, tvms_as_call(node)->callee, tvms_as_call(node)->args);
   return tvms_host_refuse(h, node->span,
                           "it calls a function that is defined elsewhere");
 }

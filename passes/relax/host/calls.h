@@ -8,4 +8,8 @@
 tvms_host_value *TVMS_NULLABLE tvms_host_call(tvms_host *h, tvms_node *node,
                                               const char *name);
 
+// The value of a GLOBAL_VAR that stands for a Relax function. NULL: refused.
+tvms_host_value *TVMS_NULLABLE tvms_host_function_value(tvms_host *h,
+                                                        const tvms_node *node);
+
 #endif

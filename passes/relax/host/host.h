@@ -20,6 +20,7 @@ typedef enum {
   TVMS_HOST_SHAPE,
   TVMS_HOST_TUPLE,
   TVMS_HOST_STORAGE,  // a part of the workspace
+  TVMS_HOST_FUNCTION,  // a Relax function of the module, and what goes behind its arguments
 } tvms_host_kind;
 
 // Nodes are of the PrimFunc.
@@ -31,8 +32,9 @@ struct tvms_host_value {
   tvms_node *TVMS_NULLABLE data;    // TENSOR: the pointer
   tvms_node *TVMS_NULLABLE buffer;  // TENSOR: with these sizes, if it is declared
   tvms_node *TVMS_NULLABLE number;  // NUMBER; STORAGE: where it begins, in bytes
-  tvms_host_value **fields;         // TUPLE
+  tvms_host_value **fields;         // TUPLE; FUNCTION: what it has captured
   uint32_t count;
+  uint32_t member;  // FUNCTION
 };
 
 // Memory that a tensor shall be made in: one of the results, or of those of a branch. The

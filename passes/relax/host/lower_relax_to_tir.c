@@ -11,7 +11,7 @@
 // has the arguments of the function, tuples and shapes taken apart, then its results, then one
 // buffer of bytes if it needs any; its attributes tvms.inputs and tvms.result say what of this the
 // callers of the Relax function pass and get (docs/native.md). Kernels and other Relax functions are
-// called directly, with pointers and sizes; branches are `if`, match_casts assertions, reshapes
+// called directly, with pointers and sizes, closures with what they hold behind the arguments; branches are `if`, match_casts assertions, reshapes
 // other sizes of the same memory, constants data of the function. A recursive function allocates
 // its own memory. What cannot be said so is an error at its place. TVM has no such pass.
 #include "arith/analyzer.h"
@@ -327,7 +327,8 @@ static void deliver_results(tvms_host *h, tvms_host_value *value,
   for (uint32_t i = 0; i < results->len; i++) {
     tvms_host_value *leaf = tvms_host_leaf(value, i);
     tvms_buffer *buffer = tvms_as_buffer(results->items[i]);
-    if (!leaf || leaf->kind == TVMS_HOST_NOTHING || leaf->kind == TVMS_HOST_STORAGE) {
+    if (!leaf || leaf->kind == TVMS_HOST_NOTHING || leaf->kind == TVMS_HOST_STORAGE
+        || leaf->kind == TVMS_HOST_FUNCTION) {
       tvms_host_refuse(h, h->source->head.span,
                        "a result is not a value of native code");
       return;

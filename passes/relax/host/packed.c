@@ -50,9 +50,90 @@ static tvms_node *TVMS_NULLABLE packed_argument(tvms_host *h, tvms_node *node) {
       "a packed function is passed neither a tensor, a number nor a text");
 }
 
+// ---- Functions of the run time that make no new data ----
+
+typedef tvms_host_value *TVMS_NULLABLE known_function(tvms_host *h,
+                                                      const tvms_call *call);
+
+static tvms_host_value *TVMS_NULLABLE argument(tvms_host *h, const tvms_call *call,
+                                               uint32_t at, tvms_host_kind kind) {
+  tvms_host_value *value =
+      at < call->args.len ? tvms_host_eval(h, call->args.items[at]) : NULL;
+  if (h->failed || (value && value->kind == kind)) return value;
+  return tvms_host_refuse(h, call->head.span,
+                          "a function of the run time has no use for its arguments");
+}
+
+static tvms_host_value *TVMS_NULLABLE same(tvms_host *h, const tvms_call *call) {
+  if (!call->args.len) return argument(h, call, 0, TVMS_HOST_NOTHING);
+  return tvms_host_eval(h, call->args.items[0]);
+}
+
+static tvms_host_value *TVMS_NULLABLE shape_of(tvms_host *h, const tvms_call *call) {
+  const tvms_host_value *tensor = argument(h, call, 0, TVMS_HOST_TENSOR);
+  if (!tensor) return NULL;
+  tvms_host_value *shape = tvms_host_value_new(h, TVMS_HOST_SHAPE);
+  shape->dims = tensor->dims;
+  return shape;
+}
+
+// The same memory with other sizes, of which there must not be more elements.
+static tvms_host_value *TVMS_NULLABLE reshape(tvms_host *h, const tvms_call *call) {
+  const tvms_host_value *tensor = argument(h, call, 0, TVMS_HOST_TENSOR);
+  const tvms_host_value *shape = tensor ? argument(h, call, 1, TVMS_HOST_SHAPE) : NULL;
+  if (!shape) return NULL;
+  tvms_node *fits =
+      tvms_binary_new(h->unit, TVMS_NODE_LE, tvms_host_product(h, shape->dims),
+                      tvms_host_product(h, tensor->dims), TVMS_NO_SPAN);
+  tvms_host_assert(h, fits, "ValueError", "reshape: the tensor has too few elements");
+  return tvms_host_tensor(h, "view", tensor->dtype, shape->dims, tensor->data);
+}
+
+static tvms_host_value *TVMS_NULLABLE make_tuple(tvms_host *h, const tvms_call *call) {
+  tvms_host_value *value = tvms_host_value_new(h, TVMS_HOST_TUPLE);
+  value->count = call->args.len;
+  value->fields =
+      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, value->count);
+  for (uint32_t i = 0; i < value->count && !h->failed; i++)
+    value->fields[i] = tvms_host_eval(h, call->args.items[i]);
+  return h->failed ? NULL : value;
+}
+
+static tvms_host_value *TVMS_NULLABLE tuple_item(tvms_host *h, const tvms_call *call) {
+  const tvms_host_value *tuple = argument(h, call, 0, TVMS_HOST_TUPLE);
+  const tvms_host_value *index = tuple ? argument(h, call, 1, TVMS_HOST_NUMBER) : NULL;
+  if (!index) return NULL;
+  for (uint32_t i = 0; i < tuple->count; i++) {
+    if (tvms_node_is_int(index->number, i)) return tuple->fields[i];
+  }
+  return tvms_host_refuse(h, call->head.span, "which field it takes is not known");
+}
+
+static const struct {
+  const char *name;
+  known_function *run;
+} known_functions[] = {
+    {"vm.builtin.copy", same},
+    {"vm.builtin.ensure_zero_offset", same},
+    {"vm.builtin.make_tuple", make_tuple},
+    {"vm.builtin.reshape", reshape},
+    {"vm.builtin.shape_of", shape_of},
+    {"vm.builtin.to_device", same},
+    {"vm.builtin.tuple_getitem", tuple_item},
+};
+
+static known_function *TVMS_NULLABLE find_known(tvms_bytes name) {
+  for (size_t i = 0; i < sizeof known_functions / sizeof known_functions[0]; i++) {
+    if (tvms_bytes_is(name, known_functions[i].name)) return known_functions[i].run;
+  }
+  return NULL;
+}
+
 tvms_host_value *tvms_host_call_packed(tvms_host *h, const tvms_node *node) {
   const tvms_call *call = tvms_as_call(node);
   tvms_bytes name = tvms_as_extern_func(call->callee)->symbol;
+  known_function *known = find_known(name);
+  if (known) return known(h, call);
   bool nothing = !node->sinfo || node->sinfo->kind == TVMS_NODE_SINFO_OBJECT
                  || tvms_sinfo_is_void(node->sinfo);
   if (!nothing)
