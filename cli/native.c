@@ -3,17 +3,19 @@
 
 #include "backend/load.h"
 #include "cli/program.h"
+#include "driver/signature.h"
 
 #include <string.h>
 
 bool tvms_run_find_entry(tvms_run *run, tvms_source *source, bool host,
                          tvms_entry_call *call) {
   *call = (tvms_entry_call){0};
-  const tvms_program *program = tvms_run_load_program(run, source);
+  const tvms_program *program = tvms_run_load_written(run, source, false);
   if (run->context->diags.errors) return false;
   if (host) call->module = tvms_runnable_host(program, run->options.entry);
   if (!call->module) call->module = tvms_runnable_for(program, run->options.entry);
   if (call->module) call->entry = tvms_runnable_entry(call->module, run->options.entry);
+  if (call->entry) call->signature = tvms_inputs_signature(run->context, call->entry);
   return call->entry != NULL;
 }
 
@@ -69,10 +71,10 @@ static void give_input(tvms_run *run, tvms_inputs *inputs, const char *text) {
 }
 
 static bool make_inputs(tvms_run *run, tvms_entry_call *call) {
-  call->count = tvms_inputs_param_count(call->entry);
+  call->count = tvms_inputs_param_count(call->signature);
   call->values = tvms_arena_array(&run->context->arena, tvms_value, call->count);
   tvms_inputs inputs;
-  tvms_inputs_init(&inputs, run->context, call->entry, &call->heap, call->values);
+  tvms_inputs_init(&inputs, run->context, call->signature, &call->heap, call->values);
   inputs.seed = run->options.seed == UINT64_MAX ? 0 : run->options.seed;
   inputs.read = tvms_run_read_input;
   inputs.read_state = run;

@@ -11,6 +11,7 @@
 typedef struct {
   const tvms_module *module;
   const tvms_member *entry;
+  const tvms_member *signature;  // of the entry (driver/signature.h)
   tvms_compiled compiled;
   tvms_heap heap;
   tvms_value *values;  // arguments

@@ -5,6 +5,7 @@
 #include "cli/profile.h"
 #include "cli/program.h"
 #include "driver/machine.h"
+#include "driver/signature.h"
 #include "driver/values.h"
 #include "interp/prim.h"
 #include "runtime/npy.h"
@@ -58,7 +59,9 @@ static void call_and_show(tvms_run *run, tvms_entry_call *call) {
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&run->context->memory, status);
   if (status == TVMS_OK) {
     showing s = {run, &call->heap};
-    tvms_values_each_result(run->context, call->entry, call->values, result, show, &s);
+    result = tvms_inputs_result(call->entry, call->signature, result);
+    tvms_values_each_result(run->context, call->signature, call->values, result, show,
+                            &s);
   }
   if (!run->options.profile) return;
   if (status == TVMS_OK)

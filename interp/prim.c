@@ -232,9 +232,15 @@ static int call_packed(tvms_raised *raised, const char *name, const tvms_any *ar
 static tvms_value call_compiled(tvms_interp_frame *f, tvms_safe_call kernel,
                                 const tvms_value *args, uint32_t count,
                                 tvms_span span) {
+  const tvms_prim_func *function = tvms_as_prim_func(f->member->function);
   tvms_any *any = tvms_arena_array(&f->context->scratch, tvms_any, count ? count : 1);
   for (uint32_t i = 0; i < count; i++) {
     any[i] = tvms_interp_to_any(args[i]);
+    // A pointer is that to the elements.
+    bool pointer = args[i].kind == TVMS_VALUE_TENSOR && !function->buffers.items[i];
+    if (pointer)
+      any[i] =
+          (tvms_any){.type_index = TVMS_ANY_POINTER, .v.p = args[i].tensor->view.data};
   }
   tvms_raised raised = {.call_packed = call_packed, .memory = &f->context->memory};
   tvms_any result = {0};
@@ -269,7 +275,7 @@ tvms_value tvms_interp_call_prim_func(tvms_interp *interp, const tvms_member *me
           tvms_diag_plural(function->params.len), count);
   }
   tvms_safe_call kernel =
-      interp->kernel ? interp->kernel(interp->kernel_state, member) : NULL;
+      interp->kernel && !packed ? interp->kernel(interp->kernel_state, member) : NULL;
   if (kernel) return call_compiled(&f, kernel, args, count, span);
   const tvms_any *left = packed ? tvms_interp_bind_packed(&f, args, count) : NULL;
   if (!packed) bind_arguments(&f, function, args, span);

@@ -9,6 +9,7 @@
 #include "driver/inputs.h"
 #include "driver/native.h"
 #include "driver/runnable.h"
+#include "driver/signature.h"
 #include "driver/values.h"
 #include "interp/prim.h"
 #include "support/vec.h"
@@ -23,6 +24,7 @@ struct tvms_runner {
   tvms_program *program;        // the copy
   tvms_module *module;          // of the copy, or of all its modules
   const tvms_member *entry;
+  const tvms_member *signature;  // of the entry
   tvms_compiled compiled;
   tvms_heap heap;
   tvms_value *inputs;  // given for the next run; NONE: not given
@@ -101,7 +103,8 @@ static tvms_status prepare(tvms_runner *runner, const char *TVMS_NULLABLE entry)
   if (!runner->module) return TVMS_FOUND_ERRORS;
   runner->entry = tvms_runnable_entry(runner->module, entry);
   if (!runner->entry) return TVMS_FOUND_ERRORS;
-  uint32_t count = tvms_inputs_param_count(runner->entry);
+  runner->signature = tvms_inputs_signature(runner->context, runner->entry);
+  uint32_t count = tvms_inputs_param_count(runner->signature);
   size_t size = (count ? count : 1) * sizeof(tvms_value);
   runner->inputs = tvms_memory_alloc(&context->memory, size);
   runner->values = tvms_memory_alloc(&context->memory, size);
@@ -159,12 +162,12 @@ void tvms_api_close_runners(tvms_context *context) {
 // ---- Inputs ----
 
 uint32_t tvms_runner_param_count(const tvms_runner *runner) {
-  return tvms_inputs_param_count(runner->entry);
+  return tvms_inputs_param_count(runner->signature);
 }
 
 const char *tvms_runner_param_name(const tvms_runner *runner, uint32_t index) {
   if (index >= tvms_runner_param_count(runner)) return NULL;
-  return tvms_inputs_param_name(runner->context, runner->entry, index);
+  return tvms_inputs_param_name(runner->context, runner->signature, index);
 }
 
 // Copies the elements of one dimension after the other.
@@ -324,7 +327,7 @@ static void drop_results(tvms_runner *runner) {
 // The inputs become the arguments; none is given after that.
 static bool make_arguments(tvms_runner *runner) {
   tvms_inputs inputs;
-  tvms_inputs_init(&inputs, runner->context, runner->entry, &runner->heap,
+  tvms_inputs_init(&inputs, runner->context, runner->signature, &runner->heap,
                    runner->values);
   inputs.seed = runner->options.seed;
   for (uint32_t i = 0; i < tvms_runner_param_count(runner); i++) {
@@ -351,8 +354,9 @@ static tvms_status run_entry(tvms_runner *runner) {
       tvms_interp_call(&interp, runner->entry, runner->values, count, &result);
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&context->memory, status);
   if (status != TVMS_OK) return status;
-  tvms_values_each_result(context, runner->entry, runner->values, result, add_result,
-                          runner);
+  result = tvms_inputs_result(runner->entry, runner->signature, result);
+  tvms_values_each_result(context, runner->signature, runner->values, result,
+                          add_result, runner);
   tvms_value_drop(result);
   return TVMS_OK;
 }

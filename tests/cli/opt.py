@@ -27,6 +27,19 @@ class Module:
         for i in T.unroll(2):
             A[i] = T.float32(1)
 """
+SCALED = """from tvm.script import ir as I, tirx as T
+
+@I.ir_module
+class Module:
+    @T.prim_func(s_tir=True)
+    def main(a: T.handle, n: T.int32, b: T.handle, s: T.float32):
+        m = T.int32()
+        A = T.match_buffer(a, (n, m), "float32")
+        B = T.match_buffer(b, (n, m * 2), "float16")
+        for i, j in T.grid(n, m):
+            B[i, j * 2] = T.Cast("float16", A[i, j] * s)
+            B[i, j * 2 + 1] = T.Cast("float16", A[i, j])
+"""
 
 
 class Passes(unittest.TestCase):
@@ -219,6 +232,24 @@ class Passes(unittest.TestCase):
         p = tvms("opt", "-q", "--passes", "VectorizeLoop", "--print-changed", "--print-after", "all", path)
         self.assertEqual(p.returncode, 1)
         self.assertTrue(p.stderr.decode().startswith("# VectorizeLoop failed\n" + path), p.stderr)
+
+    def test_what_is_packed_runs_as_what_it_was_made_of(self):
+        def run(path, release):
+            p = tvms("run", "--dialect", release, "--in", "n=3", "--in", "s=2", path)
+            self.assertEqual((p.returncode, p.stderr), (0, b""))
+            return p.stdout
+
+        for release in ("0.22", "0.25", "0.26", "0.27"):
+            plain = os.path.join(self.folder.name, "plain.tvms")
+            with open(plain, "w", encoding="utf-8") as f:
+                f.write(SCALED if release != "0.22" else SCALED.replace("tirx as T", "tir as T").replace("(s_tir=True)", ""))
+            wanted = run(plain, release)
+            middle = ["FlattenBuffer,MakePackedAPI", "MakePackedAPI,LowerTVMBuiltin,LowerIntrin", "MakePackedAPI,StmtSimplify,SkipAssert"]
+            for passes in middle + (["s_tir,finalize-host"] if release != "0.22" else []):
+                with self.subTest(release=release, passes=passes):
+                    p = tvms("opt", "--dialect", release, "--passes", "BindTarget," + passes, "-o", self.path, plain)
+                    self.assertEqual(p.returncode, 0, p.stderr)
+                    self.assertEqual(run(self.path, release), wanted)
 
 
 if __name__ == "__main__":
