@@ -1,7 +1,8 @@
 """Runs under a Python that has stock TVM: answers what it makes of programs.
 
 One JSON object a line on standard input, {"text": ...}, with "passes": [[name, {option: text}]] to run them first, with
-"metadata": true to have that section printed; one a line on standard output: {"print": text} or {"error": message}. TVM may crash; then the caller starts another one.
+"metadata": true to have that section printed; one a line on standard output: {"print": text} or {"error": message}. With "each": true the answer is
+{"steps": [[text, text with the metadata section]]}: of the program as it was read and behind each pass, up to one that fails. TVM may crash; then the caller starts another one.
 """
 import ast, json, os, sys
 
@@ -108,6 +109,18 @@ def run_passes(module, steps):
     return module
 
 
+def texts_of(module, steps):
+    """What the program is at first and behind each pass, without and with its constants."""
+    texts = [[module.script(), module.script(show_meta=True)]]
+    try:
+        for step in steps:
+            module = run_passes(module, [step])
+            texts.append([module.script(), module.script(show_meta=True)])
+    except BaseException:  # what is there already is asked for
+        pass
+    return texts
+
+
 def main():
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     quiet = os.open(os.devnull, os.O_WRONLY)
@@ -120,9 +133,11 @@ def main():
         try:
             question = json.loads(line)
             module = read(question["text"], names)
-            if "passes" in question:
-                module = run_passes(module, question["passes"])
-            answer = {"print": module.script(show_meta=question.get("metadata", False))}
+            if question.get("each"):
+                answer = {"steps": texts_of(module, question["passes"])}
+            else:
+                module = run_passes(module, question.get("passes", []))
+                answer = {"print": module.script(show_meta=question.get("metadata", False))}
         except BaseException as e:  # TVM raises many kinds
             answer = {"error": "; ".join(said)[:2000] or f"{type(e).__name__}: {e}"[:2000]}
         answers.write(json.dumps(answer) + "\n")

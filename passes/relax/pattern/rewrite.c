@@ -116,12 +116,25 @@ tvms_node *tvms_relax_pattern_tidy(tvms_pass_run *run, tvms_unit *unit,
   return function;
 }
 
+// Has the body a block that is no dataflow block? TVM makes such a one anew, and tidies up behind
+// it, whether or not the rule found something.
+static bool has_plain_block(const tvms_node *function) {
+  const tvms_node *body = tvms_as_function(function)->body;
+  if (!body || body->kind != TVMS_NODE_SEQ_EXPR) return false;
+  tvms_list blocks = tvms_as_seq_expr(body)->blocks;
+  for (uint32_t i = 0; i < blocks.len; i++)
+    if (!(blocks.items[i]->flags & TVMS_FLAG_DATAFLOW)) return true;
+  return false;
+}
+
 tvms_node *tvms_relax_pattern_rewrite(tvms_pass_run *run, tvms_unit *unit,
                                       tvms_node *function,
                                       const tvms_pattern_rule *rule) {
+  bool tidies = has_plain_block(function);
   for (uint32_t i = 0; i < MOST_ROUNDS; i++) {
     tvms_node *next = rewrite_once(run, unit, function, rule);
-    if (next == function || tvms_node_equal(run->context, next, function)) break;
+    bool same = next == function || tvms_node_equal(run->context, next, function);
+    if (same && (i > 0 || !tidies)) break;
     next = tvms_relax_pattern_tidy(run, unit, next);
     if (tvms_node_equal(run->context, next, function)) break;
     function = next;

@@ -24,7 +24,8 @@ struct tvms_pattern_rule {
 
 // `function`, whose nodes lie in `unit`, with the rule applied to the bindings of every block,
 // again and again until nothing changes; then names for values that have one already are
-// replaced and unused bindings go. The same node if the rule changed nothing.
+// replaced and unused bindings go. A function that the rule changed nothing of is tidied so, too, if
+// it has a block that is no dataflow block, and is the same node otherwise, or if nothing was to tidy.
 // TVM: PatternMatchingRewriter.
 tvms_node *tvms_relax_pattern_rewrite(tvms_pass_run *run, tvms_unit *unit,
                                       tvms_node *function,
