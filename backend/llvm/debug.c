@@ -44,9 +44,18 @@ static tvms_place place_of(emitter *e, tvms_span span) {
   return tvms_source_place(&e->context->memory, e->options->lines_of, span.begin);
 }
 
+static void set_place(emitter *e, tvms_place place) {
+  LLVMSetCurrentDebugLocation2(
+      e->builder, LLVMDIBuilderCreateDebugLocation(e->llvm, place.line, place.column,
+                                                   e->scope, NULL));
+}
+
+// A function that a pass made of nothing has the first line: a place of the function before
+// it would not be one of its own.
 void tvms_emit_debug_function(emitter *e, const char *name, tvms_span span) {
   if (!e->debug) return;
-  unsigned line = place_of(e, span).line;
+  tvms_place place = place_of(e, span);
+  unsigned line = place.line;
   LLVMMetadataRef type =
       LLVMDIBuilderCreateSubroutineType(e->debug, e->file, NULL, 0, LLVMDIFlagZero);
   size_t len;
@@ -55,7 +64,7 @@ void tvms_emit_debug_function(emitter *e, const char *name, tvms_span span) {
                                          len, e->file, line, type, true, true, line,
                                          LLVMDIFlagZero, true);
   LLVMSetSubprogram(e->function, e->scope);
-  tvms_emit_debug_at(e, span);
+  set_place(e, place);
 }
 
 void tvms_emit_debug_none(emitter *e) {
@@ -66,11 +75,7 @@ void tvms_emit_debug_none(emitter *e) {
 LLVMMetadataRef tvms_emit_debug_at(emitter *e, tvms_span span) {
   if (!e->scope) return NULL;
   LLVMMetadataRef before = LLVMGetCurrentDebugLocation2(e->builder);
-  if (!span.end) return before;
-  tvms_place place = place_of(e, span);
-  LLVMSetCurrentDebugLocation2(
-      e->builder, LLVMDIBuilderCreateDebugLocation(e->llvm, place.line, place.column,
-                                                   e->scope, NULL));
+  if (span.end) set_place(e, place_of(e, span));
   return before;
 }
 

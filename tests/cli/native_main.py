@@ -307,7 +307,7 @@ class NativeMain(unittest.TestCase):
         self.assertEqual(p.returncode, 0, p.stderr.decode())
         right = npy.read(os.path.join(self.file("out"), "result.npy"))
         for level in ("-O0", "-O1", "-O2", "-O3"):
-            for f in self.build(text, "model" + level, options=(level, "--params", self.file("weights.npz"))):
+            for f in self.build(text, "model" + level, options=(level, "-g", "--params", self.file("weights.npz"))):
                 form, shape, values = f("main", ("f", [1, 3, 12, 12], image))
                 self.assertIsNone(npy.differ(("<f4", tuple(shape), values), right, 1e-5), level)
         # From -O2 on nothing moves or scales weights when it runs, and images have channels last.

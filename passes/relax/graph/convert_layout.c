@@ -11,7 +11,8 @@
 // order of the source, and so has the argument of an operator without a rule. Layouts with
 // blocks (NCHW4c) are reached by R.layout_transform. Values are not moved twice to save a
 // conversion: the pass goes through a block once, forwards. With beyond_tvm=true values keep their
-// order through operators for which TVM has no rule, too: clip, leakyrelu, softplus, log_softmax, pad. With
+// order through operators for which TVM has no rule, too: clip, leakyrelu, softplus, log_softmax, pad. Where TVM fails,
+// or makes operators that have no PrimFunc (transposed convolutions), the order is that of the source. With
 // constant_weights=true operators whose weight is not a constant keep their layouts: moving it would be work of
 // each run.
 // TVM: relax.transform.ConvertLayout.
@@ -162,6 +163,7 @@ static bool ask(converter *c, const tvms_call *call, tvms_relax_layout_query *qu
                                      .desired = desired_of(c, call, opcode),
                                      .orders = orders};
   if (tvms_relax_layout_ask(query)) return true;
+  if (c->beyond_tvm) return false;
   return refuse(c, &call->head,
                 "the operator cannot take the layouts of its arguments");
 }

@@ -315,14 +315,17 @@ static tvms_relax_layout_rule *const rules[TVMS_OP_COUNT + 1] = {
 #include "passes/relax/graph/layout.def"
 };
 
-static const bool is_beyond[TVMS_OP_COUNT + 1] = {
-#define LAYOUT(operator, rule)
-#define LAYOUT_BEYOND(operator, rule) [TVMS_R_##operator] = true,
+typedef enum { OF_BOTH, OF_BEYOND, OF_TVM } row_owner;
+
+static const uint8_t owners[TVMS_OP_COUNT + 1] = {
+#define LAYOUT(operator, rule) [TVMS_R_##operator] = OF_BOTH,
+#define LAYOUT_BEYOND(operator, rule) [TVMS_R_##operator] = OF_BEYOND,
+#define LAYOUT_TVM(operator, rule) [TVMS_R_##operator] = OF_TVM,
 #include "passes/relax/graph/layout.def"
 };
 
 bool tvms_relax_layout_has_rule(tvms_opcode opcode, bool beyond_tvm) {
-  return rules[opcode] != NULL && (beyond_tvm || !is_beyond[opcode]);
+  return rules[opcode] != NULL && owners[opcode] != (beyond_tvm ? OF_TVM : OF_BEYOND);
 }
 
 // Only operators with layouts among their attributes can be asked for one.

@@ -4,7 +4,7 @@
 
 #include "passes/relax/graph/layout_query.h"
 
-// Has the operator a row? Those that TVM has no rule for count with `beyond_tvm` only.
+// Has the operator a row that counts? Some do with `beyond_tvm` only, some without it only.
 bool tvms_relax_layout_has_rule(tvms_opcode opcode, bool beyond_tvm);
 
 // Asks the rule. False if it cannot say: a layout that does not fit the operator, or one that
