@@ -60,6 +60,8 @@ static tvms_token_meaning comparisons(const char *text, tvms_token token) {
   }
   if (token.kind == TVMS_TOK_GT && before[1] == '<')
     return replaced((tvms_span){begin - 1, token.end}, "write '!=' to compare", "!=");
+  if (token.kind == TVMS_TOK_LT && before[1] == '=')
+    return replaced((tvms_span){begin - 1, token.end}, "write '<=' to compare", "<=");
   if (equals && text[token.end] == '<' && before[1] == ' ')
     return replaced((tvms_span){begin, token.end + 1}, "write '<=' to compare", "<=");
   if (equals && text[token.end] == '>' && strchr(") ", before[1]))
@@ -224,6 +226,9 @@ tvms_token_meaning tvms_token_meant(const char *text, tvms_token token,
   bool lists = inside || first.kind == TVMS_TOK_FOR;
   if (lists && comma && begins_operand((tvms_token_kind)token.kind)) {
     uint32_t end = end_before(text, token.begin);
+    bool key = end > 0 && strchr("\"'", text[end - 1]) && is_in_braces(text, end);
+    if (key)
+      return meaning(span, "a key is followed by ':'", (tvms_span){end, end}, ":");
     return meaning(span, "missing comma?", (tvms_span){end, end}, ",");
   }
   if (inside && token.kind == TVMS_TOK_SEMICOLON)

@@ -106,7 +106,7 @@ static bool is_namespace(tvms_reader *reader, tvms_ref callee) {
   if (!binding) {
     tvms_eval_report_undefined_name(
         reader, base->a, tvms_reader_span_of(reader, base_of(reader, callee)));
-    return !reader->lenient;
+    return !reader->lenient || !reader->open;
   }
   return binding->value.kind == TVMS_EVAL_NAMESPACE
          || binding->value.kind == TVMS_EVAL_PYTHON

@@ -14,6 +14,7 @@
 #include "parser/eval/outer.h"
 #include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
+#include "parser/eval/undefined.h"
 #include "parser/room.h"
 #include "parser/tir/function.h"
 #include "parser/tir/tir.h"
@@ -45,7 +46,7 @@ static void read_function(tvms_reader *reader, const tvms_def *def,
   uint32_t errors = reader->context->diags.errors;
   reader->unit = member->unit;
   reader->failed = false;
-  reader->undefined.len = 0;
+  tvms_eval_forget_undefined(reader);
   reader->short_of_names = NULL;
   reader->unknown = TVMS_NO_SPAN;
   tvms_eval_outer_forget(reader);

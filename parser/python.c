@@ -331,6 +331,7 @@ tvms_eval_value tvms_python_call(tvms_reader *reader, tvms_eval_value callee,
     }
     tvms_eval_value value = tvms_python_math_call(reader, path, call);
     if (tvms_eval_value_is_known(value)) return value;
+    return tvms_eval_call(reader, TVMS_UNKNOWN, call);
   }
   if (!reader->lenient) tvms_reader_report(reader, python_call, call, path);
   return tvms_reader_failed(reader);

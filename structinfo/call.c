@@ -62,6 +62,7 @@ static bool fit_arguments(tvms_inference *in, tvms_list params, tvms_dim_map *ma
   tvms_context *context = in->unit->context;
   tvms_list args = in->call->args;
   bool fine = true;
+  uint32_t wrong = UINT32_MAX;  // the last argument that can never fit
   for (uint32_t i = 0; i < args.len; i++) {
     bool conflict;
     tvms_sinfo_learn(in->unit, args.items[i], params.items[i]);
@@ -70,8 +71,14 @@ static bool fit_arguments(tvms_inference *in, tvms_list params, tvms_dim_map *ma
         tvms_sinfo_relate_argument(in->prover, map, params.items[i], sinfo, &conflict);
     if (fit == TVMS_FIT_WEAK && tvms_sinfo_is_untold(args.items[i])) continue;
     if (fit == TVMS_FIT_NEVER || fit == TVMS_FIT_WEAK) {
-      report_argument(in, span_of(in, i), i, callee_text(in), params.items[i], fit,
-                      sinfo);
+      // Two that stand in each other's place are one mistake.
+      bool swapped = fit == TVMS_FIT_NEVER && wrong < i
+                     && tvms_sinfo_relate(in->prover, params.items[wrong], sinfo)
+                            != TVMS_FIT_NEVER;
+      if (!swapped)
+        report_argument(in, span_of(in, i), i, callee_text(in), params.items[i], fit,
+                        sinfo);
+      if (fit == TVMS_FIT_NEVER) wrong = i;
       fine = false;
     } else if (conflict) {
       tvms_diag_report(&context->diags, TVMS_D_call_conflict, span_of(in, i), i + 1,
@@ -102,9 +109,11 @@ tvms_node *TVMS_NULLABLE tvms_infer_function_call(tvms_inference *in) {
   }
   const tvms_node *type = in->call->callee->sinfo;
   if (!type || type->kind != TVMS_NODE_SINFO_FUNC) {
-    tvms_diag_report(&context->diags, TVMS_D_not_callable, in->call->head.span,
-                     callee_text(in),
-                     type ? tvms_sinfo_describe(in->unit, type) : "unknown type");
+    tvms_diag *diag = tvms_diag_report(
+        &context->diags, TVMS_D_not_callable, in->call->head.span, callee_text(in),
+        type ? tvms_sinfo_describe(in->unit, type) : "unknown type");
+    if (type && type->kind == TVMS_NODE_SINFO_TUPLE)
+      tvms_diag_remark(&context->diags, diag, "a part of it is %s[0]", callee_text(in));
     return NULL;
   }
   const tvms_sinfo_func *func = tvms_as_sinfo_func(type);

@@ -64,6 +64,36 @@ static tvms_severity severity_of(const tvms_diags *diags, tvms_diag_id id) {
   }
 }
 
+enum { LONGEST_LINE = 2000 };
+
+// Findings of the lexer and the grammar.
+static bool is_of_text(tvms_diag_id id) {
+  return rows[id].code >= 100 && rows[id].code < 200;
+}
+
+// Whether a finding about the text as such stands on the line: what else is wrong with the line may
+// follow from it. Those findings come before all others, and only some are asked.
+static bool follows_from_syntax(const tvms_diags *diags, tvms_diag_id id,
+                                tvms_span span) {
+  enum { MOST = 64 };
+  const tvms_diag *diag = diags->first;
+  if (!diag || is_of_text(id) || rows[id].severity != TVMS_SEVERITY_ERROR) return false;
+  for (uint32_t i = 0; diag && i < MOST && is_of_text(diag->id);
+       i++, diag = diag->next) {
+    if (diag->source != diags->source || !diags->source) continue;
+    const char *text = diags->source->text;
+    uint32_t from = diag->span.begin, to = span.begin;
+    if (from > to) {
+      from = span.begin;
+      to = diag->span.begin;
+    }
+    bool same = to <= diags->source->size && to - from < LONGEST_LINE
+                && !memchr(text + from, '\n', to - from);
+    if (same && diag->severity == TVMS_SEVERITY_ERROR) return true;
+  }
+  return false;
+}
+
 tvms_diag *tvms_diag_vreport(tvms_diags *diags, tvms_diag_id id, tvms_span span,
                              va_list arguments) {
   tvms_diag *diag = tvms_arena_new(diags->arena, tvms_diag);
@@ -72,7 +102,9 @@ tvms_diag *tvms_diag_vreport(tvms_diags *diags, tvms_diag_id id, tvms_span span,
   diag->source = diags->source;
   diag->span = span;
   diag->text = "";
-  if (diags->muted || tvms_diags_are_off(diags, id)) return diag;
+  if (diags->muted || tvms_diags_are_off(diags, id)
+      || follows_from_syntax(diags, id, span))
+    return diag;
   diag->text = format_text(diags->arena, rows[id].format, arguments);
   append(diags, diag);
   return diag;
@@ -289,25 +321,50 @@ static bool is_same_but_doubled(const char *a, const char *b) {
   return *a == '\0' && *b == '\0';
 }
 
+// Whether a part of `b` between underscores, or all of it, is the word.
+static bool has_word(const char *b, const char *word, size_t len) {
+  for (;; b++) {
+    size_t own = strcspn(b, "_");
+    if (own == len && memcmp(b, word, len) == 0) return true;
+    b += own;
+    if (!*b) return false;
+  }
+}
+
 // The same words, between underscores, in another order: "right_shift" for "shift_right".
 static bool has_same_words(const char *a, const char *b) {
-  size_t len = strlen(a);
-  if (len != strlen(b) || !strchr(a, '_')) return false;
-  const char *second = strchr(a, '_');
-  size_t head = (size_t)(second - a), tail = len - head - 1;
-  return head && tail && memcmp(b, second + 1, tail) == 0 && b[tail] == '_'
-         && memcmp(b + tail + 1, a, head) == 0;
+  if (!strchr(a, '_') || strlen(a) != strlen(b)) return false;
+  for (;; a++) {
+    size_t len = strcspn(a, "_");
+    if (!len || !has_word(b, a, len)) return false;
+    a += len;
+    if (!*a) return true;
+  }
+}
+
+// The same letters in another order: "inti" for "init".
+static bool has_same_letters(const char *a, size_t len, const char *b) {
+  int8_t counts[128] = {0};
+  if (len < 4 || strlen(b) != len || a[0] != b[0]) return false;
+  for (size_t i = 0; i < len; i++) {
+    counts[(unsigned char)a[i] & 127]++;
+    counts[(unsigned char)b[i] & 127]--;
+  }
+  for (size_t i = 0; i < 128; i++) {
+    if (counts[i]) return false;
+  }
+  return true;
 }
 
 // A long name whose end is missing: "thread_bind" for "thread_binding". NULL if several are.
 static const char *TVMS_NULLABLE completed(const char *name, size_t len,
                                            const char *const *candidates,
                                            uint32_t count) {
-  enum { SHORTEST = 5 };
+  enum { SHORTEST = 4 };
   const char *found = NULL;
   for (uint32_t i = 0; i < count && len >= SHORTEST; i++) {
-    bool longer = strncmp(candidates[i], name, len) == 0
-                  && strlen(candidates[i]) <= len + len / 2;
+    bool longer =
+        strncmp(candidates[i], name, len) == 0 && strlen(candidates[i]) <= 2 * len;
     if (!longer || (found && strcmp(found, candidates[i]) == 0)) continue;
     if (found) return NULL;
     found = candidates[i];
@@ -323,6 +380,7 @@ const char *tvms_diag_nearest_name(const char *name, const char *const *candidat
   for (uint32_t i = 0; i < count; i++) {
     if (is_same_but_doubled(name, candidates[i])) return candidates[i];
     if (has_same_words(name, candidates[i])) return candidates[i];
+    if (has_same_letters(name, len, candidates[i])) return candidates[i];
   }
   const char *whole = completed(name, len, candidates, count);
   if (whole) return whole;

@@ -16,19 +16,13 @@ typedef struct {
   tvms_eval_sets_attribute *others;
 } attributes;
 
-static bool is_kept(const tvms_binding *binding) {
-  return tvms_eval_value_is_known(binding->value) || tvms_eval_is_class(binding->value);
-}
-
 tvms_eval_value tvms_eval_class_make(tvms_reader *reader,
                                      tvms_eval_sets_attribute *others) {
   const tvms_binding *newest = reader->scopes.items[reader->scopes.len - 1].newest;
-  uint32_t count = 0, kept = 0;
-  for (const tvms_binding *b = newest; b; b = b->next) {
+  uint32_t count = 0;
+  for (const tvms_binding *b = newest; b; b = b->next)
     count++;
-    kept += is_kept(b);
-  }
-  if (!kept) return TVMS_UNKNOWN;
+  if (!count) return TVMS_UNKNOWN;
   attributes *made = tvms_arena_new(&reader->kept, attributes);
   made->names = tvms_arena_array(&reader->kept, tvms_sym, count);
   made->values = tvms_arena_array(&reader->kept, tvms_eval_value, count);

@@ -7,8 +7,7 @@
 // Whether a statement of the file may give an object an attribute of the name.
 typedef bool tvms_eval_sets_attribute(const tvms_reader *reader, tvms_sym name);
 
-// An unknown value that has the attributes which are bound in the innermost scope; unknown if
-// none of them is known. What else a class is and does only Python knows. `others` says which
+// An unknown value that has the attributes which are bound in the innermost scope. What else a class is and does only Python knows. `others` says which
 // attributes it may have besides. The values live as long as the file is read.
 tvms_eval_value tvms_eval_class_make(tvms_reader *reader,
                                      tvms_eval_sets_attribute *others);

@@ -158,6 +158,9 @@ static void explain_type(tvms_reader *reader, tvms_diag *diag, tvms_ref ref,
   } else if (dtype && strcmp(expected, "a data type") == 0) {
     tvms_diag_remark(diags, diag, "a data type is a string: \"%s\"", dtype);
     tvms_diag_fix(diags, diag, span, false, "\"%s\"", dtype);
+  } else if (dtype && strncmp(expected, "a data type or", 14) == 0) {
+    tvms_diag_remark(diags, diag, "did you mean 'T.%s'?", dtype);
+    tvms_diag_fix(diags, diag, span, false, "T.%s", dtype);
   } else if (strcmp(expected, "a type") == 0) {
     const char *other = value.kind == TVMS_EVAL_TUPLE || value.kind == TVMS_EVAL_LIST
                             ? "a tensor of this shape"

@@ -9,6 +9,9 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/python.h"
+#include "support/trial.h"
+
+#include <string.h>
 
 // The operations of the operand that decides.
 static const tvms_eval_value_ops *deciding(const tvms_reader *reader, tvms_eval_value a,
@@ -16,6 +19,21 @@ static const tvms_eval_value_ops *deciding(const tvms_reader *reader, tvms_eval_
   const tvms_eval_value_ops *left = tvms_eval_ops_of(reader, a);
   const tvms_eval_value_ops *right = tvms_eval_ops_of(reader, b);
   return right->rank > left->rank ? right : left;
+}
+
+tvms_span tvms_eval_operator_span(const tvms_reader *reader, tvms_ref ref,
+                                  tvms_surf_op op) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  tvms_span whole = tvms_reader_span_of(reader, ref);
+  if (node->kind != TVMS_SURF_BINARY) return whole;
+  const char *sign = tvms_surface_operator_text(op);
+  size_t len = strlen(sign);
+  const char *text = reader->surface->source->text;
+  uint32_t end = tvms_reader_at(reader, node->b)->begin;
+  for (uint32_t at = tvms_reader_at(reader, node->a)->end; at + len <= end; at++) {
+    if (memcmp(text + at, sign, len) == 0) return (tvms_span){at, at + (uint32_t)len};
+  }
+  return whole;
 }
 
 // The operand at fault, where only one can be: a whole buffer, a text. Else the operation.
@@ -52,6 +70,8 @@ tvms_eval_value tvms_eval_report_bad_operands(tvms_reader *reader, tvms_surf_op 
       tvms_reader_report(reader, bad_operands, wrong_operand(reader, a, b, ref),
                          tvms_surface_operator_text(op), tvms_eval_describe(reader, a),
                          tvms_eval_describe(reader, b));
+  if (op == TVMS_OP_POWER && !tvms_trial_is_muted(&reader->context->diags))
+    diag->span = tvms_eval_operator_span(reader, ref, op);
   explain_operands(reader, diag, op, a, b);
   return TVMS_UNKNOWN;
 }

@@ -28,4 +28,8 @@ tvms_eval_value tvms_eval_report_bad_operands(tvms_reader *reader, tvms_surf_op 
                                               tvms_eval_value a, tvms_eval_value b,
                                               tvms_ref ref);
 
+// Where the sign of the operation at `ref` stands; the whole of one without two operands.
+tvms_span tvms_eval_operator_span(const tvms_reader *reader, tvms_ref ref,
+                                  tvms_surf_op op);
+
 #endif

@@ -186,6 +186,7 @@ static void explain_spread(binder *bind, tvms_diag *diag) {
     tvms_surface_each(reader->surface, argument,
                       tvms_reader_at(reader, bind->call)->b) {
       tvms_surf_kind kind = (tvms_surf_kind)tvms_reader_at(reader, argument)->kind;
+      if (tvms_reader_at(reader, argument)->begin < span.begin) continue;
       if (kind == TVMS_SURF_KEYWORD || kind == TVMS_SURF_STRING) break;
       span.end = tvms_reader_span_of(reader, argument).end;
     }
@@ -202,26 +203,37 @@ static void explain_spread(binder *bind, tvms_diag *diag) {
   }
 }
 
-// `R.Tensor(8, 16)`: a length stands where the data type would. False if that is not so.
+// `R.Tensor(8, 16)`, `T.axis.remap("SS", i, j)`: the next of several values stands where the data
+// type would. False if that is not so.
 static bool report_spread(binder *bind) {
+  static const struct {
+    const char *param, *what, *expected;
+    uint8_t next;  // kind of the value behind the first one
+  } rows[] = {
+      {"shape", "argument 'shape'", "a tuple or list of dimensions", TVMS_EVAL_INT},
+      {"bindings", "argument 'bindings'", "a list of loop variables", TVMS_EVAL_NODE},
+  };
   tvms_reader *reader = bind->reader;
   for (uint32_t i = 0; i + 1 < bind->signature->plain; i++) {
-    if (strcmp(tvms_symbol_text(reader->context, bind->signature->params[i].name),
-               "shape")
-            != 0
-        || bind->signature->params[i + 1].name != TVMS_SYM_dtype
+    if (bind->signature->params[i + 1].name != TVMS_SYM_dtype
         || (bind->given >> i & 3) != 3)
       continue;
-    bool length = bind->args[i].kind == TVMS_EVAL_INT
-                  || (bind->args[i].kind == TVMS_EVAL_NODE
-                      && !tvms_dtype_is_void(bind->args[i].as.node->dtype));
-    if (!length || bind->args[i + 1].kind != TVMS_EVAL_INT) return false;
-    tvms_diag *diag = tvms_reader_report(
-        reader, wrong_type, bind->refs[i], "argument 'shape'",
-        "a tuple or list of dimensions", tvms_eval_describe(reader, bind->args[i]));
-    explain_spread(bind, diag);
-    bind->sound = false;
-    return true;
+    tvms_eval_value first = bind->args[i];
+    bool single =
+        first.kind == TVMS_EVAL_INT
+        || (first.kind == TVMS_EVAL_NODE && !tvms_dtype_is_void(first.as.node->dtype));
+    const char *name =
+        tvms_symbol_text(reader->context, bind->signature->params[i].name);
+    for (size_t k = 0; single && k < sizeof rows / sizeof *rows; k++) {
+      if (strcmp(rows[k].param, name) != 0 || bind->args[i + 1].kind != rows[k].next)
+        continue;
+      tvms_diag *diag =
+          tvms_reader_report(reader, wrong_type, bind->refs[i], rows[k].what,
+                             rows[k].expected, tvms_eval_describe(reader, first));
+      explain_spread(bind, diag);
+      bind->sound = false;
+      return true;
+    }
   }
   return false;
 }
@@ -306,9 +318,11 @@ static void list_parameters(binder *bind, tvms_diag *diag, const char *const *na
     len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len ? ", " : "",
                             names[i]);
   }
-  if (len)
-    tvms_diag_remark(&bind->reader->context->diags, diag, "what it takes besides: %s",
-                     text);
+  tvms_diags *diags = &bind->reader->context->diags;
+  if (bind->signature->count == 1 && strcmp(names[0], "attrs") == 0)
+    tvms_diag_remark(diags, diag, "it takes a dict: {\"key\": value}");
+  else if (len)
+    tvms_diag_remark(diags, diag, "what it takes besides: %s", text);
 }
 
 static void unknown_keyword(binder *bind, tvms_sym name, tvms_ref keyword) {
@@ -405,11 +419,15 @@ static void spread_keywords(binder *bind, tvms_ref ref) {
 // Parameters that take a text: a name that nothing binds is one without its quotes.
 static bool takes_text(const binder *bind, const tvms_param *param) {
   static const char *const names[] = {
-      "dtype",       "out_dtype", "name",   "thread",      "scope",     "kinds",
-      "data_layout", "layout",    "target", "name_prefix", "name_hint", "func_name"};
+      "dtype",     "out_dtype",   "name",    "thread", "scope",
+      "kinds",     "data_layout", "layout",  "target", "name_prefix",
+      "name_hint", "func_name",   "attr_key"};
   if (param->value.kind == TVMS_EVAL_STR) return true;
   const char *text = tvms_symbol_text(bind->reader->context, param->name);
-  return is_one_of(text, names, sizeof names / sizeof names[0]);
+  const char *callee = callee_text(bind);
+  bool external = callee && (strstr(callee, "packed") || strstr(callee, "extern"));
+  return is_one_of(text, names, sizeof names / sizeof names[0])
+         || (external && strncmp(text, "func", 4) == 0);
 }
 
 // `ret_type=both`.
@@ -489,6 +507,13 @@ void tvms_eval_report_missing_argument(tvms_reader *reader, tvms_ref ref,
                      "", quoted);
 }
 
+static bool has_unknown(const binder *bind) {
+  for (uint32_t i = 0; i < bind->signature->count; i++) {
+    if (bind->given >> i & 1 && !tvms_eval_value_is_known(bind->args[i])) return true;
+  }
+  return false;
+}
+
 // Required arguments that are not given become unknown, and are reported all at once.
 static void put_defaults(binder *bind) {
   char missing[160] = "";
@@ -507,6 +532,9 @@ static void put_defaults(binder *bind) {
     count++;
   }
   if (!count || !bind->sound || !bind->known) return;
+  // What an argument that was reported stands for is not known: it may be two.
+  tvms_span whole = tvms_reader_span_of(bind->reader, bind->call);
+  if (has_unknown(bind) && tvms_reader_was_misread(bind->reader, whole)) return;
   tvms_reader_report(bind->reader, missing_argument,
                      tvms_reader_callee(bind->reader, bind->call), callee_text(bind),
                      count > 1 ? "s" : "", missing);

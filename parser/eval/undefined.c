@@ -148,6 +148,15 @@ static bool explain_word(tvms_reader *reader, tvms_diag *diag, const char *name,
   tvms_dtype dtype;
   if (!tvms_dtype_parse(name, strlen(name), &dtype)) return false;
   tvms_diags *diags = &reader->context->diags;
+  uint32_t before = span.begin;
+  while (before > 0 && text[before - 1] == ' ') {
+    before--;
+  }
+  if (before > 0 && text[before - 1] == ':') {
+    tvms_diag_remark(diags, diag, "did you mean 'T.%s'?", name);
+    tvms_diag_fix(diags, diag, span, false, "T.%s", name);
+    return true;
+  }
   tvms_diag_remark(diags, diag, "a data type is a string: \"%s\"", name);
   tvms_diag_fix(diags, diag, span, false, "\"%s\"", name);
   return true;
@@ -165,6 +174,35 @@ static const char *TVMS_NULLABLE import_of(const tvms_reader *reader, tvms_sym n
   return now ? now : "tir";
 }
 
+// A module of Python that a file forgot to import.
+static bool explain_import(tvms_reader *reader, tvms_diag *diag, const char *name,
+                           tvms_span span) {
+  static const struct {
+    const char *name, *import;
+  } modules[] = {
+      {"math", "import math"},
+      {"np", "import numpy as np"},
+      {"numpy", "import numpy"},
+      {"functools", "import functools"},
+      {"itertools", "import itertools"},
+      {"tvm", "import tvm"},
+      {"tir", "from tvm import tir"},
+      {"relax", "from tvm import relax"},
+      {"te", "from tvm import te"},
+      {"topi", "from tvm import topi"},
+      {"os", "import os"},
+      {"sys", "import sys"},
+  };
+  if (reader->surface->source->text[span.end] != '.') return false;
+  for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+    if (strcmp(modules[i].name, name) != 0) continue;
+    tvms_diag_remark(&reader->context->diags, diag, "write '%s' on top",
+                     modules[i].import);
+    return true;
+  }
+  return false;
+}
+
 // Whether the name was reported in this definition, which is enough; of a namespace, once in the
 // file. Likewise where names are missing on the left of
 // an assignment.
@@ -176,6 +214,15 @@ static bool is_said(const tvms_reader *reader, tvms_sym name) {
     if ((said->unit == reader->unit || missing) && said->name == name) return true;
   }
   return false;
+}
+
+void tvms_eval_forget_undefined(tvms_reader *reader) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < reader->undefined.len; i++) {
+    tvms_undefined said = reader->undefined.items[i];
+    if (import_of(reader, said.name)) reader->undefined.items[kept++] = said;
+  }
+  reader->undefined.len = kept;
 }
 
 // A name that was reported is mended wherever it stands.
@@ -247,6 +294,7 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
                      import, text);
     return;
   }
+  if (reader->lenient && explain_import(reader, diag, text, span)) return;
   bool foreign = tvms_meant_find(TVMS_MEANT_OBJECT, text) != NULL;
   if (foreign && explain_dotted(reader, diag, text, span)) return;
   if (explain_word(reader, diag, text, span)) return;

@@ -13,4 +13,8 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
 // bound, unknown. False if the expression is another one.
 bool tvms_eval_report_equality(tvms_reader *reader, tvms_ref expr);
 
+// Forgets which names were reported in a definition; a namespace that is missing stays known for
+// the file.
+void tvms_eval_forget_undefined(tvms_reader *reader);
+
 #endif

@@ -259,8 +259,13 @@ tvms_eval_value tvms_call_relax_func_attr(tvms_reader *reader,
                                           const tvms_call_args *call) {
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
   tvms_node *map;
-  if (!tvms_eval_to_map(reader, call->args[0], call->refs[0], &map))
+  if (!tvms_eval_to_map(reader, call->args[0], call->refs[0], &map)) {
+    // Whether the function is to be taken for pure is not known.
+    tvms_relax_of(reader)->attrs = tvms_object_map_with(
+        reader->unit, tvms_relax_of(reader)->attrs, "relax.force_pure",
+        tvms_object_bool_new(reader->unit, true, TVMS_NO_SPAN));
     return tvms_reader_failed(reader);
+  }
   if (!map) return TVMS_NOTHING;
   const tvms_object_map *added = tvms_as_object_map(map);
   for (uint32_t i = 0; i < added->keys.len; i++) {

@@ -20,6 +20,7 @@ static const struct {
     {TVMS_D_op_ndim, {"axes", "shape"}},
     {TVMS_D_call_tir_arity, {"args"}},
     {TVMS_D_call_tir_output, {"out_ty", "out_sinfo"}},
+    {TVMS_D_match_cast_impossible, {"ty", "struct_info"}},
 };
 
 static int32_t param_named(const tvms_relax_op_call *call, uint64_t given,

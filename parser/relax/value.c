@@ -5,6 +5,7 @@
 #include "ir/object.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
+#include "parser/eval/operator.h"
 #include "parser/eval/reader.h"
 #include "parser/relax/call.h"
 #include "parser/relax/convert.h"
@@ -167,8 +168,9 @@ tvms_eval_value tvms_relax_operator_on(tvms_reader *reader, tvms_surf_op op,
                || op == TVMS_OP_PLUS;
   tvms_opcode opcode = opcode_of(op, unary);
   if (opcode == TVMS_R_NONE) {
-    tvms_diag *diag =
-        tvms_reader_report(reader, relax_operator, ref, tvms_surface_operator_text(op));
+    tvms_diag *diag = tvms_diag_report(&reader->context->diags, TVMS_D_relax_operator,
+                                       tvms_eval_operator_span(reader, ref, op),
+                                       tvms_surface_operator_text(op));
     if (op == TVMS_OP_MATMUL)
       tvms_diag_remark(&reader->context->diags, diag, "write R.matmul(a, b)");
     return tvms_reader_failed(reader);

@@ -24,6 +24,19 @@
 
 // ---- Loads and regions ----------------------------------------------------------------------
 
+// `A[i][j]`: the indices belong into one bracket.
+static void explain_chain(tvms_reader *reader, tvms_diag *diag) {
+  const char *text = reader->surface->source->text;
+  tvms_span span = diag->span;
+  bool chain =
+      span.end > span.begin && text[span.end - 1] == ']' && text[span.end] == '[';
+  if (!chain) return;
+  int len = (int)strcspn(text + span.end + 1, "]\r\n");
+  tvms_diag_remark(&reader->context->diags, diag, "write %.*s, %.*s]",
+                   (int)(span.end - 1 - span.begin), text + span.begin, len,
+                   text + span.end + 1);
+}
+
 static bool check_rank(tvms_reader *reader, const tvms_node *buffer, uint32_t count,
                        tvms_ref ref) {
   const tvms_buffer *fields = tvms_as_buffer(buffer);
@@ -34,6 +47,7 @@ static bool check_rank(tvms_reader *reader, const tvms_node *buffer, uint32_t co
   if (buffer->span.end) {
     tvms_diag_note(&reader->context->diags, diag, buffer->span, "declared here");
   }
+  explain_chain(reader, diag);
   reader->failed = true;
   return false;
 }

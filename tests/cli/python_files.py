@@ -256,6 +256,37 @@ make(16)
                 self.assertEqual(p.returncode, 0, p.stderr)
                 self.assertRegex(p.stderr, b"1 definition read, 1 (in part|for any values)")
 
+    def test_misspelt_names_of_python(self):
+        text = HEAD + """
+import math
+
+class Config:
+    block = 4
+
+@T.prim_func(private=True)
+def f(A: T.Buffer((Config.block, 4), "float32")):
+    A[0, 0] = T.float32(math.sqrt(16))
+"""
+        p = tvms("check", self.file(text))
+        self.assertEqual((p.returncode, b"1 definition read" in p.stderr), (0, True), p.stderr)
+        for change, said in (
+            (("Config.block,", "Config.blok,"), b"E0203]: the class has no attribute 'blok'"),
+            (("math.sqrt", "math.sqr"), b"E0203]: a name of Python has no attribute 'sqr'"),
+            (("math.sqrt(16)", "math.sqrt(SIXTEEN)"), b"E0201]: name 'SIXTEEN' is not defined"),
+            (("private=True", "private=true"), b"E0201]: name 'true' is not defined"),
+            (("@T.prim_func", "@T.primfunc"), b"E0404]"),
+            (("@T.prim_func", "@T.kernel"), b"E0404]"),
+            (("@T.prim_func", "@t.prim_func"), b"E0201]: name 't' is not defined"),
+        ):
+            with self.subTest(change=change):
+                p = tvms("check", self.file(text.replace(*change)))
+                self.assertEqual((p.returncode, p.stderr.count(b"error[")), (1, 1), p.stderr)
+                self.assertIn(said, p.stderr)
+        for fine in (("@T.prim_func", "@T.something"), ("import math", "import math\nConfig.blok = 4"), ("@T.prim_func", "t = T\n@t.prim_func")):
+            with self.subTest(fine=fine):
+                p = tvms("check", self.file(text.replace(*fine).replace("(Config.block,", "(Config.blok," if "blok" in fine[1] else "(Config.block,")))
+                self.assertEqual(p.returncode, 0, p.stderr)
+
     def test_numbers_of_math_and_numpy(self):
         text = HEAD + """
 import math, numpy as np
@@ -267,7 +298,7 @@ def f(A: T.Buffer((ceil(7 / 2), math.floor(-2.5) + 8, int(math.log2(8)), math.pr
 """
         p = tvms("print", self.file(text))
         self.assertEqual((p.returncode, p.stdout.count(b"(4, 5, 3, 6, 20)"), p.stderr), (0, 1, b""))
-        for unknown in ("math.sqrt(-1)", "math.log(8, 2)", "math.ceil(X)", "np.prod([2.5])", "math.nothing(1)", 'f"{1:0999999999}"'):
+        for unknown in ("math.sqrt(-1)", "math.log(8, 2)", "math.ceil(X)", "np.prod([2.5])", "math.gamma(1)", 'f"{1:0999999999}"'):
             p = tvms("check", self.file(text.replace("math.sqrt(N)", f"len([{unknown}])").replace("from math", f"Y = {unknown}\nfrom math").replace("prod([2, 3])", "prod([2, Y])")), timeout=20)
             self.assertEqual((p.returncode, p.stderr.count(b"error")), (0, 0), p.stderr)
 
