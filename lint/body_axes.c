@@ -64,8 +64,22 @@ static void check_beyond(tvms_lint_body *body, const tvms_iter_var *axis,
   uint64_t loops = tvms_lint_path_loops_of(path, value);
   uint64_t domain = tvms_lint_path_loops_of(path, q.domain->min)
                     | tvms_lint_path_loops_of(path, q.domain->extent);
-  if (tvms_lint_search(path, loops | domain, distance, &q))
+  if (tvms_lint_search(path, loops | domain, tvms_lint_path_is_jagged(path, value),
+                       distance, &q))
     report_beyond(body, axis, &q, loops);
+}
+
+// Is the value made of loop variables as a split makes it: io * 8 + ii?
+static bool is_split(const tvms_node *value) {
+  switch ((int)value->kind) {
+  case TVMS_NODE_VAR: return true;
+  case TVMS_NODE_ADD:
+    return is_split(tvms_as_binary(value)->a) && is_split(tvms_as_binary(value)->b);
+  case TVMS_NODE_MUL:
+    return is_split(tvms_as_binary(value)->a)
+           && tvms_node_is_int_imm(tvms_as_binary(value)->b);
+  default: return false;
+  }
 }
 
 // Values that the axis never has. Part of a domain may be done elsewhere, so what is found is
@@ -77,7 +91,7 @@ static void check_short(tvms_lint_body *body, const tvms_block *block,
   tvms_lint_range min = tvms_lint_path_range(&body->path, domain->min);
   tvms_lint_range extent = tvms_lint_path_range(&body->path, domain->extent);
   if (min.min != min.max || extent.min != extent.max || range.max == INT64_MAX) return;
-  if (value->kind != TVMS_NODE_VAR || range.min != min.min) return;
+  if (range.min != min.min || !is_split(value)) return;
   if (range.max - min.min >= extent.min - 1) return;
   tvms_lint_path_restart(&body->path);
   if (!tvms_lint_path_is_reached(&body->path)) return;
@@ -163,10 +177,12 @@ static bool same_element(const use *u, const point *a, const point *b) {
   return true;
 }
 
+// Sizes of 1, for which the first element is the last one, do not count.
 static bool other_element(const use *u, const point *a, const point *b) {
   for (uint32_t i = 0; i < u->store->indices.len; i++) {
+    if (tvms_lint_same(&a->at[i], &b->at[i])) continue;
     tvms_lint_value d = tvms_lint_add(a->at[i], b->at[i], -1);
-    if (tvms_lint_at_least(&d, 1) || tvms_lint_at_most(&d, -1)) return true;
+    if (tvms_lint_at_least(&d, 0) || tvms_lint_at_most(&d, 0)) return true;
   }
   return false;
 }

@@ -2,13 +2,15 @@
 //
 // A condition on the way to the barrier that holds for one thread and fails for another,
 // where nothing else keeps the other thread out. What has a barrier in both of its cases may
-// be meant, so nothing is said of it.
+// be meant, so nothing is said of it. Or a loop around it that one thread goes through more
+// often than another.
 #include "lint/body_barrier.h"
 
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "lint/body_eval.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 // Does the call wait for all threads of a block?
@@ -150,9 +152,60 @@ static void check_condition(tvms_lint_body *body, const tvms_node *call,
   }
 }
 
+// ---- Loops around ----
+
+// How often two threads that get to the barrier go through the loop, or false if that is the
+// same for all that were tried.
+static bool differs(tvms_lint_path *path, uint32_t slot, uint32_t loop,
+                    const char *threads[2], int64_t times[2]) {
+  static const struct {
+    bool from_end;
+    int64_t steps;
+  } tried[] = {{false, 0}, {false, 1}, {true, 0}, {true, 1}};
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < sizeof tried / sizeof tried[0] && count < 2; i++) {
+    tvms_lint_path_choose(path, slot, tried[i].from_end, tried[i].steps);
+    tvms_lint_value extent = tvms_lint_path_value(path, path->loops.items[loop].extent);
+    if (!tvms_lint_is_constant(&extent) || !tvms_lint_path_is_reached(path)) continue;
+    if (count && times[0] == extent.constant) continue;
+    threads[count] = tvms_lint_path_text(path, (uint64_t)1 << slot);
+    times[count++] = extent.constant;
+  }
+  return count == 2;
+}
+
+static void check_loop(tvms_lint_body *body, const tvms_node *call, uint32_t index) {
+  tvms_lint_path *path = &body->path;
+  const tvms_lint_loop *loop = &path->loops.items[index];
+  uint64_t depends = tvms_lint_path_loops_of(path, loop->extent);
+  for (uint32_t slot = 0; slot < index && slot < 62; slot++) {
+    bool thread = path->loops.items[slot].kind == TVMS_LINT_THREAD;
+    if (!thread || !(depends >> slot & 1)) continue;
+    const char *threads[2];
+    int64_t times[2];
+    tvms_lint_path_restart(path);
+    bool found = differs(path, slot, index, threads, times);
+    tvms_lint_path_restart(path);
+    if (!found || !tvms_lint_is_first(body, call->span)) continue;
+    tvms_diag *diag =
+        tvms_diag_report(body->diags, TVMS_D_divergent_barrier, call->span);
+    tvms_diag_note(body->diags, diag, loop->extent->span,
+                   "the thread %s comes %" PRId64
+                   " times to the barrier, the thread %s "
+                   "%" PRId64 " times",
+                   threads[0], times[0], threads[1], times[1]);
+    tvms_diag_remark(body->diags, diag,
+                     "let all threads go through the loop equally often");
+    return;
+  }
+}
+
 void tvms_lint_body_barrier_call(tvms_lint_body *body, const tvms_node *call,
                                  tvms_tir_opcode opcode) {
   if (body->path.uncertain || !is_barrier(call, opcode)) return;
   for (uint32_t i = 0; i < body->path.conditions.len; i++)
     check_condition(body, call, i);
+  for (uint32_t i = 0; i < body->path.loops.len; i++) {
+    if (body->path.loops.items[i].kind == TVMS_LINT_SERIAL) check_loop(body, call, i);
+  }
 }

@@ -104,8 +104,8 @@ static void check_end(tvms_lint_body *body, const tvms_lint_access *access, uint
   uint64_t loops = tvms_lint_path_loops_of(path, index);
   bool vector = index->dtype.lanes != 1;
   tvms_lint_path_choose_lane(path, vector && !below && !goes_over_rows(access, i));
-  if (tvms_lint_search(path, loops | tvms_lint_path_loops_of(path, q.extent), distance,
-                       &q))
+  if (tvms_lint_search(path, loops | tvms_lint_path_loops_of(path, q.extent),
+                       tvms_lint_path_is_jagged(path, index), distance, &q))
     report(body, access, i, &q, loops);
   tvms_lint_path_choose_lane(path, false);
 }

@@ -64,6 +64,22 @@ uint64_t tvms_lint_path_loops_of(const tvms_lint_path *path, const tvms_node *ex
   return c.loops;
 }
 
+static tvms_walk_step find_remainder(void *self, tvms_node *node,
+                                     tvms_field_role role) {
+  (void)role;
+  const tvms_lint_path *path = self;
+  if (node->kind == TVMS_NODE_FLOOR_MOD || node->kind == TVMS_NODE_MOD)
+    return TVMS_WALK_STOP;
+  if (node->kind != TVMS_NODE_VAR) return TVMS_WALK_ON;
+  const tvms_lint_definition *found = find(path, node);
+  return found && found->jagged ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+bool tvms_lint_path_is_jagged(const tvms_lint_path *path, const tvms_node *expr) {
+  tvms_visitor visitor = {.self = (void *)(uintptr_t)path, .enter = find_remainder};
+  return !tvms_walk(path->memory, (tvms_node *)(uintptr_t)expr, &visitor);
+}
+
 // ---- Bounds ----
 
 static bool is_infinite(int64_t end) {

@@ -7,6 +7,9 @@
 // The loops that an expression depends on, as bits; those from the 63rd on share one.
 uint64_t tvms_lint_path_loops_of(const tvms_lint_path *path, const tvms_node *expr);
 
+// Whether the expression may rise and fall again while one loop goes on, as remainders do.
+bool tvms_lint_path_is_jagged(const tvms_lint_path *path, const tvms_node *expr);
+
 // Bounds of an expression over all iterations.
 tvms_lint_range tvms_lint_path_range(const tvms_lint_path *path, const tvms_node *expr);
 

@@ -95,6 +95,7 @@ void tvms_lint_path_bind(tvms_lint_path *path, const tvms_node *var,
   tvms_lint_definition definition = {.var = var, .expr = expr};
   definition.loops = tvms_lint_path_loops_of(path, expr);
   definition.range = tvms_lint_path_range(path, expr);
+  definition.jagged = tvms_lint_path_is_jagged(path, expr);
   if (domain) {
     int64_t min = tvms_lint_path_range(path, domain->min).min;
     int64_t max = tvms_lint_path_range(path, domain->min).max;

@@ -68,6 +68,7 @@ typedef struct {
   uint32_t loop;
   uint32_t epoch;  // of `value`
   uint64_t loops;  // that it depends on
+  bool jagged;     // as tvms_lint_path_is_jagged says of `expr`
   tvms_lint_range range;
   tvms_lint_value value;
 } tvms_lint_definition;

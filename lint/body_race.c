@@ -3,7 +3,8 @@
 // A store is a fault if its value reads an element that another iteration writes: the element
 // itself (a sum over the loop) or a neighbour's; and if two iterations write one element, each
 // with what it read elsewhere. Two iterations are looked for that are both executed; all other
-// loops stay where they are.
+// loops stay where they are, but for one inside of it, which one of the two may be further on in:
+// pieces that overlap meet at their ends.
 #include "lint/body_race.h"
 
 #include "ir/build.h"
@@ -14,16 +15,28 @@
 
 enum { MOST_RANK = 8 };
 
+// An iteration: of the loop that is looked at, and of one loop inside of it.
+typedef struct {
+  bool from_end;  // of the loop, `steps` before its last iteration
+  int64_t steps;
+  int64_t inner_steps;
+} point;
+
 typedef struct {
   tvms_lint_body *body;
   const tvms_store *store;
-  uint32_t slot;
-  tvms_span read;  // where the value reads what another iteration writes
+  uint32_t slot, inner;  // the same: no loop inside is moved
+  tvms_span read;        // where the value reads what another iteration writes
   bool found;
-  bool first_reads;  // the earlier iteration, what the later one writes
-  bool both_write;   // the same element, with values read at `read`
-  bool last;         // the later iteration is the last one, else the second
+  bool both_write;      // the same element, with values read at `read`
+  point reader, other;  // the one that reads at `read`, and the other
 } race;
+
+static void go_to(race *r, point at) {
+  tvms_lint_path *path = &r->body->path;
+  tvms_lint_path_choose(path, r->slot, at.from_end, at.steps);
+  if (r->inner != r->slot) tvms_lint_path_choose(path, r->inner, false, at.inner_steps);
+}
 
 typedef struct {
   tvms_lint_value at[MOST_RANK];
@@ -101,7 +114,8 @@ static tvms_walk_step see_load(void *self, tvms_node *node, tvms_field_role role
     if (!same_element(&read, &written, rank)) continue;
     r->found = true;
     r->read = node->span;
-    r->first_reads = !second_reads;
+    r->reader = (point){.steps = second_reads};
+    r->other = (point){.steps = !second_reads};
     return TVMS_WALK_STOP;
   }
   return TVMS_WALK_ON;
@@ -122,31 +136,74 @@ static tvms_walk_step see_source(void *self, tvms_node *node, tvms_field_role ro
   if (!memory || load->indices.len > MOST_RANK) return TVMS_WALK_ON;
   if (!is_shared(memory, r->slot, path->loops.items[r->slot].kind)) return TVMS_WALK_ON;
   element first, later;
-  tvms_lint_path_choose(path, r->slot, false, 0);
+  go_to(r, r->other);
   if (!read_element(path, load->indices, &first)) return TVMS_WALK_ON;
-  tvms_lint_path_choose(path, r->slot, r->last, !r->last);
+  go_to(r, r->reader);
   if (!read_element(path, load->indices, &later)) return TVMS_WALK_ON;
-  if (same_element(&first, &later, load->indices.len)) return TVMS_WALK_ON;
+  // An update of the element counts each of the two.
+  bool update = r->inner != r->slot && tvms_lint_updates(r->body, r->store);
+  if (!update && same_element(&first, &later, load->indices.len)) return TVMS_WALK_ON;
   r->found = r->both_write = true;
   r->read = node->span;
   return TVMS_WALK_STOP;
 }
 
-// Do the first iteration and a later one write the same element?
-static void check_writes(race *r, bool last) {
+// The element that is written at a point that is executed, or false.
+static bool written_at(race *r, point at, element *out) {
   tvms_lint_path *path = &r->body->path;
+  go_to(r, at);
+  return tvms_lint_path_is_reached(path) && read_element(path, r->store->indices, out);
+}
+
+// Do two iterations write the same element?
+static void check_writes(race *r, point first, point later) {
   const tvms_store *store = r->store;
-  element first, later;
-  r->last = last;
-  tvms_lint_path_restart(path);
-  if (!tvms_lint_path_is_reached(path)) return;
-  if (!read_element(path, store->indices, &first)) return;
-  tvms_lint_path_choose(path, r->slot, last, !last);
-  if (!tvms_lint_path_is_reached(path)) return;
-  if (!read_element(path, store->indices, &later)) return;
-  if (!same_element(&first, &later, store->indices.len)) return;
+  element one, two;
+  r->other = first;
+  r->reader = later;
+  if (!written_at(r, first, &one) || !written_at(r, later, &two)) return;
+  if (!same_element(&one, &two, store->indices.len)) return;
   tvms_visitor visitor = {.self = r, .enter = see_source};
   (void)tvms_walk(r->body->memory, store->value, &visitor);
+}
+
+// After how many steps of a loop that moves an element from `from` to `step` it is at `to`; 0: never.
+static int64_t steps_to(const element *from, const element *step, const element *to,
+                        uint32_t rank) {
+  for (uint32_t i = 0; i < rank; i++) {
+    tvms_lint_value stride = tvms_lint_add(step->at[i], from->at[i], -1);
+    tvms_lint_value way = tvms_lint_add(to->at[i], from->at[i], -1);
+    if (!tvms_lint_is_constant(&stride) || !tvms_lint_is_constant(&way)) return 0;
+    if (stride.constant == 0) continue;
+    bool meets = way.constant > INT64_MIN && way.constant % stride.constant == 0
+                 && way.constant / stride.constant > 0;
+    return meets ? way.constant / stride.constant : 0;
+  }
+  return 0;
+}
+
+// Does one iteration, further on in a loop inside, write what the next one or the one before
+// begins with?
+static void check_inner(race *r) {
+  uint32_t rank = r->store->indices.len;
+  const tvms_lint_path *path = &r->body->path;
+  for (uint32_t inner = r->slot + 1; inner < path->loops.len; inner++) {
+    if (path->loops.items[inner].kind != TVMS_LINT_SERIAL) continue;
+    r->inner = inner;
+    for (int64_t far = 0; far < 2 && !r->found; far++) {
+      element from, step, to;
+      point begin = {.steps = far}, next = {.steps = far, .inner_steps = 1};
+      point target = {.steps = !far};
+      if (!written_at(r, begin, &from) || !written_at(r, next, &step)
+          || !written_at(r, target, &to))
+        continue;
+      point meeting = {.steps = far, .inner_steps = steps_to(&from, &step, &to, rank)};
+      if (meeting.inner_steps) check_writes(r, meeting, target);
+    }
+    if (r->found) return;
+    tvms_lint_path_restart(&r->body->path);
+  }
+  r->inner = r->slot;
 }
 
 static const char *const kinds[] = {
@@ -156,7 +213,7 @@ static const char *const kinds[] = {
     [TVMS_LINT_THREAD] = "threads",
 };
 
-static void report(const race *r) {
+static void report(race *r) {
   tvms_lint_body *body = r->body;
   tvms_lint_path *path = &body->path;
   if (!tvms_lint_is_first(body, r->store->head.span)) return;
@@ -164,13 +221,11 @@ static void report(const race *r) {
   tvms_diag *diag = tvms_diag_report(
       body->diags, TVMS_D_race, r->store->head.span, tvms_lint_name_of(body, loop->var),
       tvms_lint_name_of(body, r->store->buffer), kinds[loop->kind]);
-  uint64_t bit = (uint64_t)1 << r->slot;
-  bool reader_is_later = r->both_write || !r->first_reads;
-  tvms_lint_path_choose(path, r->slot, r->last && reader_is_later,
-                        !r->last && reader_is_later);
-  const char *reader = tvms_lint_path_text(path, bit);
-  tvms_lint_path_choose(path, r->slot, false, !reader_is_later);
-  const char *other = tvms_lint_path_text(path, bit);
+  uint64_t bits = (uint64_t)1 << r->slot | (uint64_t)1 << r->inner;
+  go_to(r, r->reader);
+  const char *reader = tvms_lint_path_text(path, bits);
+  go_to(r, r->other);
+  const char *other = tvms_lint_path_text(path, bits);
   const char *format =
       r->both_write
           ? "the iteration %s writes what it reads here over what the iteration %s wrote"
@@ -191,8 +246,12 @@ static void check_slot(race *r) {
   if (!tvms_lint_path_is_reached(path)) return;
   tvms_visitor visitor = {.self = r, .enter = see_load};
   if (r->body->store_reads) (void)tvms_walk(r->body->memory, r->store->value, &visitor);
-  if (!r->found) check_writes(r, false);
-  if (!r->found) check_writes(r, true);
+  point first = {0}, second = {.steps = 1}, last = {.from_end = true};
+  tvms_lint_path_restart(path);
+  if (!r->found) check_writes(r, first, second);
+  if (!r->found) check_writes(r, first, last);
+  tvms_lint_path_restart(path);
+  if (!r->found) check_inner(r);
   if (r->found) report(r);
   tvms_lint_path_restart(path);
 }
@@ -212,7 +271,7 @@ void tvms_lint_body_race_store(tvms_lint_body *body, const tvms_store *store) {
     if (kind == TVMS_LINT_SERIAL || kind == TVMS_LINT_VTHREAD) continue;
     if (!is_shared(memory, slot, kind)) continue;
     if (kind == TVMS_LINT_THREAD && is_cross_thread(body, slot)) continue;
-    race r = {.body = body, .store = store, .slot = slot};
+    race r = {.body = body, .store = store, .slot = slot, .inner = slot};
     check_slot(&r);
     if (r.found) return;
   }

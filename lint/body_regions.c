@@ -89,7 +89,7 @@ static bool find_outside(tvms_lint_body *body, const tvms_buffer_region *region,
     uint64_t moving = *loops | tvms_lint_path_loops_of(path, range->extent);
     for (int below = 0; below < 2; below++) {
       question q = {index, range, below};
-      if (tvms_lint_search(path, moving, distance, &q)
+      if (tvms_lint_search(path, moving, false, distance, &q)
           && is_missed(path, regions, access))
         return true;
     }

@@ -1,12 +1,12 @@
 // Indices grow or fall with the loop variables in all but strange programs. So the search
 // begins at a corner of the iteration space and moves one variable at a time: to the other end
 // of its loop if that helps, or as far as the conditions on the path allow, which bisection
-// finds. The rest is for the caller: what it finds is proved, what it does not find may exist.
+// finds. Where remainders make it jagged, the first iterations are tried as well. The rest is for the caller: what it finds is proved, what it does not find may exist.
 #include "lint/body_search.h"
 
 #include "lint/body_eval.h"
 
-enum { ROUNDS = 2, MOST_PARTS = 8 };
+enum { ROUNDS = 2, MOST_PARTS = 8, MOST_SWEPT = 64 };
 
 typedef struct {
   tvms_lint_path *path;
@@ -32,11 +32,17 @@ static bool is_in(const search *s, uint32_t slot) {
   return slot < 63 && (s->loops >> slot & 1);
 }
 
-// Chooses the first or the last iteration of all loops of the search.
-static void go_to_corner(search *s, bool end) {
+// Chooses the first or the last iteration of all loops of the search, or those `steps` inside of
+// them where the loop is longer.
+static void go_to_corner(search *s, bool end, int64_t steps) {
   tvms_lint_path *path = s->path;
-  for (uint32_t i = 0; i < path->loops.len; i++)
-    tvms_lint_path_choose(path, i, end && is_in(s, i), 0);
+  tvms_lint_path_restart(path);
+  for (uint32_t i = 0; i < path->loops.len; i++) {
+    if (!is_in(s, i)) continue;
+    tvms_lint_value extent = tvms_lint_path_value(path, path->loops.items[i].extent);
+    bool longer = steps && tvms_lint_at_least(&extent, steps + 1);
+    tvms_lint_path_choose(path, i, end, longer ? steps : 0);
+  }
   evaluate(s);
 }
 
@@ -110,7 +116,34 @@ static bool ascend(search *s) {
   return is_found(s);
 }
 
-bool tvms_lint_search(tvms_lint_path *path, uint64_t loops,
+// Remainders rise and fall again: tries the first iterations of one loop after the other.
+static bool sweep(search *s) {
+  for (uint32_t slot = 0; slot < s->path->loops.len; slot++) {
+    if (!is_in(s, slot) || s->around >> slot & 1) continue;
+    tvms_lint_value extent =
+        tvms_lint_path_value(s->path, s->path->loops.items[slot].extent);
+    int64_t end = tvms_lint_is_constant(&extent) ? extent.constant : 0;
+    for (int64_t i = 1; i < end && i < MOST_SWEPT; i++) {
+      if (s->path->effort == 0) return false;
+      (void)try_choice(s, slot, false, i);
+      if (is_found(s)) return true;
+    }
+  }
+  return false;
+}
+
+// Conditions on several loops, as those of a border around an image, hold at neither corner, and
+// moving one loop is not enough: begins one iteration inside of it.
+static bool ascend_inside(search *s) {
+  if (!s->around && !s->path->conditions.len) return false;
+  for (int end = 0; end < 2; end++) {
+    go_to_corner(s, end, 1);
+    if (s->reached && (is_found(s) || ascend(s))) return true;
+  }
+  return false;
+}
+
+bool tvms_lint_search(tvms_lint_path *path, uint64_t loops, bool jagged,
                       tvms_lint_objective *objective, const void *self) {
   if (path->uncertain || path->loops.len > 62) return false;
   uint64_t around = tvms_lint_path_loops_of_conditions(path);
@@ -121,13 +154,16 @@ bool tvms_lint_search(tvms_lint_path *path, uint64_t loops,
               .self = self};
   tvms_lint_path_restart(path);
   if (path->effort == 0) return false;
-  go_to_corner(&s, false);
+  go_to_corner(&s, false, 0);
   if (is_found(&s)) return true;
   bool known = s.value.known;
-  go_to_corner(&s, true);
+  go_to_corner(&s, true, 0);
   if (is_found(&s)) return true;
   if (!known && !s.value.known) return false;
   if (ascend(&s)) return true;
-  go_to_corner(&s, false);
-  return ascend(&s);
+  go_to_corner(&s, false, 0);
+  if (ascend(&s) || ascend_inside(&s)) return true;
+  if (!jagged) return false;
+  go_to_corner(&s, false, 0);
+  return sweep(&s);
 }

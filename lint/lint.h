@@ -53,10 +53,9 @@ static inline bool tvms_lint_wants(const tvms_lint *lint, tvms_diag_id id) {
   return !tvms_diags_are_off(&lint->context->diags, id);
 }
 
-// Whether all callers of the function at hand are in its module: it is private, and does not
-// stand alone as a piece of some module.
+// Whether the function at hand is private: nothing outside of its module calls it.
 static inline bool tvms_lint_is_inner(const tvms_lint *lint) {
-  return lint->function->flags & TVMS_FLAG_PRIVATE && !lint->module->bare;
+  return lint->function->flags & TVMS_FLAG_PRIVATE;
 }
 
 #endif

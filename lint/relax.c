@@ -6,6 +6,7 @@
 #include "lint/relax.h"
 
 #include "lint/relax_memory.h"
+#include "lint/tir_values.h"
 #include "structinfo/definitions.h"
 #include "structinfo/infer.h"
 
@@ -57,13 +58,35 @@ static void check_bindings(search *s) {
 }
 
 static void check_parameters(const search *s, const tvms_node *node) {
-  if (!tvms_lint_is_inner(s->lint)) return;
+  tvms_diag_id id = tvms_lint_is_inner(s->lint) ? TVMS_D_unused_relax_parameter
+                                                : TVMS_D_unused_public_relax_parameter;
   tvms_list params = tvms_as_function(node)->params;
   for (uint32_t i = 0; i < params.len; i++) {
     const tvms_node *var = params.items[i];
     if (tvms_relax_definitions_of(&s->definitions, var).uses || may_serve_types(var))
       continue;
-    report(s, TVMS_D_unused_relax_parameter, var);
+    report(s, id, var);
+  }
+}
+
+static bool check_type(const search *s, const tvms_node *var) {
+  const tvms_node *type = var->sinfo;
+  return type && type->kind == TVMS_NODE_SINFO_TENSOR
+         && tvms_lint_check_dtype(s->lint, TVMS_D_tensor_dtype_width, type->dtype,
+                                  var->span);
+}
+
+// The first parameter or binding whose elements have a type that no machine has: what is
+// computed of it has the type, too.
+static void check_types(const search *s, const tvms_node *node) {
+  tvms_list params = tvms_as_function(node)->params;
+  for (uint32_t i = 0; i < params.len; i++) {
+    if (check_type(s, params.items[i])) return;
+  }
+  for (uint32_t id = 0; id < s->definitions.len; id++) {
+    const tvms_node *binding = s->definitions.items[id].binding;
+    if (!binding || binding->kind != TVMS_NODE_VAR_BINDING) continue;
+    if (check_type(s, tvms_as_var_binding(binding)->var)) return;
   }
 }
 
@@ -73,6 +96,7 @@ void tvms_lint_relax(tvms_lint *lint) {
   tvms_relax_definitions_init(&s.definitions, lint->unit, lint->function);
   check_bindings(&s);
   check_parameters(&s, lint->function);
+  check_types(&s, lint->function);
   tvms_relax_definitions_fini(&s.definitions);
   tvms_lint_check_calls(lint, &s.calls);
 }

@@ -100,11 +100,16 @@ static bool is_sound(tvms_dtype dtype) {
   }
 }
 
-static void check_dtype(tvms_lint *lint, tvms_dtype dtype, tvms_span span) {
-  if (tvms_dtype_is_void(dtype) || is_sound(dtype) || !span.end) return;
+bool tvms_lint_check_dtype(tvms_lint *lint, tvms_diag_id id, tvms_dtype dtype,
+                           tvms_span span) {
+  if (tvms_dtype_is_void(dtype) || is_sound(dtype) || !span.end) return false;
   char text[TVMS_DTYPE_TEXT];
-  tvms_diag_report(&lint->context->diags, TVMS_D_dtype_width, span,
-                   tvms_dtype_text(dtype, text));
+  tvms_diag_report(&lint->context->diags, id, span, tvms_dtype_text(dtype, text));
+  return true;
+}
+
+static void check_dtype(tvms_lint *lint, tvms_dtype dtype, tvms_span span) {
+  (void)tvms_lint_check_dtype(lint, TVMS_D_dtype_width, dtype, span);
 }
 
 static void check_indices(tvms_lint *lint, tvms_list indices) {
