@@ -200,6 +200,9 @@ static void show_progress(tvms_run *run, time_t since, uint32_t done, uint32_t a
 tvms_status tvms_files_each(tvms_run *run, tvms_file_visit visit) {
   if (!run->options.paths.len) return tvms_run_misused(run, "no file given");
   tvms_texts files = tvms_files_collect(run);
+  if (!files.len && run->status == TVMS_OK && !run->options.quiet
+      && tvms_findings_are_text(run))
+    tvms_run_tell(run, "no TVMScript found in 0 files");
   time_t since = time(NULL);
   for (uint32_t i = 0; i < files.len; i++) {
     tvms_files_read_one(run, files.items[i], visit);

@@ -474,8 +474,9 @@ def main(x: R.Tensor(SHAPE, "float32")) -> R.Tensor(("d0",), "float32"):
         p = tvms("check", self.file("x = 1\n"))
         self.assertEqual((p.returncode, p.stderr), (0, b"tvms: no TVMScript found in 1 file\n"))
         with tempfile.TemporaryDirectory() as folder:
-            p = tvms("check", folder)
-            self.assertEqual((p.returncode, p.stderr), (0, b"tvms: no TVMScript found in 0 files\n"))
+            for verb in [["check"], ["fmt", "--check"], ["print"], ["infer"]]:
+                p = tvms(*verb, folder)
+                self.assertEqual((p.returncode, p.stderr), (0, b"tvms: no TVMScript found in 0 files\n"), verb)
 
     def test_names_that_nothing_binds_are_mistakes(self):
         text = HEAD + """
