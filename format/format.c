@@ -116,11 +116,25 @@ static void write_target(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   tvms_format_value(w, ref, tail);
 }
 
+// Whether what stands in front of '=' ends with a bracket that could be split: ruff puts the
+// value in parentheses then, however long its lines are.
+static bool is_splittable(const tvms_surf *target) {
+  switch ((int)target->kind) {
+  case TVMS_SURF_CALL:
+  case TVMS_SURF_SUBSCRIPT:
+  case TVMS_SURF_TUPLE:
+  case TVMS_SURF_LIST: return true;
+  default: return false;
+  }
+}
+
 static void write_assign(tvms_writer *w, const tvms_surf *node) {
   for (tvms_ref target = node->a; target; target = w->nodes[target].next) {
     write_target(w, target, 4);
     word(w, " = ");
   }
+  const tvms_surf *target = &w->nodes[node->a];
+  w->firm = target->next || is_splittable(target);
   last_value(w, node->b, 0, UINT32_MAX);
 }
 
@@ -134,6 +148,7 @@ static void write_annotated(tvms_writer *w, const tvms_surf *node) {
   }
   tvms_format_value(w, node->b, 4);
   word(w, " = ");
+  w->firm = is_splittable(&w->nodes[node->b]);
   last_value(w, node->c, 0, UINT32_MAX);
 }
 

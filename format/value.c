@@ -145,6 +145,8 @@ static bool yields(tvms_writer *w, tvms_ref ref) {
 
 void tvms_format_value(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   const tvms_surf *node = &w->nodes[ref];
+  bool firm = w->firm;
+  w->firm = false;
   if (tvms_format_try_flat(w, ref, true, tail + w->behind)) return;
   if (w->behind && !yields(w, ref) && tvms_format_try_flat(w, ref, true, tail)) return;
   tail += w->behind;
@@ -172,9 +174,13 @@ void tvms_format_value(tvms_writer *w, tvms_ref ref, uint32_t tail) {
       tvms_format_split(w, ref, true, tail);
     else if (fits_own_line(w, ref))
       tvms_format_in_parens(w, ref);
-    else if (fits_first(w, ref) || !try_in_parens(w, ref))
+    else if (fits_first(w, ref))
       tvms_format_split(w, ref, true, tail);
-  } else if (fits_own_line(w, ref)) {
+    else if (firm)
+      tvms_format_in_parens(w, ref);
+    else if (!try_in_parens(w, ref))
+      tvms_format_split(w, ref, true, tail);
+  } else if (firm || fits_own_line(w, ref)) {
     tvms_format_in_parens(w, ref);
   } else {
     tvms_format_split(w, ref, true, tail);

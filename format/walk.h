@@ -42,6 +42,7 @@ typedef struct {
   bool forced;               // write flat whatever it holds and however long
   bool too_deep;             // something was left out: nested beyond the limit of depth
   uint32_t behind;           // columns of the comment behind the statement or header
+  bool firm;                 // the next value gets parentheses even if its lines are too long then
   uint32_t brackets;         // open ones that stand on several lines: within them lines may end
   uint32_t indent;           // columns before a new line's text
   const char *line_end;      // "\n" or "\r\n", as the source has it
