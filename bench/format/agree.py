@@ -228,8 +228,9 @@ def python_files(project):
 
 def whole_files(options, project):
     found = list(python_files(project))
-    ruff = run([options.ruff, "format", "--check", "--no-cache", "."], project)
-    unhappy = set(re.findall(r"^Would reformat: (.*)$", ruff.stdout, re.M))
+    ruff = run([options.ruff, "format", "--check", "--no-cache", "--output-format", "concise", "."], project)
+    unhappy = set(re.findall(r"^(.*?):\d+:\d+: unformatted: ", ruff.stdout, re.M))
+    assert (ruff.returncode == 0) == (not unhappy), ruff.stdout[:300] + ruff.stderr[:300]
     broken = set(re.findall(r"Failed to parse (.*?\.py)", ruff.stderr))
     listed = set(run([options.ruff, "check", "--show-files", "."], project).stdout.split("\n"))
     seen = [f for f in found if os.path.join(os.path.abspath(project), f) in listed]
