@@ -226,6 +226,45 @@ static tvms_node *combined(tvms_line_writer *w, const tvms_line_member *m, tvms_
   return m->term_first ? build(w, m->combine, term, a) : build(w, m->combine, a, term);
 }
 
+// Does `node` load, of the row at hand, the greatest of what `element` is along it?
+static bool is_greatest(tvms_line_writer *w, tvms_node *node, tvms_node *element) {
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return false;
+  for (uint32_t i = 0; i < w->g->count; i++) {
+    const tvms_line_member *m = &w->g->members[i];
+    if (m->kind != TVMS_LINE_FOLD || m->combine != TVMS_NODE_MAX
+        || m->stage.store->buffer != tvms_as_buffer_load(node)->buffer
+        || !has_loops_of(m, first_of_pass(w)))
+      continue;
+    return tvms_node_same_expr(tvms_line_as_now(w, m->term),
+                               tvms_line_as_now(w, element))
+           && tvms_node_same_expr(tvms_line_load(w, i), tvms_line_as_now(w, node));
+  }
+  return false;
+}
+
+// T.exp(x - greatest): at most 0, which saves steps where the exponential is written out.
+static tvms_node *bound_exponent(tvms_rewriter *r, tvms_node *node) {
+  if (tvms_call_opcode(node) != TVMS_TIR_exp) return node;
+  tvms_node *exponent = tvms_as_call(node)->args.items[0];
+  if (exponent->kind != TVMS_NODE_SUB || exponent->dtype.code != TVMS_FLOAT)
+    return node;
+  const tvms_binary *difference = tvms_as_binary(exponent);
+  if (!is_greatest(r->self, difference->b, difference->a)) return node;
+  tvms_node *zero = tvms_build_float(r->unit, exponent->dtype, 0, TVMS_NO_SPAN);
+  exponent = tvms_binary_new(r->unit, TVMS_NODE_MIN, zero, exponent, TVMS_NO_SPAN);
+  return tvms_call_new_of(r->unit, node->dtype, TVMS_TIR_exp, &exponent, 1, node->span);
+}
+
+static tvms_node *bounded(tvms_line_writer *w, tvms_node *expr) {
+  if (!w->plan->bounds) return expr;
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, w->unit, w);
+  r.leave[TVMS_NODE_CALL] = bound_exponent;
+  tvms_node *made = tvms_rewrite(&r, expr);
+  tvms_rewriter_fini(&r);
+  return made;
+}
+
 // An expression of member `at` in the segment of the line at hand, as it is at the element.
 static tvms_node *now_in_segment(tvms_line_writer *w, uint32_t at, tvms_node *expr) {
   const tvms_line_member *m = &w->g->members[at];
@@ -233,7 +272,7 @@ static tvms_node *now_in_segment(tvms_line_writer *w, uint32_t at, tvms_node *ex
   if (w->segment_end > 0)
     expr = tvms_line_between(w->unit, expr, m->stage.axes[m->own[outermost]].var,
                              w->segment_begin, w->segment_end);
-  return tvms_line_as_now(w, expr);
+  return tvms_line_as_now(w, bounded(w, expr));
 }
 
 static tvms_node *map_chunk(tvms_line_writer *w, uint32_t at) {

@@ -511,7 +511,8 @@ static int64_t work_of(tvms_unit *unit, const tvms_line_group *g) {
 
 tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *group,
                                   const tvms_line_options *options) {
-  tvms_line_plan plan = {.work = work_of(chain->unit, group)};
+  tvms_line_plan plan = {.work = work_of(chain->unit, group),
+                         .bounds = options->reorders};
   tvms_node *turned = tvms_line_turned_load(chain->unit, group);
   for (uint32_t i = 0; i < group->count; i++)
     place_member(chain, group, i, options, &plan);

@@ -38,6 +38,7 @@ typedef struct {
   tvms_line_place places[TVMS_MOST_LINE_MEMBERS];
   tvms_line_pass_plan passes[TVMS_MOST_LINE_MEMBERS];
   int64_t work;  // elements of all passes, weighted
+  bool bounds;   // what is known of the argument of T.exp is written there
 } tvms_line_plan;
 
 typedef struct {

@@ -61,6 +61,15 @@ tvms_node *tvms_vector_exp(vector_steps *s, tvms_node *const *x) {
                            less(s, y, number(s, 0)));
 }
 
+tvms_node *tvms_vector_exp_below(vector_steps *s, tvms_node *x) {
+  tvms_node *y = keep(s, "y", at_least(s, -104, x));
+  tvms_node *t =
+      keep(s, "t", fused(s, y, number(s, LOG2_E), number(s, TVMS_VECTOR_ROUNDER)));
+  tvms_node *r = keep(s, "r", rest(s, y, nearest(s, t), LN2));
+  tvms_node *power = power_of_two(s, bits_of(s, t), whole(s, exponent(64)));
+  return mul(s, mul(s, exp_of_rest(s, r), power), number(s, LEAST));
+}
+
 tvms_node *tvms_vector_exp2_inside(vector_steps *s, tvms_node *r) {
   return fused(s, tvms_vector_polynomial(s, POLYNOMIAL_exp2, r), r, number(s, 1));
 }
@@ -126,7 +135,9 @@ tvms_node *tvms_vector_sigmoid(vector_steps *s, tvms_node *const *x) {
   tvms_node *left = fused(s, minus_q, d, e.value);
   left = fused(s, e.small, number(s, LEAST), left);
   tvms_node *better = keep(s, "b", fused(s, left, sub(s, one, q), q));
-  return choose(s, less(s, x[0], number(s, 0)), better, sub(s, one, better));
+  // |0 - b| or |1 - b|: cheaper than to compute both and choose.
+  tvms_node *side = by_mask(s, below_zero(s, x[0]), 0, exponent(0));
+  return magnitude(s, sub(s, of_bits(s, side), better));
 }
 
 // `value` with the sign of x.

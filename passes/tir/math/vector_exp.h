@@ -11,6 +11,9 @@
 // 2^r for |r| <= 1/2.
 tvms_node *tvms_vector_exp2_inside(vector_steps *s, tvms_node *r);
 
+// exp(x) for x <= 0 or NaN, the same bits in fewer steps.
+tvms_node *tvms_vector_exp_below(vector_steps *s, tvms_node *x);
+
 // p * 2^n, rounded once if the result is subnormal. `bits` is an int32 with n in its lowest 9 bits,
 // -151 <= n <= 129; 1/2 < p < 2; is_small: n is at most 64, and must hold below -63.
 tvms_node *tvms_vector_scale(vector_steps *s, tvms_node *p, tvms_node *bits,

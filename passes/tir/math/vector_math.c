@@ -14,6 +14,7 @@
 // machine, else native code becomes slower. TVM has no such pass.
 #include "passes/functions.h"
 #include "passes/remarks.h"
+#include "passes/tir/math/vector_exp.h"
 #include "passes/tir/math/vector_functions.h"
 #include "support/vec.h"
 
@@ -54,6 +55,14 @@ static bool is_constant(const tvms_node *node) {
   return node->kind == TVMS_NODE_FLOAT_IMM;
 }
 
+// T.min(0, …), as ScheduleCPU writes for what cannot be more.
+static bool is_below_zero(const tvms_node *node) {
+  if (node->kind != TVMS_NODE_MIN) return false;
+  const tvms_node *bound = tvms_as_binary(node)->a;
+  if (bound->kind == TVMS_NODE_BROADCAST) bound = tvms_as_broadcast(bound)->value;
+  return bound->kind == TVMS_NODE_FLOAT_IMM && tvms_as_float_imm(bound)->value <= 0;
+}
+
 // Puts the steps where they belong; what the call becomes.
 static tvms_node *place(tvms_rewriter *r, vector_steps *s, tvms_node *value) {
   const replacer *self = r->self;
@@ -80,7 +89,9 @@ static tvms_node *replace(tvms_rewriter *r, tvms_node *node) {
       x[i] = tvms_build_cast(r->unit, wide, x[i], TVMS_NO_SPAN);
     if (i == 0 || !is_constant(x[i])) x[i] = keep(&s, names[i], x[i]);
   }
-  tvms_node *value = functions[op].make(&s, x);
+  bool below = op == TVMS_TIR_exp && is_below_zero(tvms_as_call(node)->args.items[0]);
+  tvms_node *value =
+      below ? tvms_vector_exp_below(&s, x[0]) : functions[op].make(&s, x);
   if (node->dtype.bits != 32) value = convert(&s, node->dtype, value);
   value = place(r, &s, value);
   tvms_vec_fini(&r->unit->context->memory, &s.steps);
