@@ -140,6 +140,14 @@ static void set_chunk(tvms_line_writer *w, tvms_node *begin, int64_t vectors,
   w->chunk.fresh = fresh;
 }
 
+static tvms_node *write_tiles(tvms_line_writer *w, uint8_t kind);
+
+// A chunk at its place in the line; squares that turn go along the axis around from there.
+static tvms_node *write_chunk(tvms_line_writer *w) {
+  return pass_plan(w)->turned ? write_tiles(w, TVMS_FOR_SERIAL)
+                              : tvms_line_write_chunk(w);
+}
+
 // `count` chunks one behind the other from `first` on.
 static void write_chunks(tvms_line_writer *w, tvms_node *first, tvms_node *count,
                          int64_t vectors, int64_t lanes, const char *name, uint8_t kind,
@@ -147,13 +155,13 @@ static void write_chunks(tvms_line_writer *w, tvms_node *first, tvms_node *count
   if (tvms_node_is_int(count, 0)) return;
   if (tvms_node_is_int(count, 1)) {
     set_chunk(w, first, vectors, lanes, NULL);
-    push(w, stmts, tvms_line_write_chunk(w));
+    push(w, stmts, write_chunk(w));
     return;
   }
   tvms_node *var = tvms_cpu_variable(w->unit, name, w->like);
   tvms_node *step = build(w, TVMS_NODE_MUL, var, number(w, vectors * lanes));
   set_chunk(w, build(w, TVMS_NODE_ADD, first, step), vectors, lanes, NULL);
-  tvms_node *body = tvms_line_write_chunk(w);
+  tvms_node *body = write_chunk(w);
   tvms_node *made = tvms_cpu_loop(w->unit, var, count, kind, body);
   made->span = first_of_pass(w)->stage.nest->span;
   push(w, stmts, made);
@@ -180,7 +188,7 @@ static void write_rest(tvms_line_writer *w, int64_t first, int64_t rest, uint8_t
                stmts);
   if (!two) return;
   set_chunk(w, number(w, first + rest - lanes), 1, lanes, number(w, 2 * lanes - rest));
-  push(w, stmts, tvms_line_write_chunk(w));
+  push(w, stmts, write_chunk(w));
 }
 
 // A part of a line: from `first` on, `length` elements.
@@ -198,7 +206,7 @@ static void write_segment(tvms_line_writer *w, int64_t first, int64_t length,
   if (!rest) return;
   if (p->overlaps && length >= lanes) {
     set_chunk(w, number(w, first + length - lanes), 1, lanes, number(w, lanes - rest));
-    push(w, stmts, tvms_line_write_chunk(w));
+    push(w, stmts, write_chunk(w));
     return;
   }
   write_rest(w, first + length - rest, rest, kind, stmts);
@@ -246,7 +254,7 @@ static tvms_node *write_unknown_rest(tvms_line_writer *w, tvms_node *length) {
             build(w, TVMS_NODE_SUB, lanes, rest));
   tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
   choice->condition = build(w, TVMS_NODE_GE, length, lanes);
-  choice->then_case = tvms_line_write_chunk(w);
+  choice->then_case = write_chunk(w);
   choice->else_case = one_by_one;
   tvms_if_then_else *any = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
   any->condition = build(w, TVMS_NODE_NE, rest, number(w, 0));
@@ -291,7 +299,7 @@ static tvms_node *write_line(tvms_line_writer *w, bool threads) {
 static tvms_node *write_tile(tvms_line_writer *w, int64_t tile, tvms_node *begin) {
   w->chunk.tile = tile;
   w->chunk.tile_begin = begin;
-  return write_line(w, false);
+  return pass_plan(w)->turned ? tvms_line_write_chunk(w) : write_line(w, false);
 }
 
 // A tile at a place that is known.
@@ -357,8 +365,9 @@ static void write_inner_tiles(tvms_line_writer *w, int64_t first, tvms_node *cou
 
 // Tiles of the axis around the line, and what is left over. The first and the last one stand alone if
 // only they have padding.
-static tvms_node *write_tiles(tvms_line_writer *w, tvms_node *extent, uint8_t kind) {
+static tvms_node *write_tiles(tvms_line_writer *w, uint8_t kind) {
   int64_t tile = pass_plan(w)->tile;
+  tvms_node *extent = tvms_line_around(w)->extent;
   tvms_node *count = build(w, TVMS_NODE_FLOOR_DIV, extent, number(w, tile));
   tvms_node_vec stmts = {0};
   int64_t known = tvms_cpu_number(count);
@@ -391,12 +400,9 @@ static tvms_node *write_loops(tvms_line_writer *w) {
     w->own_now[i] = tvms_cpu_variable(w->unit, name, w->like);
   }
   uint8_t outer = threads && is_large(w) ? TVMS_FOR_PARALLEL : TVMS_FOR_SERIAL;
-  tvms_node *made;
-  if (tiled < around)
-    made = write_tiles(w, m->stage.axes[m->own[tiled]].extent,
-                       tiled ? TVMS_FOR_SERIAL : outer);
-  else
-    made = write_line(w, threads && around == 0);
+  bool tiles = tiled < around && !p->turned;
+  tvms_node *made = tiles ? write_tiles(w, tiled ? TVMS_FOR_SERIAL : outer)
+                          : write_line(w, threads && tiled == 0);
   for (uint32_t i = tiled; i-- > 0;)
     made = tvms_cpu_loop(w->unit, w->own_now[i], m->stage.axes[m->own[i]].extent,
                          i ? TVMS_FOR_SERIAL : outer, made);

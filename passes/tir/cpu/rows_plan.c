@@ -443,7 +443,7 @@ static int64_t row_distance(tvms_unit *unit, const tvms_node *buffer, tvms_list 
 // but where rows share their places in the cache: there whole lines are stored at once.
 static void plan_turn(tvms_unit *unit, const tvms_line_member *m, tvms_node *load,
                       tvms_line_pass_plan *p) {
-  enum { MOST_LANES = 16, FEWEST = 4, SHARED = 1024 };
+  enum { MOST_LANES = 16, FEWEST = 4, SHARED = 2048 };
   const tvms_stage_axis *line = &m->stage.axes[m->own[m->own_count - 1]];
   const tvms_stage_axis *around = &m->stage.axes[m->own[m->own_count - 2]];
   const tvms_store *store = m->stage.store;
