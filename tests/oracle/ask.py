@@ -87,7 +87,8 @@ def run_passes(module, steps):
     from tvm import relax
     on_relax, on_tir, on_device = homes_of_passes()
     # A pass of both languages has one name: in a module without Relax functions TIR's is meant.
-    has_relax = any(isinstance(function, relax.Function) for function in module.functions.values())
+    functions = module.functions.values() if hasattr(module, "functions") else [module]  # a program may be one function
+    has_relax = any(isinstance(function, relax.Function) for function in functions)
     places = on_relax + on_tir + on_device if has_relax else on_tir + on_device + on_relax
     for name, options in steps:
         pipeline = pipeline_of(name)
