@@ -59,6 +59,12 @@ static void next_line(tvms_writer *w, uint32_t begin) {
   tvms_format_comments_before(w, begin);
 }
 
+// `and` and `or` without parentheses around them stand on one level, as in ruff: where one of them
+// begins a line, all do.
+static bool goes_on(const tvms_writer *w, tvms_ref ref) {
+  return w->nodes[ref].kind == TVMS_SURF_BOOL && !w->nodes[ref].parens;
+}
+
 static void split_operation(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   uint32_t base = w->spine.len;
   int rank = tvms_format_precedence((tvms_surf_op)w->nodes[ref].op);
@@ -74,7 +80,11 @@ static void split_operation(tvms_writer *w, tvms_ref ref, uint32_t tail) {
     next_line(w, w->nodes[node->b].begin);
     tvms_writer_put_text(w, tvms_surface_operator_text((tvms_surf_op)node->op));
     tvms_writer_put_char(w, ' ');
-    tvms_format_item(w, node->b, w->spine.len == base ? tail : 0);
+    uint32_t behind = w->spine.len == base ? tail : 0;
+    if (goes_on(w, node->b))
+      split_operation(w, node->b, behind);
+    else
+      tvms_format_item(w, node->b, behind);
   }
 }
 
