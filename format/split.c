@@ -296,10 +296,13 @@ static void split_node(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   }
 }
 
-// Past the width no split helps, and one more level of indentation for each bracket would
-// make the text grow with the square of the nesting. Comments need their lines all the same.
+// Past the width no split helps, and one more level of indentation for each bracket makes the text
+// grow with the square of the nesting. ruff goes on for ever; here it ends where nobody has
+// written anything yet. Comments need their lines all the same.
+enum { HOPELESS = 4 };  // times the width
+
 static bool is_hopeless(const tvms_writer *w, tvms_ref ref) {
-  if (w->indent < w->width) return false;
+  if (w->indent / HOPELESS < w->width) return false;
   const tvms_surf *node = &w->nodes[ref];
   return w->comment_at
          >= (node->parens ? tvms_format_closing_columns(w, node->end) : node->end);
