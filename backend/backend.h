@@ -23,6 +23,8 @@ typedef struct {
   // For `run`: errors go to the tvms_raised that is passed as `self`, with their place.
   // Otherwise they are raised as TVM does.
   bool traced;
+  const struct tvms_foreign *TVMS_NULLABLE
+      foreign;      // what may be called beside the run time, if `traced`
   bool checked;     // every index is checked
   bool as_written;  // loops are not scheduled
   // A product that is added to something is rounded once, with the sum, where the processor
@@ -67,7 +69,7 @@ typedef struct {
   void (*close)(tvms_jit *jit);
 } tvms_backend;
 
-enum { TVMS_BACKEND_VERSION = 6 };
+enum { TVMS_BACKEND_VERSION = 7 };
 #define TVMS_BACKEND_ENTRY "tvms_backend_llvm"
 
 #endif

@@ -79,8 +79,8 @@ static tvms_status call_entry(tvms_run *run, tvms_vm_machine *machine, int64_t e
   return status;
 }
 
-static tvms_status run_with(tvms_run *run, tvms_vm_machine *machine, int64_t entry,
-                            tvms_value_visit *show, void *self) {
+static tvms_status run_inputs(tvms_run *run, tvms_vm_machine *machine, int64_t entry,
+                              tvms_value_visit *show, void *self) {
   const tvms_vm_function *function = &machine->code->functions.items[entry];
   tvms_machine_inputs inputs = {
       .context = run->context,
@@ -91,6 +91,16 @@ static tvms_status run_with(tvms_run *run, tvms_vm_machine *machine, int64_t ent
   };
   if (!make_inputs(run, &inputs)) return TVMS_OK;
   return call_entry(run, machine, entry, &inputs, show, self);
+}
+
+static tvms_status run_with(tvms_run *run, tvms_vm_machine *machine, int64_t entry,
+                            tvms_value_visit *show, void *self) {
+  bool good;
+  tvms_plugins *plugins = tvms_run_load_plugins(run, &good);
+  machine->interp->foreign = tvms_run_foreign(plugins);
+  tvms_status status = good ? run_inputs(run, machine, entry, show, self) : TVMS_OK;
+  if (plugins) tvms_backend_plugins_free(plugins);
+  return status;
 }
 
 tvms_status tvms_run_machine(tvms_run *run, tvms_source *source, tvms_heap *heap,

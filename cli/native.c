@@ -43,6 +43,7 @@ static bool compile(tvms_run *run, const char *backend_name, bool checked,
   }
   // What is checked is there to be compared with the interpreter.
   tvms_native_options options = {.checked = checked,
+                                 .foreign = tvms_run_foreign(call->plugins),
                                  .contract = tvms_run_contracts(run, !checked)};
   return tvms_compiled_open(&call->compiled, backend, call->module, call->entry,
                             &options);
@@ -86,16 +87,44 @@ static bool make_inputs(tvms_run *run, tvms_entry_call *call) {
   return filled;
 }
 
+tvms_plugins *tvms_run_load_plugins(tvms_run *run, bool *good) {
+  *good = true;
+  if (!run->options.plugins.len) return NULL;
+  tvms_plugins *plugins = tvms_backend_plugins_new(&run->context->memory);
+  tvms_strbuf why;
+  tvms_strbuf_init(&why, &run->context->memory);
+  for (uint32_t i = 0; i < run->options.plugins.len && *good; i++) {
+    const char *path = run->options.plugins.items[i];
+    *good = tvms_backend_plugins_open(plugins, path, &why);
+    if (!*good)
+      tvms_run_worsen(run, tvms_run_complain(run, "plug-in %s cannot be used: %s", path,
+                                             tvms_strbuf_text(&why)));
+  }
+  tvms_strbuf_fini(&why);
+  return plugins;
+}
+
+const tvms_foreign *tvms_run_foreign(const tvms_plugins *plugins) {
+  return plugins ? tvms_backend_plugins_foreign(plugins) : NULL;
+}
+
 bool tvms_run_open_call(tvms_run *run, const char *backend, bool checked,
                         tvms_entry_call *call) {
-  if (!compile(run, backend, checked, call)) return false;
+  bool good;
+  call->plugins = tvms_run_load_plugins(run, &good);
+  if (!good || !compile(run, backend, checked, call)) {
+    if (call->plugins) tvms_backend_plugins_free(call->plugins);
+    return false;
+  }
   tvms_heap_init(&call->heap, &run->context->memory);
   if (!make_inputs(run, call)) {
     tvms_run_close_call(call);
     return false;
   }
-  call->interp = (tvms_interp){
-      .context = run->context, .module = call->module, .heap = &call->heap};
+  call->interp = (tvms_interp){.context = run->context,
+                               .module = call->module,
+                               .heap = &call->heap,
+                               .foreign = tvms_run_foreign(call->plugins)};
   tvms_compiled_use(&call->compiled, &call->interp);
   return true;
 }
@@ -103,4 +132,5 @@ bool tvms_run_open_call(tvms_run *run, const char *backend, bool checked,
 void tvms_run_close_call(tvms_entry_call *call) {
   tvms_heap_fini(&call->heap);
   tvms_compiled_close(&call->compiled);
+  if (call->plugins) tvms_backend_plugins_free(call->plugins);
 }

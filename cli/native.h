@@ -2,6 +2,7 @@
 #ifndef TVMS_CLI_NATIVE_H
 #define TVMS_CLI_NATIVE_H
 
+#include "backend/plugin.h"
 #include "cli/run.h"
 #include "driver/inputs.h"
 #include "driver/native.h"
@@ -16,6 +17,7 @@ typedef struct {
   tvms_heap heap;
   tvms_value *values;  // arguments
   uint32_t count;
+  tvms_plugins *TVMS_NULLABLE plugins;
   tvms_interp interp;
 } tvms_entry_call;
 
@@ -36,6 +38,13 @@ TVMS_NODISCARD bool tvms_run_open_call(tvms_run *run, const char *backend, bool 
 
 // Frees the code and every value of the call.
 void tvms_run_close_call(tvms_entry_call *call);
+
+// Loads what --plugin names, or NULL; the caller frees it. `good` is false after a complaint.
+tvms_plugins *TVMS_NULLABLE tvms_run_load_plugins(tvms_run *run, bool *good);
+
+// Their functions, if there are any.
+const tvms_foreign *TVMS_NULLABLE
+tvms_run_foreign(const tvms_plugins *TVMS_NULLABLE plugins);
 
 // Reads a file of an input (a tvms_inputs_read; `state` is the run).
 const tvms_source *TVMS_NULLABLE tvms_run_read_input(void *state, const char *path);

@@ -1,6 +1,7 @@
 // First what is given, which decides symbolic sizes; then what is random.
 #include "driver/inputs.h"
 
+#include "interp/meaning.h"
 #include "interp/prim.h"
 #include "ir/contract.h"
 #include "ir/walk.h"
@@ -50,22 +51,43 @@ typedef struct {
 static bool is_written(tvms_context *context, const tvms_member *member,
                        const tvms_node *data, uint32_t *left);
 
+// The PrimFunc of the module that is called, also by its name, and where its arguments begin.
+static const tvms_member *TVMS_NULLABLE callee_of(const tvms_module *module,
+                                                  const tvms_call *call,
+                                                  uint32_t *first) {
+  tvms_tir_opcode op = tvms_call_opcode(&call->head);
+  bool named = op == TVMS_TIR_tvm_call_packed || op == TVMS_TIR_tvm_call_cpacked
+               || op == TVMS_TIR_call_extern;
+  *first = named ? 1 : 0;
+  if (named) return tvms_meaning_of_named(module, call->args.items[0]);
+  const tvms_member *member = tvms_module_named(module, call->callee);
+  bool known =
+      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
+  return known ? member : NULL;
+}
+
+static bool is_pointer(const tvms_node *argument, const tvms_node *data) {
+  if (argument == data) return true;
+  return argument->kind == TVMS_NODE_CALL
+         && tvms_call_opcode(argument) == TVMS_TIR_tvm_stack_make_array
+         && tvms_as_call(argument)->args.items[0] == data;
+}
+
 // A function of the module that gets the pointer may write there.
 static bool writes_by_call(const write_search *search, const tvms_call *call) {
   const tvms_module *module = search->member->unit->module;
-  if (!module || call->callee->kind != TVMS_NODE_GLOBAL_VAR) return false;
-  const tvms_member *member =
-      tvms_module_find(module, tvms_as_global_var(call->callee)->name);
-  bool known =
-      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
-  if (!known) return false;
+  uint32_t first;
+  const tvms_member *member = module ? callee_of(module, call, &first) : NULL;
+  if (!member) return false;
   const tvms_prim_func *callee = tvms_as_prim_func(member->function);
-  for (uint32_t i = 0; i < call->args.len && i < callee->params.len; i++) {
-    if (call->args.items[i] != search->data || !*search->left) continue;
+  for (uint32_t i = first; i < call->args.len && i - first < callee->params.len; i++) {
+    if (!is_pointer(call->args.items[i], search->data) || !*search->left) continue;
     --*search->left;
-    const tvms_node *buffer = i < callee->buffers.len ? callee->buffers.items[i] : NULL;
+    uint32_t param = i - first;
+    const tvms_node *buffer =
+        param < callee->buffers.len ? callee->buffers.items[param] : NULL;
     const tvms_node *data =
-        buffer ? tvms_as_buffer(buffer)->data : callee->params.items[i];
+        buffer ? tvms_as_buffer(buffer)->data : callee->params.items[param];
     if (is_written(search->context, member, data, search->left)) return true;
   }
   return false;

@@ -2,6 +2,7 @@
 #include "driver/native.h"
 
 #include "driver/copy.h"
+#include "interp/meaning.h"
 #include "ir/walk.h"
 #include "passes/manager.h"
 #include "passes/pipeline.h"
@@ -61,7 +62,10 @@ typedef struct {
 static tvms_walk_step add_called(void *self, tvms_node *node, tvms_field_role role) {
   reach *r = self;
   (void)role;
-  const tvms_member *called = tvms_module_named(r->module, node);
+  // A function may be called by a text, too.
+  const tvms_member *called = node->kind == TVMS_NODE_STRING_IMM
+                                  ? tvms_meaning_of_named(r->module, node)
+                                  : tvms_module_named(r->module, node);
   if (!called || tvms_module_find(r->reached, called->name)) return TVMS_WALK_ON;
   r->reached->members[r->reached->member_count++] = *called;
   return TVMS_WALK_ON;

@@ -8,6 +8,7 @@
 #include "interp/calls.h"
 
 #include "interp/buffer.h"
+#include "interp/foreign.h"
 #include "interp/frame.h"
 #include "interp/meaning.h"
 #include "interp/packed_tir.h"
@@ -115,13 +116,26 @@ static tvms_scalar call_math(tvms_interp_frame *f, const tvms_call *call,
                              type);
 }
 
-// call_extern("float32", "expf", x): functions of libm by their names in C.
+static tvms_scalar call_member(tvms_interp_frame *f, const tvms_member *member,
+                               tvms_list given, tvms_span span);
+
+// call_extern("float32", "expf", x): functions of the module, which take numbers and pointers, of libm by
+// their names in C, and of plug-ins.
 static tvms_scalar call_extern(tvms_interp_frame *f, const tvms_call *call,
                                uint32_t lane) {
   const char *name;
   tvms_tir_opcode opcode = tvms_meaning_of_extern(call, &name);
-  if (!opcode) fault(f, TVMS_D_unknown_function, call->head.span, name);
-  return call_math(f, call, opcode, 1, lane);
+  const tvms_member *member =
+      call->args.len ? tvms_meaning_of_named(f->interp->module, call->args.items[0])
+                     : NULL;
+  if (member) {
+    tvms_list given = {call->args.items + 1, call->args.len - 1};
+    return call_member(f, member, given, call->head.span);
+  }
+  if (opcode) return call_math(f, call, opcode, 1, lane);
+  if (tvms_interp_foreign_has(f->interp->foreign, name))
+    return tvms_interp_call_foreign(f, call);
+  fault(f, TVMS_D_unknown_function, call->head.span, name);
 }
 
 static tvms_scalar shift(tvms_interp_frame *f, const tvms_call *call, uint32_t lane,
@@ -285,9 +299,8 @@ static tvms_scalar call_operator(tvms_interp_frame *f, const tvms_call *call,
     return of_int(0);
   case TVMS_TIR_call_extern:
   case TVMS_TIR_call_pure_extern: return call_extern(f, call, lane);
-  case TVMS_TIR_tvm_call_packed:
-    tvms_interp_call_packed_of_tir(f, call);
-    return of_int(0);
+  case TVMS_TIR_tvm_call_cpacked:
+  case TVMS_TIR_tvm_call_packed: return tvms_interp_call_packed_of_tir(f, call);
   case TVMS_TIR_tvm_struct_get: return tvms_interp_struct_get(f, call);
   case TVMS_TIR_tvm_struct_set: tvms_interp_struct_set(f, call); return of_int(0);
   case TVMS_TIR_tvm_stack_alloca: return tvms_interp_stack_alloca(f, call);
@@ -309,6 +322,23 @@ static tvms_value pass(tvms_interp_frame *f, const tvms_node *argument_node) {
   return (tvms_value){.kind = (uint8_t)kind, .i = value.i};
 }
 
+static tvms_scalar call_member(tvms_interp_frame *f, const tvms_member *member,
+                               tvms_list given, tvms_span span) {
+  // A call in a loop must not take memory again and again.
+  enum { FEW = 16 };
+  tvms_value few[FEW];
+  tvms_value *args =
+      given.len <= FEW ? few
+                       : tvms_arena_array(&f->context->scratch, tvms_value, given.len);
+  for (uint32_t i = 0; i < given.len; i++) {
+    args[i] = pass(f, given.items[i]);
+  }
+  tvms_value result =
+      tvms_interp_call_member(f->interp, member, args, given.len, span, f);
+  return result.kind == TVMS_VALUE_FLOAT ? (tvms_scalar){.f = result.f}
+                                         : of_int(result.i);
+}
+
 static tvms_scalar call_global(tvms_interp_frame *f, const tvms_call *call) {
   tvms_sym name = tvms_as_global_var(call->callee)->name;
   const tvms_member *member = tvms_module_find(f->interp->module, name);
@@ -318,20 +348,7 @@ static tvms_scalar call_global(tvms_interp_frame *f, const tvms_call *call) {
     fault(f, TVMS_D_unknown_function, call->head.span,
           tvms_symbol_text(f->context, name));
   }
-  // A call in a loop must not take memory again and again.
-  enum { FEW = 16 };
-  tvms_value few[FEW];
-  tvms_value *args =
-      call->args.len <= FEW
-          ? few
-          : tvms_arena_array(&f->context->scratch, tvms_value, call->args.len);
-  for (uint32_t i = 0; i < call->args.len; i++) {
-    args[i] = pass(f, call->args.items[i]);
-  }
-  tvms_value result = tvms_interp_call_member(f->interp, member, args, call->args.len,
-                                              call->head.span, f);
-  return result.kind == TVMS_VALUE_FLOAT ? (tvms_scalar){.f = result.f}
-                                         : of_int(result.i);
+  return call_member(f, member, call->args, call->head.span);
 }
 
 tvms_scalar tvms_interp_eval_call(tvms_interp_frame *f, const tvms_call *call,

@@ -21,12 +21,16 @@ typedef struct tvms_raised {
   int64_t got;     // valid if `compared`
   int64_t expected;
   int32_t compared;
-  // What that code calls packed functions through, by a name that tvms_packed_find knows: 0,
+  // What that code calls packed functions through, by a name that tvms_packed_find or the plug-ins know: 0,
   // or -1 after it has left here why it failed, with the span of the call. Filled in by the
   // caller.
   int (*call_packed)(struct tvms_raised *raised, const char *name, const tvms_any *args,
                      int32_t count, uint32_t begin, uint32_t end);
   tvms_memory *memory;
+  const struct tvms_foreign *TVMS_NULLABLE foreign;
+  // What a function of a plug-in has given, in both forms.
+  int64_t whole;
+  double real;
 } tvms_raised;
 
 // What runs PrimFuncs; the results are the same.
@@ -68,6 +72,8 @@ typedef struct {
   tvms_value (*TVMS_NULLABLE invoke)(void *state, const void *function,
                                      const tvms_value *args, uint32_t count);
   void *invoke_state;
+  // Functions of plug-ins (interp/foreign.h); NULL: there are none.
+  const struct tvms_foreign *TVMS_NULLABLE foreign;
   uint8_t engine;  // tvms_interp_engine
   bool
       defines;  // operators of Relax are computed by their definition, if they have one

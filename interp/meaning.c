@@ -54,6 +54,17 @@ tvms_tir_opcode tvms_meaning_of_extern(const tvms_call *call, const char **name)
   return TVMS_TIR_NONE;
 }
 
+const tvms_member *tvms_meaning_of_named(const tvms_module *module,
+                                         const tvms_node *name) {
+  if (name->kind != TVMS_NODE_STRING_IMM) return NULL;
+  tvms_bytes text = tvms_as_string_imm(name)->value;
+  tvms_sym symbol = tvms_symbol_intern(module->context, text.text, text.len);
+  const tvms_member *member = tvms_module_find(module, symbol);
+  bool callable =
+      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
+  return callable ? member : NULL;
+}
+
 static uint32_t least(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }

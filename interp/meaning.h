@@ -4,6 +4,7 @@
 #define TVMS_INTERP_MEANING_H
 
 #include "ir/build.h"
+#include "ir/module.h"
 #include "ir/tir_op.h"
 #include "support/strbuf.h"
 
@@ -44,5 +45,9 @@ typedef struct {
 
 // What a MATCH_BUFFER_REGION says of a source with `ndim` dimensions.
 tvms_meaning_match tvms_meaning_of_match(const tvms_node *node, uint32_t ndim);
+
+// The PrimFunc of the module that T.call_packed, T.call_cpacked or T.call_extern names by a STRING_IMM, or NULL.
+const tvms_member *TVMS_NULLABLE tvms_meaning_of_named(const tvms_module *module,
+                                                       const tvms_node *name);
 
 #endif

@@ -4,7 +4,9 @@
 #include "interp/packed_tir.h"
 
 #include "interp/buffer.h"
+#include "interp/foreign.h"
 #include "interp/meaning.h"
+#include "interp/prim.h"
 #include "ir/op.h"
 #include "runtime/packed.h"
 
@@ -99,19 +101,110 @@ static tvms_any argument_of(tvms_interp_frame *f, const tvms_node *node) {
   return any;
 }
 
-void tvms_interp_call_packed_of_tir(tvms_interp_frame *f, const tvms_call *call) {
+// ---- Functions of the module ----
+
+// A tensor over the memory that it was made of, without strides.
+static tvms_value tensor_value(tvms_interp_frame *f, const tvms_dl_tensor *tensor,
+                               tvms_span span) {
+  uint64_t bytes;
+  bool good =
+      !tensor->strides
+      && tvms_tensor_measure(tensor->dtype, tensor->ndim, tensor->shape, &bytes);
+  tvms_tensor *made = good ? tvms_tensor_over(
+                          f->interp->heap, tensor->dtype, tensor->ndim, tensor->shape,
+                          (char *)tensor->data + tensor->byte_offset, bytes)
+                           : NULL;
+  if (!made)
+    fault(f, TVMS_D_wrong_argument, span, "of T.call_packed",
+          "a tensor without strides is expected");
+  return tvms_value_of_tensor(made);
+}
+
+static tvms_value value_of(tvms_interp_frame *f, tvms_any any, tvms_span span) {
+  switch (any.type_index) {
+  case TVMS_ANY_DL_TENSOR: return tensor_value(f, any.v.p, span);
+  case TVMS_ANY_INT: return (tvms_value){.kind = TVMS_VALUE_INT, .i = any.v.i};
+  case TVMS_ANY_BOOL: return (tvms_value){.kind = TVMS_VALUE_BOOL, .i = any.v.i};
+  case TVMS_ANY_FLOAT: return (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = any.v.f};
+  default: return (tvms_value){.kind = TVMS_VALUE_FUNCTION, .function = any.v.p};
+  }
+}
+
+// A number as one of the type of the call.
+static tvms_scalar as_value(const tvms_call *call, int64_t whole, double real) {
+  if (tvms_dtype_is_real(call->head.dtype)) return (tvms_scalar){.f = real};
+  return (tvms_scalar){.i = whole};
+}
+
+static tvms_scalar call_member(tvms_interp_frame *f, const tvms_call *call,
+                               const tvms_member *member, const tvms_any *args,
+                               uint32_t count) {
   tvms_span span = call->head.span;
-  const tvms_node *first = call->args.len ? call->args.items[0] : &call->head;
-  if (first->kind != TVMS_NODE_STRING_IMM) unsupported(f, &call->head);
-  tvms_bytes name = tvms_as_string_imm(first)->value;
-  tvms_packed_function *function = tvms_packed_find(name.text, name.len);
-  if (!function) fault(f, TVMS_D_unknown_function, span, name.text);
-  tvms_mark mark = tvms_arena_mark(&f->context->scratch);
+  tvms_value *values =
+      tvms_arena_array(&f->context->scratch, tvms_value, (size_t)count + 1);
+  for (uint32_t i = 0; i < count; i++)
+    values[i] = value_of(f, args[i], span);
+  tvms_value result =
+      tvms_interp_call_member(f->interp, member, values, count, span, f);
+  for (uint32_t i = 0; i < count; i++)
+    tvms_value_drop(values[i]);
+  bool real = result.kind == TVMS_VALUE_FLOAT;
+  return as_value(call, real ? (int64_t)result.f : result.i,
+                  real ? result.f : (double)result.i);
+}
+
+// ---- Calls ----
+
+static const tvms_any *arguments_of(tvms_interp_frame *f, const tvms_call *call) {
   uint32_t count = call->args.len - 1;
   tvms_any *args = tvms_arena_array(&f->context->scratch, tvms_any, count ? count : 1);
   for (uint32_t i = 0; i < count; i++)
     args[i] = argument_of(f, call->args.items[i + 1]);
-  const char *wrong = function(&f->context->memory, args, (int32_t)count);
-  if (wrong) fault(f, TVMS_D_packed_refused, span, name.text, wrong);
+  return args;
+}
+
+static tvms_scalar call_foreign(tvms_interp_frame *f, const tvms_call *call,
+                                const char *name, const tvms_any *args) {
+  int64_t whole;
+  double real;
+  const char *kind, *wrong = tvms_interp_foreign_number(f->interp->foreign, name, args,
+                                                        (int32_t)call->args.len - 1,
+                                                        &whole, &real, &kind);
+  if (wrong) fault(f, TVMS_D_compiled_code_raised, call->head.span, kind, wrong);
+  return as_value(call, whole, real);
+}
+
+tvms_scalar tvms_interp_call_foreign(tvms_interp_frame *f, const tvms_call *call) {
+  tvms_mark mark = tvms_arena_mark(&f->context->scratch);
+  const char *name = tvms_as_string_imm(call->args.items[0])->value.text;
+  tvms_scalar value = call_foreign(f, call, name, arguments_of(f, call));
   tvms_arena_reset(&f->context->scratch, mark);
+  return value;
+}
+
+tvms_scalar tvms_interp_call_packed_of_tir(tvms_interp_frame *f,
+                                           const tvms_call *call) {
+  tvms_span span = call->head.span;
+  const tvms_node *first = call->args.len ? call->args.items[0] : &call->head;
+  if (first->kind != TVMS_NODE_STRING_IMM) unsupported(f, &call->head);
+  tvms_bytes name = tvms_as_string_imm(first)->value;
+  const tvms_member *member = tvms_meaning_of_named(f->interp->module, first);
+  tvms_packed_function *function = tvms_packed_find(name.text, name.len);
+  bool foreign = tvms_interp_foreign_has(f->interp->foreign, name.text);
+  if (!member && !function && !foreign)
+    fault(f, TVMS_D_unknown_function, span, name.text);
+  tvms_mark mark = tvms_arena_mark(&f->context->scratch);
+  uint32_t count = call->args.len - 1;
+  const tvms_any *args = arguments_of(f, call);
+  tvms_scalar value = {.i = 0};
+  if (member) {
+    value = call_member(f, call, member, args, count);
+  } else if (function) {
+    const char *wrong = function(&f->context->memory, args, (int32_t)count);
+    if (wrong) fault(f, TVMS_D_packed_refused, span, name.text, wrong);
+  } else {
+    value = call_foreign(f, call, name.text, args);
+  }
+  tvms_arena_reset(&f->context->scratch, mark);
+  return value;
 }

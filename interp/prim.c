@@ -10,6 +10,7 @@
 #include "interp/code_run.h"
 #include "interp/codes.h"
 #include "interp/expr.h"
+#include "interp/foreign.h"
 #include "interp/frame.h"
 #include "interp/packed_entry.h"
 #include "interp/relax.h"
@@ -220,10 +221,16 @@ TVMS_NORETURN static void report_raised(tvms_interp_frame *f, const tvms_raised 
 static int call_packed(tvms_raised *raised, const char *name, const tvms_any *args,
                        int32_t count, uint32_t begin, uint32_t end) {
   tvms_packed_function *function = tvms_packed_find(name, strlen(name));
-  const char *wrong =
-      function ? function(raised->memory, args, count) : "it is not here";
+  const char *kind = name, *wrong = "it is not here";
+  raised->whole = 0;
+  raised->real = 0;
+  if (function)
+    wrong = function(raised->memory, args, count);
+  else if (tvms_interp_foreign_has(raised->foreign, name))
+    wrong = tvms_interp_foreign_number(raised->foreign, name, args, count,
+                                       &raised->whole, &raised->real, &kind);
   if (!wrong) return 0;
-  raised->kind = name;
+  raised->kind = kind;
   raised->text = wrong;
   raised->span = (tvms_span){begin, end};
   return -1;
@@ -242,7 +249,9 @@ static tvms_value call_compiled(tvms_interp_frame *f, tvms_safe_call kernel,
       any[i] =
           (tvms_any){.type_index = TVMS_ANY_POINTER, .v.p = args[i].tensor->view.data};
   }
-  tvms_raised raised = {.call_packed = call_packed, .memory = &f->context->memory};
+  tvms_raised raised = {.call_packed = call_packed,
+                        .memory = &f->context->memory,
+                        .foreign = f->interp->foreign};
   tvms_any result = {0};
   if (kernel(&raised, any, (int32_t)count, &result) == 0) return from_any(result);
   if (!raised.kind) raised = (tvms_raised){.kind = "RuntimeError", .text = "failed"};

@@ -119,12 +119,20 @@ static tvms_value make_outputs(tvms_interp_frame *f, const tvms_call *call,
   return (tvms_value){.kind = TVMS_VALUE_TUPLE, .tuple = tuple};
 }
 
-static tvms_value op_call_tir(tvms_interp_frame *f, const tvms_call *call) {
-  const tvms_node *callee = argument(f, call, 0);
-  if (callee->kind == TVMS_NODE_EXTERN_FUNC) {
-    fault(f, TVMS_D_unknown_function, callee->span,
-          tvms_as_extern_func(callee)->symbol.text);
-  }
+// call_dps_packed: a packed function that writes into what is behind its arguments.
+static void call_packed_into(tvms_interp_frame *f, const tvms_call *call,
+                             const values *args) {
+  const tvms_node *callee = call->args.items[0];
+  tvms_bytes name = tvms_as_extern_func(callee)->symbol;
+  if (!tvms_interp_has_packed(f->interp, name))
+    fault(f, TVMS_D_unknown_function, callee->span, name.text);
+  tvms_value_drop(
+      tvms_interp_call_packed(f, name, args->items, args->len, callee->span));
+}
+
+static void call_kernel(tvms_interp_frame *f, const tvms_call *call,
+                        const values *args) {
+  const tvms_node *callee = call->args.items[0];
   if (callee->kind != TVMS_NODE_GLOBAL_VAR) unsupported(f, call);
   tvms_sym name = tvms_as_global_var(callee)->name;
   const tvms_member *member = tvms_module_find(f->interp->module, name);
@@ -133,12 +141,21 @@ static tvms_value op_call_tir(tvms_interp_frame *f, const tvms_call *call) {
   if (!callable) {
     fault(f, TVMS_D_unknown_function, callee->span, tvms_symbol_text(f->context, name));
   }
+  tvms_value_drop(tvms_interp_call_member(f->interp, member, args->items, args->len,
+                                          call->head.span, f));
+}
+
+static tvms_value op_call_tir(tvms_interp_frame *f, const tvms_call *call) {
+  bool packed = argument(f, call, 0)->kind == TVMS_NODE_EXTERN_FUNC;
   values args = {0};
   push_arguments(f, argument(f, call, 1), &args);
   tvms_value result = make_outputs(f, call, &args);
   push_sizes(f, call, &args);
-  tvms_value_drop(tvms_interp_call_member(f->interp, member, args.items, args.len,
-                                          call->head.span, f));
+  if (packed) {
+    call_packed_into(f, call, &args);
+  } else {
+    call_kernel(f, call, &args);
+  }
   for (uint32_t i = 0; i < args.len; i++) {
     tvms_value_drop(args.items[i]);
   }
@@ -213,7 +230,7 @@ static tvms_value op_packed(tvms_interp_frame *f, const tvms_call *call) {
   const tvms_node *callee = argument(f, call, 0);
   if (callee->kind != TVMS_NODE_EXTERN_FUNC) unsupported(f, call);
   tvms_bytes name = tvms_as_extern_func(callee)->symbol;
-  if (!tvms_interp_has_packed(name))
+  if (!tvms_interp_has_packed(f->interp, name))
     fault(f, TVMS_D_unknown_function, callee->span, name.text);
   uint32_t count = call->args.len - 1;
   tvms_value *args = tvms_arena_array(&f->context->scratch, tvms_value, count + 1);

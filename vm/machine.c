@@ -21,7 +21,7 @@ static void find(tvms_vm_machine *m, tvms_vm_entry *entry) {
   tvms_arena *arena = &m->interp->context->arena;
   const char *ended = tvms_arena_text(arena, name.text, name.len);
   entry->kernel = m->find ? m->find(m->find_state, ended) : NULL;
-  entry->found = entry->kernel || tvms_interp_has_packed(name);
+  entry->found = entry->kernel || tvms_interp_has_packed(m->interp, name);
   if (!entry->found) fault(&m->frame, TVMS_D_machine_function_missing, nowhere, ended);
 }
 

@@ -12,6 +12,7 @@
 #include "backend/llvm/packed.h"
 #include "backend/llvm/symbols.h"
 #include "backend/llvm/types.h"
+#include "interp/foreign.h"
 #include "interp/meaning.h"
 #include "interp/result.h"
 
@@ -302,11 +303,21 @@ static LLVMValueRef choose_lanes(emitter *e, const tvms_call *call,
   return result;
 }
 
-// call_extern("float32", "expf", x): functions of libm by their names in C.
+static LLVMValueRef call_member(emitter *e, const tvms_call *call,
+                                const tvms_member *TVMS_NULLABLE member,
+                                uint32_t first);
+
+// call_extern("float32", "expf", x): functions of the module, which take numbers and pointers, of libm by
+// their names in C, and when the program is run of plug-ins.
 static LLVMValueRef call_extern(emitter *e, const tvms_call *call) {
   const char *name;
   tvms_tir_opcode opcode = tvms_meaning_of_extern(call, &name);
+  const tvms_member *member =
+      call->args.len ? tvms_meaning_of_named(e->program, call->args.items[0]) : NULL;
+  if (member) return call_member(e, call, member, 1);
   if (opcode) return call_math(e, call, &math_rows[opcode], 1);
+  if (e->options->traced && tvms_interp_foreign_has(e->options->foreign, name))
+    return tvms_emit_call_packed(e, call);
   tvms_diag_report(&e->context->diags, TVMS_D_unknown_function, call->head.span, name);
   tvms_emit_give_up(e);
 }
@@ -371,6 +382,7 @@ static LLVMValueRef call_operator(emitter *e, const tvms_call *call) {
   case TVMS_TIR_prefetch: return LLVMConstNull(e->i32);
   case TVMS_TIR_call_extern:
   case TVMS_TIR_call_pure_extern: return call_extern(e, call);
+  case TVMS_TIR_tvm_call_cpacked:
   case TVMS_TIR_tvm_call_packed: return tvms_emit_call_packed(e, call);
   default:
     refuse_call(e, call,
@@ -387,33 +399,33 @@ static LLVMValueRef new_slot(emitter *e) {
   return slot;
 }
 
-// Another PrimFunc that takes numbers and pointers only.
-static LLVMValueRef call_global(emitter *e, const tvms_call *call) {
-  tvms_sym name = tvms_as_global_var(call->callee)->name;
-  const tvms_member *member = tvms_module_find(e->program, name);
+// Another PrimFunc that takes numbers and pointers only: the arguments from `first` on.
+static LLVMValueRef call_member(emitter *e, const tvms_call *call,
+                                const tvms_member *TVMS_NULLABLE member,
+                                uint32_t first) {
   bool callable =
       member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
   const tvms_prim_func *function =
       callable ? tvms_as_prim_func(member->function) : NULL;
   size_vars sizes = {0};
   if (function) tvms_emit_collect_sizes(e, function, &sizes);
-  bool same = function && function->params.len == call->args.len && !sizes.len;
-  if (!same) refuse_call(e, call, tvms_symbol_text(e->context, name));
+  uint32_t count = call->args.len - first;
+  if (!function || function->params.len != count || sizes.len)
+    refuse_call(e, call, member ? tvms_symbol_text(e->context, member->name) : "?");
   LLVMValueRef *args =
-      tvms_arena_array(&e->context->scratch, LLVMValueRef, call->args.len + 2);
+      tvms_arena_array(&e->context->scratch, LLVMValueRef, (size_t)count + 2);
   args[0] = e->raised;
   args[1] = new_slot(e);
-  for (uint32_t i = 0; i < call->args.len; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     tvms_dtype wanted = function->params.items[i]->dtype;
-    LLVMValueRef value = argument(e, call, i);
+    LLVMValueRef value = argument(e, call, i + first);
     if (function->buffers.items[i]) wanted = TVMS_DTYPE(HANDLE, 64);
     args[i + 2] =
-        tvms_emit_convert(e, dtype_of(call, i), wanted, value, call->head.span);
+        tvms_emit_convert(e, dtype_of(call, i + first), wanted, value, call->head.span);
   }
   LLVMTypeRef type = tvms_emit_body_type(e, function, &sizes);
   LLVMValueRef callee = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));
-  LLVMValueRef status =
-      LLVMBuildCall2(e->builder, type, callee, args, call->args.len + 2, "");
+  LLVMValueRef status = LLVMBuildCall2(e->builder, type, callee, args, count + 2, "");
   failure passed_up = {.span = call->head.span};
   LLVMValueRef zero = LLVMConstNull(e->i32);
   tvms_emit_check(e, LLVMBuildICmp(e->builder, LLVMIntEQ, status, zero, ""),
@@ -422,6 +434,13 @@ static LLVMValueRef call_global(emitter *e, const tvms_call *call) {
   if (tvms_dtype_is_void(result) || tvms_dtype_is_void(call->head.dtype)) return zero;
   LLVMValueRef value = tvms_emit_load(e, result, args[1], call->head.span);
   return tvms_emit_convert(e, result, call->head.dtype, value, call->head.span);
+}
+
+static LLVMValueRef call_global(emitter *e, const tvms_call *call) {
+  tvms_sym name = tvms_as_global_var(call->callee)->name;
+  const tvms_member *member = tvms_module_find(e->program, name);
+  if (!member) refuse_call(e, call, tvms_symbol_text(e->context, name));
+  return call_member(e, call, member, 0);
 }
 
 LLVMValueRef tvms_emit_call(emitter *e, const tvms_call *call) {

@@ -93,8 +93,11 @@ static void call_body(emitter *e, const tvms_member *member, const tvms_entry *e
 void tvms_emit_entry(emitter *e, const tvms_member *member) {
   const tvms_entry *entry = tvms_entry_new(e->context, member, !e->options->traced);
   LLVMTypeRef types[] = {e->pointer, e->pointer, e->i32, e->pointer};
-  e->function = LLVMAddFunction(e->module, tvms_emit_entry_name(e, member),
-                                LLVMFunctionType(e->i32, types, 4, false));
+  // A call by its name may have come before.
+  e->function = LLVMGetNamedFunction(e->module, tvms_emit_entry_name(e, member));
+  if (!e->function)
+    e->function = LLVMAddFunction(e->module, tvms_emit_entry_name(e, member),
+                                  LLVMFunctionType(e->i32, types, 4, false));
   // A call takes 10 ns instead of 7, and compiling it a third of the time.
   tvms_llvm_make_fast(e->function);
   // What a library raises goes to its host.

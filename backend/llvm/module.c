@@ -129,10 +129,16 @@ void tvms_emit_entries(emitter *e) {
   const tvms_module *program = e->program;
   for (uint32_t i = 0; i < program->member_count; i++) {
     const tvms_member *member = &program->members[i];
-    if (!has_entry(e, member)) continue;
+    // One of no use outside may be called by its name here.
+    bool exported = has_entry(e, member);
+    bool called = !exported && member->function
+                  && member->function->kind == TVMS_NODE_PRIM_FUNC
+                  && LLVMGetNamedFunction(e->module, tvms_emit_entry_name(e, member));
+    if (!exported && !called) continue;
     tvms_mark mark = tvms_arena_mark(&e->context->scratch);
     open_function(e, member);
     tvms_emit_entry(e, member);
+    if (called) LLVMSetLinkage(e->function, LLVMInternalLinkage);
     bool served = tvms_call_contract(tvms_as_prim_func(member->function)).result_text;
     if (served && e->options->plain_prefix)
       tvms_emit_plain(e, member, e->options->plain_prefix);

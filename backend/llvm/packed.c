@@ -9,7 +9,11 @@
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
 #include "backend/llvm/stmt.h"
+#include "backend/llvm/symbols.h"
 #include "backend/llvm/types.h"
+#include "interp/foreign.h"
+#include "interp/meaning.h"
+#include "interp/result.h"
 #include "runtime/packed.h"
 
 // Words of 64 bits on the stack of the function.
@@ -201,21 +205,82 @@ static void call_traced(emitter *e, LLVMValueRef name, LLVMValueRef args,
   check_status(e, LLVMBuildCall2(e->builder, type, call, all, 6, ""), span);
 }
 
+// What a function of a plug-in has given, as a value of the call.
+static LLVMValueRef given_number(emitter *e, const tvms_call *call) {
+  tvms_dtype dtype = call->head.dtype;
+  if (tvms_dtype_is_void(dtype)) return LLVMConstNull(e->i32);
+  bool real = tvms_dtype_is_real(dtype);
+  tvms_dtype wide = real ? TVMS_DTYPE(FLOAT, 64) : TVMS_DTYPE(INT, 64);
+  size_t offset = real ? offsetof(tvms_raised, real) : offsetof(tvms_raised, whole);
+  LLVMValueRef at = tvms_emit_int(e, (int64_t)offset);
+  LLVMValueRef place = LLVMBuildGEP2(e->builder, e->i8, e->raised, &at, 1, "");
+  LLVMTypeRef type = tvms_emit_type(e, wide, call->head.span);
+  LLVMValueRef value = LLVMBuildLoad2(e->builder, type, place, "");
+  if (tvms_dtype_is_handle(dtype))
+    return LLVMBuildIntToPtr(e->builder, value, e->pointer, "");
+  return tvms_emit_convert(e, wide, dtype, value, call->head.span);
+}
+
+// The entry of another function of the module, which may come later.
+static LLVMValueRef entry_of(emitter *e, const tvms_member *member, LLVMTypeRef type) {
+  const char *name = tvms_emit_entry_name(e, member);
+  LLVMValueRef found = LLVMGetNamedFunction(e->module, name);
+  if (found) return found;
+  // Entries are made when bodies are optimized, and need this one then.
+  LLVMValueRef body = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));
+  LLVMSetLinkage(body, LLVMExternalLinkage);
+  LLVMSetVisibility(body, LLVMHiddenVisibility);
+  return LLVMAddFunction(e->module, name, type);
+}
+
+static LLVMValueRef call_own(emitter *e, const tvms_call *call,
+                             const tvms_member *member, LLVMValueRef args) {
+  LLVMTypeRef types[] = {e->pointer, e->pointer, e->i32, e->pointer};
+  LLVMTypeRef type = LLVMFunctionType(e->i32, types, 4, false);
+  LLVMValueRef result = words(e, 2);
+  put(e, result, 0, tvms_emit_int(e, 0));
+  put(e, result, 8, tvms_emit_int(e, 0));
+  LLVMValueRef all[] = {e->raised, args, int32(e, call->args.len - 1), result};
+  LLVMValueRef callee = entry_of(e, member, type);
+  check_status(e, LLVMBuildCall2(e->builder, type, callee, all, 4, ""),
+               call->head.span);
+  tvms_dtype dtype = call->head.dtype,
+             made = tvms_interp_result_dtype(&e->context->memory, member->function);
+  if (tvms_dtype_is_void(dtype)) return LLVMConstNull(e->i32);
+  if (tvms_dtype_is_void(made))
+    return LLVMConstNull(tvms_emit_type(e, dtype, call->head.span));
+  tvms_dtype wide =
+      tvms_dtype_is_real(made) ? TVMS_DTYPE(FLOAT, 64) : TVMS_DTYPE(INT, 64);
+  LLVMValueRef at = tvms_emit_int(e, 8);
+  LLVMValueRef place = LLVMBuildGEP2(e->builder, e->i8, result, &at, 1, "");
+  LLVMValueRef value =
+      LLVMBuildLoad2(e->builder, tvms_emit_type(e, wide, call->head.span), place, "");
+  return tvms_emit_convert(e, wide, dtype, value, call->head.span);
+}
+
+static bool is_known(const emitter *e, tvms_bytes name) {
+  return tvms_packed_find(name.text, name.len)
+         || tvms_interp_foreign_has(e->options->foreign, name.text);
+}
+
 LLVMValueRef tvms_emit_call_packed(emitter *e, const tvms_call *call) {
   tvms_span span = call->head.span;
   const tvms_node *first = call->args.len ? call->args.items[0] : NULL;
   if (!first || first->kind != TVMS_NODE_STRING_IMM)
     tvms_emit_refuse(e, span, "a packed function without a name");
   tvms_bytes text = tvms_as_string_imm(first)->value;
-  if (e->options->traced && !tvms_packed_find(text.text, text.len)) {
+  const tvms_member *member = tvms_meaning_of_named(e->program, first);
+  if (e->options->traced && !member && !is_known(e, text)) {
     tvms_diag_report(&e->context->diags, TVMS_D_unknown_function, span, text.text);
     tvms_emit_give_up(e);
   }
-  LLVMValueRef args = arguments_of(e, call->args), name = tvms_emit_text(e, text.text);
+  LLVMValueRef args = arguments_of(e, call->args);
+  if (member) return call_own(e, call, member, args);
+  LLVMValueRef name = tvms_emit_text(e, text.text);
   if (e->options->traced) {
     call_traced(e, name, args, call->args.len - 1, span);
-  } else {
-    call_by_host(e, name, args, call->args.len - 1, span);
+    return given_number(e, call);
   }
+  call_by_host(e, name, args, call->args.len - 1, span);
   return LLVMConstNull(e->i32);
 }

@@ -4,7 +4,8 @@
 
 #include "backend/llvm/emit.h"
 
-// T.call_packed(name, …): its value is 0. A library asks whoever loaded it for the function;
+// T.call_packed(name, …), T.call_cpacked(name, …): a function of the module is called directly, with its value.
+// The value of another one is 0, of a plug-in what it gives. A library asks whoever loaded it for the function;
 // traced code goes through its tvms_raised. Reports and leaves for arguments without code,
 // and in traced code for a name that nothing has.
 LLVMValueRef tvms_emit_call_packed(emitter *e, const tvms_call *call);

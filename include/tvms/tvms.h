@@ -6,6 +6,7 @@
 #include <tvms/context.h>
 #include <tvms/diag.h>
 #include <tvms/pass.h>
+#include <tvms/plugin.h>
 #include <tvms/program.h>
 #include <tvms/run.h>
 #include <tvms/source.h>
