@@ -21,7 +21,9 @@ typedef struct tvms_file_state {
   tvms_python_calls calls;          // of functions that make definitions
   tvms_python_stage stage;          // what the statements of Python are followed for
   const tvms_python_instance *TVMS_NULLABLE
-      instance;     // the call whose body is followed
+      instance;  // the call whose body is followed
+  tvms_eval_value
+      object;       // `self` in the class whose body is followed; unknown outside
   uint32_t nested;  // calls of Python's functions inside each other
   bool evaluating;  // a constant of Python
   const struct tvms_needed_names *TVMS_NULLABLE needed;  // by that TVMScript

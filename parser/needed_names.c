@@ -22,6 +22,7 @@
 #include "parser/needed_names.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // A place where a name stands, or a string that may hold some.
 typedef struct {
@@ -103,6 +104,12 @@ static void note_target(finder *f, tvms_ref target) {
   if (node->kind != TVMS_SURF_ATTRIBUTE) return;
   tvms_vec_reach(f->memory, &f->names->assigned, node->b);
   f->names->assigned.items[node->b] = 1;
+  const tvms_surf *object = tvms_surface_at(f->surface, node->a);
+  bool self = object->kind == TVMS_SURF_NAME
+              && strcmp(tvms_symbol_text(f->surface->context, object->a), "self") == 0;
+  if (self) return;
+  tvms_vec_reach(f->memory, &f->names->foreign, node->b);
+  f->names->foreign.items[node->b] = 1;
 }
 
 static void note_targets(finder *f, const tvms_surf *stmt) {
@@ -183,6 +190,10 @@ bool tvms_needed_names_is_assigned(const tvms_needed_names *names, tvms_sym name
   return name < names->assigned.len && names->assigned.items[name];
 }
 
+bool tvms_needed_names_is_foreign(const tvms_needed_names *names, tvms_sym name) {
+  return name < names->foreign.len && names->foreign.items[name];
+}
+
 bool tvms_needed_names_has_any(const tvms_needed_names *names,
                                const tvms_surface *surface, tvms_ref targets) {
   tvms_surface_each(surface, target, targets) {
@@ -248,4 +259,5 @@ void tvms_needed_names_find(const tvms_surface *surface, const tvms_spans *scrip
 void tvms_needed_names_fini(tvms_memory *memory, tvms_needed_names *names) {
   tvms_vec_fini(memory, &names->marks);
   tvms_vec_fini(memory, &names->assigned);
+  tvms_vec_fini(memory, &names->foreign);
 }

@@ -9,9 +9,10 @@
 // A set of names; the zero value is the empty set.
 typedef struct tvms_needed_names {
   // By symbol: 1 if it is in the set; in `assigned` if an attribute of the name is assigned
-  // anywhere in the file.
+  // anywhere in the file, in `foreign` if it is one of something else than `self`.
   TVMS_VEC(uint8_t) marks;
   TVMS_VEC(uint8_t) assigned;
+  TVMS_VEC(uint8_t) foreign;
 } tvms_needed_names;
 
 // Fills `names` with what the definitions at `script` depend on: the names that they
@@ -30,6 +31,9 @@ bool tvms_needed_names_has(const tvms_needed_names *names, tvms_sym name);
 
 // True if a statement outside of TVMScript assigns an attribute `name`, whatever its object is.
 bool tvms_needed_names_is_assigned(const tvms_needed_names *names, tvms_sym name);
+
+// True if one does whose object is not called `self`.
+bool tvms_needed_names_is_foreign(const tvms_needed_names *names, tvms_sym name);
 
 // True if one of the targets of an assignment, a list of nodes that begins at `targets`, is
 // a name in the set.

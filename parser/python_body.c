@@ -27,6 +27,7 @@
 #include "parser/python_assume.h"
 #include "parser/python_function.h"
 #include "parser/python_names.h"
+#include "parser/python_object.h"
 #include "support/trial.h"
 
 #include <string.h>
@@ -439,7 +440,10 @@ static void follow_class(tvms_reader *reader, tvms_ref ref, tvms_python_run *run
   tvms_python_run inner = {.every = run->every};
   tvms_scope_push(reader);
   tvms_python_names_bind(reader, def.body);
+  tvms_eval_value object = tvms_file_of(reader)->object;
+  tvms_file_of(reader)->object = tvms_python_object_of(reader, def.body);
   tvms_python_body_follow(reader, def.body, true, &inner);
+  tvms_file_of(reader)->object = object;
   forget_assigned(reader);
   // Bases and decorators may make anything of the attributes, as Enum does.
   bool plain = !def.params && !def.decorators && !run->every;

@@ -9,6 +9,7 @@
 
 #include "parser/eval/budget.h"
 #include "parser/eval/capture.h"
+#include "parser/eval/class.h"
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
@@ -62,6 +63,13 @@ static void bind_params(tvms_reader *reader, tvms_ref params,
     tvms_sym name = tvms_reader_at(reader, ref)->a;
     if (!name) continue;
     tvms_eval_value value = values && i < count ? values[i] : TVMS_UNKNOWN;
+    bool self = i == 0 && strcmp(tvms_symbol_text(reader->context, name), "self") == 0;
+    tvms_eval_value object = tvms_file_of(reader)->object;
+    if (self && tvms_eval_is_class(object)) {
+      tvms_scope_bind(reader, name, object, tvms_reader_span_of(reader, ref));
+      i++;
+      continue;
+    }
     if (!nested) value = tvms_eval_assume_of_python(reader, value);
     tvms_scope_bind(reader, name, value, tvms_reader_span_of(reader, ref));
     i++;

@@ -112,5 +112,12 @@ tvms_eval_value tvms_python_math_call(tvms_reader *reader, const char *path,
   bool fits = tvms_signature_bind_method(reader, "x", path, call, args);
   tvms_eval_value value = fits ? compute(reader, path, args[0], call) : TVMS_UNKNOWN;
   tvms_trial_unmute(&reader->context->diags);
+  if (!fits || tvms_eval_value_is_known(value)) return value;
+  if (!tvms_eval_value_is_known(args[0]))
+    tvms_eval_assume_wanted(reader, args[0], TVMS_WANTED_NUMBER);
+  for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+    if (strcmp(functions[i].path, path) == 0 && tvms_eval_assume_is_in(reader, args[0]))
+      return tvms_eval_assume_result(reader, call, !functions[i].to_int);
+  }
   return value;
 }

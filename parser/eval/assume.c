@@ -45,8 +45,8 @@ static tvms_node *variable(tvms_reader *reader, tvms_assumption *assumption,
                            const tvms_assumed *values) {
   if (assumption->unit != reader->unit) {
     assumption->unit = reader->unit;
-    assumption->var =
-        tvms_var_new(reader->unit, assumption->text, values->number, TVMS_NO_SPAN);
+    tvms_dtype dtype = assumption->real ? TVMS_DTYPE(FLOAT, 32) : values->number;
+    assumption->var = tvms_var_new(reader->unit, assumption->text, dtype, TVMS_NO_SPAN);
     assumption->var->flags |= TVMS_FLAG_ASSUMED;
   }
   return assumption->var;
@@ -129,6 +129,19 @@ tvms_eval_value tvms_eval_assume_part(tvms_reader *reader, tvms_eval_value objec
       tvms_symbol_intern(reader->context, reader->surface->source->text + span.begin,
                          span.end - span.begin);
   return value_of(reader, find(reader, base, text));
+}
+
+tvms_eval_value tvms_eval_assume_result(tvms_reader *reader, tvms_ref ref, bool real) {
+  if (!reader->assumptions.open || !reader->assumptions.values) return TVMS_UNKNOWN;
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  tvms_sym text =
+      tvms_symbol_intern(reader->context, reader->surface->source->text + span.begin,
+                         span.end - span.begin);
+  uint32_t index = find(reader, span.begin, text);
+  if (!index) return TVMS_UNKNOWN;
+  reader->assumptions.items.items[index - 1].real = real;
+  reader->assumptions.items.items[index - 1].wanted = TVMS_WANTED_NUMBER;
+  return value_of(reader, index);
 }
 
 void tvms_eval_assume_wanted(tvms_reader *reader, tvms_eval_value value,

@@ -38,6 +38,7 @@ typedef struct {
   tvms_sym text;  // how the definition calls it
   tvms_wanted wanted;
   const char *TVMS_NULLABLE dtype;      // of a data type: its own
+  bool real;                            // a number that may have a fraction
   const tvms_unit *TVMS_NULLABLE unit;  // whose the variable is
   tvms_node *TVMS_NULLABLE var;
 } tvms_assumption;
@@ -64,6 +65,10 @@ tvms_eval_value tvms_eval_assume_name(tvms_reader *reader, const tvms_binding *b
 // The value of the attribute or item at `ref` of an unknown object, or of an imported name.
 tvms_eval_value tvms_eval_assume_part(tvms_reader *reader, tvms_eval_value object,
                                       tvms_ref ref);
+
+// What a function of Python that gives a number for a number, at `ref`, has for an assumed one: as
+// assumed a number, a real one or an integer. Unknown if nothing is assumed.
+tvms_eval_value tvms_eval_assume_result(tvms_reader *reader, tvms_ref ref, bool real);
 
 // Says what a value must be, if it is unknown.
 void tvms_eval_assume_wanted(tvms_reader *reader, tvms_eval_value value,

@@ -74,7 +74,10 @@ tvms_eval_value tvms_tir_dtype_call(tvms_reader *reader, tvms_dtype dtype,
                                     tvms_ref ref) {
   tvms_span span = tvms_reader_span_of(reader, ref);
   switch (value.kind) {
-  case TVMS_EVAL_UNKNOWN: reader->failed = true; return value;
+  case TVMS_EVAL_UNKNOWN:
+    tvms_eval_assume_wanted(reader, value, TVMS_WANTED_NUMBER);
+    reader->failed = true;
+    return value;
   case TVMS_EVAL_NONE: {
     tvms_node *var = tvms_var_new(reader->unit, 0, dtype, span);
     if (size_var) var->flags |= TVMS_FLAG_SIZE_VAR;

@@ -256,6 +256,51 @@ make(16)
                 self.assertEqual(p.returncode, 0, p.stderr)
                 self.assertRegex(p.stderr, b"1 definition read, 1 (in part|for any values)")
 
+    def test_attributes_of_objects(self):
+        text = HEAD + """
+def make(n, most, dtype):
+    @T.prim_func
+    def f(A: T.Buffer((n, 4), dtype)):
+        for i in range(n if most is None else most):
+            A[i, 0] = T.cast(n, dtype)
+    return f
+
+@register
+class Kernels(Base):
+    def __init__(self, target, width=16, table=None):
+        super().__init__(target)
+        self.table = table
+        self.width = width
+        self.rows = self.width * 2
+        self.most = self.table.get("most") if self.table else None
+
+    def build(self):
+        return make(self.rows, self.most, "float16")
+"""
+        p = tvms("print", "--dialect", "0.27", self.file(text))
+        self.assertIn(b'def f(A: T.Buffer((32, 4), "float16")):', p.stdout, p.stderr)
+        for change in (("    def build", "    def other(self):\n        self.rows = 3\n\n    def build"), ("def make", "kernels.rows = 8\n\ndef make"),
+                       ("self.rows = self", "if target:\n            self.rows = self"), ("self.rows = self.width * 2", "self.rows = what()")):
+            with self.subTest(change=change):
+                p = tvms("check", self.file(text.replace(*change)))
+                self.assertEqual(p.returncode, 0, p.stderr)
+                self.assertRegex(p.stderr, b"1 definition read, 1 (in part|for any values)")
+
+    def test_results_of_math_with_assumptions(self):
+        text = HEAD + """
+import math
+
+def make(n):
+    @T.prim_func
+    def f(A: T.Buffer((T.int64(n), 4), "float32")):
+        for i in range(math.ceil(n)):
+            A[i, 0] = A[i, 1] * T.float32(math.sqrt(n))
+    return f
+"""
+        p = tvms("check", self.file(text))
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertIn(b"1 definition read, 1 for any values", p.stderr)
+
     def test_misspelt_names_of_python(self):
         text = HEAD + """
 import math
