@@ -236,12 +236,12 @@ static void visit_block(planner *p, tvms_node *node) {
   tvms_vec_push(memory_of(p), &p->blocks, node);
   tvms_list bindings = tvms_as_binding_block(node)->bindings;
   for (uint32_t i = 0; i < bindings.len; i++) {
-    if (bindings.items[i]->kind == TVMS_NODE_MATCH_CAST) {
-      visit(p, tvms_as_match_cast(bindings.items[i])->value);
-      continue;
-    }
-    const tvms_var_binding *binding = tvms_as_var_binding(bindings.items[i]);
-    set_tokens(p, binding->var, tokens_of(p, binding->value));
+    bool is_cast = bindings.items[i]->kind == TVMS_NODE_MATCH_CAST;
+    tvms_node *value = is_cast ? tvms_as_match_cast(bindings.items[i])->value
+                               : tvms_as_var_binding(bindings.items[i])->value;
+    const tvms_node *var = is_cast ? tvms_as_match_cast(bindings.items[i])->var
+                                   : tvms_as_var_binding(bindings.items[i])->var;
+    set_tokens(p, var, tokens_of(p, value));
   }
   p->blocks.len--;
   bool hidden = p->plans && node->flags & TVMS_FLAG_DATAFLOW;
