@@ -160,6 +160,13 @@ static void pad_source(tvms_iter_mapper *m, tvms_iter_padding *padding) {
   if (m->inverts) add_condition(m, padding, edge, right);
 }
 
+// A split whose source is not padded begins where its source does; TVM does not ask, and loses the base of a remainder.
+static tvms_iter_split keep_source(tvms_iter_mapper *m, tvms_iter_split split,
+                                   const tvms_node *left) {
+  if (!tvms_node_is_int(left, 0)) m->failed = true;
+  return split;
+}
+
 // The split with a source that the divisor divides; *left gets what is added in front of it.
 static tvms_iter_split pad(tvms_iter_mapper *m, tvms_iter_split split, tvms_node *base,
                            tvms_node *divisor, tvms_node **left) {
@@ -168,10 +175,10 @@ static tvms_iter_split pad(tvms_iter_mapper *m, tvms_iter_split split, tvms_node
   tvms_node *right = simplify(m, gap_behind(m, edge, divisor));
   if (m->collects) return collect_padding(m, split, divisor, left, right);
   tvms_iter_padding *padding = find_padding(m, split.source);
-  if (!padding) return split;
+  if (!padding) return keep_source(m, split, *left);
   if (tvms_node_is_int(padding->left, 0)
       && tvms_iter_divides(m, padding->mark->extent, padding->factor))
-    return split;
+    return keep_source(m, split, *left);
   // The greatest that is added in front for any index must begin the same step here; TVM does not ask, and moves the other indices.
   *left = build(m, TVMS_NODE_FLOOR_DIV, padding->left, split.lower_factor);
   tvms_node *moved = simplify(m, build(m, TVMS_NODE_SUB, base, *left));

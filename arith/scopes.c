@@ -90,16 +90,15 @@ static void enter_outcome(tvms_scopes *s, tvms_node *condition, bool holds) {
                       tvms_analyzer_rewrite_simplify(s->analyzer, negation));
 }
 
-// A condition of a statement that reads memory may not hold any more behind the first store:
-// from 0.27 on nothing is concluded from it.
-static bool may_change(tvms_scopes *s, tvms_node *condition) {
+bool tvms_scopes_may_change(tvms_scopes *s, tvms_node *condition) {
   return !tvms_release_has(s->unit->dialect, TVMS_FACT_conditions_keep_memory)
          && tvms_arith_effect_of(&s->unit->context->memory, condition)
                 > TVMS_EFFECT_PURE;
 }
 
 static void enter_case(tvms_scopes *s, const tvms_if_then_else *branch, bool holds) {
-  if (!may_change(s, branch->condition)) enter_outcome(s, branch->condition, holds);
+  if (!tvms_scopes_may_change(s, branch->condition))
+    enter_outcome(s, branch->condition, holds);
 }
 
 static void enter_block(tvms_scopes *s, const tvms_block_realize *realize) {
@@ -174,7 +173,7 @@ static void leave(tvms_rewrite_watch *watch, const tvms_node *parent,
   if (made && made->kind == TVMS_NODE_ATTR_STMT)
     learn_thread(s, tvms_as_attr_stmt(made));
   if (made && made->kind == TVMS_NODE_ASSERT
-      && !may_change(s, tvms_as_assert(made)->condition))
+      && !tvms_scopes_may_change(s, tvms_as_assert(made)->condition))
     tvms_analyzer_enter(s->analyzer, tvms_as_assert(made)->condition);
 }
 

@@ -36,6 +36,11 @@ typedef struct {
 // lie in `unit`; `fini` frees them.
 void tvms_scopes_init(tvms_scopes *scopes, tvms_unit *unit);
 
+// May this condition of a statement hold no more behind the first store, since it reads memory?
+// From 0.27 on nothing is concluded from such a one; before, false for any. TVM:
+// IRMutatorWithAnalyzer.
+bool tvms_scopes_may_change(tvms_scopes *scopes, tvms_node *condition);
+
 // What remains of an `if`, a T.if_then_else or a T.Select with a constant condition: the case
 // that it takes. Any other node as it is. For leave hooks. TVM: IRMutatorWithAnalyzer.
 tvms_node *tvms_scopes_choose(tvms_rewriter *r, tvms_node *node);

@@ -168,6 +168,7 @@ static tvms_node *inline_calls(tvms_rewriter *r, tvms_node *sequence) {
   return tvms_relax_merge_blocks(r->unit, made);
 }
 
+// A function that calls none of them is tidied up, too, as in TVM, whose mutator makes every block anew.
 static tvms_node *inline_into(tvms_pass_run *run, tvms_unit *unit,
                               tvms_node *function) {
   inliner *state = run->state;
@@ -179,7 +180,6 @@ static tvms_node *inline_into(tvms_pass_run *run, tvms_unit *unit,
   rewriter.leave[TVMS_NODE_SEQ_EXPR] = inline_calls;
   tvms_node *result = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
-  if (result == function) return function;
   return tvms_dead_code_clean(run, unit, tvms_relax_canonicalize(run, unit, result));
 }
 
@@ -203,15 +203,17 @@ void tvms_pass_inline_private_functions(tvms_pass_run *run) {
   bool *inlined = tvms_memory_alloc(memory, module->member_count + 1);
   tvms_relax_call_graph_recursive(&graph, inlined);
   tvms_relax_call_graph_fini(&graph);
+  bool any = false;
   for (uint32_t i = 0; i < module->member_count; i++) {
     const tvms_node *function = module->members[i].function;
     bool private = function && function->kind == TVMS_NODE_FUNCTION
                    && function->flags & TVMS_FLAG_PRIVATE;
     inlined[i] = private && !inlined[i];
+    any = any || inlined[i];
   }
   inliner state = {run, inlined};
   run->state = &state;
-  tvms_functions_change(run, TVMS_NODE_FUNCTION, inline_into);
+  if (any) tvms_functions_change(run, TVMS_NODE_FUNCTION, inline_into);
   tvms_functions_remove(run, inlined);
   tvms_memory_free(memory, inlined);
 }
