@@ -193,6 +193,8 @@ class Packages(unittest.TestCase):
         self.assertEqual(self.commit(mirror, environment).returncode, 0)
         head = self.made("git", "-C", mirror, "rev-parse", "HEAD").strip()
         self.write("project/matmul.py", UNTIDY)
+        self.write("project/old/matmul.py", UNTIDY)
+        self.write("project/pyproject.toml", '[tool.tvms]\nexclude = ["old"]\n')
         self.write("project/.pre-commit-config.yaml", f"repos:\n  - repo: file://{mirror}\n    rev: {head}\n    hooks:\n      - id: tvms-fmt\n      - id: tvms-check\n")
         self.repository(project, environment)
         self.made("pre-commit", "install", cwd=project, env=environment)
@@ -202,6 +204,8 @@ class Packages(unittest.TestCase):
         self.assertRegex(first.stdout, r"tvms check\.+Passed")
         second = self.commit(project, environment)
         self.assertEqual(second.returncode, 0, second.stdout)
+        with open(os.path.join(project, "old", "matmul.py"), encoding="utf-8") as f:
+            self.assertEqual(f.read(), UNTIDY)  # what the project excludes stays as it is
 
     def test_the_mirror_has_this_version(self):
         with open(source("packaging", "pre-commit", "pyproject.toml"), encoding="utf-8") as f:
