@@ -34,6 +34,13 @@ static bool may_serve_types(const tvms_node *var) {
          || type->kind == TVMS_NODE_SINFO_PRIM;
 }
 
+// Where a variable of an empty tuple is used, reading puts R.tuple(), as TVM does.
+static bool is_empty_tuple(const tvms_node *var) {
+  const tvms_node *type = var->sinfo;
+  return type && type->kind == TVMS_NODE_SINFO_TUPLE
+         && tvms_as_sinfo_tuple(type)->fields.len == 0;
+}
+
 static void report(const search *s, tvms_diag_id id, const tvms_node *var) {
   const char *name = tvms_symbol_text(s->lint->context, tvms_as_var(var)->name);
   if (name[0] == '_' || name[0] == '\0' || !var->span.end) return;
@@ -42,7 +49,8 @@ static void report(const search *s, tvms_diag_id id, const tvms_node *var) {
 
 static void check_binding(const search *s, const tvms_relax_definition *found) {
   const tvms_var_binding *binding = tvms_as_var_binding(found->binding);
-  bool used = found->uses || may_serve_types(binding->var);
+  bool used =
+      found->uses || may_serve_types(binding->var) || is_empty_tuple(binding->var);
   if (!used && is_vain(s->lint, binding->value))
     report(s, TVMS_D_unused_binding, binding->var);
 }
@@ -63,7 +71,8 @@ static void check_parameters(const search *s, const tvms_node *node) {
   tvms_list params = tvms_as_function(node)->params;
   for (uint32_t i = 0; i < params.len; i++) {
     const tvms_node *var = params.items[i];
-    if (tvms_relax_definitions_of(&s->definitions, var).uses || may_serve_types(var))
+    if (tvms_relax_definitions_of(&s->definitions, var).uses || may_serve_types(var)
+        || is_empty_tuple(var))
       continue;
     report(s, id, var);
   }
