@@ -18,6 +18,7 @@ EPILOGUES = {
     "relu": "T.max({x}, T.{dtype}(0))",
     "square": "{x} * {x} + {x}",
     "scale": "{x} * T.{dtype}(2)",
+    "update": "{out} + {x}",
 }
 
 
@@ -34,7 +35,7 @@ def product(r, sizes=None):
     dtype = r.choice(["float32", "float32", "float64", "int32"])
     batch = [r.choice([2, 3])] if r.random() < 0.4 else []
     rows = "m" if r.random() < 0.25 and not sizes else m
-    epilogues = r.choice([(), ("bias",), ("bias", "relu"), ("square",), ("bias", "square", "scale")])
+    epilogues = r.choice([(), ("bias",), ("bias", "relu"), ("square",), ("bias", "square", "scale"), ("update",), ("bias", "update")])
     a_turned, b_turned = r.random() < 0.3, r.random() < 0.3
     shape = lambda x, y: "(" + ", ".join(map(str, batch + [x, y])) + ")"
     a_shape = shape(k, rows) if a_turned else shape(rows, k)
@@ -65,7 +66,7 @@ def product(r, sizes=None):
     spatial = [x for x in ("b", "i", "j") if x != "b" or batch]
     for i, name in enumerate(epilogues):
         x = f"{buffers[i]}[{at('i', 'j')}]"
-        value = EPILOGUES[name].format(x=x, dtype=dtype)
+        value = EPILOGUES[name].format(x=x, dtype=dtype, out=f"{buffers[i + 1]}[{at('i', 'j')}]")
         lines += block(f"after{i}", spatial, [extent[x] for x in spatial], "S" * len(spatial), [f"{buffers[i + 1]}[{at('i', 'j')}] = {value}"])
     return HEAD + "\n".join(lines) + "\n"
 

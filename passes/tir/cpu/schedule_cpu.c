@@ -128,10 +128,27 @@ static bool is_allocated(const tvms_list allocated, const tvms_node *buffer) {
   return false;
 }
 
+// Does the last of these epilogues store where one of them loads?
+static bool updates(scheduler *s, const tvms_epilogue *all, uint32_t count) {
+  const tvms_node *stored = all[count - 1].stage.store->buffer;
+  for (uint32_t i = 0; i < count; i++) {
+    if (mentions(s, all[i].stage.store->value, stored)) return true;
+  }
+  return false;
+}
+
+// May the epilogue behind `count` others store a tile while others are still to be computed?
+// What updates a buffer must do that once for each element.
+static bool may_store(scheduler *s, const tvms_contraction *c, const tvms_tile *tile,
+                      const tvms_epilogue *all, uint32_t count) {
+  if (mentions(s, c->term, all[count].stage.store->buffer)) return false;
+  return !updates(s, all, count + 1) || !tvms_tile_repeats(c, tile);
+}
+
 // Is `stmt` the next epilogue? The buffer between must be allocated here and used nowhere else.
-static bool read_epilogue(scheduler *s, const tvms_contraction *c, tvms_list allocated,
-                          tvms_list stmts, uint32_t at, tvms_epilogue *all,
-                          uint32_t count) {
+static bool read_epilogue(scheduler *s, const tvms_contraction *c,
+                          const tvms_tile *tile, tvms_list allocated, tvms_list stmts,
+                          uint32_t at, tvms_epilogue *all, uint32_t count) {
   tvms_epilogue *e = &all[count];
   const tvms_store *before = last_store(c, all, count);
   if (!is_allocated(allocated, before->buffer)) return false;
@@ -149,6 +166,7 @@ static bool read_epilogue(scheduler *s, const tvms_contraction *c, tvms_list all
   for (uint32_t i = at + 1; i < stmts.len; i++) {
     if (mentions(s, stmts.items[i], before->buffer)) return false;
   }
+  if (!may_store(s, c, tile, all, count)) return false;
   // What changes the dtype is stored at once.
   return last_is_float || count + 1 < MOST_EPILOGUES;
 }
@@ -158,12 +176,12 @@ static bool keeps_dtype(const tvms_contraction *c, const tvms_epilogue *e) {
 }
 
 static uint32_t read_epilogues(scheduler *s, const tvms_contraction *c,
-                               tvms_list allocated, tvms_list stmts, uint32_t at,
-                               tvms_epilogue *all) {
+                               const tvms_tile *tile, tvms_list allocated,
+                               tvms_list stmts, uint32_t at, tvms_epilogue *all) {
   uint32_t count = 0;
   while (at + count < stmts.len && count < MOST_EPILOGUES
          && (count == 0 || keeps_dtype(c, &all[count - 1]))
-         && read_epilogue(s, c, allocated, stmts, at + count, all, count))
+         && read_epilogue(s, c, tile, allocated, stmts, at + count, all, count))
     count++;
   return count;
 }
@@ -215,7 +233,7 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
   lay_out(s, &c, &tile);
   tvms_epilogue *epilogues =
       tvms_arena_array(&s->unit->arena, tvms_epilogue, MOST_EPILOGUES);
-  uint32_t count = read_epilogues(s, &c, allocated, stmts, at + 1, epilogues);
+  uint32_t count = read_epilogues(s, &c, &tile, allocated, stmts, at + 1, epilogues);
   *used = count;
   // Blocks of the sum leave what is not ready in the buffer of the contraction.
   for (uint32_t i = tile.sum_block ? 1 : 0; i < count; i++) {

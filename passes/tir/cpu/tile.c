@@ -237,6 +237,13 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   return tile;
 }
 
+bool tvms_tile_repeats(const tvms_contraction *c, const tvms_tile *tile) {
+  bool known = c->row == TVMS_MOST_STAGE_AXES
+               || tvms_cpu_number(c->stage.axes[c->row].extent) >= 0;
+  return !known || tvms_contraction_column_steps(c) % tile->lanes != 0
+         || (tile->lines && tile->strip % tile->lanes != 0);
+}
+
 void tvms_tile_lay_out(tvms_tile *tile) {
   tile->packs = false;
   tile->lines = false;

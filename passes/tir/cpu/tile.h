@@ -42,6 +42,9 @@ typedef struct {
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                            const tvms_contraction *contraction);
 
+// Are there elements that several tiles or vectors compute?
+bool tvms_tile_repeats(const tvms_contraction *contraction, const tvms_tile *tile);
+
 // The same tile for a moving operand that is laid out beforehand.
 void tvms_tile_lay_out(tvms_tile *tile);
 
