@@ -118,9 +118,12 @@ static bool is_of_block(const rebuilding *r, const tvms_lost_line *line) {
          || has(r, line, "block_attr(") || is_init(r, line);
 }
 
-// The lines from `index` on that say which loops a line uses: of a block its axes, too.
+// The lines from `index` on that say which loops a line uses: of a block its axes, too, of another
+// header the line behind it, which stands in its block.
 static uint32_t end_of_uses(const rebuilding *r, uint32_t index) {
   uint32_t end = index + 1;
+  bool loop = r->lines.lines.items[index].first == TVMS_TOK_FOR;
+  if (loop && end < r->end && !r->lines.lines.items[end].header) return end + 1;
   if (!is_block(r, &r->lines.lines.items[index])) return end;
   while (end < r->end && names_axes(r, &r->lines.lines.items[end])) {
     end++;
@@ -135,6 +138,14 @@ static bool in_relax(const rebuilding *r) {
 }
 
 // ---- Where a line may stand -----------------------------------------------------------------
+
+static bool binds(const rebuilding *r, uint32_t index, tvms_span name) {
+  const tvms_lost_line *line = &r->lines.lines.items[index];
+  for (uint32_t i = 0; i < line->bound; i++) {
+    if (same(r, r->lines.names.items[line->first_name + i], name)) return true;
+  }
+  return false;
+}
 
 // Whether R.output, which ends a dataflow block, comes behind the line, in its function.
 static bool output_follows(const rebuilding *r, uint32_t index) {
@@ -156,7 +167,8 @@ static uint32_t least_level(const rebuilding *r, uint32_t index) {
   for (uint32_t k = index; k < end_of_uses(r, index); k++) {
     const tvms_lost_line *line = &r->lines.lines.items[k];
     for (uint32_t i = line->bound; i < line->name_count; i++) {
-      uint32_t level = level_of(r, r->lines.names.items[line->first_name + i]);
+      tvms_span name = r->lines.names.items[line->first_name + i];
+      uint32_t level = k > index && binds(r, index, name) ? 0 : level_of(r, name);
       if (level > least) least = level;
     }
   }

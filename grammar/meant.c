@@ -134,26 +134,52 @@ static bool lists_targets(const char *text, uint32_t begin, uint32_t end) {
   return comma;
 }
 
+static const char *const c_types[] = {"float", "double", "int",    "half",  "long",
+                                      "char",  "bool",   "int32",  "int64", "uint",
+                                      "auto",  "const",  "float32"};
+
+static bool is_type_of_c(const char *text, uint32_t begin, uint32_t end) {
+  for (size_t i = 0; i < sizeof c_types / sizeof *c_types; i++) {
+    if (strlen(c_types[i]) == end - begin
+        && memcmp(c_types[i], text + begin, end - begin) == 0)
+      return true;
+  }
+  return false;
+}
+
+static uint32_t begin_of_word(const char *text, uint32_t end) {
+  while (end > 0 && (isalnum((unsigned char)text[end - 1]) || text[end - 1] == '_')) {
+    end--;
+  }
+  return end;
+}
+
+// `int n`, `n T.int32` in a signature; the token stands behind the first word.
+static tvms_token_meaning parameters(const char *text, tvms_token token) {
+  uint32_t end = end_before(text, token.begin);
+  uint32_t begin = begin_of_word(text, end);
+  if (token.kind != TVMS_TOK_NAME || begin == end) return (tvms_token_meaning){0};
+  if (begin > 0 && text[begin - 1] == '.') return (tvms_token_meaning){0};
+  if (is_type_of_c(text, begin, end))
+    return meaning((tvms_span){begin, end}, "a type stands behind the name: n: T.int32",
+                   (tvms_span){begin, end}, NULL);
+  bool type = token.end - token.begin == 1 && strchr("TR", text[token.begin])
+              && text[token.end] == '.';
+  if (!type) return (tvms_token_meaning){0};
+  return meaning((tvms_span){token.begin, token.end}, "a name is followed by ':'",
+                 (tvms_span){end, end}, ":");
+}
+
 // `(float)x`: a cast of C; the token stands behind it.
 static tvms_token_meaning casts(const char *text, tvms_token token) {
-  static const char *const types[] = {"float", "double", "int",   "half",  "long",
-                                      "char",  "bool",   "int32", "int64", "uint"};
   uint32_t end = end_before(text, token.begin);
   if (end < 3 || text[end - 1] != ')') return (tvms_token_meaning){0};
-  uint32_t begin = end - 1;
-  while (begin > 0
-         && (isalnum((unsigned char)text[begin - 1]) || text[begin - 1] == '_')) {
-    begin--;
-  }
-  if (begin == 0 || text[begin - 1] != '(') return (tvms_token_meaning){0};
-  size_t len = end - 1 - begin;
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-    if (strlen(types[i]) == len && memcmp(types[i], text + begin, len) == 0)
-      return meaning((tvms_span){token.begin, token.end},
-                     "a value is converted by T.cast(x, \"float32\")",
-                     (tvms_span){begin, begin}, NULL);
-  }
-  return (tvms_token_meaning){0};
+  uint32_t begin = begin_of_word(text, end - 1);
+  bool cast = begin > 0 && text[begin - 1] == '(' && is_type_of_c(text, begin, end - 1);
+  if (!cast) return (tvms_token_meaning){0};
+  return meaning((tvms_span){token.begin, token.end},
+                 "a value is converted by T.cast(x, \"float32\")",
+                 (tvms_span){begin, begin}, NULL);
 }
 
 // `else if`, `if a = b`, `float x = …`, `T.sblock(…):`.
@@ -222,7 +248,15 @@ tvms_token_meaning tvms_token_meant(const char *text, tvms_token token,
   if (!found.note && !inside) found = statements(text, token, first);
   if (found.note) return found;
   found = casts(text, token);
+  if (!found.note && first.kind == TVMS_TOK_DEF && inside)
+    found = parameters(text, token);
   if (found.note) return found;
+  if (token.kind == TVMS_TOK_FLOAT && text[token.begin] == '.')
+    return meaning(span, "a part is taken by its number in brackets: [0]", span, NULL);
+  if (first.kind == TVMS_TOK_ASSERT && !inside && token.kind == TVMS_TOK_STRING) {
+    uint32_t end = end_before(text, token.begin);
+    return meaning(span, "missing comma?", (tvms_span){end, end}, ",");
+  }
   bool lists = inside || first.kind == TVMS_TOK_FOR;
   if (lists && comma && begins_operand((tvms_token_kind)token.kind)) {
     uint32_t end = end_before(text, token.begin);

@@ -342,7 +342,21 @@ static uint32_t trim_end(const parse *p, uint32_t begin, uint32_t end) {
   return end;
 }
 
+// The first of the lines of decorators above a line.
+static uint32_t with_decorators(parse *p, uint32_t line, uint32_t begin) {
+  const char *text = text_of(p);
+  for (;;) {
+    uint32_t above = line;
+    while (above > begin && (above == line || text[above - 1] != '\n')) {
+      above--;
+    }
+    if (above <= begin || text[above + strspn(text + above, " \t")] != '@') return line;
+    line = above;
+  }
+}
+
 static void restart_at(parse *p, uint32_t line, bool report) {
+  line = with_decorators(p, line, p->layout.first.begin);
   tvms_token first = p->layout.first;
   uint32_t end = trim_end(p, first.begin, line);
   close_brackets(p, report);

@@ -191,8 +191,6 @@ static void report_misspelt(tvms_reader *reader, tvms_ref callee, tvms_span whol
   tvms_diag_fix(diags, diag, (tvms_span){span.end - len, span.end}, true, "%s", meant);
 }
 
-// ---- Keywords ----
-
 // "T.prim_func".
 static const char *text_of(tvms_reader *reader, const tvms_decorator *row) {
   const char *path = tvms_namespace_text(row->namespace_);
@@ -202,6 +200,19 @@ static const char *text_of(tvms_reader *reader, const tvms_decorator *row) {
   snprintf(text, size, "%s.%s", path, name);
   return text;
 }
+
+// `@R.prim_func`: another namespace has it.
+static void report_elsewhere(tvms_reader *reader, tvms_ref callee,
+                             const tvms_decorator *row) {
+  tvms_diags *diags = &reader->context->diags;
+  tvms_span span = tvms_reader_span_of(reader, callee);
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_unknown_decorator, span);
+  const char *meant = text_of(reader, row);
+  tvms_diag_remark(diags, diag, "did you mean '%s'?", meant);
+  tvms_diag_fix(diags, diag, span, true, "%s", meant);
+}
+
+// ---- Keywords ----
 
 // What is not a constant is evaluated, if only to find names that nothing binds. Who writes a
 // flag that is unknown then wants what goes with it.
@@ -317,7 +328,10 @@ static void read_last(tvms_reader *reader, tvms_ref last, bool of_class,
   decoration->kind = TVMS_DECORATED_UNKNOWN;
   tvms_namespace namespace_ = namespace_of(reader, callee);
   const tvms_decorator *row = decorator_named(namespace_, name);
-  if (!row) {
+  if (!row && namespace_ != TVMS_NS_NONE && decorator_named(TVMS_NS_NONE, name)) {
+    row = decorator_named(TVMS_NS_NONE, name);
+    report_elsewhere(reader, callee, row);
+  } else if (!row) {
     row = nearest(reader, namespace_, name, of_class);
     if (reader->lenient && !(namespace_ && row && is_near(reader, name, row))) return;
     report_misspelt(reader, callee, decoration->span, name, row);

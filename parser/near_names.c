@@ -125,7 +125,8 @@ static const candidate *TVMS_NULLABLE nearest(tvms_reader *reader,
   }
   tvms_vec_fini(memory, &names);
   for (uint32_t i = 0; i < found->len && near; i++) {
-    if (found->items[i].name == near) return &found->items[i];
+    bool here = !path || strcmp(found->items[i].path, path) == 0;
+    if (here && found->items[i].name == near) return &found->items[i];
   }
   return NULL;
 }

@@ -490,8 +490,12 @@ void tvms_python_bind_prefixes(tvms_reader *reader) {
       {"Tx", "tvm.script.tirx.tile"}, {"Axis", "tvm.tirx.layout.Axis"},
       {"TypeVar", "typing.TypeVar"},
   };
+  // A file that imports one of them imports all that it uses.
+  bool imports = is_imported(reader, TVMS_NS_I) || is_imported(reader, TVMS_NS_T)
+                 || is_imported(reader, TVMS_NS_R);
   for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
     tvms_namespace namespace_ = namespace_of(prefixes[i].path);
+    if (imports && strchr("ITR", *prefixes[i].name) && !prefixes[i].name[1]) continue;
     // The metadata section of printed text names `tvm`, which no line of it imports.
     if (reader->lenient && strcmp(prefixes[i].name, "tvm") != 0) continue;
     if (namespace_ != TVMS_NS_NONE && is_imported(reader, namespace_)) continue;

@@ -150,6 +150,7 @@ static void explain_type(tvms_reader *reader, tvms_diag *diag, tvms_ref ref,
   const char *word =
       named ? tvms_symbol_text(reader->context, tvms_reader_at(reader, ref)->a) : "";
   const char *dtype = tvms_meant_find(TVMS_MEANT_DTYPE, word);
+  if (!dtype && strcmp(word, "bool") == 0) dtype = word;
   const tvms_node *buffer = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER);
   if (buffer
       && (strstr(expected, "an expression") || strstr(expected, "a number")

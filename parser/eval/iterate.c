@@ -94,6 +94,14 @@ bool tvms_eval_report_not_iterable(tvms_reader *reader, tvms_eval_value value,
       tvms_reader_report(reader, not_iterable, tvms_reader_callee(reader, ref),
                          tvms_eval_describe(reader, value));
   const tvms_node *buffer = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER);
+  const tvms_surf *callee = tvms_reader_at(reader, tvms_reader_callee(reader, ref));
+  const char *own =
+      !buffer && callee->kind == TVMS_SURF_NAME && reader->tables->near_name
+          ? reader->tables->near_name(reader,
+                                      tvms_symbol_text(reader->context, callee->a))
+          : NULL;
+  if (own && tvms_reader_at(reader, ref)->kind == TVMS_SURF_CALL)
+    tvms_diag_remark(&reader->context->diags, diag, "did you mean '%s'?", own);
   if (buffer) {
     const char *name = tvms_symbol_text(reader->context, tvms_as_buffer(buffer)->name);
     tvms_diag_remark(&reader->context->diags, diag, "its length is %s.shape[0]", name);

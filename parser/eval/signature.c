@@ -224,9 +224,10 @@ static bool report_spread(binder *bind) {
         || (first.kind == TVMS_EVAL_NODE && !tvms_dtype_is_void(first.as.node->dtype));
     const char *name =
         tvms_symbol_text(reader->context, bind->signature->params[i].name);
+    unsigned next = bind->args[i + 1].kind;
     for (size_t k = 0; single && k < sizeof rows / sizeof *rows; k++) {
-      if (strcmp(rows[k].param, name) != 0 || bind->args[i + 1].kind != rows[k].next)
-        continue;
+      bool several = next == rows[k].next || next == TVMS_EVAL_NODE;
+      if (strcmp(rows[k].param, name) != 0 || !several) continue;
       tvms_diag *diag =
           tvms_reader_report(reader, wrong_type, bind->refs[i], rows[k].what,
                              rows[k].expected, tvms_eval_describe(reader, first));

@@ -174,6 +174,26 @@ static const char *TVMS_NULLABLE import_of(const tvms_reader *reader, tvms_sym n
   return now ? now : "tir";
 }
 
+// `{tirx.noalias: True}`: a key without its quotes.
+static bool explain_key(tvms_reader *reader, tvms_diag *diag, tvms_span span) {
+  uint32_t last;
+  tvms_span all = dotted(reader, span, &last);
+  const char *text = reader->surface->source->text;
+  uint32_t before = span.begin;
+  while (before > 0 && text[before - 1] == ' ') {
+    before--;
+  }
+  bool key = before > 0 && strchr("{,", text[before - 1]) && text[all.end] == ':'
+             && memchr(text + (before > 200 ? before - 200 : 0), '{',
+                       before > 200 ? 200 : before);
+  if (!key) return false;
+  tvms_diags *diags = &reader->context->diags;
+  int len = (int)(all.end - all.begin);
+  tvms_diag_remark(diags, diag, "it is a string: \"%.*s\"", len, text + all.begin);
+  tvms_diag_fix(diags, diag, all, false, "\"%.*s\"", len, text + all.begin);
+  return true;
+}
+
 // A module of Python that a file forgot to import.
 static bool explain_import(tvms_reader *reader, tvms_diag *diag, const char *name,
                            tvms_span span) {
@@ -198,6 +218,15 @@ static bool explain_import(tvms_reader *reader, tvms_diag *diag, const char *nam
     if (strcmp(modules[i].name, name) != 0) continue;
     tvms_diag_remark(&reader->context->diags, diag, "write '%s' on top",
                      modules[i].import);
+    uint32_t last;
+    tvms_span all = dotted(reader, span, &last);
+    const char *part = tvms_arena_text(
+        &reader->context->arena, reader->surface->source->text + last, all.end - last);
+    const char *own =
+        reader->tables->near_name ? reader->tables->near_name(reader, part) : NULL;
+    if (own)
+      tvms_diag_remark(&reader->context->diags, diag,
+                       "or, of values of the program, '%s'", own);
     return true;
   }
   return false;
@@ -277,7 +306,9 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
   if (is_of_python(text)) {
     if (reader->lenient) return;
     tvms_diag *python = tvms_diag_report(diags, TVMS_D_python_call, span, text);
-    (void)explain_word(reader, python, text, span);
+    if (tvms_trial_is_muted(diags) || explain_word(reader, python, text, span)) return;
+    const char *near = nearest_binding(reader, name, false);
+    if (near) suggest(reader, python, span, near);
     return;
   }
   if (is_said(reader, name)) {
@@ -294,6 +325,7 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
                      import, text);
     return;
   }
+  if (explain_key(reader, diag, span)) return;
   if (reader->lenient && explain_import(reader, diag, text, span)) return;
   bool foreign = tvms_meant_find(TVMS_MEANT_OBJECT, text) != NULL;
   if (foreign && explain_dotted(reader, diag, text, span)) return;
@@ -302,9 +334,13 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
     tvms_diag_remark(diags, diag, "a comment begins with '#'");
     return;
   }
-  static const char *const keyword[] = {"return"};
-  if (begins_line(reader, span) && tvms_diag_nearest_name(text, keyword, 1)) {
-    suggest(reader, diag, span, keyword[0]);
+  static const char *const keywords[] = {"return", "break", "continue", "pass"};
+  const char *keyword =
+      begins_line(reader, span)
+          ? tvms_diag_nearest_name(text, keywords, sizeof keywords / sizeof *keywords)
+          : NULL;
+  if (keyword) {
+    suggest(reader, diag, span, keyword);
     return;
   }
   const char *near =

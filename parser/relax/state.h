@@ -72,6 +72,7 @@ typedef struct tvms_relax_state {
   tvms_node *TVMS_NULLABLE ret_type;  // the annotation
   tvms_node *TVMS_NULLABLE returned;  // value of the return statement
   tvms_node *TVMS_NULLABLE partial;   // the function as far as it was read
+  bool returned_inside;               // a dataflow block
   tvms_span returned_span;
   bool has_return;
   bool is_private;

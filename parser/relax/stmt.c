@@ -101,11 +101,15 @@ static void read_return(tvms_reader *reader, tvms_ref stmt) {
     tvms_diag *diag = tvms_reader_report(reader, second_return, stmt);
     tvms_diag_note(&reader->context->diags, diag, relax->returned_span,
                    "the function already returns here");
+    if (relax->returned_inside)
+      tvms_diag_remark(&reader->context->diags, diag,
+                       "a dataflow block ends with R.output(...)");
     reader->failed = true;
     return;
   }
   relax->has_return = true;
   relax->returned_span = tvms_reader_span_of(reader, stmt);
+  relax->returned_inside = tvms_relax_in_dataflow(reader);
   if (!ref)
     tvms_eval_report_wrong_type(reader, stmt, "what a function returns",
                                 "a value of Relax", TVMS_NOTHING);
