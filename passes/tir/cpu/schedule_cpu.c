@@ -23,6 +23,7 @@
 #include "passes/tir/cpu/contraction_nest.h"
 #include "passes/tir/cpu/contraction_report.h"
 #include "passes/tir/cpu/factors.h"
+#include "passes/tir/cpu/groups.h"
 #include "passes/tir/cpu/producers.h"
 #include "passes/tir/cpu/rows_nest.h"
 
@@ -85,35 +86,74 @@ static bool axis_at(const tvms_contraction *c,
   return true;
 }
 
+typedef struct {
+  scheduler *s;
+  const tvms_contraction *c;
+  const tvms_epilogue *TVMS_NULLABLE before;
+  tvms_epilogue *e;
+  bool seen[TVMS_MOST_STAGE_AXES];  // of the axes of the epilogue
+} matching;
+
+// An axis of the epilogue, or 0 for an axis of one step, where the contraction has this axis.
+static bool match_axis(matching *m, tvms_node *stored, tvms_node *loaded) {
+  uint32_t axis, own = tvms_stage_axis_of(&m->e->stage, loaded);
+  if (tvms_node_is_int(loaded, 0) && tvms_node_is_int(stored, 0)) return true;
+  if (!axis_at(m->c, m->before, stored, &axis)) return false;
+  const tvms_stage_axis *of_contraction = &m->c->stage.axes[axis];
+  if (own == TVMS_MOST_STAGE_AXES)
+    return tvms_node_is_int(loaded, 0) && tvms_stage_axis_is_single(of_contraction);
+  if (m->seen[own]) return false;
+  tvms_node *a = m->e->stage.axes[own].extent, *b = of_contraction->extent;
+  if (!tvms_node_same_expr(a, b) && !tvms_arith_prove_equal(m->s->unit, a, b))
+    return false;
+  m->seen[own] = true;
+  m->e->axis_of[own] = axis;
+  return true;
+}
+
+// The place of a group, 8 * g + j, in both of them, or one axis.
+static bool match_index(matching *m, tvms_node *stored, tvms_node *loaded) {
+  bool group = stored->kind == TVMS_NODE_ADD && loaded->kind == TVMS_NODE_ADD;
+  if (!group) return match_axis(m, stored, loaded);
+  const tvms_binary *a = tvms_as_binary(stored), *b = tvms_as_binary(loaded);
+  if (a->a->kind != TVMS_NODE_MUL || b->a->kind != TVMS_NODE_MUL) return false;
+  const tvms_binary *first = tvms_as_binary(a->a), *own_first = tvms_as_binary(b->a);
+  return tvms_node_same_expr(first->b, own_first->b)
+         && match_axis(m, first->a, own_first->a) && match_axis(m, a->b, b->b);
+}
+
 // Each axis of the stage is an axis of the contraction, by the place where the result is loaded.
 static bool match_axes(scheduler *s, const tvms_contraction *c,
                        const tvms_epilogue *TVMS_NULLABLE before, tvms_list stored,
                        tvms_list loaded, tvms_epilogue *e) {
-  bool seen[TVMS_MOST_STAGE_AXES] = {0};
+  matching m = {.s = s, .c = c, .before = before, .e = e};
   for (uint32_t i = 0; i < loaded.len; i++) {
-    tvms_node *index = loaded.items[i];
-    uint32_t axis, own = tvms_stage_axis_of(&e->stage, index);
-    bool constant = tvms_node_is_int(index, 0) && tvms_node_is_int(stored.items[i], 0);
-    if (constant) continue;
-    if (!axis_at(c, before, stored.items[i], &axis)) return false;
-    if (own == TVMS_MOST_STAGE_AXES) {
-      // An axis of one step needs no variable.
-      if (!tvms_node_is_int(index, 0)
-          || !tvms_stage_axis_is_single(&c->stage.axes[axis]))
-        return false;
-      continue;
-    }
-    if (seen[own]) return false;
-    tvms_node *a = e->stage.axes[own].extent, *b = c->stage.axes[axis].extent;
-    if (!tvms_node_same_expr(a, b) && !tvms_arith_prove_equal(s->unit, a, b))
-      return false;
-    seen[own] = true;
-    e->axis_of[own] = axis;
+    if (!match_index(&m, stored.items[i], loaded.items[i])) return false;
   }
   for (uint32_t i = 0; i < e->stage.count; i++) {
-    if (!seen[i]) return false;
+    if (!m.seen[i]) return false;
   }
   return true;
+}
+
+// Where the result is in groups, the stage that reads it is in the same ones. `loaded` is the place
+// that it reads.
+static bool split_alike(scheduler *s, tvms_list stored, tvms_list loaded,
+                        tvms_stage *stage) {
+  for (uint32_t i = 0; i < loaded.len && i < stored.len; i++) {
+    if (stored.items[i]->kind != TVMS_NODE_ADD) continue;
+    const tvms_binary *place = tvms_as_binary(stored.items[i]);
+    if (place->a->kind != TVMS_NODE_MUL) continue;
+    const tvms_node *size = tvms_as_binary(place->a)->b;
+    uint32_t axis = tvms_stage_axis_of(stage, loaded.items[i]);
+    if (axis == TVMS_MOST_STAGE_AXES || !tvms_node_is_int_imm(size)) return false;
+    const tvms_node *extent = stage->axes[axis].extent;
+    if (!tvms_node_is_int_imm(extent)) return false;
+    int64_t steps = tvms_as_int_imm(size)->value;
+    return steps > 0 && tvms_as_int_imm(extent)->value % steps == 0
+           && tvms_cpu_split_axis(s->unit, stage, axis, steps);
+  }
+  return false;
 }
 
 static const tvms_store *last_store(const tvms_contraction *c,
@@ -145,6 +185,13 @@ static bool may_store(scheduler *s, const tvms_contraction *c, const tvms_tile *
   return !updates(s, all, count + 1) || !tvms_tile_repeats(c, tile);
 }
 
+static uses uses_of(scheduler *s, const tvms_stage *stage, const tvms_node *buffer) {
+  uses u = {buffer, NULL, true};
+  tvms_visitor visitor = {.self = &u, .enter = note_use};
+  tvms_walk(&s->unit->context->memory, stage->store->value, &visitor);
+  return u;
+}
+
 // Is `stmt` the next epilogue? The buffer between must be allocated here and used nowhere else.
 static bool read_epilogue(scheduler *s, const tvms_contraction *c,
                           const tvms_tile *tile, tvms_list allocated, tvms_list stmts,
@@ -154,9 +201,9 @@ static bool read_epilogue(scheduler *s, const tvms_contraction *c,
   if (!is_allocated(allocated, before->buffer)) return false;
   if (tvms_stage_read(s->unit, stmts.items[at], &e->stage) || e->stage.init)
     return false;
-  uses u = {before->buffer, NULL, true};
-  tvms_visitor visitor = {.self = &u, .enter = note_use};
-  tvms_walk(&s->unit->context->memory, e->stage.store->value, &visitor);
+  uses u = uses_of(s, &e->stage, before->buffer);
+  if (u.load && split_alike(s, before->indices, u.load->indices, &e->stage))
+    u = uses_of(s, &e->stage, before->buffer);
   if (!u.load || !u.alike || e->stage.store->buffer == before->buffer) return false;
   bool last_is_float =
       tvms_dtype_same(e->stage.store->value->dtype, before->value->dtype);
@@ -228,6 +275,7 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
   tvms_contraction c;
   if (tvms_stage_read(s->unit, stmts.items[at], &stage) || !tvms_stage_has_sums(&stage))
     return NULL;
+  (void)tvms_cpu_split_groups(s->unit, &stage);
   if (tvms_contraction_find(s->unit, &stage, &c)) return NULL;
   tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c);
   lay_out(s, &c, &tile);
