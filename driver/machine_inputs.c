@@ -38,6 +38,7 @@ struct param_facts {
 typedef struct {
   tvms_machine_inputs *inputs;
   param_facts *params;
+  int64_t fields;           // of all tuples
   param_facts **registers;  // what is in them; NULL: nothing of a parameter
   TVMS_VEC(int64_t) slots;  // of the shape heap
   TVMS_VEC(uint8_t) known;
@@ -95,7 +96,8 @@ static void learn_check(fact_table *t, param_facts *param, tvms_bytes name,
     param->type = type_of(t, words[5]);
   } else if (tvms_bytes_is(name, "vm.builtin.check_tuple_info")) {
     int64_t fields = number_of(words[5]);
-    if (fields < 0 || fields > MOST_FIELDS) return;
+    if (fields < 0 || fields > MOST_FIELDS - t->fields) return;
+    t->fields += fields;
     param->kind = KIND_TUPLE;
     param->ndim = fields;
     param->fields =

@@ -61,7 +61,6 @@ static tvms_tensor *TVMS_NULLABLE copy_of(tvms_interp_frame *f,
   tvms_tensor *made =
       tvms_tensor_new(f->interp->heap, from->dtype, from->ndim, from->shape);
   if (!made) return NULL;
-  const char *base = (const char *)from->data + from->byte_offset;
   int64_t count = tvms_tensor_len(made);
   for (int64_t i = 0; i < count; i++) {
     int64_t rest = i, at = 0, step = 1;
@@ -70,7 +69,8 @@ static tvms_tensor *TVMS_NULLABLE copy_of(tvms_interp_frame *f,
       step *= from->shape[axis];
     }
     memcpy((char *)made->view.data + (uint64_t)i * element,
-           base + at * (int64_t)element, (size_t)element);
+           (const char *)from->data + from->byte_offset + at * (int64_t)element,
+           (size_t)element);
   }
   return made;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generated Relax modules (relax_programs.py): interpreter, native code and the virtual machine give the same.
+"""Generated Relax modules (relax_programs.py), a third with local functions: interpreter, native code and the virtual machine give the same.
 
     native_programs.py [COUNT [FIRST]]      COUNT modules of four functions, from the number FIRST on
 """
@@ -34,7 +34,7 @@ class NativePrograms(unittest.TestCase):
     def test_modules(self):
         for seed in range(FIRST, FIRST + COUNT):
             with self.subTest(module=seed):
-                self.one(Module(seed))
+                self.one(Module(seed, more=["local"] * 4 if seed % 3 == 2 else ()))
 
 
 if __name__ == "__main__":

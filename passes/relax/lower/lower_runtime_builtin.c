@@ -10,6 +10,7 @@
 // 0.22 relax.transform.VMBuiltinLower.
 #include "ir/object.h"
 #include "ir/target.h"
+#include "ir/walk.h"
 #include "passes/functions.h"
 #include "passes/relax/make.h"
 #include "passes/relax/retype.h"
@@ -21,6 +22,8 @@
 typedef struct {
   const tvms_module *module;
   tvms_node_map bound;  // VAR -> what a binding gave it
+  tvms_node_map
+      asked;  // variables, and what they are bound to, whose types others ask for
 } lowering;
 
 typedef tvms_node *lower(tvms_rewriter *r, tvms_node *node);
@@ -114,13 +117,15 @@ static tvms_node *tuple_of(tvms_rewriter *r, tvms_list fields) {
   return &tuple->head;
 }
 
-// A closure is called with the state of the virtual machine in front.
+// A closure is called with the state of the virtual machine in front. TVM forgets the type, and fails where that
+// is asked for; it stays there.
 static tvms_node *lower_invoke_closure(tvms_rewriter *r, tvms_node *node) {
   if (!has_tuple(node)) return node;
-  tvms_node *object = tvms_sinfo_object_new(r->unit);
+  const lowering *state = r->self;
+  bool asked = tvms_node_map_get(&state->asked, r->old) != NULL;
+  tvms_node *type = asked ? node->sinfo : tvms_sinfo_object_new(r->unit);
   return tvms_relax_make_context_call(r->unit, "vm.builtin.invoke_closure",
-                                      tuple_of(r, unpacked(r, node)), object,
-                                      node->span);
+                                      tuple_of(r, unpacked(r, node)), type, node->span);
 }
 
 static tvms_node *lower_py_func(tvms_rewriter *r, tvms_node *node) {
@@ -251,12 +256,37 @@ static tvms_node *note_binding(tvms_rewriter *r, tvms_node *node) {
   lowering *state = r->self;
   const tvms_var_binding *binding = tvms_as_var_binding(node);
   tvms_node_map_put(&state->bound, binding->var, binding->value);
+  if (tvms_node_map_get(&state->asked, binding->var))
+    tvms_node_map_put(&state->asked, binding->value, binding->value);
   return TVMS_REWRITE_BELOW;
+}
+
+// Functions of Relax and operators on shapes look at the types of their arguments.
+static tvms_walk_step note_asked(void *self, tvms_node *node, tvms_field_role role) {
+  lowering *state = self;
+  (void)role;
+  if (node->kind != TVMS_NODE_CALL) return TVMS_WALK_ON;
+  const tvms_call *call = tvms_as_call(node);
+  const tvms_member *callee = tvms_module_named(state->module, call->callee);
+  tvms_opcode opcode = tvms_op_called(node);
+  bool asks =
+      opcode == TVMS_R_reshape || opcode == TVMS_R_shape_of
+      || opcode == TVMS_R_tensor_to_shape || opcode == TVMS_R_memory_view
+      || (callee && callee->function && callee->function->kind == TVMS_NODE_FUNCTION);
+  for (uint32_t i = 0; i < call->args.len && asks; i++) {
+    tvms_node *arg = call->args.items[i];
+    if (arg->kind == TVMS_NODE_VAR) tvms_node_map_put(&state->asked, arg, arg);
+  }
+  return TVMS_WALK_ON;
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   lowering state = {.module = run->module};
-  tvms_node_map_init(&state.bound, &run->context->memory);
+  tvms_memory *memory = &run->context->memory;
+  tvms_node_map_init(&state.bound, memory);
+  tvms_node_map_init(&state.asked, memory);
+  tvms_visitor visitor = {.self = &state, .enter = note_asked};
+  tvms_walk(memory, function, &visitor);
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &state);
   tvms_relax_retype(&rewriter);
@@ -265,6 +295,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_node *changed = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
   tvms_node_map_fini(&state.bound);
+  tvms_node_map_fini(&state.asked);
   return changed;
 }
 
