@@ -119,6 +119,14 @@ static tvms_token_meaning loops(const char *text, tvms_token token, tvms_token f
       && (strncmp(text + at, "int ", 4) == 0 || strncmp(text + at, "size_t ", 7) == 0
           || strncmp(text + at, "auto ", 5) == 0 || strncmp(text + at, "let ", 4) == 0);
   if (token.begin <= first.end || !(counts || declares)) return (tvms_token_meaning){0};
+  uint32_t line = (uint32_t)strcspn(text + begin, "\r\n");
+  static const char *const blocks[] = {".sblock(", ".block(", ".dataflow("};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+    const char *found = strstr(text + begin, blocks[i]);
+    if (found && found < text + begin + line)
+      return replaced((tvms_span){first.begin, first.end}, "a block begins with 'with'",
+                      "with");
+  }
   return meaning((tvms_span){begin, end}, "write 'for i in range(n):'",
                  (tvms_span){begin, end}, NULL);
 }
@@ -209,7 +217,7 @@ static tvms_token_meaning statements(const char *text, tvms_token token,
   if (!colon) return (tvms_token_meaning){0};
   bool loop = strncmp(text + first.end, ".grid(", 6) == 0;
   tvms_span place = {first.begin, first.begin};
-  return meaning((tvms_span){first.begin, end - 1},
+  return meaning((tvms_span){first.begin, first.end},
                  loop ? "a loop begins with 'for'" : "a block begins with 'with'",
                  place, loop ? NULL : "with ");
 }
@@ -253,6 +261,15 @@ tvms_token_meaning tvms_token_meant(const char *text, tvms_token token,
   if (found.note) return found;
   if (token.kind == TVMS_TOK_FLOAT && text[token.begin] == '.')
     return meaning(span, "a part is taken by its number in brackets: [0]", span, NULL);
+  if (first.kind == TVMS_TOK_FROM && token.kind == TVMS_TOK_NAME && token.begin > 0
+      && isalnum((unsigned char)text[end_before(text, token.begin) - 1])) {
+    uint32_t end = end_before(text, token.begin);
+    return meaning(span, "missing comma?", (tvms_span){end, end}, ",");
+  }
+  if (inside && token.kind == TVMS_TOK_COLON
+      && strchr("#\r\n", text[token.end + strspn(text + token.end, " ")]))
+    return meaning(span, "a ')' is missing", (tvms_span){token.begin, token.begin},
+                   ")");
   if (first.kind == TVMS_TOK_ASSERT && !inside && token.kind == TVMS_TOK_STRING) {
     uint32_t end = end_before(text, token.begin);
     return meaning(span, "missing comma?", (tvms_span){end, end}, ",");

@@ -382,6 +382,42 @@ static const char *TVMS_NULLABLE meant_module(tvms_reader *reader, const char *p
   return tvms_diag_nearest_name(path, paths, count);
 }
 
+// The place of the module in `from module import …` behind which the name at `at` stands.
+static tvms_span module_before(const tvms_reader *reader, const char *module,
+                               uint32_t at) {
+  const char *text = reader->surface->source->text;
+  size_t len = strlen(module);
+  while (at > 0 && (text[at] != ' ' || strncmp(text + at + 1, "import", 6) != 0)) {
+    at--;
+  }
+  bool here = at >= len && memcmp(text + at - len, module, len) == 0;
+  return here ? (tvms_span){at - (uint32_t)len, at} : (tvms_span){0, 0};
+}
+
+// At the name that is wrong: of the module, said once for all that is imported from it, or of what
+// is imported.
+static void report_import(tvms_reader *reader, tvms_ref alias, const char *module,
+                          const char *name, const char *path, const char *meant) {
+  tvms_diags *diags = &reader->context->diags;
+  uint32_t begin = tvms_reader_span_of(reader, alias).begin;
+  tvms_span span = {begin, begin + (uint32_t)strlen(name)};
+  size_t same = strlen(module);
+  const char *last = strrchr(meant, '.');
+  bool of_module = !(strncmp(meant, module, same) == 0 && meant[same] == '.');
+  tvms_span place = of_module ? module_before(reader, module, begin) : span;
+  if (!place.end) place = span;
+  for (const tvms_diag *diag = diags->first; diag && of_module; diag = diag->next) {
+    if (diag->id == TVMS_D_misspelt_import && diag->span.begin == place.begin) return;
+  }
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_misspelt_import, place, path);
+  tvms_diag_remark(diags, diag, "did you mean '%s'?", meant);
+  bool same_name = last && strcmp(last + 1, name) == 0;
+  if (!of_module)
+    tvms_diag_fix(diags, diag, span, true, "%s", meant + same + 1);
+  else if (same_name && place.begin != span.begin)
+    tvms_diag_fix(diags, diag, place, true, "%.*s", (int)(last - meant), meant);
+}
+
 static void import_from(tvms_reader *reader, const char *module, tvms_ref alias) {
   const tvms_surf node = *tvms_reader_at(reader, alias);
   const char *name = tvms_symbol_text(reader->context, node.a);
@@ -397,15 +433,7 @@ static void import_from(tvms_reader *reader, const char *module, tvms_ref alias)
   sprintf(path, "%s.%s", module, name);
   const char *meant = meant_module(reader, path, node.b ? node.b : node.a);
   if (meant) {
-    tvms_diag *diag = tvms_reader_report(reader, misspelt_import, alias, path);
-    tvms_diag_remark(&reader->context->diags, diag, "did you mean '%s'?", meant);
-    size_t same = strlen(module);
-    uint32_t begin = tvms_reader_span_of(reader, alias).begin;
-    if (strncmp(meant, module, same) == 0 && meant[same] == '.') {
-      tvms_diag_fix(&reader->context->diags, diag,
-                    (tvms_span){begin, begin + (uint32_t)strlen(name)}, true, "%s",
-                    meant + same + 1);
-    }
+    report_import(reader, alias, module, name, path, meant);
     path = tvms_arena_text(&reader->kept, meant, strlen(meant));
   }
   tvms_python_bind_import(reader, path, node.b ? node.b : node.a,

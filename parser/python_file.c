@@ -162,7 +162,7 @@ static bool makes_script(tvms_sym name) {
 
 // A name that is nearly one of makers: `@I.irmodule`.
 static bool is_misspelt_maker(const finder *f, tvms_sym name) {
-  enum { SHORTEST = 6, COUNT = sizeof makers / sizeof *makers };
+  enum { SHORTEST = 5, COUNT = sizeof makers / sizeof *makers };
   const char *text = tvms_symbol_text(f->surface->context, name);
   const char *names[COUNT];
   uint32_t count = 0;

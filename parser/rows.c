@@ -214,6 +214,9 @@ tvms_eval_value tvms_namespace_report_unknown_name(tvms_reader *reader,
                          ? NULL
                          : tvms_near_name_below(reader, namespace_, text);
   if (near) suggest(reader, diag, node, namespace_, name, near);
+  const char *own = tvms_near_name_alone(reader, text);
+  if (own && *own != *tvms_namespace_text(namespace_))
+    tvms_diag_remark(diags, diag, "did you mean '%s'?", own);
   return TVMS_UNKNOWN;
 }
 

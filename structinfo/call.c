@@ -270,6 +270,13 @@ static bool check_tir_arguments(tvms_inference *in, const tvms_prim_func *callee
 
 bool tvms_infer_check_call_tir(tvms_inference *in) {
   const tvms_prim_func *callee = called_prim_func(in);
+  if (!callee && in->module && in->call->args.len
+      && tvms_module_function_named(in->module, in->call->args.items[0],
+                                    TVMS_NODE_FUNCTION)) {
+    in->op = tvms_op_called(&in->call->head);
+    tvms_in_expects(in, 0, "a PrimFunc of the module");
+    return false;
+  }
   if (!callee || in->call->args.len < 2 || in->call->type_args.len != 1) return true;
   tvms_node *tuple = in->call->args.items[1];
   if (tuple->kind != TVMS_NODE_TUPLE) return true;

@@ -24,8 +24,10 @@ static tvms_eval_value call_unknown(tvms_reader *reader, tvms_ref call) {
 
 tvms_eval_value tvms_eval_report_cannot_call(tvms_reader *reader,
                                              tvms_eval_value callee, tvms_ref call) {
-  tvms_diag *diag =
-      tvms_reader_report(reader, cannot_call, call, tvms_eval_describe(reader, callee));
+  bool buffer = tvms_eval_value_node_of(callee, TVMS_NODE_BUFFER) != NULL;
+  tvms_diag *diag = tvms_reader_report(reader, cannot_call,
+                                       buffer ? tvms_reader_callee(reader, call) : call,
+                                       tvms_eval_describe(reader, callee));
   tvms_span whole = tvms_reader_span_of(reader, call);
   tvms_span name = tvms_reader_span_of(reader, tvms_reader_callee(reader, call));
   const char *text = reader->surface->source->text;

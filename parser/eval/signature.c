@@ -149,6 +149,7 @@ typedef struct {
   bool sound;                 // nothing was reported
   tvms_ref dtype_ref;         // the keyword that put_dtype_first has bound
   unsigned traits;            // tvms_trait: how arguments are bound
+  bool unknown;               // a keyword that the callee does not have was reported
 } binder;
 
 // What is called, in words of the text if it is a dotted name.
@@ -384,7 +385,8 @@ static void put_keyword(binder *bind, tvms_sym name, tvms_eval_value value,
     return;
   }
   if (bind->traits & TVMS_TRAIT_DROPS_DTYPE && name == TVMS_SYM_dtype) return;
-  unknown_keyword(bind, name, keyword);
+  if (!bind->unknown) unknown_keyword(bind, name, keyword);
+  bind->unknown = true;
   bind->sound = false;
 }
 

@@ -297,6 +297,18 @@ static bool begins_line(const tvms_reader *reader, tvms_span span) {
   return at == 0 || text[at - 1] == '\n';
 }
 
+// `R.exp(x)` in a PrimFunc, of a file that does not import R: what the language has of the name.
+static void suggest_own(tvms_reader *reader, tvms_diag *diag, tvms_span span) {
+  uint32_t last;
+  tvms_span all = dotted(reader, span, &last);
+  if (last == span.begin || !reader->tables->near_name) return;
+  const char *part = tvms_arena_text(
+      &reader->context->arena, reader->surface->source->text + last, all.end - last);
+  const char *own = reader->tables->near_name(reader, part);
+  if (own && *own != reader->surface->source->text[span.begin])
+    tvms_diag_remark(&reader->context->diags, diag, "did you mean '%s'?", own);
+}
+
 void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
                                      tvms_span span) {
   reader->failed = true;
@@ -323,6 +335,7 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
   if (import) {
     tvms_diag_remark(diags, diag, "write 'from tvm.script import %s as %s' on top",
                      import, text);
+    suggest_own(reader, diag, span);
     return;
   }
   if (explain_key(reader, diag, span)) return;

@@ -341,8 +341,11 @@ static void read_params(tvms_reader *reader, tvms_ref params) {
                       param.begin
                           + tvms_interner_name(&reader->context->names, param.a)->len};
     if (!param.b) {
-      tvms_diag_report(&reader->context->diags, TVMS_D_missing_annotation, span,
-                       tvms_symbol_text(reader->context, param.a));
+      const char *own = tvms_symbol_text(reader->context, param.a);
+      tvms_diag *diag = tvms_diag_report(&reader->context->diags,
+                                         TVMS_D_missing_annotation, span, own);
+      tvms_diag_remark(&reader->context->diags, diag,
+                       "write %s: T.int32, or T.Buffer(shape, dtype)", own);
       reader->failed = true;
       tvms_scope_bind(reader, param.a, TVMS_UNKNOWN, span);
       continue;
