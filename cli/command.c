@@ -116,7 +116,8 @@ tvms_command_result tvms_command_try(const tvms_command *command, tvms_run *run,
   bool in_time = tvms_command_await(child, command->seconds, &status);
   kill(-child, SIGKILL);  // what it has left behind
   if (!in_time)
-    snprintf(why, 96, "more than %d seconds", command->seconds);
+    snprintf(why, 96, "more than %d second%s", command->seconds,
+             command->seconds == 1 ? "" : "s");
   else if (WIFSIGNALED(status))
     snprintf(why, 96, "signal %d", WTERMSIG(status));
   else

@@ -106,6 +106,13 @@ static void define(scoping *s, tvms_node *node, bool again) {
   tvms_vec_push(&s->unit->context->memory, &s->defined, node);
 }
 
+// An expression may stand in several places, and the variable of its T.Let with it.
+static void forget_let(scoping *s, const tvms_node *node) {
+  if (node->kind != TVMS_NODE_LET) return;
+  uint8_t *state = &s->state[tvms_as_let(node)->var->id];
+  if (*state == OUT_OF_SCOPE) *state = NOT_SEEN;
+}
+
 static void visit_variable(scoping *s, tvms_node *var, tvms_field_role role) {
   if (!defines(role)) {
     use(s, var, s->free_variables);
@@ -185,6 +192,7 @@ static void visit(scoping *s, tvms_node *node, tvms_field_role role) {
   tvms_memory *memory = &s->unit->context->memory;
   if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
   uint32_t first = s->defined.len;
+  forget_let(s, node);
   if (is_local_function(node)) {
     visit(s, tvms_as_var_binding(node)->var, TVMS_ROLE_DEFINE);
     visit(s, tvms_as_var_binding(node)->value, TVMS_ROLE_USE);

@@ -58,7 +58,7 @@ class Bisect(unittest.TestCase):
         begin = time.monotonic()
         p = self.bisect("sh -c 'sleep 60; exit 0'", "--timeout", "1")
         self.assertLess(time.monotonic() - begin, 20)
-        self.assertIn(b"fails on the module as it was read: more than 1 seconds", p.stderr)
+        self.assertIn(b"fails on the module as it was read: more than 1 second\n", p.stderr)
 
     def test_words_are_not_for_a_shell(self):
         mark = os.path.join(self.folder.name, "mark")

@@ -193,7 +193,7 @@ class Passes(unittest.TestCase):
 
     def test_print_around_no_pass(self):
         for option in ("--print-before", "--print-after"):
-            for name, says in (("LowerInit", "there is no pass 'LowerInit'; did you mean 'LowerIntrin'?"),
+            for name, says in (("LowerInit", "there is no pass 'LowerInit'; did you mean 'LowerInitBlock'?"),
                                ("lower,LowerInitBlock", "there is no pass 'lower'"),
                                ("lower-init-blok", "there is no pass 'lower-init-blok'; did you mean 'lower-init-block'?"),
                                ("ThreadSync", "tvms does not have TVM's pass ThreadSync (all releases)")):

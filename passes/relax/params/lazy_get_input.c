@@ -8,7 +8,7 @@
 // The new parameter takes the place of those behind the first num_input, or of all, and num_input
 // counts it. A weight is fetched in front of its first use in a block; what is not used is not
 // fetched, and what nobody uses in the function goes. The result no longer speaks of sizes that only
-// weights told. Private functions are left alone. TVM: relax.transform.LazyGetInput.
+// weights told; one that the function uses in front of where they are fetched cannot be known (E0819). Private functions are left alone. TVM: relax.transform.LazyGetInput.
 #include "passes/relax/analysis/num_input.h"
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/binder.h"
@@ -16,6 +16,7 @@
 #include "passes/relax/graph/eliminate_common_subexpr.h"
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
+#include "support/vec.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,6 +59,35 @@ static tvms_node *TVMS_NULLABLE fetched(tvms_rewriter *r, tvms_node *node) {
   return made;
 }
 
+static tvms_list with_fetch(tvms_unit *unit, tvms_list inputs, tvms_node *fetch) {
+  tvms_list made = {tvms_arena_array(&unit->arena, tvms_node *, inputs.len + 1),
+                    inputs.len + 1};
+  if (inputs.len) memcpy(made.items, inputs.items, inputs.len * sizeof(tvms_node *));
+  made.items[inputs.len] = fetch;
+  return made;
+}
+
+// A size that only a weight tells is known behind where that is fetched. False after a report.
+static bool has_sizes(const tvms_pass_run *run, tvms_node *node) {
+  const tvms_function *function = tvms_as_function(node);
+  tvms_memory *memory = &run->context->memory;
+  tvms_node_map defined;
+  tvms_node_vec lacking = {0};
+  tvms_node_map_init(&defined, memory);
+  for (uint32_t i = 0; i < function->params.len; i++)
+    tvms_relax_symbols_of_type(&defined, function->params.items[i]->sinfo);
+  tvms_relax_symbols_free(memory, function->body, &defined, &lacking);
+  for (uint32_t i = 0; i < lacking.len; i++)
+    tvms_diag_report(
+        &run->context->diags, TVMS_D_size_not_passed, node->span,
+        tvms_symbol_text(run->context, tvms_as_var(lacking.items[i])->name),
+        tvms_symbol_text(run->context, function->name));
+  bool none = lacking.len == 0;
+  tvms_vec_fini(memory, &lacking);
+  tvms_node_map_fini(&defined);
+  return none;
+}
+
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *node) {
   if (node->flags & TVMS_FLAG_PRIVATE) return node;
   int64_t inputs = tvms_relax_num_input_checked(run->context, node);
@@ -69,9 +99,8 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *node) {
       tvms_relax_make_callback(unit, "fget_param", tvms_sinfo_object_new(unit), true);
   tvms_relax_binder_init(&f.binder, run, fetched);
   tvms_relax_binder_enter(&f.binder, unit);
-  function->params = tvms_list_copy(unit, f.params.items, f.inputs + 1);
-  function->params.items[f.inputs] = f.fetch;
   tvms_list inputs_only = {f.params.items, f.inputs};
+  function->params = with_fetch(unit, inputs_only, f.fetch);
   function->ret = tvms_relax_type_told(unit, inputs_only, function->ret);
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &f);
@@ -82,7 +111,8 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *node) {
   tvms_relax_set_num_input(unit, copy, f.inputs + 1);
   copy->sinfo = NULL;
   copy = tvms_relax_share_values(run, unit, copy, false);
-  return tvms_dead_code_clean(run, unit, copy);
+  copy = tvms_dead_code_clean(run, unit, copy);
+  return has_sizes(run, copy) ? copy : node;
 }
 
 void tvms_pass_lazy_get_input(tvms_pass_run *run) {

@@ -76,6 +76,8 @@ static void touch(finder *f, const tvms_node *buffer, bool element) {
 static void visit_below(finder *f, tvms_node *node) {
   tvms_node *child;
   for (tvms_child_at at = {0}; (child = tvms_walk_next_child(node, &at));) {
+    if (at.role == TVMS_ROLE_DEFINE && child->kind == TVMS_NODE_VAR)
+      tvms_node_map_put(&f->bound, child, node);
     bool seen = child->kind != TVMS_NODE_BUFFER && at.role != TVMS_ROLE_DEFINE
                 && at.role != TVMS_ROLE_NOTE && at.role != TVMS_ROLE_TYPE;
     if (seen) visit(f, child);
@@ -204,15 +206,9 @@ static void visit_inner(finder *f, tvms_node *node) {
   case TVMS_NODE_DECL_BUFFER: visit_declaration(f, tvms_as_decl_buffer(node)); return;
   case TVMS_NODE_STORE:
   case TVMS_NODE_EVALUATE:
-  case TVMS_NODE_RETURN: visit_leaf(f, node); return;
   case TVMS_NODE_BIND:
-    tvms_node_map_put(&f->bound, tvms_as_bind(node)->var, node);
-    visit_leaf(f, node);
-    return;
+  case TVMS_NODE_RETURN: visit_leaf(f, node); return;
   case TVMS_NODE_FOR:
-    tvms_node_map_put(&f->bound, tvms_as_for(node)->var, node);
-    visit_scope(f, node);
-    return;
   case TVMS_NODE_WHILE:
   case TVMS_NODE_IF_THEN_ELSE:
   case TVMS_NODE_ASSERT: visit_scope(f, node); return;

@@ -40,6 +40,17 @@ static tvms_node *TVMS_NULLABLE read_loops(tvms_node *nest, tvms_stage *stage) {
   return nest;
 }
 
+// Does how far a loop goes depend on one around it?
+static bool is_skewed(tvms_memory *memory, const tvms_stage *stage) {
+  for (uint32_t i = 1; i < stage->count; i++) {
+    for (uint32_t k = 0; k < i; k++) {
+      if (tvms_walk_contains(memory, stage->axes[i].extent, stage->axes[k].var))
+        return true;
+    }
+  }
+  return false;
+}
+
 static bool same_extent(tvms_unit *unit, tvms_node *a, tvms_node *b) {
   return tvms_node_same_expr(a, b) || tvms_arith_prove_equal(unit, a, b);
 }
@@ -131,6 +142,8 @@ const char *TVMS_NULLABLE tvms_stage_read(tvms_unit *unit, tvms_node *nest,
   *stage = (tvms_stage){.nest = nest, .name = ""};
   tvms_node *body = read_loops(nest, stage), *init = NULL;
   if (!body) return "a loop is scheduled already";
+  if (is_skewed(&unit->context->memory, stage))
+    return "how far a loop goes depends on one around it";
   bool blocked = body->kind == TVMS_NODE_BLOCK_REALIZE;
   if (blocked && !read_block(unit, tvms_as_block_realize(body), stage, &body, &init))
     return "the variables of its block are not those of its loops";

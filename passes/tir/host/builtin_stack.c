@@ -255,6 +255,7 @@ tvms_node *tvms_builtin_stack_shape(tvms_builtin_stack *stack, tvms_rewriter *r,
   if (stack->now.shape < 0) stack->now.shape = 0;
   int64_t begin = stack->now.shape;
   stack->now.shape += tvms_as_call(node)->args.len;
+  note_most(stack);
   tvms_list args = tvms_as_call(tvms_rewrite_below(r, node))->args;
   for (uint32_t i = 0; i < args.len; i++) {
     tvms_store *store = tvms_node_make(unit, STORE, TVMS_NO_SPAN);
@@ -278,6 +279,7 @@ tvms_node *tvms_builtin_stack_array(tvms_builtin_stack *stack, tvms_rewriter *r,
                                     tvms_node *device_type) {
   tvms_unit *unit = stack->unit;
   int64_t index = stack->now.array++;
+  note_most(stack);
   tvms_list args = tvms_as_call(tvms_rewrite_below(r, node))->args;
   tvms_dtype dtype = args.items[4]->dtype;
   tvms_node *strides =

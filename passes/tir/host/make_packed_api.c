@@ -285,6 +285,62 @@ static bool shares_buffer(tvms_context *context, const tvms_prim_func *function,
   return false;
 }
 
+// Reports a buffer whose vectors are as long as the machine's: no tensor says so.
+static bool has_scalable(tvms_context *context, const tvms_prim_func *function) {
+  for (uint32_t i = 0; i < function->buffers.len; i++) {
+    const tvms_node *buffer = function->buffers.items[i];
+    if (!buffer || tvms_as_buffer(buffer)->element.lanes >= 0) continue;
+    char text[TVMS_DTYPE_TEXT];
+    tvms_dtype_text(tvms_as_buffer(buffer)->element, text);
+    tvms_diag_report(&context->diags, TVMS_D_not_passed_packed, buffer->span, text);
+    return true;
+  }
+  return false;
+}
+
+// The search for a size that no tensor tells: one that is no dimension, stride or offset itself.
+typedef struct {
+  const tvms_prim_func *function;
+  const tvms_node *TVMS_NULLABLE found;  // VAR
+} size_search;
+
+static bool is_among(tvms_list list, const tvms_node *node) {
+  for (uint32_t i = 0; i < list.len; i++) {
+    if (list.items[i] == node) return true;
+  }
+  return false;
+}
+
+static tvms_walk_step find_size(void *self, tvms_node *node, tvms_field_role role) {
+  size_search *s = self;
+  (void)role;
+  bool size = node->kind == TVMS_NODE_VAR && !tvms_dtype_is_handle(node->dtype)
+              && !is_among(s->function->params, node);
+  for (uint32_t i = 0; size && i < s->function->buffers.len; i++) {
+    if (!s->function->buffers.items[i]) continue;
+    const tvms_buffer *buffer = tvms_as_buffer(s->function->buffers.items[i]);
+    size = !is_among(buffer->shape, node) && !is_among(buffer->strides, node)
+           && buffer->elem_offset != node;
+  }
+  if (!size) return TVMS_WALK_ON;
+  s->found = node;
+  return TVMS_WALK_STOP;
+}
+
+static bool lacks_size(tvms_context *context, const tvms_node *function,
+                       const char *symbol) {
+  size_search s = {.function = tvms_as_prim_func(function)};
+  tvms_visitor visitor = {.self = &s, .enter = find_size};
+  for (uint32_t i = 0; i < s.function->buffers.len && !s.found; i++) {
+    tvms_node *buffer = s.function->buffers.items[i];
+    if (buffer) (void)tvms_walk(&context->memory, buffer, &visitor);
+  }
+  if (s.found)
+    tvms_diag_report(&context->diags, TVMS_D_size_not_passed, function->span,
+                     tvms_symbol_text(context, tvms_as_var(s.found)->name), symbol);
+  return s.found != NULL;
+}
+
 static tvms_node *pack(tvms_pass_run *run, tvms_unit *unit, tvms_node *old) {
   tvms_node *function = pack_calls(run, unit, old);
   const char *symbol = tvms_host_symbol_of(unit->context, function);
@@ -302,7 +358,10 @@ static tvms_node *pack(tvms_pass_run *run, tvms_unit *unit, tvms_node *old) {
                              .device = tvms_host_device_name(config)};
   if (!host || !a.device) return function;
   a.function = tvms_as_prim_func(function);
-  if (shares_buffer(unit->context, a.function, symbol)) return function;
+  if (shares_buffer(unit->context, a.function, symbol)
+      || has_scalable(unit->context, a.function)
+      || lacks_size(unit->context, function, symbol))
+    return function;
   a.args = variable(unit, "args", TVMS_DTYPE(HANDLE, 64));
   a.num_args = variable(unit, "num_args", TVMS_DTYPE(INT, 32));
   a.device_id = variable(unit, "dev_id", TVMS_DTYPE(INT, 32));

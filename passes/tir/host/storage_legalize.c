@@ -114,10 +114,52 @@ static bool has_buffers(const storing *s, const tvms_node *function) {
   return false;
 }
 
+// What computes in the family would compute with the integers instead.
+typedef struct {
+  const storing *s;
+  const tvms_node *TVMS_NULLABLE found;
+  tvms_dtype dtype;
+} computing_search;
+
+static tvms_walk_step find_computing(void *self, tvms_node *node,
+                                     tvms_field_role role) {
+  computing_search *search = self;
+  (void)role;
+  const tvms_node *value = NULL;
+  if (tvms_node_is_binary(node)) value = tvms_as_binary(node)->a;
+  if (node->kind == TVMS_NODE_SELECT) value = node;
+  if (node->kind == TVMS_NODE_CAST) {
+    value = tvms_as_cast(node)->value;
+    if (is_family(search->s, node->dtype)) value = node;
+  }
+  if (!value || !is_family(search->s, value->dtype)) return TVMS_WALK_ON;
+  search->found = node;
+  search->dtype = value->dtype;
+  return TVMS_WALK_STOP;
+}
+
+static bool computes(const storing *s, tvms_node *function) {
+  computing_search search = {.s = s};
+  tvms_visitor visitor = {.self = &search, .enter = find_computing};
+  (void)tvms_walk(&s->unit->context->memory, tvms_as_prim_func(function)->body,
+                  &visitor);
+  if (!search.found) return false;
+  char text[TVMS_DTYPE_TEXT];
+  bool bf16 = search.dtype.code == TVMS_BFLOAT;
+  tvms_diag *diag = tvms_diag_report(
+      &s->unit->context->diags, TVMS_D_still_computes, search.found->span, s->pass,
+      tvms_dtype_text(tvms_dtype_with_lanes(search.dtype, 1), text));
+  tvms_diag_remark(&s->unit->context->diags, diag,
+                   "%sComputeLegalize widens all but what is bound to a variable",
+                   bf16 ? "BF16" : "FP8");
+  return true;
+}
+
 static tvms_node *store(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   storing s = *(const storing *)run->state;
   s.unit = unit;
-  if (tvms_host_float_is_native(s.family, function) || has_buffers(&s, function))
+  if (tvms_host_float_is_native(s.family, function) || has_buffers(&s, function)
+      || computes(&s, function))
     return function;
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &s);

@@ -182,9 +182,15 @@ static void plan_in_scope(planner *p, const tvms_node *creator,
   p->current = outer;
 }
 
+// Up to 0.22 what a statement defines holds in its body, and an inner sequence is one.
 static void plan_sequence(planner *p, tvms_list list) {
   uint32_t outer = p->current;
+  bool bodies = tvms_release_has(p->unit->dialect, TVMS_FACT_definitions_hold_bodies);
   for (uint32_t i = 0; i < list.len; i++) {
+    if (bodies && list.items[i]->kind == TVMS_NODE_SEQ) {
+      plan_in_scope(p, list.items[i], list.items[i]);
+      continue;
+    }
     plan_stmt(p, list.items[i]);
     // The rest is the body of an attribute.
     if (list.items[i]->kind == TVMS_NODE_ATTR_STMT) open_scope(p, list.items[i]);
