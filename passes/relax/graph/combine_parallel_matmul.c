@@ -317,9 +317,10 @@ static tvms_node *rewrite_once(tvms_pass_run *run, tvms_unit *unit, tvms_node *f
 
 static tvms_node *combine(tvms_pass_run *run, tvms_unit *unit, tvms_node *function,
                           const tvms_matmul_branches *wanted) {
+  bool tidies = tvms_relax_pattern_tidies(function);
   for (uint32_t i = 0; i < MOST_ROUNDS; i++) {
     tvms_node *next = rewrite_once(run, unit, function, wanted);
-    if (next == function) break;
+    if (next == function && (i > 0 || !tidies)) break;
     function = tvms_relax_pattern_tidy(run, unit, next);
   }
   return function;

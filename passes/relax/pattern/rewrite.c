@@ -116,9 +116,7 @@ tvms_node *tvms_relax_pattern_tidy(tvms_pass_run *run, tvms_unit *unit,
   return function;
 }
 
-// Has the body a block that is no dataflow block? TVM makes such a one anew, and tidies up behind
-// it, whether or not the rule found something.
-static bool has_plain_block(const tvms_node *function) {
+bool tvms_relax_pattern_tidies(const tvms_node *function) {
   const tvms_node *body = tvms_as_function(function)->body;
   if (!body || body->kind != TVMS_NODE_SEQ_EXPR) return false;
   tvms_list blocks = tvms_as_seq_expr(body)->blocks;
@@ -130,7 +128,7 @@ static bool has_plain_block(const tvms_node *function) {
 tvms_node *tvms_relax_pattern_rewrite(tvms_pass_run *run, tvms_unit *unit,
                                       tvms_node *function,
                                       const tvms_pattern_rule *rule) {
-  bool tidies = has_plain_block(function);
+  bool tidies = tvms_relax_pattern_tidies(function);
   for (uint32_t i = 0; i < MOST_ROUNDS; i++) {
     tvms_node *next = rewrite_once(run, unit, function, rule);
     bool same = next == function || tvms_node_equal(run->context, next, function);

@@ -36,4 +36,8 @@ tvms_node *tvms_relax_pattern_rewrite(tvms_pass_run *run, tvms_unit *unit,
 tvms_node *tvms_relax_pattern_tidy(tvms_pass_run *run, tvms_unit *unit,
                                    tvms_node *function);
 
+// Has the body a block that is not a dataflow block? TVM's PatternMatchingMutator makes such a one
+// anew, and tidies up behind it, whether or not a rule found something.
+bool tvms_relax_pattern_tidies(const tvms_node *function);
+
 #endif
