@@ -78,8 +78,10 @@ static void show_change(const tvms_pass_notes *o, const char *pass,
     changed = false;
   tvms_strbuf_printf(&text, "# after %s%s\n", pass, changed ? "" : ": nothing changed");
   if (changed)
-    tvms_textdiff(&text, (tvms_version){"before", o->before.text, o->before.len},
-                  (tvms_version){"after", after.text, after.len}, false);
+    tvms_textdiff(
+        &text,
+        (tvms_version){"before", o->before.text ? o->before.text : "", o->before.len},
+        (tvms_version){"after", tvms_strbuf_text(&after), after.len}, false);
   write_note(o->run, &text);
   tvms_strbuf_fini(&text);
   tvms_strbuf_fini(&after);

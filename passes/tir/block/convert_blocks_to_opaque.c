@@ -2,7 +2,8 @@
 //
 // Before: v_i = T.axis.spatial(n, i); Y[v_i] = X[v_i]   After: Y[i] = X[i]
 //
-// The blocks stay, without variables. TVM: s_tir.transform.ConvertBlocksToOpaque.
+// The blocks stay, without variables. Where a loop counts in another type than the variable of the
+// block, its value is cast; TVM leaves operands of two types. TVM: s_tir.transform.ConvertBlocksToOpaque.
 #include "ir/fold.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
@@ -32,7 +33,9 @@ static tvms_node *convert(tvms_rewriter *rewriter, tvms_node *node) {
   for (uint32_t i = 0; i < block->iter_vars.len; i++) {
     const tvms_iter_var *iter = tvms_as_iter_var(block->iter_vars.items[i]);
     tvms_node *value = tvms_rewrite(rewriter, realize->iter_values.items[i]);
-    tvms_node_map_put(&rewriter->known, iter->var, value);
+    // A loop may count in another type than the block's variable.
+    tvms_node *cast = tvms_build_cast(unit, iter->var->dtype, value, TVMS_NO_SPAN);
+    tvms_node_map_put(&rewriter->known, iter->var, cast ? cast : value);
   }
   tvms_node *opaque = tvms_node_copy(unit, &block->head);
   tvms_as_block(opaque)->iter_vars = (tvms_list){0};
