@@ -10,10 +10,10 @@
 // TVM: relax.transform.CombineParallelMatmul without its option check.
 #include "ir/equal.h"
 #include "ir/walk.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/graph/op_calls.h"
 #include "passes/relax/graph/parallel_matmul.h"
 #include "passes/relax/pattern/rewrite.h"
+#include "structinfo/definitions.h"
 #include "structinfo/infer.h"
 #include "structinfo/make.h"
 

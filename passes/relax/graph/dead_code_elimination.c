@@ -8,6 +8,7 @@
 #include "passes/relax/graph/dead_code_elimination.h"
 
 #include "ir/walk.h"
+#include "passes/relax/blocks.h"
 #include "passes/remarks.h"
 #include "structinfo/infer.h"
 
@@ -98,6 +99,11 @@ static tvms_node *drop_dead(tvms_rewriter *rewriter, tvms_node *binding) {
   return live ? TVMS_REWRITE_BELOW : NULL;
 }
 
+// Blocks that become neighbours when what stood between them goes are one.
+static tvms_node *merge_blocks(tvms_rewriter *r, tvms_node *sequence) {
+  return tvms_relax_merge_blocks(r->unit, sequence);
+}
+
 tvms_node *tvms_dead_code_clean(tvms_pass_run *run, tvms_unit *unit,
                                 tvms_node *function) {
   usage used = {.memory = &run->context->memory, .run = run, .module = run->module};
@@ -106,6 +112,7 @@ tvms_node *tvms_dead_code_clean(tvms_pass_run *run, tvms_unit *unit,
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &used);
   rewriter.enter[TVMS_NODE_VAR_BINDING] = drop_dead;
+  rewriter.leave[TVMS_NODE_SEQ_EXPR] = merge_blocks;
   tvms_node *changed = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
   tvms_node_map_fini(&used.live);

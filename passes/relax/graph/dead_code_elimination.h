@@ -7,8 +7,8 @@
 // What DeadCodeElimination does; `entry` names functions to keep, ';' between them.
 void tvms_dead_code_eliminate(tvms_pass_run *run, const char *entry);
 
-// `function`, whose nodes lie in `unit`, without the bindings that nothing uses; the same node if
-// there are none.
+// `function`, whose nodes lie in `unit`, without the bindings that nothing uses and with one block for
+// neighbours of one kind; the same node if there is nothing to do.
 tvms_node *tvms_dead_code_clean(tvms_pass_run *run, tvms_unit *unit,
                                 tvms_node *function);
 

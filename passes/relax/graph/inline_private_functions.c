@@ -168,22 +168,6 @@ static tvms_node *inline_calls(tvms_rewriter *r, tvms_node *sequence) {
   return tvms_relax_merge_blocks(r->unit, made);
 }
 
-static tvms_node *merge_blocks(tvms_rewriter *r, tvms_node *sequence) {
-  return tvms_relax_merge_blocks(r->unit, sequence);
-}
-
-// Blocks that become neighbours when what stood between them goes are one.
-static tvms_node *tidy(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  function =
-      tvms_dead_code_clean(run, unit, tvms_relax_canonicalize(run, unit, function));
-  tvms_rewriter rewriter;
-  tvms_rewriter_init(&rewriter, unit, NULL);
-  rewriter.leave[TVMS_NODE_SEQ_EXPR] = merge_blocks;
-  function = tvms_rewrite(&rewriter, function);
-  tvms_rewriter_fini(&rewriter);
-  return function;
-}
-
 // A function that calls none of them is tidied up, too, as in TVM, whose mutator makes every block anew.
 static tvms_node *inline_into(tvms_pass_run *run, tvms_unit *unit,
                               tvms_node *function) {
@@ -196,7 +180,7 @@ static tvms_node *inline_into(tvms_pass_run *run, tvms_unit *unit,
   rewriter.leave[TVMS_NODE_SEQ_EXPR] = inline_calls;
   tvms_node *result = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
-  return tidy(run, unit, result);
+  return tvms_dead_code_clean(run, unit, tvms_relax_canonicalize(run, unit, result));
 }
 
 static bool has_relax(const tvms_module *module) {

@@ -5,10 +5,10 @@
 #include "passes/relax/pattern/rewrite.h"
 
 #include "ir/equal.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/graph/canonicalize_bindings.h"
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/graph/eliminate_common_subexpr.h"
+#include "structinfo/definitions.h"
 #include "structinfo/infer.h"
 
 // No program needs as many; a rule that undoes its own work must not go on for ever.
