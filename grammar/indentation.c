@@ -506,7 +506,8 @@ static bool first_of_line(tvms_indentation *layout, tvms_token *token) {
     }
   } while (layout->at_line_start || layout->dedenting);
   if (token->kind == TVMS_TOK_END) return true;
-  if (token->kind == TVMS_TOK_NAME)
+  // An expression in a string has no statements.
+  if (token->kind == TVMS_TOK_NAME && layout->lexer.depth == 0)
     token->kind = tvms_token_misspelt(&layout->lexer, *token);
   layout->begun = true;
   layout->before = layout->first;
