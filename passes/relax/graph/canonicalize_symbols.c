@@ -11,10 +11,10 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/blocks.h"
 #include "passes/relax/retype.h"
 #include "passes/relax/substitute.h"
+#include "structinfo/definitions.h"
 #include "structinfo/dims.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
@@ -30,6 +30,7 @@ typedef struct {
   tvms_node_vec symbols;  // keys of `values` in order
   uint32_t shapes;        // open ones
   bool off;               // in a match_cast that stays
+  uint32_t calls;         // of Relax that were met
 } canonicalizer;
 
 static tvms_memory *memory_of(const canonicalizer *c) {
@@ -147,7 +148,7 @@ static void forget(canonicalizer *c, tvms_rewriter *r, uint32_t count) {
   }
 }
 
-// A branch that now says another type than the If casts its result back.
+// A branch that says another type than the If casts its result to that.
 static tvms_node *with_type(canonicalizer *c, tvms_rewriter *r, tvms_node *branch,
                             tvms_node *type, const char *name) {
   tvms_node *body = tvms_as_seq_expr(branch)->body;
@@ -175,19 +176,24 @@ static tvms_node *enter_if(tvms_rewriter *r, tvms_node *node) {
   canonicalizer *c = r->self;
   const tvms_if *old = tvms_as_if(node);
   tvms_node *condition = tvms_rewrite(r, old->condition);
+  uint32_t calls = c->calls;
   tvms_node *a = rewrite_branch(r, old->true_branch),
             *b = rewrite_branch(r, old->false_branch);
   tvms_node *type = node->sinfo ? tvms_rewrite(r, node->sinfo) : NULL;
+  // To TVM branches with calls are others than before.
+  bool casts = type
+               && (c->calls != calls || condition != old->condition
+                   || a != old->true_branch || b != old->false_branch);
+  if (casts) a = with_type(c, r, a, type, "then_branch_with_dyn");
+  if (casts) b = with_type(c, r, b, type, "else_branch_with_dyn");
   bool same = condition == old->condition && a == old->true_branch
               && b == old->false_branch && type == node->sinfo;
   if (same) return node;
   tvms_node *copy = tvms_node_copy(r->unit, node);
   copy->sinfo = type;
   tvms_as_if(copy)->condition = condition;
-  tvms_as_if(copy)->true_branch =
-      type ? with_type(c, r, a, type, "then_branch_with_dyn") : a;
-  tvms_as_if(copy)->false_branch =
-      type ? with_type(c, r, b, type, "else_branch_with_dyn") : b;
+  tvms_as_if(copy)->true_branch = a;
+  tvms_as_if(copy)->false_branch = b;
   return copy;
 }
 
@@ -202,7 +208,8 @@ static tvms_node *enter_function(tvms_rewriter *r, tvms_node *node) {
 
 // With other sizes in its arguments a call may be known better.
 static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
-  const canonicalizer *c = r->self;
+  canonicalizer *c = r->self;
+  c->calls += tvms_dtype_is_void(node->dtype);
   return tvms_relax_retype_call(r, c->run->module, node);
 }
 
