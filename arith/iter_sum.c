@@ -458,6 +458,7 @@ tvms_node *tvms_iter_sum_write(tvms_iter_mapper *m, const tvms_iter_sum *sum) {
     tvms_node *part = write_split(m, &sum->args[i]);
     made = made ? tvms_iter_build(m, TVMS_NODE_ADD, made, part) : part;
   }
-  if (!made && !tvms_dtype_is_scalar(sum->base->dtype)) return added_to_zero(m, sum->base);
+  if (!made && !tvms_dtype_is_scalar(sum->base->dtype))
+    return added_to_zero(m, sum->base);
   return made ? tvms_iter_build(m, TVMS_NODE_ADD, made, sum->base) : sum->base;
 }

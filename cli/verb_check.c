@@ -147,8 +147,7 @@ static tvms_status fix_files(tvms_run *run) {
 // Silence means that all is well only if something was read: in Python files, which may hold
 // nothing of TVMScript or what only Python knows, that is said.
 static void tell_counts(tvms_run *run) {
-  bool asked =
-      run->python_files && !run->options.quiet && tvms_findings_are_text(run);
+  bool asked = run->python_files && !run->options.quiet && tvms_findings_are_text(run);
   if (!asked || run->status >= TVMS_FAILED_IO) return;
   const tvms_load_counts *counts = &run->counts;
   const struct {

@@ -7,10 +7,10 @@
 
 // For people: each value, each dimension, and below it the steps back, each step once.
 void tvms_explain_shape_text(const tvms_shape_explanation *explanation,
-                           tvms_source *source, tvms_strbuf *out);
+                             tvms_source *source, tvms_strbuf *out);
 
 // The members `values`, `steps` and `comparisons` of the object that is open.
 void tvms_explain_shape_json(const tvms_shape_explanation *explanation,
-                           tvms_source *source, tvms_json *json);
+                             tvms_source *source, tvms_json *json);
 
 #endif

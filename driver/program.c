@@ -222,8 +222,7 @@ tvms_dialect tvms_program_load_each(tvms_context *context, tvms_source *source,
   }
   stream s = {
       .options = options, .diags = &context->diags, .visit = visit, .self = self};
-  tvms_read_options reading = {
-      .visit = verify_and_show, .assumes = !visit, .self = &s};
+  tvms_read_options reading = {.visit = verify_and_show, .assumes = !visit, .self = &s};
   if (options->lints) {
     reading.begin = begin_lint;
     reading.end = end_lint;

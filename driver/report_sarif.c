@@ -134,8 +134,7 @@ static void put_result(tvms_json *json, const tvms_report_item *item) {
   const tvms_diag *diag = item->diag;
   tvms_json_open(json, '{');
   tvms_json_put_text(json, "ruleId", tvms_diag_row_of(diag->id)->label);
-  tvms_json_put_text(json, "level",
-                     tvms_render_severity_name(diag->severity));
+  tvms_json_put_text(json, "level", tvms_render_severity_name(diag->severity));
   put_message_of(json, diag);
   put_locations(json, item);
   put_related(json, item);

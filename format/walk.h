@@ -37,14 +37,15 @@ typedef struct {
   size_t begun;    // where the text of the statement begins in `out`
   uint32_t width;  // columns of a line
   tvms_format_quotes quotes;
-  bool joins;                // a trailing comma keeps nothing open
-  uint32_t limit;            // columns that tvms_format_flat may use
-  bool forced;               // write flat whatever it holds and however long
-  bool too_deep;             // something was left out: nested beyond the limit of depth
-  uint32_t behind;           // columns of the comment behind the statement or header
-  bool firm;                 // the next value gets parentheses even if its lines are too long then
-  uint32_t brackets;         // open ones that stand on several lines: within them lines may end
-  uint32_t indent;           // columns before a new line's text
+  bool joins;       // a trailing comma keeps nothing open
+  uint32_t limit;   // columns that tvms_format_flat may use
+  bool forced;      // write flat whatever it holds and however long
+  bool too_deep;    // something was left out: nested beyond the limit of depth
+  uint32_t behind;  // columns of the comment behind the statement or header
+  bool firm;  // the next value gets parentheses even if its lines are too long then
+  uint32_t
+      brackets;     // open ones that stand on several lines: within them lines may end
+  uint32_t indent;  // columns before a new line's text
   const char *line_end;      // "\n" or "\r\n", as the source has it
   uint32_t next;             // first comment that is not written
   uint32_t comment_at;       // where that begins; UINT32_MAX: there is none

@@ -27,7 +27,7 @@ typedef struct {
 // Reads the lines of the whole source. Reports nothing. The lists belong to the context's
 // memory until tvms_surface_drop_lines.
 void tvms_surface_read_lines(tvms_lost_lines *lines, tvms_context *context,
-                          tvms_source *source);
+                             tvms_source *source);
 
 // Frees the lists.
 void tvms_surface_drop_lines(tvms_lost_lines *lines, tvms_memory *memory);

@@ -3,7 +3,6 @@
 #define TVMS_IR_TIR_OP_H
 
 #include "ir/dialect.h"
-
 #include "support/base.h"
 
 // 0 is not an operator; the numbers follow the order of the table.

@@ -124,9 +124,8 @@ static void migrate_target_text(tvms_migration *migration, tvms_ref ref) {
                  && tvms_release_has(migration->from, TVMS_FACT_targets_are_texts)
                  && !tvms_release_has(migration->to, TVMS_FACT_targets_are_texts);
   if (*text == '{' || (!*more && !options)) return;
-  const char *dict =
-      tvms_migrate_words(migration, "{\"kind\": \"",
-                         tvms_arena_text(&migration->arena, text, kind), "\"");
+  const char *dict = tvms_migrate_words(
+      migration, "{\"kind\": \"", tvms_arena_text(&migration->arena, text, kind), "\"");
   for (const char *next = text + kind; *next;) {
     next += strspn(next, " -");
     size_t len = strcspn(next, " ");

@@ -28,9 +28,9 @@ static const struct {
 };
 
 static const char *const every_dtype[] = {
-    "float32", "float16", "int32",  "int64",  "int8",     "uint8",         "bfloat16",
-    "float64", "uint32",  "uint64", "uint16", "int16",    "float8_e4m3fn", "float8_e5m2",
-    "bool",
+    "float32", "float16",  "int32",         "int64",       "int8",
+    "uint8",   "bfloat16", "float64",       "uint32",      "uint64",
+    "uint16",  "int16",    "float8_e4m3fn", "float8_e5m2", "bool",
 };
 
 enum { DTYPES = sizeof every_dtype / sizeof every_dtype[0] };

@@ -6,8 +6,8 @@
 #include "passes/pipeline.h"
 
 #include "passes/manager.h"
-#include "passes/value.h"
 #include "passes/tables.h"
+#include "passes/value.h"
 #include "support/vec.h"
 
 #include <ctype.h>

@@ -21,6 +21,6 @@ bool tvms_dim_counter_example(tvms_prover *prover, tvms_node *a, tvms_node *b,
 
 // "n = 1, m = 2", in the arena of the unit.
 const char *tvms_dim_example_text(const tvms_unit *unit,
-                                      const tvms_counter_example *example);
+                                  const tvms_counter_example *example);
 
 #endif

@@ -26,8 +26,9 @@ typedef struct {
 } tvms_dim_source;
 
 typedef struct {
-  tvms_node *TVMS_NULLABLE formula;  // over variables called like "x[0]"; NULL: not known
-  const tvms_dim_source *sources;    // in order of arguments
+  tvms_node *TVMS_NULLABLE
+      formula;                     // over variables called like "x[0]"; NULL: not known
+  const tvms_dim_source *sources;  // in order of arguments
   uint32_t count;
 } tvms_dim_origin;
 

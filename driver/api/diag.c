@@ -134,7 +134,9 @@ static tvms_status render(void *argument) {
   switch (w->options->format) {
   case TVMS_FORMAT_TEXT: tvms_render_findings(context, &options, &out); break;
 #define FORMAT(id, name, word, shape)                                                  \
-  case TVMS_FORMAT_##id: render_machine(w, TVMS_REPORT_##id, &out); break;
+  case TVMS_FORMAT_##id:                                                               \
+    render_machine(w, TVMS_REPORT_##id, &out);                                         \
+    break;
 #include "driver/report_formats.def"
   }
   context->diags = own;

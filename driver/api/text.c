@@ -61,7 +61,8 @@ static tvms_status format(void *argument) {
   tvms_strbuf out;
   tvms_strbuf_init(&out, &w->context->memory);
   w->context->diags.source = w->source;
-  tvms_status status = tvms_format_source(w->context, w->source, (tvms_format_options){0}, &out);
+  tvms_status status =
+      tvms_format_source(w->context, w->source, (tvms_format_options){0}, &out);
   if (status == TVMS_OK)
     tvms_api_give_text(&out, &w->text, &w->size);
   else

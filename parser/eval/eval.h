@@ -174,7 +174,8 @@ static inline tvms_span tvms_reader_span_of(const tvms_reader *reader, tvms_ref 
 
 // What only Python computes, and the name in a Python file that it is called by: the first one
 // of a definition is what it waits for.
-static inline tvms_eval_value tvms_reader_of_python(tvms_reader *reader, tvms_ref name) {
+static inline tvms_eval_value tvms_reader_of_python(tvms_reader *reader,
+                                                    tvms_ref name) {
   if (reader->lenient && !reader->unknown.end)
     reader->unknown = tvms_reader_span_of(reader, name);
   return tvms_reader_failed(reader);

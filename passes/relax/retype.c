@@ -99,8 +99,9 @@ static tvms_node *leave_if(tvms_rewriter *r, tvms_node *node) {
 
 typedef struct {
   tvms_memory *memory;
-  tvms_node_map map;  // what the sequence defines, by itself; NULL: it was defined before
-  bool symbols;       // there is a symbol among it
+  tvms_node_map
+      map;       // what the sequence defines, by itself; NULL: it was defined before
+  bool symbols;  // there is a symbol among it
 } inner_definitions;
 
 static tvms_walk_step note_definition(void *self, tvms_node *node,

@@ -164,9 +164,11 @@ Test(api, diagnostics_are_rendered_in_every_format) {
       [TVMS_FORMAT_GITHUB] = "::error file=a.tvms,line=8",
       [TVMS_FORMAT_SARIF] = "\"ruleId\": \"E0201\"",
       [TVMS_FORMAT_CONCISE] = "a.tvms:8:16: error[E0201]: name 'wid' is not defined\n",
-      [TVMS_FORMAT_JSON_LINES] = "{\"finding\": {\"file\": \"a.tvms\", \"code\": \"E0201\"",
+      [TVMS_FORMAT_JSON_LINES] =
+          "{\"finding\": {\"file\": \"a.tvms\", \"code\": \"E0201\"",
       [TVMS_FORMAT_GITLAB] = "\"check_name\": \"E0201\"",
-      [TVMS_FORMAT_JUNIT] = "<testcase classname=\"tvms\" name=\"a.tvms\">\n      <failure",
+      [TVMS_FORMAT_JUNIT] =
+          "<testcase classname=\"tvms\" name=\"a.tvms\">\n      <failure",
   };
   tvms_program *program;
   tvms_source *source = source_of("a.tvms", misspelt);

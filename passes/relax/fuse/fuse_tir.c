@@ -13,7 +13,6 @@
 #include "ir/object.h"
 #include "ir/op.h"
 #include "passes/functions.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/analysis/primitive.h"
 #include "passes/relax/fuse/merge_prim_funcs.h"
 #include "passes/relax/graph/dead_code_elimination.h"
@@ -21,6 +20,7 @@
 #include "passes/relax/graph/remove_unused_parameters.h"
 #include "passes/relax/make.h"
 #include "passes/remarks.h"
+#include "structinfo/definitions.h"
 #include "support/trial.h"
 
 // A function that became a PrimFunc.

@@ -3,8 +3,8 @@
 #ifndef TVMS_PASSES_RELAX_FUSE_GROUP_COLLECT_H
 #define TVMS_PASSES_RELAX_FUSE_GROUP_COLLECT_H
 
-#include "structinfo/definitions.h"
 #include "passes/relax/fuse/group_functions.h"
+#include "structinfo/definitions.h"
 #include "support/strbuf.h"
 
 // An argument of the call of a group. Of a tuple that is taken apart inside there is one

@@ -10,8 +10,8 @@
 #include "ir/equal.h"
 #include "ir/object.h"
 #include "ir/op.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/analysis/symbols.h"
+#include "structinfo/definitions.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #define TVMS_PASSES_RELAX_FUSE_PATTERN_GROUPS_H
 
 #include "passes/functions.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/emit.h"
 #include "passes/relax/pattern/pattern.h"
+#include "structinfo/definitions.h"
 
 typedef struct tvms_fuse_pattern tvms_fuse_pattern;
 

@@ -13,10 +13,10 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/blocks.h"
 #include "passes/relax/graph/canonicalize_symbols.h"
 #include "passes/relax/retype.h"
+#include "structinfo/definitions.h"
 #include "structinfo/make.h"
 
 // What is found out before anything is changed. Maps are keyed by variable.

@@ -10,9 +10,9 @@
 // TVM: relax.transform.ConvertToDataflow.
 #include "ir/build.h"
 #include "passes/functions.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/blocks.h"
 #include "passes/relax/graph/canonicalize_bindings.h"
+#include "structinfo/definitions.h"
 #include "structinfo/infer.h"
 
 typedef struct {

@@ -8,10 +8,10 @@
 // The new parameter follows the first `num_input` ones (an attribute of the function), or all.
 // Private functions are left alone. TVM: relax.transform.LazySetOutput.
 #include "passes/functions.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/analysis/num_input.h"
 #include "passes/relax/binder.h"
 #include "passes/relax/make.h"
+#include "structinfo/definitions.h"
 #include "structinfo/make.h"
 
 // The list with `node` at this place.

@@ -5,8 +5,8 @@
 #include "passes/relax/graph/parallel_matmul.h"
 
 #include "ir/walk.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/pattern/pattern.h"
+#include "structinfo/definitions.h"
 #include "structinfo/sinfo.h"
 
 #include <string.h>

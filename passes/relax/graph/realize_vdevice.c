@@ -11,8 +11,8 @@
 #include "ir/equal.h"
 #include "ir/object.h"
 #include "ir/walk.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/mutator.h"
+#include "structinfo/definitions.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 

@@ -10,7 +10,6 @@
 #include "ir/clone.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/blocks.h"
 #include "passes/relax/emit.h"
@@ -18,6 +17,7 @@
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/make.h"
 #include "passes/relax/retype.h"
+#include "structinfo/definitions.h"
 #include "structinfo/make.h"
 
 #include <math.h>

@@ -9,10 +9,10 @@
 
 #include "ir/build.h"
 #include "ir/clone.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/make.h"
+#include "structinfo/definitions.h"
 #include "structinfo/make.h"
 
 #include <stdio.h>

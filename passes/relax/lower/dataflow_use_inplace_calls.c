@@ -15,10 +15,10 @@
 #include "ir/object.h"
 #include "ir/walk.h"
 #include "passes/relax/analysis/aliases.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/lower/legalized_call.h"
 #include "passes/relax/mutator.h"
 #include "passes/remarks.h"
+#include "structinfo/definitions.h"
 #include "structinfo/sinfo.h"
 
 #include <stdio.h>

@@ -35,8 +35,7 @@ static tvms_node *free_places(const attacher *a, tvms_unit *unit, tvms_list args
     if (is_free(a, args.items[i]))
       tvms_vec_push(memory, &places, tvms_object_int_new(unit, i, TVMS_NO_SPAN));
   }
-  tvms_node *made =
-      tvms_object_array_new(unit, places.items, places.len, TVMS_NO_SPAN);
+  tvms_node *made = tvms_object_array_new(unit, places.items, places.len, TVMS_NO_SPAN);
   tvms_vec_fini(memory, &places);
   return made;
 }

@@ -16,11 +16,11 @@
 // TVM: relax.transform.LazyTransformParams.
 #include "ir/object.h"
 #include "ir/walk.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/analysis/num_input.h"
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/binder.h"
 #include "passes/relax/make.h"
+#include "structinfo/definitions.h"
 #include "structinfo/make.h"
 
 #include <string.h>

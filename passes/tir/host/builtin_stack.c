@@ -117,8 +117,7 @@ static void emit_field(tvms_builtin_stack *stack, tvms_rewriter *r, int64_t inde
 static void emit_value(tvms_builtin_stack *stack, tvms_rewriter *r, int64_t index,
                        tvms_node *value) {
   tvms_packed_field field = TVMS_FIELD_ANY_ZERO_PADDING;
-  if (tvms_release_has(stack->unit->dialect,
-                       TVMS_FACT_packed_arguments_have_padding)) {
+  if (tvms_release_has(stack->unit->dialect, TVMS_FACT_packed_arguments_have_padding)) {
     emit_field(stack, r, index, field, integer(stack->unit, INT32, 0));
     field = TVMS_FIELD_ANY_UNION_VALUE;
   }
@@ -195,7 +194,8 @@ static tvms_node *lower_from(tvms_builtin_stack *stack, tvms_rewriter *r,
                              tvms_tir_opcode opcode) {
   tvms_unit *unit = stack->unit;
   tvms_builtin_sizes before = stack->now;
-  int64_t begin = before.any, count = (int64_t)tvms_as_call(node)->args.len - name_at - 1;
+  int64_t begin = before.any,
+          count = (int64_t)tvms_as_call(node)->args.len - name_at - 1;
   stack->now.any += count + 1;
   tvms_list args = tvms_as_call(tvms_rewrite_below(r, node))->args;
   for (int64_t i = 0; i < count; i++)

@@ -11,8 +11,8 @@
 #include "ir/object.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
-#include "schedule/storage_scope.h"
 #include "passes/tir/host/function_target.h"
+#include "schedule/storage_scope.h"
 
 #include <string.h>
 

@@ -34,7 +34,7 @@ typedef struct {
   tvms_node **handles;   // by parameter: VAR of the handle of a tensor
   tvms_node *when;       // the part of messages in front of the signature
   tvms_node *signature;  // f(A: Tensor([n], float32), …)
-  bool untyped;          // before 0.26: parameters hold handles, buffers pointers of their own
+  bool untyped;  // before 0.26: parameters hold handles, buffers pointers of their own
 } tvms_packed_binder;
 
 #define TVMS_PACKED_HANDLE TVMS_DTYPE(HANDLE, 64)

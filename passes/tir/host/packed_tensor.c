@@ -143,7 +143,8 @@ static void bind_given_strides(tvms_packed_binder *b, const tensor *t) {
 
 // Strides of a buffer that repeats what has the size 1: up to 0.25.
 static void bind_repeating_strides(tvms_packed_binder *b, const tensor *t) {
-  tvms_node *compact = tvms_int_imm_new(b->unit, index_dtype(t->buffer), 1, TVMS_NO_SPAN);
+  tvms_node *compact =
+      tvms_int_imm_new(b->unit, index_dtype(t->buffer), 1, TVMS_NO_SPAN);
   for (uint32_t i = t->buffer->shape.len; i > 0; i--) {
     tvms_node *size = t->buffer->shape.items[i - 1];
     tvms_node *value = tvms_packed_cast(b, size->dtype, element(b, t->strides, i - 1));
@@ -241,7 +242,8 @@ static tvms_node *TVMS_NULLABLE bind_data(tvms_packed_binder *b, const tensor *t
       tvms_packed_field_of(b, TVMS_PACKED_HANDLE, t->handle, 0, TVMS_FIELD_TENSOR_DATA);
   tvms_packed_path path = tvms_packed_path_of(b, t->param, ".data");
   if (b->untyped) point_at_stored(b, t->buffer);
-  if (b->untyped && !tvms_packed_bind_scalar(b, t->buffer->data, raw, &path)) return NULL;
+  if (b->untyped && !tvms_packed_bind_scalar(b, t->buffer->data, raw, &path))
+    return NULL;
   tvms_node *data = t->buffer->data;
   if (!b->untyped) {
     data = tvms_call_new_of(b->unit, TVMS_PACKED_HANDLE, TVMS_TIR_reinterpret, &raw, 1,

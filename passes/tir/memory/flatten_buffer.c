@@ -171,7 +171,8 @@ static tvms_node *TVMS_NULLABLE condition_of(flattening *f, const tvms_node *par
   tvms_node *condition = NULL;
   if (parent->kind == TVMS_NODE_IF_THEN_ELSE) {
     const tvms_if_then_else *branch = tvms_as_if_then_else(parent);
-    if (part == branch->then_case && !tvms_scopes_may_change(&f->scopes, branch->condition))
+    if (part == branch->then_case
+        && !tvms_scopes_may_change(&f->scopes, branch->condition))
       condition = branch->condition;
   } else if (tvms_arith_opcode(parent) == TVMS_TIR_if_then_else) {
     tvms_list args = tvms_as_call(parent)->args;

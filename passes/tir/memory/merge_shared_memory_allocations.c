@@ -12,8 +12,8 @@
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "passes/functions.h"
-#include "schedule/storage_scope.h"
 #include "passes/tir/memory/merge_plan.h"
+#include "schedule/storage_scope.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 // Nothing is proved: the caller says that everything fits. Buffers of wider integers, and
 // constants that do not fit, are refused. TVM: tirx.transform.ForceNarrowIndexToInt32.
 #include "ir/fold.h"
-#include "passes/functions.h"
 #include "ir/index_dtype.h"
+#include "passes/functions.h"
 
 #define TARGET TVMS_DTYPE(INT, 32)
 

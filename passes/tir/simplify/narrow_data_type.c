@@ -9,9 +9,9 @@
 // TVM: tirx.transform.NarrowDataType.
 #include "arith/bound.h"
 #include "ir/fold.h"
+#include "ir/index_dtype.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
-#include "ir/index_dtype.h"
 
 typedef struct {
   tvms_unit *unit;

@@ -20,7 +20,8 @@
 typedef struct {
   tvms_scopes scopes;
   tvms_domains loops;  // what their variables run over
-  tvms_node_map data;  // since 0.26: variables of the data of buffers, which TVM gets by a call
+  tvms_node_map
+      data;  // since 0.26: variables of the data of buffers, which TVM gets by a call
   bool ignores_profiler;
 } remover;
 

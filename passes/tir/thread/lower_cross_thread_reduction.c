@@ -13,8 +13,8 @@
 #include "ir/fold_ops.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
-#include "schedule/storage_scope.h"
 #include "passes/tir/thread/cross_thread_blocks.h"
+#include "schedule/storage_scope.h"
 
 #include <string.h>
 
