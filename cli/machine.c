@@ -29,8 +29,7 @@ static void give_input(tvms_run *run, tvms_machine_inputs *inputs, const char *t
 
 static bool make_inputs(tvms_run *run, tvms_machine_inputs *inputs) {
   inputs->seed = run->options.seed == UINT64_MAX ? 0 : run->options.seed;
-  inputs->read = tvms_run_read_input;
-  inputs->read_state = run;
+  inputs->files = (tvms_input_files){tvms_run_read_input, run};
   for (uint32_t i = 0; i < run->options.inputs.len; i++)
     give_input(run, inputs, run->options.inputs.items[i]);
   return tvms_machine_inputs_fill(inputs);

@@ -77,8 +77,7 @@ static bool make_inputs(tvms_run *run, tvms_entry_call *call) {
   tvms_inputs inputs;
   tvms_inputs_init(&inputs, run->context, call->signature, &call->heap, call->values);
   inputs.seed = run->options.seed == UINT64_MAX ? 0 : run->options.seed;
-  inputs.read = tvms_run_read_input;
-  inputs.read_state = run;
+  inputs.files = (tvms_input_files){tvms_run_read_input, run};
   for (uint32_t i = 0; i < run->options.inputs.len; i++) {
     give_input(run, &inputs, run->options.inputs.items[i]);
   }

@@ -102,8 +102,15 @@ static const char *other_type(tvms_context *context, const tvms_npy *npy,
 }
 
 const char *tvms_inputs_array(tvms_context *context, tvms_heap *heap,
-                              const tvms_source *array, tvms_dl_type type,
-                              tvms_value *value) {
+                              tvms_input_files files, const char *path,
+                              tvms_dl_type type, tvms_value *value) {
+  const tvms_source *array = files.read(files.state, path);
+  if (!array) {
+    char reason[256];
+    snprintf(reason, sizeof reason, "'%.128s' cannot be read: %s", path,
+             strerror(errno));
+    return tvms_arena_text(&context->arena, reason, strlen(reason));
+  }
   tvms_npy npy;
   const char *wrong = tvms_npy_parse(&npy, array->text, array->size);
   if (wrong) return wrong;

@@ -7,9 +7,11 @@
 #include "runtime/value.h"
 #include "support/context.h"
 
-// Reads the file of an input. NULL: it said so itself.
-typedef const tvms_source *TVMS_NULLABLE tvms_inputs_read(void *state,
-                                                          const char *path);
+// Who reads the files that inputs name. NULL: it said so itself.
+typedef struct {
+  const tvms_source *TVMS_NULLABLE (*read)(void *state, const char *path);
+  void *state;
+} tvms_input_files;
 
 // The parts of a text in parentheses, without the blanks around them, ended and in the arena. NULL: it
 // is none, or its parentheses do not match.
@@ -23,11 +25,11 @@ bool tvms_inputs_number(tvms_dl_type type, const char *text, tvms_value *value);
 bool tvms_inputs_shape(tvms_arena *arena, tvms_heap *heap, const char *text,
                        tvms_value *value);
 
-// The content of an .npy file as a tensor of this type (lanes 0: of its own). Returns NULL, or what is
-// wrong with it, which lives as long as the context.
+// The content of the .npy file at `path` as a tensor of this type (lanes 0: of its own). Returns NULL, or
+// what is wrong with it, which lives as long as the context.
 const char *TVMS_NULLABLE tvms_inputs_array(tvms_context *context, tvms_heap *heap,
-                                            const tvms_source *array, tvms_dl_type type,
-                                            tvms_value *value);
+                                            tvms_input_files files, const char *path,
+                                            tvms_dl_type type, tvms_value *value);
 
 // A tensor without dimensions with a number that fits its type.
 tvms_value tvms_inputs_scalar_tensor(tvms_heap *heap, tvms_dl_type type,

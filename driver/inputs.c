@@ -9,7 +9,6 @@
 #include "runtime/random.h"
 #include "support/vec.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -210,14 +209,7 @@ static bool is_tuple(wanted w) {
 
 static const char *TVMS_NULLABLE give_array(tvms_inputs *m, wanted w, const char *path,
                                             tvms_value *value) {
-  const tvms_source *array = m->read(m->read_state, path);
-  if (!array) {
-    char reason[256];
-    snprintf(reason, sizeof reason, "'%.128s' cannot be read: %s", path,
-             strerror(errno));
-    return tvms_arena_text(&m->context->arena, reason, strlen(reason));
-  }
-  const char *wrong = tvms_inputs_array(m->context, m->heap, array,
+  const char *wrong = tvms_inputs_array(m->context, m->heap, m->files, path,
                                         tvms_interp_dl_type_of(w.dtype), value);
   if (!wrong && w.number) *value = tvms_inputs_unbox(*value);
   return wrong;

@@ -18,8 +18,7 @@ typedef struct {
   tvms_heap *heap;           // owns the values
   tvms_value *values;        // one per parameter; NONE: not given
   uint64_t seed;
-  tvms_inputs_read *read;  // of the files that inputs name
-  void *read_state;
+  tvms_input_files files;
   tvms_arena arena;  // what the making needs
   int64_t *sizes;    // by id of a variable
   bool *known;

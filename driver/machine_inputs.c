@@ -4,7 +4,6 @@
 #include "driver/inputs.h"
 #include "runtime/random.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -284,15 +283,8 @@ static void open_facts(tvms_machine_inputs *inputs, fact_table *t) {
 static const char *TVMS_NULLABLE give_array(tvms_machine_inputs *inputs,
                                             const param_facts *param, const char *path,
                                             tvms_value *value) {
-  const tvms_source *array = inputs->read(inputs->read_state, path);
-  if (!array) {
-    char reason[256];
-    snprintf(reason, sizeof reason, "'%.128s' cannot be read: %s", path,
-             strerror(errno));
-    return tvms_arena_text(&inputs->context->arena, reason, strlen(reason));
-  }
-  const char *wrong =
-      tvms_inputs_array(inputs->context, inputs->heap, array, param->type, value);
+  const char *wrong = tvms_inputs_array(inputs->context, inputs->heap, inputs->files,
+                                        path, param->type, value);
   if (!wrong && param->kind == KIND_NUMBER) *value = tvms_inputs_unbox(*value);
   return wrong;
 }

@@ -16,8 +16,7 @@ typedef struct {
   tvms_heap *heap;
   tvms_value *values;  // one per parameter; NONE: not given
   uint64_t seed;
-  tvms_inputs_read *read;  // of the files that inputs name
-  void *read_state;
+  tvms_input_files files;
 } tvms_machine_inputs;
 
 // The parameter with this name, or -1.

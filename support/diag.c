@@ -72,7 +72,8 @@ static bool is_of_text(tvms_diag_id id) {
 }
 
 // Whether a finding about the text as such stands on the line: what else is wrong with the line may
-// follow from it. Those findings come before all others, and only some are asked.
+// follow from it. Those findings come before all others, and only some are asked. A bracket that is
+// closed at the end of its line leaves what is in it as it was meant.
 static bool follows_from_syntax(const tvms_diags *diags, tvms_diag_id id,
                                 tvms_span span) {
   enum { MOST = 64 };
@@ -87,6 +88,7 @@ static bool follows_from_syntax(const tvms_diags *diags, tvms_diag_id id,
       from = span.begin;
       to = diag->span.begin;
     }
+    if (diag->id == TVMS_D_unclosed_bracket) continue;
     bool same = to <= diags->source->size && to - from < LONGEST_LINE
                 && !memchr(text + from, '\n', to - from);
     if (same && diag->severity == TVMS_SEVERITY_ERROR) return true;

@@ -45,6 +45,21 @@ def verbs():
     return {line.split()[0] for line in block.splitlines() if line.startswith("  ") and line[2] != " "}
 
 
+class Scratch(unittest.TestCase):
+    """Tests that write one program into a folder of their own."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.folder.name, "a.tvms")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def text(self):
+        with open(self.path, encoding="utf-8") as f:
+            return f.read()
+
+
 class Count(unittest.TextTestResult):
     """Counts cases: every subtest, and every test that has none."""
 

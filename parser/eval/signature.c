@@ -398,9 +398,16 @@ void tvms_eval_report_missing_argument(tvms_reader *reader, tvms_ref ref,
                      "", quoted);
 }
 
-static bool has_unknown(const binder *bind) {
+// What an argument that was reported stands for is not known: it may be two. One of a wrong kind is
+// one.
+static bool has_misread(const binder *bind) {
+  const tvms_diag *last = bind->reader->context->diags.last;
+  if (!last || last->id == TVMS_D_wrong_type) return false;
   for (uint32_t i = 0; i < bind->signature->count; i++) {
-    if (bind->given >> i & 1 && !tvms_eval_value_is_known(bind->args[i])) return true;
+    if (bind->given >> i & 1 && !tvms_eval_value_is_known(bind->args[i])
+        && tvms_reader_was_misread(bind->reader,
+                                   tvms_reader_span_of(bind->reader, bind->refs[i])))
+      return true;
   }
   return false;
 }
@@ -423,9 +430,7 @@ static void put_defaults(binder *bind) {
     count++;
   }
   if (!count || !bind->sound || !bind->known) return;
-  // What an argument that was reported stands for is not known: it may be two.
-  tvms_span whole = tvms_reader_span_of(bind->reader, bind->call);
-  if (has_unknown(bind) && tvms_reader_was_misread(bind->reader, whole)) return;
+  if (has_misread(bind)) return;
   tvms_reader_report(bind->reader, missing_argument,
                      tvms_reader_callee(bind->reader, bind->call), callee_text(bind),
                      count > 1 ? "s" : "", missing);

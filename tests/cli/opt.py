@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """opt around its passes: what is shown between them, times, reproducers, pipelines in files, where results go."""
-import json, os, re, sys, tempfile, unittest
+import json, os, re, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from cases import main, source, tvms
+from cases import Scratch, main, source, tvms
 
 GOOD = source("corpus", "mlp_module.tvms")
 UNROLLED = """from tvm.script import tirx as T
@@ -42,18 +42,7 @@ class Module:
 """
 
 
-class Passes(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = os.path.join(self.folder.name, "a.tvms")
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def text(self):
-        with open(self.path, encoding="utf-8") as f:
-            return f.read()
-
+class Passes(Scratch):
     def test_stop_after_and_print_changed_and_timing(self):
         p = tvms("opt", "--passes", "LowerInitBlock,ConvertBlocksToOpaque", "--stop-after", "1", "--print-changed", "--timing", GOOD)
         self.assertEqual(p.returncode, 0)

@@ -3,23 +3,10 @@
 import json, os, pathlib, re, shutil, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from cases import main, source, tvms
+from cases import Scratch, main, source, tvms
 
 GOOD = source("corpus", "mlp_module.tvms")
 PUBLISHED = source("corpus", "mlp_module_as_published.tvms")
-
-
-class Scratch(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = os.path.join(self.folder.name, "a.tvms")
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def text(self):
-        with open(self.path) as f:
-            return f.read()
 
 
 class Founding(unittest.TestCase):
