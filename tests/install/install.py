@@ -35,10 +35,16 @@ def headers():
     return sorted(name for name in os.listdir(PUBLIC) if name.endswith(".h"))
 
 
+# What a plug-in exports is declared there, and not in the library.
+OF_PLUGINS = "plugin.h"
+
+
 def declared():
-    """The functions that the public headers declare."""
+    """The functions of the library that the public headers declare."""
     found = set()
     for name in headers():
+        if name == OF_PLUGINS:
+            continue
         with open(os.path.join(PUBLIC, name), encoding="utf-8") as f:
             text = re.sub(r"//[^\n]*", "", f.read())
         found.update(re.findall(r"^(?!typedef)[a-z][^;{}()#]*?\b(tvms_\w+)\(", text, re.M))
@@ -107,7 +113,7 @@ class Installed(unittest.TestCase):
             with self.subTest(path=path):
                 self.assertTrue(os.path.exists(path))
         self.assertEqual(sorted(os.listdir(os.path.join(self.prefix, OPTIONS["includedir"], "tvms"))), headers())
-        self.assertLessEqual(len(headers()), 9)
+        self.assertLessEqual(len(set(headers()) - {OF_PLUGINS}), 9)
 
     def test_each_header_stands_alone(self):
         languages = [("c", "c11", ("cc", "gcc", "clang")), ("c++", "c++17", ("g++", "clang++"))]
