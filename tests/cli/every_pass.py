@@ -8,7 +8,7 @@ import concurrent.futures, os, re, sys, unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from cases import files_under, main, source, tvms
 
-STEP = 5  # of the programs of corpus/ one in so many
+STEP = 12  # of the programs of corpus/ one in so many
 PIPELINES = ["zero", "default_build", "default", "lower", "BindTarget,s_tir,finalize-host"]
 # What stock TVM writes, too, and is not a program.
 KNOWN = {
