@@ -148,12 +148,28 @@ static void forget(canonicalizer *c, tvms_rewriter *r, uint32_t count) {
   }
 }
 
+static tvms_node *without_number(tvms_rewriter *r, tvms_node *node) {
+  return tvms_sinfo_prim_new(r->unit, node->dtype, NULL);
+}
+
+// Are two types the same, as far as the release can say it?
+static bool says_same(tvms_unit *unit, tvms_node *a, tvms_node *b) {
+  if (!tvms_release_has(unit->dialect, TVMS_FACT_prim_types_hold_values)) {
+    tvms_rewriter r;
+    tvms_rewriter_init(&r, unit, NULL);
+    r.leave[TVMS_NODE_SINFO_PRIM] = without_number;
+    a = tvms_rewrite(&r, a);
+    b = tvms_rewrite(&r, b);
+    tvms_rewriter_fini(&r);
+  }
+  return tvms_node_equal(unit->context, a, b);
+}
+
 // A branch that says another type than the If casts its result to that.
 static tvms_node *with_type(canonicalizer *c, tvms_rewriter *r, tvms_node *branch,
                             tvms_node *type, const char *name) {
   tvms_node *body = tvms_as_seq_expr(branch)->body;
-  if (tvms_node_equal(c->run->context, tvms_sinfo_of(r->unit, body), type))
-    return branch;
+  if (says_same(r->unit, tvms_sinfo_of(r->unit, body), type)) return branch;
   tvms_sym symbol = tvms_symbol_intern(c->run->context, name, strlen(name));
   tvms_node *var = tvms_var_new(r->unit, symbol, (tvms_dtype){0}, branch->span);
   var->sinfo = type;
