@@ -114,7 +114,7 @@ tvms_token_kind tvms_token_misspelt(tvms_lexer *lexer, tvms_token token) {
   if (len < 2 || len >= LONGEST || (*next != ' ' && *next != ':')) return token.kind;
   bool alone = *next == ':';
   next += strspn(next, " :");
-  bool operand = is_word_byte(*next) || strchr("\"'@", *next)
+  bool operand = is_word_byte(*next) || strchr("\"'", *next)
                  || (*next == '(' && opens_block(next));
   if (alone ? !strchr("\r\n#", *next) : !operand) return token.kind;
   char name[LONGEST];

@@ -47,6 +47,7 @@ Test(lexer, every_word_and_mark_of_the_table_is_its_own_token) {
 Test(lexer, words_that_begin_like_keywords_are_names) {
   expect_text(literals("x = ifx for_ None1 _in classs"),
               "NAME:x ASSIGN NAME:ifx NAME:for_ NAME:None1 NAME:_in NAME:classs");
+  expect_text(literals("fn @ ix"), "NAME:fn AT NAME:ix");
 }
 
 Test(lexer, numbers_of_every_form) {
