@@ -10,21 +10,13 @@
 #include "ir/build.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
+#include "passes/tir/host/packed_arguments.h"
 
 #include <string.h>
 
-// Numbers of fields (TVMStructFieldKind), which all releases have in common; the value of an argument
-// is ANY_VALUE, and one less before arguments had padding.
 enum {
-  FIELD_DATA = 1,
-  FIELD_SHAPE = 2,
-  FIELD_RANK = 4,
-  FIELD_CODE = 5,
-  FIELD_BITS = 6,
-  FIELD_LANES = 7,
-  FIELD_ANY_OLD = 14,
-  FIELD_ANY_VALUE = 15,
-  FIELD_ELEMENT = 17,
+  // Of the value of an argument, before arguments had padding.
+  FIELD_ANY_OLD = TVMS_FIELD_ANY_UNION_VALUE - 1,
   MOST_RANK = 16,
 };
 
@@ -106,7 +98,7 @@ static argument *TVMS_NULLABLE size_of(const reading *r, const tvms_node *node,
   node = without_cast(node);
   const tvms_node *pointer = NULL;
   get g;
-  if (get_of(node, &g) && g.field == FIELD_ELEMENT) {
+  if (get_of(node, &g) && g.field == TVMS_FIELD_INT64_ELEMENT) {
     pointer = g.pointer;
     *dim = g.index;
   } else if (node->kind == TVMS_NODE_BUFFER_LOAD) {
@@ -127,15 +119,15 @@ static void read_bind(reading *r, const tvms_bind *bind) {
   if (a && !a->sizes[dim]) a->sizes[dim] = bind->var;
   get g;
   if (a || !find_get(r, bind->value, &g)) return;
-  bool value = g.field == FIELD_ANY_VALUE || g.field == FIELD_ANY_OLD;
+  bool value = g.field == TVMS_FIELD_ANY_UNION_VALUE || g.field == FIELD_ANY_OLD;
   if (g.pointer == r->packed && value && g.index >= 0 && g.index < r->count) {
     a = &r->arguments[g.index];
     if (!a->var) a->var = bind->var;
     return;
   }
   a = with_var(r, g.pointer);
-  if (a && g.field == FIELD_SHAPE) a->shape = bind->var;
-  if (a && g.field == FIELD_DATA) a->data = bind->var;
+  if (a && g.field == TVMS_FIELD_TENSOR_SHAPE) a->shape = bind->var;
+  if (a && g.field == TVMS_FIELD_TENSOR_DATA) a->data = bind->var;
 }
 
 // A size that has a variable of its own, such as CommonSubexprElim makes, is this number.
@@ -157,9 +149,9 @@ static void read_equation(reading *r, const tvms_node *a, const tvms_node *b) {
   if (of_size) of_size->sizes[dim] = (tvms_node *)(uintptr_t)b;
   argument *owner = get_of(a, &g) ? with_var(r, g.pointer) : NULL;
   if (!owner || !int_of(b, &value)) return;
-  if (g.field == FIELD_RANK) owner->rank = value;
-  if (g.field >= FIELD_CODE && g.field <= FIELD_LANES)
-    owner->type[g.field - FIELD_CODE] = value;
+  if (g.field == TVMS_FIELD_TENSOR_NDIM) owner->rank = value;
+  if (g.field >= TVMS_FIELD_TENSOR_TYPE_CODE && g.field <= TVMS_FIELD_TENSOR_TYPE_LANES)
+    owner->type[g.field - TVMS_FIELD_TENSOR_TYPE_CODE] = value;
 }
 
 static void read_condition(reading *r, const tvms_node *condition) {
@@ -176,7 +168,7 @@ static void read_condition(reading *r, const tvms_node *condition) {
 static void read_declaration(reading *r, const tvms_decl_buffer *declare) {
   get g;
   tvms_node *source = declare->source;
-  argument *a = source && find_get(r, source, &g) && g.field == FIELD_DATA
+  argument *a = source && find_get(r, source, &g) && g.field == TVMS_FIELD_TENSOR_DATA
                     ? with_var(r, g.pointer)
                     : NULL;
   const tvms_node *pointer = source ? source : tvms_as_buffer(declare->buffer)->data;

@@ -14,6 +14,7 @@
 #include "parser/eval/iterate.h"
 #include "parser/eval/reader.h"
 #include "parser/eval/set.h"
+#include "parser/eval/undefined.h"
 #include "support/trial.h"
 
 #include <ctype.h>
@@ -333,10 +334,7 @@ static void explain_unquoted(binder *bind, tvms_ref ref, uint32_t i) {
   if (!undefined || tvms_trial_is_muted(diags) || i >= bind->signature->count) return;
   bool word = node->kind == TVMS_SURF_NAME || node->kind == TVMS_SURF_ATTRIBUTE;
   if (!word || !takes_text(bind, &bind->signature->params[i])) return;
-  int len = (int)(span.end - span.begin);
-  const char *text = reader->surface->source->text + span.begin;
-  tvms_diag_remark(diags, last, "it is a string: \"%.*s\"", len, text);
-  tvms_diag_fix(diags, last, span, false, "\"%.*s\"", len, text);
+  tvms_eval_offer_quotes(reader, last, span);
 }
 
 static uint32_t index_of(const binder *bind, tvms_sym name) {

@@ -124,6 +124,22 @@ static bool is_quoted_elsewhere(const char *name) {
   return false;
 }
 
+void tvms_eval_offer_quotes(tvms_reader *reader, tvms_diag *diag, tvms_span span) {
+  tvms_diags *diags = &reader->context->diags;
+  const char *text = reader->surface->source->text + span.begin;
+  int len = (int)(span.end - span.begin);
+  tvms_diag_remark(diags, diag, "it is a string: \"%.*s\"", len, text);
+  tvms_diag_fix(diags, diag, span, false, "\"%.*s\"", len, text);
+}
+
+// Where what stands in front of `at` ends, blanks left out.
+static uint32_t end_before(const char *text, uint32_t at) {
+  while (at > 0 && text[at - 1] == ' ') {
+    at--;
+  }
+  return at;
+}
+
 // A word of the language, or of another one.
 static bool explain_word(tvms_reader *reader, tvms_diag *diag, const char *name,
                          tvms_span span) {
@@ -138,20 +154,13 @@ static bool explain_word(tvms_reader *reader, tvms_diag *diag, const char *name,
   }
   if (is_quoted_elsewhere(name)) {
     uint32_t last;
-    tvms_span all = dotted(reader, span, &last);
-    tvms_diags *found = &reader->context->diags;
-    int len = (int)(all.end - all.begin);
-    tvms_diag_remark(found, diag, "it is a string: \"%.*s\"", len, text + all.begin);
-    tvms_diag_fix(found, diag, all, false, "\"%.*s\"", len, text + all.begin);
+    tvms_eval_offer_quotes(reader, diag, dotted(reader, span, &last));
     return true;
   }
   tvms_dtype dtype;
   if (!tvms_dtype_parse(name, strlen(name), &dtype)) return false;
   tvms_diags *diags = &reader->context->diags;
-  uint32_t before = span.begin;
-  while (before > 0 && text[before - 1] == ' ') {
-    before--;
-  }
+  uint32_t before = end_before(text, span.begin);
   if (before > 0 && text[before - 1] == ':') {
     tvms_diag_remark(diags, diag, "did you mean 'T.%s'?", name);
     tvms_diag_fix(diags, diag, span, false, "T.%s", name);
@@ -179,18 +188,12 @@ static bool explain_key(tvms_reader *reader, tvms_diag *diag, tvms_span span) {
   uint32_t last;
   tvms_span all = dotted(reader, span, &last);
   const char *text = reader->surface->source->text;
-  uint32_t before = span.begin;
-  while (before > 0 && text[before - 1] == ' ') {
-    before--;
-  }
+  uint32_t before = end_before(text, span.begin);
   bool key = before > 0 && strchr("{,", text[before - 1]) && text[all.end] == ':'
              && memchr(text + (before > 200 ? before - 200 : 0), '{',
                        before > 200 ? 200 : before);
   if (!key) return false;
-  tvms_diags *diags = &reader->context->diags;
-  int len = (int)(all.end - all.begin);
-  tvms_diag_remark(diags, diag, "it is a string: \"%.*s\"", len, text + all.begin);
-  tvms_diag_fix(diags, diag, all, false, "\"%.*s\"", len, text + all.begin);
+  tvms_eval_offer_quotes(reader, diag, all);
   return true;
 }
 

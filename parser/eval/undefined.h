@@ -17,4 +17,7 @@ bool tvms_eval_report_equality(tvms_reader *reader, tvms_ref expr);
 // the file.
 void tvms_eval_forget_undefined(tvms_reader *reader);
 
+// Remarks that what stands at `span` was meant as a string, with its quotes as a fix.
+void tvms_eval_offer_quotes(tvms_reader *reader, tvms_diag *diag, tvms_span span);
+
 #endif
