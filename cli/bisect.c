@@ -3,6 +3,7 @@
 
 #include "cli/files.h"
 #include "printer/print.h"
+#include "support/diag_ids.h"
 
 static void print(const tvms_bisect *b, tvms_strbuf *out) {
   tvms_print_options options = {.dialect = b->dialect};

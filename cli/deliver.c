@@ -4,6 +4,7 @@
 #include "cli/files.h"
 #include "cli/findings.h"
 #include "driver/format.h"
+#include "support/diag_ids.h"
 #include "support/textdiff.h"
 
 #include <stdlib.h>

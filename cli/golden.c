@@ -5,6 +5,7 @@
 #include "cli/golden.h"
 
 #include "cli/golden_run.h"
+#include "support/diag_ids.h"
 
 #include <ctype.h>
 #include <math.h>

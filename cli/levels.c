@@ -9,6 +9,7 @@
 
 #include "config/glob.h"
 #include "lint/levels.h"
+#include "support/diag_ids.h"
 
 #include <limits.h>
 #include <unistd.h>

@@ -1,6 +1,8 @@
 // --from, --dialect and --definition for every verb that looks at a program.
 #include "cli/program.h"
 
+#include "support/diag_ids.h"
+
 static tvms_dialect dialect_of(const char *TVMS_NULLABLE text) {
   return text ? tvms_dialect_parse(text) : TVMS_DIALECT_NONE;
 }

@@ -10,6 +10,7 @@
 #include "cli/program.h"
 #include "driver/reduce.h"
 #include "printer/print.h"
+#include "support/diag_ids.h"
 #include "support/vec.h"
 
 #include <stdio.h>

@@ -8,6 +8,7 @@
 #include "cli/golden.h"
 #include "cli/golden_run.h"
 #include "cli/workers.h"
+#include "support/diag_ids.h"
 
 typedef struct {
   tvms_run *run;

@@ -4,6 +4,7 @@
 #include "config/editor.h"
 #include "config/glob.h"
 #include "ir/dialect.h"
+#include "support/diag_ids.h"
 #include "support/strbuf.h"
 
 #include <string.h>

@@ -2,6 +2,8 @@
 // them counts as absent.
 #include "config/foreign.h"
 
+#include "support/diag_ids.h"
+
 #include <string.h>
 
 enum { WIDEST = 320, DEFAULT_WIDTH = 88, INDENT = 4 };

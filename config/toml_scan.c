@@ -1,6 +1,8 @@
 // Keys, strings, numbers and dates of TOML.
 #include "config/toml_scan.h"
 
+#include "support/diag_ids.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "ir/global_symbol.h"
 #include "ir/rewrite.h"
 #include "printer/print.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

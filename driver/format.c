@@ -7,6 +7,7 @@
 #include "format/pyfunc.h"
 #include "format/text.h"
 #include "parser/python_file.h"
+#include "support/diag_ids.h"
 #include "support/textdiff.h"
 #include "support/trial.h"
 

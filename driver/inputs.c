@@ -7,6 +7,7 @@
 #include "ir/walk.h"
 #include "runtime/npy.h"
 #include "runtime/random.h"
+#include "support/diag_ids.h"
 #include "support/vec.h"
 
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #include "driver/machine.h"
 
 #include "driver/runnable.h"
+#include "support/diag_ids.h"
 #include "vm/codegen.h"
 #include "vm/format.h"
 #include "vm/library.h"

@@ -3,6 +3,7 @@
 
 #include "driver/inputs.h"
 #include "runtime/random.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

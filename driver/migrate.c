@@ -6,6 +6,7 @@
 #include "migrate/migrate.h"
 #include "parser/read.h"
 #include "printer/print.h"
+#include "support/diag_ids.h"
 #include "support/trial.h"
 #include "support/vec.h"
 

@@ -6,6 +6,7 @@
 #include "driver/semantics.h"
 #include "passes/pipeline.h"
 #include "printer/print.h"
+#include "support/diag_ids.h"
 
 #include <errno.h>
 #include <string.h>

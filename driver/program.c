@@ -7,6 +7,7 @@
 #include "printer/print.h"
 #include "structinfo/well_formed_relax.h"
 #include "structinfo/well_formed_tir.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 
 #include "driver/render.h"
 #include "driver/report_ops.h"
+#include "support/diag_ids.h"
 
 static const struct {
   const char *word;

@@ -8,6 +8,7 @@
 #include "ir/walk.h"
 #include "passes/manager.h"
 #include "passes/pipeline.h"
+#include "support/diag_ids.h"
 #include "support/names.h"
 #include "support/trial.h"
 

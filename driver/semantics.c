@@ -10,6 +10,7 @@
 #include "interp/prim.h"
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "support/diag_ids.h"
 #include "support/trial.h"
 
 #include <math.h>

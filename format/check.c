@@ -10,6 +10,7 @@
 #include "format/file.h"
 #include "format/pyfunc.h"
 #include "grammar/literal.h"
+#include "support/diag_ids.h"
 #include "support/trial.h"
 
 // Two surfaces side by side, and what is left to compare.

@@ -10,6 +10,8 @@
 //       except OSError: raise
 #include "format/pyfunc.h"
 
+#include "support/diag_ids.h"
+
 #include <string.h>
 
 enum { STEP = 4 };

@@ -6,6 +6,8 @@
 // node that was refused becomes BAD, so that nothing is said about it again.
 #include "grammar/build.h"
 
+#include "support/diag_ids.h"
+
 #include <string.h>
 
 enum { DEEPEST_TARGET = 200 };

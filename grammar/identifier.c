@@ -7,6 +7,7 @@
 
 #include "grammar/lexer.h"
 #include "grammar/meant.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 #include <utf8proc.h>

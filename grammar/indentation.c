@@ -7,6 +7,7 @@
 #include "grammar/literal.h"
 #include "grammar/misspelt.h"
 #include "support/check.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include "grammar/identifier.h"
 #include "grammar/lexer.h"
 #include "grammar/surface.h"
+#include "support/diag_ids.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "grammar/lost_indentation.h"
 
 #include "grammar/lost_lines.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

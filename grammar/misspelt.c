@@ -7,6 +7,7 @@
 #include "grammar/misspelt.h"
 
 #include "grammar/literal.h"
+#include "support/diag_ids.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "grammar/build.h"
 #include "grammar/literal.h"
 #include "grammar/parse.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

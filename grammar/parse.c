@@ -14,6 +14,7 @@
 #include "grammar/meant.h"
 #include "grammar/refused.h"
 #include "support/check.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 
 #include "interp/expr.h"
 #include "interp/frame.h"
+#include "support/diag_ids.h"
 static const char *name_of(const tvms_interp_frame *f, const tvms_node *buffer) {
   return tvms_symbol_text(f->context, tvms_as_buffer(buffer)->name);
 }

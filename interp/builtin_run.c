@@ -3,6 +3,7 @@
 // TVM writes these in Python over numpy; unique and nonzero give what numpy gives.
 #include "interp/builtin.h"
 #include "interp/unique.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 //   match_shape(x, heap, 2, 1, 0, 0, 4)    heap[0] = x.shape[0]; x.shape[1] must be 4
 //   make_shape(heap, 2, 1, 0, 0, 4)        (heap[0], 4)
 #include "interp/builtin.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 // Memory, views of it, tuples, functions and branches.
 #include "interp/builtin.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -15,6 +15,7 @@
 #include "interp/prim.h"
 #include "interp/structs.h"
 #include "ir/build.h"
+#include "support/diag_ids.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "interp/expr.h"
 #include "interp/prim.h"
 #include "interp/stmt.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

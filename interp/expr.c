@@ -7,6 +7,7 @@
 #include "interp/buffer.h"
 #include "interp/calls.h"
 #include "interp/frame.h"
+#include "support/diag_ids.h"
 
 #include <math.h>
 

@@ -3,6 +3,7 @@
 
 #include "interp/prim.h"
 #include "interp/tensor.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

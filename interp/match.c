@@ -7,6 +7,7 @@
 #include "interp/frame.h"
 #include "interp/prim.h"
 #include "interp/tensor.h"
+#include "support/diag_ids.h"
 static const char *kind_name(tvms_value_kind kind) {
   static const char *const names[] = {
       [TVMS_VALUE_NONE] = "nothing",        [TVMS_VALUE_INT] = "an integer",

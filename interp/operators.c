@@ -9,6 +9,7 @@
 #include "interp/prim.h"
 #include "interp/relax.h"
 #include "interp/tensor.h"
+#include "support/diag_ids.h"
 
 #include <math.h>
 

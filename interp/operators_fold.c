@@ -2,6 +2,7 @@
 #include "interp/operators_fold.h"
 
 #include "interp/prim.h"
+#include "support/diag_ids.h"
 
 #include <math.h>
 

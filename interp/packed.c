@@ -4,6 +4,7 @@
 #include "interp/foreign.h"
 #include "interp/prim.h"
 #include "runtime/packed.h"
+#include "support/diag_ids.h"
 
 bool tvms_interp_has_packed(const tvms_interp *interp, tvms_bytes name) {
   return tvms_interp_builtin_find(name) || tvms_packed_find(name.text, name.len)

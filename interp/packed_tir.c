@@ -9,6 +9,7 @@
 #include "interp/prim.h"
 #include "ir/op.h"
 #include "runtime/packed.h"
+#include "support/diag_ids.h"
 
 TVMS_NORETURN static void unsupported(tvms_interp_frame *f, const tvms_node *node) {
   fault(f, TVMS_D_call_not_interpreted, node->span, "call_packed");

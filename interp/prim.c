@@ -17,6 +17,7 @@
 #include "interp/result.h"
 #include "interp/stmt.h"
 #include "runtime/packed.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 void tvms_interp_give_up(const tvms_interp_frame *f) {

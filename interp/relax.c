@@ -12,6 +12,7 @@
 #include "interp/relax_ops.h"
 #include "interp/tensor.h"
 #include "ir/build.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

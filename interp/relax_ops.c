@@ -12,6 +12,7 @@
 #include "interp/relax.h"
 #include "interp/tensor.h"
 #include "ir/op.h"
+#include "support/diag_ids.h"
 
 typedef tvms_value handler(tvms_interp_frame *f, const tvms_call *call);
 

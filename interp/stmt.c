@@ -11,6 +11,7 @@
 #include "interp/meaning.h"
 #include "interp/prim.h"
 #include "ir/build.h"
+#include "support/diag_ids.h"
 #include "support/strbuf.h"
 
 static tvms_interp_flow exec_rest(tvms_interp_frame *f, tvms_list stmts, uint32_t from);

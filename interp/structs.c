@@ -6,6 +6,7 @@
 #include "interp/meaning.h"
 #include "ir/op.h"
 #include "runtime/abi.h"
+#include "support/diag_ids.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "interp/tensor.h"
 
+#include "support/diag_ids.h"
 #include "support/strbuf.h"
 
 TVMS_NORETURN void tvms_interp_no_tensor(tvms_interp_frame *f, tvms_span span,

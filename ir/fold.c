@@ -9,6 +9,7 @@
 #include "ir/fold.h"
 
 #include "ir/fold_const.h"
+#include "support/diag_ids.h"
 
 #include <limits.h>
 #include <math.h>

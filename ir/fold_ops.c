@@ -7,6 +7,7 @@
 
 #include "ir/fold.h"
 #include "ir/fold_const.h"
+#include "support/diag_ids.h"
 
 #include <float.h>
 #include <math.h>

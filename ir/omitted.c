@@ -1,6 +1,8 @@
 // Objects whose value the text leaves out.
 #include "ir/omitted.h"
 
+#include "support/diag_ids.h"
+
 static const tvms_node *TVMS_NULLABLE first_in(const tvms_node *node) {
   if (tvms_node_omitted(node)) return node;
   if (node->kind != TVMS_NODE_TUPLE) return NULL;

@@ -9,6 +9,7 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 #include "lint/body_eval.h"
+#include "support/diag_ids.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "ir/equal.h"
 #include "ir/fold.h"
 #include "lint/body_eval.h"
+#include "support/diag_ids.h"
 
 #include <inttypes.h>
 

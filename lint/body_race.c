@@ -10,6 +10,7 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "lint/body_eval.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

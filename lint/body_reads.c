@@ -10,6 +10,7 @@
 #include "lint/body_reads.h"
 
 #include "lint/body_eval.h"
+#include "support/diag_ids.h"
 
 #include <inttypes.h>
 

@@ -6,6 +6,7 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "lint/body_eval.h"
+#include "support/diag_ids.h"
 
 enum { MOST_KNOWN = 64, MOST_STORED = 16 };
 

@@ -11,6 +11,7 @@
 #include "ir/stmt.h"
 #include "ir/walk.h"
 #include "lint/body_eval.h"
+#include "support/diag_ids.h"
 
 void tvms_lint_body_style_loop(tvms_lint_body *body, const tvms_for *loop) {
   if (!tvms_lint_wants(body->lint, TVMS_D_empty_loop)) return;

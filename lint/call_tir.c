@@ -8,6 +8,7 @@
 
 #include "ir/op.h"
 #include "ir/walk.h"
+#include "support/diag_ids.h"
 
 typedef struct {
   const tvms_node *buffer;  // the parameter that is asked about

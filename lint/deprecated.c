@@ -3,6 +3,7 @@
 #include "lint/deprecated.h"
 
 #include "ir/dialect.h"
+#include "support/diag_ids.h"
 #include "support/names.h"
 #include "support/vec.h"
 

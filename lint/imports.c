@@ -4,6 +4,8 @@
 // it. A name is used wherever it stands, so one that is bound twice counts as used.
 #include "lint/imports.h"
 
+#include "support/diag_ids.h"
+
 #include <string.h>
 
 typedef struct {

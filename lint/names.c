@@ -5,6 +5,7 @@
 // its old name is a habit and no finding. Functions of Python are Python's own.
 #include "lint/names.h"
 
+#include "support/diag_ids.h"
 #include "support/vec.h"
 
 #include <ctype.h>

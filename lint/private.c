@@ -7,6 +7,7 @@
 #include "lint/private.h"
 
 #include "ir/walk.h"
+#include "support/diag_ids.h"
 
 typedef struct {
   tvms_memory *memory;

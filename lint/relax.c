@@ -9,6 +9,7 @@
 #include "lint/tir_values.h"
 #include "structinfo/definitions.h"
 #include "structinfo/infer.h"
+#include "support/diag_ids.h"
 
 typedef struct {
   tvms_lint *lint;

@@ -14,6 +14,7 @@
 #include "ir/walk.h"
 #include "lint/call_tir.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "ir/walk.h"
 #include "structinfo/infer.h"
 #include "structinfo/relate.h"
+#include "support/diag_ids.h"
 #include "support/trial.h"
 
 typedef struct {

@@ -10,6 +10,7 @@
 #include "lint/relax_style.h"
 #include "lint/suppress.h"
 #include "lint/tir.h"
+#include "support/diag_ids.h"
 
 static const tvms_lint_rule rules[] = {
 #define ON  true

@@ -8,6 +8,7 @@
 #include "lint/rules.h"
 #include "lint/statements.h"
 #include "lint/suppress_read.h"
+#include "support/diag_ids.h"
 #include "support/strbuf.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 
 #include "lint/statements.h"
 #include "lint/suppress_read.h"
+#include "support/diag_ids.h"
 #include "support/strbuf.h"
 #include "support/trial.h"
 

@@ -17,6 +17,7 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "lint/tir_values.h"
+#include "support/diag_ids.h"
 
 // How something is used. ASSIGNED: stored where it is defined, as x = A[i] does.
 enum { STORED = 1, READ = 2, ASSIGNED = 4 };

@@ -6,6 +6,7 @@
 // what follows is free.
 #include "lint/tir_values.h"
 
+#include "support/diag_ids.h"
 #include "support/names.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "migrate/edit.h"
 
 #include "migrate/internal.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

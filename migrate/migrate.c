@@ -16,6 +16,7 @@
 #include "migrate/internal.h"
 #include "migrate/names.h"
 #include "migrate/stmt.h"
+#include "support/diag_ids.h"
 #include "support/names.h"
 
 #include <stdlib.h>

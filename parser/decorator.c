@@ -17,6 +17,7 @@
 #include "parser/relax/function.h"
 #include "parser/relax/room.h"
 #include "parser/tir/function.h"
+#include "support/diag_ids.h"
 #include "support/trial.h"
 
 #include <stdio.h>

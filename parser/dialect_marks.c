@@ -8,6 +8,7 @@
 #include "parser/eval/eval.h"
 #include "parser/printed_marks.h"
 #include "parser/rows.h"
+#include "support/diag_ids.h"
 #include "support/names.h"
 #include "support/strbuf.h"
 

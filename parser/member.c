@@ -8,6 +8,7 @@
 #include "parser/tir/access.h"
 #include "parser/tir/tir.h"
 #include "parser/tir/values.h"
+#include "support/diag_ids.h"
 
 static void report_no_member(tvms_reader *reader, tvms_sym name, tvms_span span) {
   tvms_diags *diags = &reader->context->diags;

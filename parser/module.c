@@ -18,6 +18,7 @@
 #include "parser/room.h"
 #include "parser/tir/function.h"
 #include "parser/tir/tir.h"
+#include "support/diag_ids.h"
 
 // ---- Functions ------------------------------------------------------------------------------
 

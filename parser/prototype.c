@@ -11,6 +11,7 @@
 #include "ir/respell.h"
 #include "parser/eval/scope.h"
 #include "parser/rows.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -27,6 +27,7 @@
 #include "parser/tir/member.h"
 #include "parser/tir/room.h"
 #include "parser/tir/scalar.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -18,6 +18,7 @@
 #include "parser/python_names.h"
 #include "parser/tir/room.h"
 #include "parser/values.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

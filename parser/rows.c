@@ -28,6 +28,7 @@
 #include "parser/tir/access.h"
 #include "parser/tir/handlers.h"
 #include "parser/tir/tir.h"
+#include "support/diag_ids.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "passes/pipeline.h"
 #include "passes/properties.h"
 #include "passes/strides.h"
+#include "support/diag_ids.h"
 
 #include <time.h>
 

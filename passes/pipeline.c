@@ -8,6 +8,7 @@
 #include "passes/manager.h"
 #include "passes/tables.h"
 #include "passes/value.h"
+#include "support/diag_ids.h"
 #include "support/vec.h"
 
 #include <ctype.h>

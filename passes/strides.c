@@ -5,6 +5,7 @@
 #include "passes/strides.h"
 
 #include "ir/walk.h"
+#include "support/diag_ids.h"
 
 static tvms_walk_step look(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;

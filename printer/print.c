@@ -18,6 +18,7 @@
 #include "printer/plan.h"
 #include "printer/state.h"
 #include "printer/stmt.h"
+#include "support/diag_ids.h"
 
 #include <stdlib.h>
 

@@ -11,6 +11,7 @@
 
 #include "printer/comments.h"
 #include "printer/state.h"
+#include "support/diag_ids.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include "ir/dtype.h"
 #include "ir/fold_ops.h"
 #include "schedule/map_text.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

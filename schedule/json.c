@@ -6,6 +6,7 @@
 
 #include "schedule/graph.h"
 #include "schedule/perform.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

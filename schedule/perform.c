@@ -3,6 +3,7 @@
 #include "ir/verify.h"
 #include "schedule/early.h"
 #include "schedule/steps.h"
+#include "support/diag_ids.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "grammar/literal.h"
 #include "schedule/lambda.h"
 #include "schedule/perform.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 
 #include "ir/clone.h"
 #include "schedule/flags.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 
 #include "schedule/json.h"
 #include "schedule/reader.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

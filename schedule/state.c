@@ -4,6 +4,7 @@
 
 #include "ir/clone.h"
 #include "ir/walk.h"
+#include "support/diag_ids.h"
 #include "support/strbuf.h"
 
 #include <string.h>

@@ -21,6 +21,7 @@
 #include "structinfo/infer_common.h"
 #include "structinfo/make.h"
 #include "structinfo/omitted.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -14,6 +14,7 @@
 #include "ir/fold.h"
 #include "ir/walk.h"
 #include "structinfo/regions.h"
+#include "support/diag_ids.h"
 #include "support/vec.h"
 
 // ---- All blocks of a function, innermost first ----

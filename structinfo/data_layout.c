@@ -2,6 +2,7 @@
 #include "structinfo/data_layout.h"
 
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

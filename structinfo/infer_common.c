@@ -9,6 +9,7 @@
 #include "structinfo/counter.h"
 #include "structinfo/make.h"
 #include "structinfo/relate.h"
+#include "support/diag_ids.h"
 #include "support/trial.h"
 
 #include <stdio.h>

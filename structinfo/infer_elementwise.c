@@ -7,6 +7,7 @@
 // compares.
 #include "structinfo/infer_common.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -29,6 +29,7 @@
 #include "ir/fold_ops.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
+#include "support/diag_ids.h"
 #include "support/vec.h"
 
 // Regions of one buffer, one set per dimension, in order of first access.

@@ -9,6 +9,7 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "support/diag_ids.h"
 #include "support/vec.h"
 
 #include <string.h>

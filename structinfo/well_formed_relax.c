@@ -18,6 +18,7 @@
 #include "structinfo/intern.h"
 #include "structinfo/make.h"
 #include "structinfo/normalize.h"
+#include "support/diag_ids.h"
 #include "support/trial.h"
 
 #include <string.h>

@@ -25,6 +25,7 @@
 #include "ir/node_map.h"
 #include "ir/walk.h"
 #include "structinfo/scope_ids.h"
+#include "support/diag_ids.h"
 #include "support/vec.h"
 
 #include <ctype.h>

@@ -1,6 +1,8 @@
 // The list of diagnostics and the table behind it. Rendering is in driver/.
 #include "support/diag.h"
 
+#include "support/diag_ids.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -14,6 +14,7 @@
 #include "ir/object.h"
 #include "ir/omitted.h"
 #include "ir/op.h"
+#include "support/diag_ids.h"
 #include "support/strbuf.h"
 #include "vm/builder.h"
 

@@ -4,6 +4,7 @@
 #include "interp/packed.h"
 #include "interp/prim.h"
 #include "interp/tensor.h"
+#include "support/diag_ids.h"
 #include "vm/raise.h"
 
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "interp/meaning.h"
 #include "interp/result.h"
 #include "ir/op.h"
+#include "support/diag_ids.h"
 
 typedef struct {
   const char *function;

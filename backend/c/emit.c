@@ -3,6 +3,7 @@
 
 #include "backend/c/memory.h"
 #include "ir/build.h"
+#include "support/diag_ids.h"
 
 #include <stdarg.h>
 #include <stdio.h>

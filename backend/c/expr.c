@@ -9,6 +9,7 @@
 #include "backend/c/memory.h"
 #include "ir/build.h"
 #include "ir/op.h"
+#include "support/diag_ids.h"
 
 #include <math.h>
 

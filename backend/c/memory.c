@@ -6,6 +6,7 @@
 #include "backend/c/expr.h"
 #include "ir/build.h"
 #include "passes/tir/memory/lift_allocations.h"
+#include "support/diag_ids.h"
 
 // ---- Views ----
 

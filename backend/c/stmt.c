@@ -6,6 +6,7 @@
 #include "backend/c/memory.h"
 #include "interp/meaning.h"
 #include "ir/build.h"
+#include "support/diag_ids.h"
 
 static void open_loop(c_emitter *e, c_loop *loop) {
   *loop = (c_loop){e->loop, e->memory.len};

@@ -3,6 +3,7 @@
 
 #include "interp/interp.h"
 #include "ir/build.h"
+#include "support/diag_ids.h"
 
 // ---- Steps ----
 

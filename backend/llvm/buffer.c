@@ -13,6 +13,7 @@
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/types.h"
 #include "passes/tir/memory/lift_allocations.h"
+#include "support/diag_ids.h"
 
 enum { ALIGNMENT = TVMS_FRAME_ALIGNMENT };
 

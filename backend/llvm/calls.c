@@ -15,6 +15,7 @@
 #include "interp/foreign.h"
 #include "interp/meaning.h"
 #include "interp/result.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 

@@ -11,6 +11,7 @@
 #include "backend/llvm/failure.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/types.h"
+#include "support/diag_ids.h"
 void tvms_emit_give_up(emitter *e) {
   tvms_memory_unwind(&e->context->memory, TVMS_FOUND_ERRORS);
 }

@@ -15,6 +15,7 @@
 #include "interp/meaning.h"
 #include "interp/result.h"
 #include "runtime/packed.h"
+#include "support/diag_ids.h"
 
 // Words of 64 bits on the stack of the function.
 static LLVMValueRef words(emitter *e, uint32_t count) {

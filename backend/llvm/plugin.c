@@ -10,6 +10,7 @@
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/target.h"
 #include "runtime/parallel.h"
+#include "support/diag_ids.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/LLJIT.h>

@@ -12,6 +12,7 @@
 #include "backend/llvm/parallel.h"
 #include "backend/llvm/types.h"
 #include "interp/meaning.h"
+#include "support/diag_ids.h"
 LLVMBasicBlockRef tvms_emit_block(emitter *e, const char *name) {
   return LLVMAppendBasicBlockInContext(e->llvm, e->function, name);
 }

@@ -11,6 +11,7 @@
 #include "parser/device/ptx_operand.h"
 #include "parser/eval/convert.h"
 #include "parser/tir/call.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

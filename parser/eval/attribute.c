@@ -10,6 +10,7 @@
 #include "parser/eval/python.h"
 #include "parser/eval/repr.h"
 #include "parser/eval/subscript.h"
+#include "support/diag_ids.h"
 
 #include <ctype.h>
 #include <string.h>

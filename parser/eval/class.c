@@ -7,6 +7,8 @@
 // it.
 #include "parser/eval/class.h"
 
+#include "support/diag_ids.h"
+
 #include <string.h>
 
 typedef struct {

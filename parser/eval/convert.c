@@ -7,6 +7,7 @@
 #include "parser/eval/python.h"
 #include "parser/eval/scope.h"
 #include "parser/eval/signature.h"
+#include "support/diag_ids.h"
 #include "support/trial.h"
 
 #include <ctype.h>

@@ -11,6 +11,7 @@
 #include "parser/eval/row.h"
 #include "parser/eval/signature.h"
 #include "parser/eval/value.h"
+#include "support/diag_ids.h"
 
 // ---- Scopes ---------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@
 #include "parser/eval/reader.h"
 #include "parser/eval/set.h"
 #include "parser/eval/undefined.h"
+#include "support/diag_ids.h"
 #include "support/trial.h"
 
 #include <ctype.h>

@@ -9,6 +9,7 @@
 #include "ir/respell.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/scope.h"
+#include "support/diag_ids.h"
 #include "support/trial.h"
 
 #include <ctype.h>

@@ -15,6 +15,7 @@
 #include "parser/relax/types.h"
 #include "parser/tir/convert.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

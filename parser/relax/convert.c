@@ -14,6 +14,7 @@
 #include "parser/eval/undefined.h"
 #include "parser/relax/member.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <ctype.h>
 #include <math.h>

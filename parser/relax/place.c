@@ -6,6 +6,7 @@
 #include "parser/relax/place.h"
 
 #include "parser/relax/signature.h"
+#include "support/diag_ids.h"
 #include "support/intern.h"
 
 #include <stdlib.h>

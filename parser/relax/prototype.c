@@ -10,6 +10,7 @@
 #include "parser/eval/expr.h"
 #include "parser/relax/convert.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

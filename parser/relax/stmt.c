@@ -15,6 +15,7 @@
 #include "parser/relax/function.h"
 #include "parser/relax/state.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 #include "support/trial.h"
 
 #include <stdio.h>

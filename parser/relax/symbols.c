@@ -13,6 +13,7 @@
 #include "parser/eval/declared.h"
 #include "parser/eval/scope.h"
 #include "parser/relax/prototype.h"
+#include "support/diag_ids.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -14,6 +14,7 @@
 #include "parser/relax/object.h"
 #include "parser/relax/state.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/object.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

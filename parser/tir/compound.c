@@ -11,6 +11,7 @@
 #include "parser/tir/names.h"
 #include "parser/tir/operator.h"
 #include "parser/tir/stmt.h"
+#include "support/diag_ids.h"
 
 // Values of a loop are variables; they take the name of the target.
 static tvms_eval_value bind_loop_var(tvms_reader *reader, tvms_sym name,

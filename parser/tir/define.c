@@ -34,6 +34,7 @@
 #include "parser/tir/names.h"
 #include "parser/tir/part.h"
 #include "parser/tir/stmt.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 

@@ -3,6 +3,7 @@
 #include "parser/tir/call.h"
 #include "parser/tir/handlers.h"
 #include "parser/tir/operator.h"
+#include "support/diag_ids.h"
 
 static tvms_node *build_named(tvms_reader *reader, tvms_sym name, tvms_node *a,
                               tvms_node *b, tvms_span span) {

@@ -1,6 +1,7 @@
 // Where the indices of an access stand in the text, and what is wrong with how they are written.
 #include "parser/tir/indices.h"
 
+#include "support/diag_ids.h"
 #include "support/strbuf.h"
 
 tvms_ref tvms_tir_indexed_at(const tvms_reader *reader, tvms_ref ref) {

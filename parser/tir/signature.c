@@ -16,6 +16,7 @@
 #include "parser/tir/scalar.h"
 #include "parser/tir/stmt.h"
 #include "parser/tir/type.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

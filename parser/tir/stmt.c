@@ -14,6 +14,7 @@
 #include "parser/tir/define.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/simple.h"
+#include "support/diag_ids.h"
 
 static void read_stmt(tvms_reader *reader, tvms_ref ref);
 

@@ -3,6 +3,7 @@
 #include "expression_suite.h"
 #include "ir/fold.h"
 #include "structinfo/complete.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 // Edits of source text: what is made of edits that meet, and fix-its.
 #include "support/context.h"
+#include "support/diag_ids.h"
 #include "support/edits.h"
 #include "support/names.h"
 

@@ -4,6 +4,7 @@
 #include "interp/prim.h"
 #include "ir/build.h"
 #include "ir/op.h"
+#include "support/diag_ids.h"
 #include "support/names.h"
 
 #include <criterion/criterion.h>

@@ -2,6 +2,7 @@
 #include "expression_suite.h"
 #include "ir/fold.h"
 #include "ir/fold_ops.h"
+#include "support/diag_ids.h"
 
 EXPRESSION_SUITE(fold, TVMS_DIALECT_CURRENT);
 

@@ -1,6 +1,7 @@
 // The formatter: one rule of layout a test, and the proof.
 #include "format/check.h"
 #include "format/format.h"
+#include "support/diag_ids.h"
 #include "support/names.h"
 
 #include <criterion/criterion.h>

@@ -5,6 +5,7 @@
 #include "driver/native.h"
 #include "interp/prim.h"
 #include "sexpr.h"
+#include "support/diag_ids.h"
 #include "support/names.h"
 
 #include <criterion/criterion.h>

@@ -6,6 +6,7 @@
 #include "passes/pipeline.h"
 #include "passes/properties.h"
 #include "passes/tables.h"
+#include "support/diag_ids.h"
 #include "support/names.h"
 
 #include <criterion/criterion.h>

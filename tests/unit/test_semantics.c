@@ -5,6 +5,7 @@
 #include "ir/build.h"
 #include "passes/functions.h"
 #include "passes/pipeline.h"
+#include "support/diag_ids.h"
 #include "support/names.h"
 #include "support/protect.h"
 

@@ -5,6 +5,7 @@
 #include "structinfo/infer.h"
 #include "structinfo/intern.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 #include "support/names.h"
 
 #include <criterion/criterion.h>

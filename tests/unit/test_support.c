@@ -1,6 +1,7 @@
 // Memory, names, text, sources and diagnostics.
 #include "support/check.h"
 #include "support/context.h"
+#include "support/diag_ids.h"
 #include "support/names.h"
 #include "support/strbuf.h"
 #include "support/trial.h"

@@ -3,6 +3,7 @@
 #include "structinfo/infer.h"
 #include "structinfo/make.h"
 #include "structinfo/well_formed_relax.h"
+#include "support/diag_ids.h"
 #include "support/names.h"
 
 #include <criterion/criterion.h>

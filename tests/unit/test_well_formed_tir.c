@@ -2,6 +2,7 @@
 #include "expression_suite.h"
 #include "ir/fold.h"
 #include "structinfo/well_formed_tir.h"
+#include "support/diag_ids.h"
 
 EXPRESSION_SUITE(well_formed_tir, TVMS_DIALECT_22);
 

@@ -3,6 +3,7 @@
 
 #include "ir/build.h"
 #include "ir/object.h"
+#include "support/diag_ids.h"
 
 int64_t tvms_relax_num_input(const tvms_node *node) {
   int64_t count;

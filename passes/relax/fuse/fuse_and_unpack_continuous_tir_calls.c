@@ -21,6 +21,7 @@
 #include "passes/relax/make.h"
 #include "passes/remarks.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

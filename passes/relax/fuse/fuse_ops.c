@@ -18,6 +18,7 @@
 #include "passes/relax/fuse/fuse_graph.h"
 #include "passes/relax/fuse/group_functions.h"
 #include "passes/remarks.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

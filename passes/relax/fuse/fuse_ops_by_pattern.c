@@ -21,6 +21,7 @@
 #include "passes/relax/fuse/annotate_codegen.h"
 #include "passes/relax/fuse/pattern_groups.h"
 #include "passes/relax/pattern/rewriter_class.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

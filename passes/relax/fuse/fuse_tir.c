@@ -21,6 +21,7 @@
 #include "passes/relax/make.h"
 #include "passes/remarks.h"
 #include "structinfo/definitions.h"
+#include "support/diag_ids.h"
 #include "support/trial.h"
 
 // A function that became a PrimFunc.

@@ -17,6 +17,7 @@
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/mutator.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

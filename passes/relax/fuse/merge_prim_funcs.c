@@ -12,6 +12,7 @@
 #include "ir/op.h"
 #include "passes/relax/analysis/symbols.h"
 #include "structinfo/definitions.h"
+#include "support/diag_ids.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -16,6 +16,7 @@
 #include "passes/functions.h"
 #include "passes/relax/analysis/primitive.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 typedef struct {
   tvms_pass_run *run;

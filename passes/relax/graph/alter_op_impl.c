@@ -20,6 +20,7 @@
 #include "passes/relax/mutator.h"
 #include "passes/relax/own_functions.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 #include "te/te.h"
 
 #include <stdio.h>

@@ -13,6 +13,7 @@
 #include "passes/relax/substitute.h"
 #include "passes/weights.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

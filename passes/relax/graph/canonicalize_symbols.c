@@ -18,6 +18,7 @@
 #include "structinfo/dims.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

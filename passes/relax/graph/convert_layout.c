@@ -21,6 +21,7 @@
 #include "passes/relax/mutator.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

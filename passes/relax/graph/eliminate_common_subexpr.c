@@ -17,6 +17,7 @@
 #include "structinfo/definitions.h"
 #include "structinfo/infer.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 // A value that was bound, with the variables that have it, the first one first.
 typedef struct {

@@ -21,6 +21,7 @@
 #include "structinfo/definitions.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
+#include "support/diag_ids.h"
 #include "support/strbuf.h"
 
 #include <string.h>

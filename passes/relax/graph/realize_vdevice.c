@@ -15,6 +15,7 @@
 #include "structinfo/definitions.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -11,6 +11,7 @@
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/mutator.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -15,6 +15,7 @@
 #include "ir/op.h"
 #include "ir/target_config.h"
 #include "passes/functions.h"
+#include "support/diag_ids.h"
 
 #include <stdlib.h>
 #include <string.h>

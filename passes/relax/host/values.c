@@ -12,6 +12,7 @@
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/make.h"
 #include "support/diag.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -16,6 +16,7 @@
 #include "passes/relax/make.h"
 #include "passes/relax/retype.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

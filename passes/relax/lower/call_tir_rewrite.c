@@ -10,6 +10,7 @@
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -13,6 +13,7 @@
 #include "passes/relax/make.h"
 #include "passes/relax/mutator.h"
 #include "passes/relax/on_gpu.h"
+#include "support/diag_ids.h"
 #include "te/legalize.h"
 #include "te/sample_index.h"
 

@@ -12,6 +12,7 @@
 #include "passes/relax/lower/legalized_call.h"
 #include "passes/relax/mutator.h"
 #include "passes/relax/on_gpu.h"
+#include "support/diag_ids.h"
 
 static tvms_node *dispatch(tvms_rewriter *r, tvms_node *node) {
   tvms_relax_mutator *m = r->self;

@@ -11,6 +11,7 @@
 #include "ir/op.h"
 #include "passes/relax/lower/legalized_call.h"
 #include "passes/relax/mutator.h"
+#include "support/diag_ids.h"
 
 static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
   tvms_relax_mutator *m = r->self;

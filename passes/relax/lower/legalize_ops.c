@@ -21,6 +21,7 @@
 #include "structinfo/make.h"
 #include "structinfo/omitted.h"
 #include "structinfo/sinfo.h"
+#include "support/diag_ids.h"
 #include "te/legalize_call.h"
 
 #include <stdio.h>

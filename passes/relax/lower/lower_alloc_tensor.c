@@ -13,6 +13,7 @@
 #include "passes/relax/retype.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
+#include "support/diag_ids.h"
 
 // The bytes of a tensor: TVM multiplies from the left and folds constants only.
 static tvms_node *TVMS_NULLABLE bytes_of(tvms_unit *unit, tvms_list dims,

@@ -16,6 +16,7 @@
 #include "passes/relax/retype.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

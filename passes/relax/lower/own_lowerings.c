@@ -7,6 +7,7 @@
 #include "passes/relax/own_functions.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
+#include "support/diag_ids.h"
 #include "support/strbuf.h"
 
 #include <stdarg.h>

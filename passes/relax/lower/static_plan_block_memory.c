@@ -25,6 +25,7 @@
 #include "passes/remarks.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

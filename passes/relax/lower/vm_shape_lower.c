@@ -20,6 +20,7 @@
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
 #include "structinfo/relate.h"
+#include "support/diag_ids.h"
 #include "support/strbuf.h"
 
 // What the run time does with a size of a shape that it matches.

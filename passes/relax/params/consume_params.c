@@ -7,6 +7,7 @@
 #include "passes/relax/emit.h"
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

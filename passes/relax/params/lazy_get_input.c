@@ -16,6 +16,7 @@
 #include "passes/relax/graph/eliminate_common_subexpr.h"
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 #include "support/vec.h"
 
 #include <stdio.h>

@@ -22,6 +22,7 @@
 #include "passes/relax/make.h"
 #include "structinfo/definitions.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

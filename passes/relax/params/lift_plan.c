@@ -11,6 +11,7 @@
 #include "passes/relax/analysis/symbols.h"
 #include "structinfo/definitions.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -29,6 +29,7 @@
 #include "passes/relax/params/lift_plan.h"
 #include "structinfo/definitions.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -20,6 +20,7 @@
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

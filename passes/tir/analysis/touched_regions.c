@@ -9,6 +9,7 @@
 #include "ir/object.h"
 #include "ir/walk.h"
 #include "passes/tir/analysis/touched_settle.h"
+#include "support/diag_ids.h"
 
 static void visit(tvms_touched_collector *c, tvms_node *node);
 

@@ -7,6 +7,7 @@
 #include "ir/fold.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "support/diag_ids.h"
 
 // A variable of the block in what is computed before the block begins is refused.
 static void refuse_own(tvms_unit *unit, const tvms_node *node, const tvms_node *part,

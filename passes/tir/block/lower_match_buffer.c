@@ -11,6 +11,7 @@
 #include "ir/fold.h"
 #include "passes/functions.h"
 #include "schedule/storage_scope.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

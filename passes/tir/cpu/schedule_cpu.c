@@ -26,6 +26,7 @@
 #include "passes/tir/cpu/groups.h"
 #include "passes/tir/cpu/producers.h"
 #include "passes/tir/cpu/rows_nest.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -14,6 +14,7 @@
 #include "ir/walk.h"
 #include "passes/functions.h"
 #include "passes/tir/host/function_target.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "ir/fold_ops.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "support/diag_ids.h"
 
 typedef struct {
   tvms_unit *unit;

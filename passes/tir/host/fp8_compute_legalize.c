@@ -10,6 +10,7 @@
 #include "ir/build.h"
 #include "passes/functions.h"
 #include "passes/tir/host/compute_legalize.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

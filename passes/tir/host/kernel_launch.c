@@ -13,6 +13,7 @@
 #include "passes/functions.h"
 #include "passes/tir/host/function_target.h"
 #include "schedule/storage_scope.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

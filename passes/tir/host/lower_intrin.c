@@ -14,6 +14,7 @@
 #include "passes/tir/host/access_pointer.h"
 #include "passes/tir/host/function_target.h"
 #include "passes/tir/host/intrinsic_rules.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

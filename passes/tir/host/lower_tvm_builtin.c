@@ -20,6 +20,7 @@
 #include "passes/tir/host/entry_point.h"
 #include "passes/tir/host/function_target.h"
 #include "schedule/storage_scope.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -21,6 +21,7 @@
 #include "passes/tir/host/function_target.h"
 #include "passes/tir/host/packed_arguments.h"
 #include "passes/tir/host/packed_classic.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -19,6 +19,7 @@
 #include "passes/functions.h"
 #include "passes/tir/host/entry_point.h"
 #include "passes/tir/host/function_target.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

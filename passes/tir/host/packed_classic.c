@@ -12,6 +12,7 @@
 #include "passes/tir/host/packed_classic.h"
 
 #include "passes/tir/host/packed_binder.h"
+#include "support/diag_ids.h"
 #include "support/strbuf.h"
 
 #include <stdarg.h>

@@ -24,6 +24,7 @@
 #include "passes/tir/host/captured.h"
 #include "passes/tir/host/function_target.h"
 #include "passes/tir/host/kernel_launch.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "support/diag_ids.h"
 
 typedef struct {
   tvms_unit *unit;

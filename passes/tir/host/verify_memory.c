@@ -13,6 +13,7 @@
 #include "ir/walk.h"
 #include "passes/functions.h"
 #include "passes/tir/host/function_target.h"
+#include "support/diag_ids.h"
 
 typedef struct {
   tvms_context *context;

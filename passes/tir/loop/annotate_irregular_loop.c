@@ -9,6 +9,7 @@
 #include "ir/build.h"
 #include "ir/object.h"
 #include "passes/functions.h"
+#include "support/diag_ids.h"
 
 // Annotations that count on every step being made.
 static const char *const regular[] = {

@@ -8,6 +8,7 @@
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "passes/functions.h"
+#include "support/diag_ids.h"
 
 static tvms_node *leave_loop(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_unit *unit = rewriter->unit;

@@ -12,6 +12,7 @@
 #include "passes/remarks.h"
 #include "passes/tir/simplify/remove_no_op.h"
 #include "passes/tir/simplify/stmt_simplify.h"
+#include "support/diag_ids.h"
 
 typedef TVMS_VEC(const tvms_node *) var_set;
 

@@ -7,6 +7,7 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/remarks.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -11,6 +11,7 @@
 #include "ir/walk.h"
 #include "passes/functions.h"
 #include "passes/remarks.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -16,6 +16,7 @@
 #include "passes/functions.h"
 #include "passes/remarks.h"
 #include "passes/tir/loop/vectorize_mask.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -15,6 +15,7 @@
 #include "ir/object.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "support/diag_ids.h"
 
 typedef struct {
   tvms_rewrite_watch watch;  // that of the scopes, and the conditions

@@ -16,6 +16,7 @@
 #include "ir/object.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "support/diag_ids.h"
 
 typedef struct {
   tvms_unit *unit;

@@ -14,6 +14,7 @@
 #include "passes/functions.h"
 #include "passes/tir/memory/merge_plan.h"
 #include "schedule/storage_scope.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

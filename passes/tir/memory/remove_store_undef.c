@@ -10,6 +10,7 @@
 #include "ir/fold.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "support/diag_ids.h"
 
 typedef struct {
   tvms_memory *memory;

@@ -16,6 +16,7 @@
 #include "passes/remarks.h"
 #include "passes/tir/memory/storage_plan.h"
 #include "passes/tir/memory/vector_types.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -14,6 +14,7 @@
 #include "passes/functions.h"
 #include "schedule/script.h"
 #include "schedule/trace.h"
+#include "support/diag_ids.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "ir/fold.h"
 #include "ir/index_dtype.h"
 #include "passes/functions.h"
+#include "support/diag_ids.h"
 
 #define TARGET TVMS_DTYPE(INT, 32)
 

@@ -15,6 +15,7 @@
 #include "passes/functions.h"
 #include "passes/tir/thread/cross_thread_blocks.h"
 #include "schedule/storage_scope.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 

@@ -10,6 +10,7 @@
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "passes/functions.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 
