@@ -8,6 +8,7 @@
 
 #include "cli/findings.h"
 #include "cli/levels.h"
+#include "cli/progress.h"
 #include "cli/settings.h"
 #include "support/names.h"
 #include "support/vec.h"
@@ -19,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static bool has_suffix(const char *name, const char *suffix) {
@@ -188,26 +188,20 @@ tvms_status tvms_files_read_one(tvms_run *run, const char *path,
   return work.status;
 }
 
-// On a terminal, says which of many files is at hand once the work has taken a second.
-static void show_progress(tvms_run *run, time_t since, uint32_t done, uint32_t all) {
-  if (run->options.quiet || time(NULL) - since < 1 || !isatty(STDERR_FILENO)) return;
-  char line[64];
-  int len = snprintf(line, sizeof line, done < all ? "\r%u of %u files" : "\r\x1b[K",
-                     done, all);
-  tvms_run_write(run, STDERR_FILENO, "standard error", line, (size_t)len);
-}
-
 tvms_status tvms_files_each(tvms_run *run, tvms_file_visit visit) {
   if (!run->options.paths.len) return tvms_run_misused(run, "no file given");
   tvms_texts files = tvms_files_collect(run);
   if (!files.len && run->status == TVMS_OK && !run->options.quiet
       && tvms_findings_are_text(run))
     tvms_run_tell(run, "no TVMScript found in 0 files");
-  time_t since = time(NULL);
+  tvms_progress progress;
+  tvms_progress_begin(&progress, run);
   for (uint32_t i = 0; i < files.len; i++) {
     tvms_files_read_one(run, files.items[i], visit);
-    show_progress(run, since, i + 1, files.len);
+    if (tvms_progress_is_due(&progress))
+      tvms_progress_show(&progress, "%u of %u files", i + 1, files.len);
   }
+  tvms_progress_end(&progress);
   return run->status;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/machine.h"
 
 #include "backend/library.h"
+#include "cli/call_progress.h"
 #include "cli/files.h"
 #include "cli/native.h"
 #include "driver/machine.h"
@@ -64,9 +65,12 @@ static tvms_status call_entry(tvms_run *run, tvms_vm_machine *machine, int64_t e
     machine->observe = tvms_machine_trace_note;
     machine->observe_state = &trace;
   }
+  tvms_call_progress progress;
+  tvms_progress_watch_machine(&progress, run, machine);
   tvms_value result;
   tvms_status status = tvms_vm_call(machine, entry, inputs->values,
                                     (uint32_t)inputs->function->arity, &result);
+  tvms_progress_unwatch(&progress);
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&run->context->memory, status);
   if (status == TVMS_OK) {
     tvms_values_each("result", result, show, self);

@@ -1,4 +1,5 @@
 // `tvms run FILE`: run a function and show what it gives.
+#include "cli/call_progress.h"
 #include "cli/files.h"
 #include "cli/machine.h"
 #include "cli/native.h"
@@ -53,9 +54,12 @@ static void call_and_show(tvms_run *run, tvms_entry_call *call) {
   call->interp.print_state = run;
   tvms_profile profile;
   if (run->options.profile) tvms_profile_init(&profile, &call->interp);
+  tvms_call_progress progress;
+  tvms_progress_watch(&progress, run, &call->interp);
   tvms_value result;
   tvms_status status =
       tvms_interp_call(&call->interp, call->entry, call->values, call->count, &result);
+  tvms_progress_unwatch(&progress);
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&run->context->memory, status);
   if (status == TVMS_OK) {
     showing s = {run, &call->heap};

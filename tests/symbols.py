@@ -77,7 +77,7 @@ AREAS = {
     "backend-c": "c",
     "driver": "bench build compiled copy dialect diff explain format infer inputs machine migrate module native optimize profile program reduce render report runnable semantics timing values",
     "api": "api context diag fix library note pass program release runner source status",
-    "cli": "bisect command deliver files findings golden link options pass run settings verb workers",
+    "cli": "bisect command deliver files findings golden link options pass progress run settings verb workers",
 }
 # Libraries whose name is not that of their room.
 ROOM = {"formatter": "format", "migrator": "migrate", "backend-static": "backend", "cli-native": "cli", "cli-restart": "cli"}
