@@ -2,6 +2,8 @@
 #ifndef TVMS_GRAMMAR_PARSE_H
 #define TVMS_GRAMMAR_PARSE_H
 
+#include "grammar/build.h"
+#include "grammar/indentation.h"
 #include "grammar/surface.h"
 
 // Fills the nodes and comments of an empty surface from its source.
@@ -12,5 +14,43 @@ void tvms_surface_parse_file(tvms_surface *surface);
 // `text`, have not been checked as the source has.
 tvms_ref tvms_surface_parse_nested(tvms_surface *surface, const char *bytes,
                                    size_t size, const char *text, uint32_t offset);
+
+// What is fed to the generated parser, whose stack parse.c keeps behind it.
+typedef struct {
+  surf_build build;
+  tvms_indentation layout;
+  const char *text;   // that has the bytes of the tokens
+  uint32_t no_colon;  // begin of the last line whose ':' was missed; UINT32_MAX: none
+  // Begin of the last line that was refused at once or in the header of a loop: what is
+  // refused behind that follows from it. UINT32_MAX: none.
+  uint32_t refused;
+  bool nested;  // an expression in a string
+} surf_parser;
+
+/* The stack, for recovery */
+
+// Feeds a terminal of the generated grammar/tvmscript.h that spans the bytes from `begin` to
+// `end`; `build.failed` tells that it was refused.
+void tvms_surface_push(surf_parser *p, int terminal, uint32_t begin, uint32_t end,
+                       uint32_t value);
+
+// Feeds the terminal of a token without a value, which takes no bytes at `at`.
+void tvms_surface_push_mark(surf_parser *p, tvms_token_kind kind, uint32_t at);
+
+// True if the parser would shift the terminal, after whatever reductions.
+bool tvms_surface_takes(const surf_parser *p, int terminal);
+
+// Number of entries above the lowest one.
+uint32_t tvms_surface_height(const surf_parser *p);
+
+// Drops the entries above `entries`. They come back when the height is set to what it was, as long
+// as nothing has been pushed.
+void tvms_surface_set_height(surf_parser *p, uint32_t entries);
+
+// Where the bytes of the highest entry end, which must be a token.
+uint32_t tvms_surface_top_end(const surf_parser *p);
+
+// Drops what stands above the innermost list of statements.
+void tvms_surface_pop_to_statement(surf_parser *p);
 
 #endif

@@ -1,0 +1,14 @@
+// Mends what the grammar refuses.
+#ifndef TVMS_GRAMMAR_RECOVER_H
+#define TVMS_GRAMMAR_RECOVER_H
+
+#include "grammar/parse.h"
+
+// Mends after `token` was refused, with a report unless it follows from an earlier one. Returns
+// true if `token` is what to go on with; false: read the next one.
+bool tvms_surface_recover(surf_parser *p, tvms_token *token);
+
+// Reports the refused token of an expression in a string, behind which nothing is read.
+void tvms_surface_refuse(surf_parser *p, tvms_token token);
+
+#endif
