@@ -92,6 +92,19 @@ static void close_loop(emitter *e, counted *loop) {
   tvms_emit_enter(e, end);
 }
 
+// A number of steps, or of a step, that is at most the extent. LLVM cannot know that of what a function is
+// given, and must: only then do indices of 32 bits become addresses outside of inner loops. A mask says it.
+static LLVMValueRef at_most(emitter *e, LLVMValueRef value, const tvms_node *extent) {
+  if (!tvms_node_is_int_imm(extent)) return value;
+  int64_t most = tvms_as_int_imm(extent)->value;
+  if (most <= 0 || most > INT32_MAX) return value;
+  uint64_t mask = 1;
+  while (mask <= (uint64_t)most)
+    mask *= 2;
+  LLVMValueRef bits = LLVMConstInt(LLVMTypeOf(value), mask - 1, false);
+  return LLVMBuildAnd(e->builder, value, bits, "");
+}
+
 void tvms_emit_part(emitter *e, const tvms_for *source, LLVMValueRef first,
                     LLVMValueRef count) {
   LLVMBuilderRef b = e->builder;
@@ -101,6 +114,8 @@ void tvms_emit_part(emitter *e, const tvms_for *source, LLVMValueRef first,
   e->in_index = true;
   LLVMValueRef min = tvms_emit_expr(e, source->min);
   e->in_index = before;
+  first = at_most(e, first, source->extent);
+  count = at_most(e, count, source->extent);
   min = LLVMBuildIntCast2(b, min, type, true, "");
   min = LLVMBuildAdd(b, min, LLVMBuildIntCast2(b, first, type, true, ""), "");
   count = LLVMBuildIntCast2(b, count, type, true, "");

@@ -14,9 +14,10 @@
 // order through operators for which TVM has no rule, too: clip, leakyrelu, softplus, log_softmax, pad. Where TVM fails,
 // or makes operators that have no PrimFunc (transposed convolutions), the order is that of the source. With
 // constant_weights=true operators whose weight is not a constant keep their layouts: moving it would be work of
-// each run.
+// each run. With worth=true a function stays as it is if moving its values takes longer than its operators gain.
 // TVM: relax.transform.ConvertLayout.
 #include "ir/object.h"
+#include "passes/relax/graph/layout_cost.h"
 #include "passes/relax/graph/layout_rules.h"
 #include "passes/relax/mutator.h"
 #include "structinfo/make.h"
@@ -31,6 +32,7 @@ typedef struct {
   const tvms_literal *desired;
   bool beyond_tvm;
   bool constant_weights;
+  tvms_relax_layout_cost cost;
 } converter;
 
 static converter *converter_of(const tvms_rewriter *r) {
@@ -124,6 +126,8 @@ static tvms_node *convert(converter *c, tvms_node *value, const tvms_node *from,
   if (tvms_relax_layout_of_node(from, &a) && tvms_relax_layout_of_node(to, &b)) {
     bool moves = tvms_relax_layout_ndim(&a) == tvms_relax_layout_ndim(&b);
     made = moves ? permuted(c, value, &a, &b) : transformed(c, value, &a, &b);
+    if (value->kind != TVMS_NODE_CONSTANT && value->sinfo)
+      tvms_relax_layout_cost_move(&c->cost, value->sinfo);
   }
   if (!made) refuse(c, value, "a value that it uses cannot be brought into its order");
   return made ? made : value;
@@ -199,6 +203,7 @@ static tvms_node *bind_call(converter *c, tvms_node *binding) {
     tvms_node_map_put(&c->orders, bound->var, initial_order(c, bound->var));
     return tvms_relax_rebind(&c->m, binding, settle_call(c, call, NULL));
   }
+  if (query.desired) tvms_relax_layout_cost_save(&c->cost, &query);
   tvms_node *value = settle_call(c, call, &query);
   tvms_node *initial = initial_order(c, bound->var);
   tvms_node_map_put(&c->orders, bound->var, inner ? query.output : initial);
@@ -313,7 +318,8 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_node *changed = tvms_relax_mutate(&c.m, function);
   tvms_node_map_fini(&c.orders);
   tvms_relax_mutator_fini(&c.m);
-  return changed;
+  bool worth = !TVMS_OPTION(run, ConvertLayout, worth).number;
+  return worth || tvms_relax_layout_cost_is_worth(&c.cost) ? changed : function;
 }
 
 void tvms_pass_convert_layout(tvms_pass_run *run) {

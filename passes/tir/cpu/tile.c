@@ -71,8 +71,8 @@ static int64_t rows_for(const machine *m, int64_t rows, int64_t vectors) {
     int64_t rest = rows % r;
     int64_t time = rows / r * tvms_tile_cost(r, vectors)
                    + (rest ? tvms_tile_cost(rest, vectors) : 0);
-    // Loads of the moving operand come once per tile.
-    time += (rows + r - 1) / r * vectors / 2;
+    // Loads of the moving operand come once per tile, two in the time of a sum.
+    time = 2 * time + (rows + r - 1) / r * vectors;
     if (best && time >= least) continue;
     best = r;
     least = time;
@@ -88,6 +88,15 @@ static int64_t vectors_for(const machine *m, int64_t rows, int64_t vectors_wante
   while (vectors > 1 && vectors_wanted > 0 && vectors > vectors_wanted)
     vectors--;
   return vectors;
+}
+
+// Of columns that leave half of their second vector empty, vectors of half the size are faster: half as
+// many lanes take half the time, or there are twice as many units for them. All are in one tile.
+static bool half_vectors(const machine *m, int64_t lanes, int64_t columns) {
+  enum { FEWEST_LANES = 8, MANY_REGISTERS = 32 };
+  int64_t rest = columns - lanes;
+  return m->registers >= MANY_REGISTERS && lanes >= 2 * FEWEST_LANES && rest > 0
+         && rest <= lanes / 2;
 }
 
 static int64_t bytes_of_moving(const tvms_contraction *c) {
@@ -221,8 +230,10 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
     rows = tvms_cpu_number(c->stage.axes[c->row].extent);
   tvms_tile tile = {.lanes = m.lanes};
   if (columns > 0 && columns < tile.lanes) tile.lanes = columns;
+  bool half = half_vectors(&m, tile.lanes, columns);
+  if (half) tile.lanes /= 2;
   int64_t wanted = columns < 0 ? 0 : (columns + tile.lanes - 1) / tile.lanes;
-  tile.vectors = vectors_for(&m, rows, wanted);
+  tile.vectors = half ? wanted : vectors_for(&m, rows, wanted);
   enum { WORTH_PACKING = 24 };
   bool far = bytes_of_moving(c) > m.cache / 2 && uses_of(c) >= WORTH_PACKING;
   tile.packs = c->moving && (!c->contiguous || far);
