@@ -524,6 +524,12 @@ typedef struct {
   bool bytes;
 } decoding;
 
+// The first `byte` from `at` on, or `end`.
+static const char *next_of(const char *at, const char *end, char byte) {
+  const char *found = memchr(at, byte, (size_t)(end - at));
+  return found ? found : end;
+}
+
 static void decode_piece(const tvms_surface *surface, tvms_ref ref, decoding *d) {
   const tvms_surf *node = tvms_surface_at(surface, ref);
   literal token = literal_of(surface, ref);
@@ -534,16 +540,23 @@ static void decode_piece(const tvms_surface *surface, tvms_ref ref, decoding *d)
   d->bytes = form.bytes;
   // Bytes that are decoded twice have no places of their own.
   bool placed = !(node->flags & TVMS_SURF_DECODED);
+  const char *escape = NULL;  // the next backslash that is one, or `end`
   for (const char *at = form.body; at < end;) {
     uint32_t place = node->begin + (placed ? (uint32_t)(at - token.begin) : 0);
     char *begin = d->at;
-    if (*at == '\\' && !form.raw) {
+    if (!escape || escape < at) escape = form.raw ? end : next_of(at, end, '\\');
+    if (at == escape) {
       at = decode_escape(at, end, form.bytes, &d->at);
     } else if (*at == '\r') {
       *d->at++ = '\n';
       at += at[1] == '\n' ? 2 : 1;
-    } else {
+    } else if (d->places) {
       *d->at++ = *at++;
+    } else {
+      const char *stop = next_of(at, escape, '\r');
+      memcpy(d->at, at, (size_t)(stop - at));
+      d->at += stop - at;
+      at = stop;
     }
     for (; d->places && begin < d->at; begin++) {
       d->places[begin - d->text] = place;

@@ -49,33 +49,48 @@ static int hex_digit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-// The text after the opening quote; \u escapes beyond ASCII do not occur.
-static tvms_eval_value string_in(json *j) {
-  const char *close = j->at;
-  while (close < j->end && *close != '"') {
-    close += *close == '\\' ? 2 : 1;
+// The closing quote of the text at `at`, or NULL. Texts may be the weights of a model: what has no
+// escapes is searched by memchr.
+static const char *TVMS_NULLABLE closing_quote(const char *at, const char *end) {
+  const char *quote = NULL;
+  while (at < end) {
+    if (!quote || quote < at) quote = memchr(at, '"', (size_t)(end - at));
+    const char *slash = quote ? memchr(at, '\\', (size_t)(quote - at)) : NULL;
+    if (!slash) return quote;
+    at = slash + 2;
   }
-  if (close >= j->end) return malformed(j);
+  return NULL;
+}
+
+// What the escape behind a backslash stands for, or -1; \u escapes beyond ASCII do not occur.
+static int escape_in(json *j, const char *close) {
+  char c = *j->at++;
+  if (c != 'u') return (uint8_t)unescaped(c);
+  int code = 0;
+  for (int i = 0; i < 4 && j->at < close; i++) {
+    int digit = hex_digit(*j->at++);
+    if (digit < 0) return -1;
+    code = code * 16 + digit;
+  }
+  return code > 0x7f ? -1 : code;
+}
+
+// The text after the opening quote.
+static tvms_eval_value string_in(json *j) {
+  const char *close = closing_quote(j->at, j->end);
+  if (!close) return malformed(j);
   char *text = tvms_arena_alloc(&j->reader->kept, (size_t)(close - j->at) + 1);
   size_t len = 0;
   while (j->at < close) {
-    char c = *j->at++;
-    if (c != '\\') {
-      text[len++] = c;
-      continue;
-    }
-    c = *j->at++;
-    if (c != 'u') {
-      text[len++] = unescaped(c);
-      continue;
-    }
-    int code = 0;
-    for (int i = 0; i < 4 && j->at < close; i++) {
-      int digit = hex_digit(*j->at++);
-      if (digit < 0) return malformed(j);
-      code = code * 16 + digit;
-    }
-    if (code > 0x7f) return malformed(j);
+    const char *slash = memchr(j->at, '\\', (size_t)(close - j->at));
+    size_t plain = (size_t)((slash ? slash : close) - j->at);
+    memcpy(text + len, j->at, plain);
+    len += plain;
+    j->at += plain;
+    if (!slash) break;
+    j->at++;
+    int code = escape_in(j, close);
+    if (code < 0) return malformed(j);
     text[len++] = (char)code;
   }
   text[len] = '\0';

@@ -93,21 +93,39 @@ static tvms_eval_value content(tvms_eval_value node) {
   return value;
 }
 
-static int base64_digit(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  return c == '+' ? 62 : c == '/' ? 63 : -1;
+// Digits of base64, each with 1 added; 0: none.
+static const uint8_t DIGITS[256] = {
+    ['A'] = 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,         12,         13,
+    14,         15, 16, 17, 18, 19, 20, 21, 22, 23, 24,         25,         26,
+    ['a'] = 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37,         38,         39,
+    40,         41, 42, 43, 44, 45, 46, 47, 48, 49, 50,         51,         52,
+    ['0'] = 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, ['+'] = 63, ['/'] = 64,
+};
+
+// Whole groups of four digits at the begin of the text, three bytes each; returns how many.
+static uint32_t decode_groups(const uint8_t *text, uint32_t groups, uint8_t *out) {
+  for (uint32_t i = 0; i < groups; i++, text += 4, out += 3) {
+    uint32_t a = DIGITS[text[0]], b = DIGITS[text[1]], c = DIGITS[text[2]],
+             d = DIGITS[text[3]];
+    if (!a || !b || !c || !d) return i;
+    uint32_t group = (a - 1) << 18 | (b - 1) << 12 | (c - 1) << 6 | (d - 1);
+    out[0] = (uint8_t)(group >> 16);
+    out[1] = (uint8_t)(group >> 8);
+    out[2] = (uint8_t)group;
+  }
+  return groups;
 }
 
+// Bytes of a text in base64, in which anything else is skipped.
 static size_t decode(tvms_eval_value text, uint8_t *out) {
-  uint32_t group = 0;
+  const uint8_t *digits = (const uint8_t *)text.as.text;
+  uint32_t whole = decode_groups(digits, text.len / 4, out), group = 0;
   int bits = 0;
-  size_t len = 0;
-  for (uint32_t i = 0; i < text.len; i++) {
-    int digit = base64_digit(text.as.text[i]);
-    if (digit < 0) continue;
-    group = group << 6 | (uint32_t)digit;
+  size_t len = 3 * (size_t)whole;
+  for (uint32_t i = 4 * whole; i < text.len; i++) {
+    uint8_t digit = DIGITS[digits[i]];
+    if (!digit) continue;
+    group = group << 6 | (digit - 1u);
     bits += 6;
     if (bits < 8) continue;
     bits -= 8;
