@@ -142,8 +142,8 @@ def window(r):
     """Pooling and depthwise convolutions, channels first or last, padded or not."""
     p = Program(r)
     p.blocks = True
-    first, stride, size, pad = r.random() < 0.5, r.choice([1, 1, 2]), r.choice([1, 2, 3]), r.choice([0, 0, 1])
-    c, h, w = p.size(20), r.choice([5, 8, 9]), r.choice([4, 7, 16, 23, 37])
+    first, stride, size, pad = r.random() < 0.5, r.choice([1, 1, 2, 3]), r.choice([1, 2, 3, 5]), r.choice([0, 0, 1, 2])
+    c, h, w = p.size(20), r.choice([5, 8, 9]), r.choice([5, 7, 16, 23, 37, 70])
     depthwise = r.random() < 0.5
     shape = lambda h, w: [1, c, h, w] if first else [1, h, w, c]
     at = lambda y, x: f"n, f, {y}, {x}" if first else f"n, {y}, {x}, f"
@@ -158,9 +158,9 @@ def window(r):
     order = lambda y, x: [("n", 1, "S"), ("f", c, "S"), ("y", y, "S"), ("x", x, "S")] if first else [("n", 1, "S"), ("y", y, "S"), ("x", x, "S"), ("f", c, "S")]
     if pad:
         source = "P"
-        p.buffer("P", shape(h + 2, w + 2), "float32")
-        inside = f"1 <= y and y < {h + 1} and 1 <= x and x < {w + 1}"
-        p.stage("pad", order(h + 2, w + 2), [f"P[{at('y', 'x')}] = T.if_then_else({inside}, X[{at('y - 1', 'x - 1')}], {border})"])
+        p.buffer("P", shape(h + 2 * pad, w + 2 * pad), "float32")
+        inside = f"{pad} <= y and y < {h + pad} and {pad} <= x and x < {w + pad}"
+        p.stage("pad", order(h + 2 * pad, w + 2 * pad), [f"P[{at('y', 'x')}] = T.if_then_else({inside}, X[{at(f'y - {pad}', f'x - {pad}')}], {border})"])
     s = f" * {stride}" if stride > 1 else ""
     x = f"{source}[{at(f'y{s} + p', f'x{s} + q')}]"
     term = f"{x} * W[{'f, p, q' if first else 'p, q, f'}]" if depthwise else x

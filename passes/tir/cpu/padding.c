@@ -9,6 +9,7 @@
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/places.h"
+#include "passes/tir/cpu/segments.h"
 
 enum { NONE = TVMS_MOST_STAGE_AXES };
 
@@ -70,6 +71,106 @@ static uint32_t line_of(tvms_unit *unit, const tvms_stage *stage) {
   return NONE;
 }
 
+// ---- Borders ----
+
+// Steps of a line, from the first and from the last one on, at which the condition may not hold.
+enum { MOST_BORDER = 2 };
+
+typedef struct {
+  tvms_unit *unit;
+  const tvms_stage *stage;
+  const tvms_stage_axis *line;
+  tvms_node *condition;
+} bordered;
+
+// The parts of a condition that change along the line; NULL: there are none.
+static tvms_node *TVMS_NULLABLE along_line(const bordered *b, tvms_node *condition) {
+  if (condition->kind != TVMS_NODE_AND)
+    return mentions(b->unit, condition, b->line->var) ? condition : NULL;
+  tvms_node *first = along_line(b, tvms_as_binary(condition)->a);
+  tvms_node *second = along_line(b, tvms_as_binary(condition)->b);
+  if (!first || !second) return first ? first : second;
+  return tvms_build_binary(b->unit, TVMS_NODE_AND, first, second, TVMS_NO_SPAN);
+}
+
+// Does it hold for steps `begin` up to `end` of the line, and all of the other axes?
+static bool holds(const bordered *b, int64_t begin, int64_t end) {
+  tvms_analyzer *analyzer = tvms_analyzer_new(b->unit);
+  for (uint32_t i = 0; i < b->stage->count; i++) {
+    const tvms_stage_axis *axis = &b->stage->axes[i];
+    bool line = axis == b->line;
+    tvms_dtype dtype = axis->var->dtype;
+    tvms_node *first = tvms_int_imm_new(b->unit, dtype, line ? begin : 0, TVMS_NO_SPAN);
+    tvms_node *extent =
+        line ? tvms_int_imm_new(b->unit, dtype, end - begin, TVMS_NO_SPAN)
+             : axis->extent;
+    tvms_analyzer_bind_range(analyzer, axis->var, first, extent);
+  }
+  tvms_node *made = tvms_analyzer_simplify(analyzer, b->condition);
+  tvms_analyzer_free(analyzer);
+  return tvms_node_is_true(made);
+}
+
+// Where the condition holds along the line for all other axes: `low` up to `high`. False: a part of
+// it is not known, or many steps are left out.
+static bool find_borders(tvms_unit *unit, const tvms_stage *stage,
+                         const tvms_stage_axis *line, tvms_node *condition,
+                         int64_t *low, int64_t *high) {
+  bordered b = {unit, stage, line, condition};
+  int64_t length = tvms_cpu_number(line->extent);
+  *low = 0;
+  *high = length;
+  b.condition = along_line(&b, condition);
+  if (!b.condition) return true;
+  if (length < 2 * MOST_BORDER + 1) return false;
+  while (*low < MOST_BORDER && !holds(&b, *low, *low + 1))
+    ++*low;
+  while (length - *high < MOST_BORDER && !holds(&b, *high - 1, *high))
+    --*high;
+  return holds(&b, *low, *high);
+}
+
+uint32_t tvms_line_padding_cuts(tvms_unit *unit, const tvms_line_member *m,
+                                tvms_node *condition, int64_t *cuts, uint32_t count) {
+  const tvms_stage_axis *line = &m->stage.axes[m->own[m->own_count - 1]];
+  int64_t low, high, length = tvms_cpu_number(line->extent);
+  if (!find_borders(unit, &m->stage, line, condition, &low, &high)) return count;
+  for (int64_t at = 1; at <= low; at++)
+    count = tvms_line_add_cut(cuts, count, length, at);
+  for (int64_t at = high; at < length; at++)
+    count = tvms_line_add_cut(cuts, count, length, at);
+  return count;
+}
+
+// ---- Lines ----
+
+// What `from` chooses by, at a load of its result.
+static tvms_node *condition_at(tvms_unit *unit, const tvms_stage *from,
+                               tvms_node *condition, const tvms_buffer_load *load) {
+  tvms_node_map now;
+  tvms_node_map_init(&now, &unit->context->memory);
+  for (uint32_t d = 0; d < load->indices.len; d++) {
+    uint32_t axis = tvms_stage_axis_of(from, from->store->indices.items[d]);
+    if (axis < NONE)
+      tvms_node_map_put(&now, from->axes[axis].var, load->indices.items[d]);
+  }
+  tvms_node *made = tvms_substitute(unit, condition, &now);
+  tvms_node_map_fini(&now);
+  return made;
+}
+
+// Does `load` go along the line of `to` in steps of several elements, with few of them in the padding?
+static bool strides(tvms_unit *unit, const tvms_stage *from, const tvms_call *choice,
+                    const tvms_stage *to, const tvms_buffer_load *load, uint32_t line) {
+  int64_t step, low, high;
+  const tvms_stage_axis *axis = &to->axes[line];
+  if (!tvms_cpu_step_of(unit, load->buffer, load->indices, axis->var, &step)
+      || step < 2)
+    return false;
+  tvms_node *condition = condition_at(unit, from, choice->args.items[0], load);
+  return find_borders(unit, to, axis, condition, &low, &high);
+}
+
 // Is a line of `to`, at `load`, a line of what `from` chooses, under one condition?
 static bool has_whole_lines(tvms_unit *unit, const tvms_stage *from,
                             const tvms_call *choice, const tvms_stage *to,
@@ -77,6 +178,7 @@ static bool has_whole_lines(tvms_unit *unit, const tvms_stage *from,
   uint32_t line = line_of(unit, to), links[TVMS_MOST_STAGE_AXES];
   if (line == NONE || choice->args.items[1]->kind != TVMS_NODE_BUFFER_LOAD)
     return false;
+  if (strides(unit, from, choice, to, load, line)) return true;
   const tvms_buffer_load *chosen = tvms_as_buffer_load(choice->args.items[1]);
   tvms_line_link(from, to, load, links);
   uint32_t own = 0;
@@ -130,8 +232,10 @@ tvms_node *TVMS_NULLABLE tvms_line_padding_condition(tvms_unit *unit,
   if (!found) return NULL;
   const tvms_call *choice = tvms_as_call(found);
   tvms_node *condition = choice->args.items[0];
+  int64_t low, high;
+  const tvms_stage_axis *line = &m->stage.axes[m->own[m->own_count - 1]];
   if (!is_neutral(m->combine, &m->stage, choice->args.items[2])
-      || mentions(unit, condition, m->stage.axes[m->own[m->own_count - 1]].var))
+      || !find_borders(unit, &m->stage, line, condition, &low, &high))
     return NULL;
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, found);
@@ -146,10 +250,14 @@ tvms_node *TVMS_NULLABLE tvms_line_padding_condition(tvms_unit *unit,
 typedef struct {
   tvms_unit *unit;
   const tvms_line_member *member;
-  const tvms_stage_axis *TVMS_NULLABLE around;
+  const tvms_line_part *part;
   tvms_analyzer *analyzer;
   tvms_line_padding_guards *guards;
 } splitting;
+
+static const tvms_stage_axis *line_axis(const tvms_line_member *m) {
+  return &m->stage.axes[m->own[m->own_count - 1]];
+}
 
 static void put(const splitting *s, tvms_node **guard, tvms_node *part) {
   *guard = *guard
@@ -164,7 +272,15 @@ static void sort_part(const splitting *s, tvms_node *part) {
     return;
   }
   if (tvms_node_is_true(tvms_analyzer_simplify(s->analyzer, part))) return;
-  if (s->around && mentions(s->unit, part, s->around->var)) {
+  // Borders of a line are segments of one element.
+  const tvms_node *line = line_axis(s->member)->var;
+  if (s->part->end && mentions(s->unit, part, line)) {
+    tvms_node *begin =
+        tvms_int_imm_new(s->unit, line->dtype, s->part->begin, TVMS_NO_SPAN);
+    part =
+        tvms_arith_simplify(s->unit, tvms_substitute_one(s->unit, part, line, begin));
+  }
+  if (s->part->around && mentions(s->unit, part, s->part->around->var)) {
     put(s, &s->guards->tile, part);
     return;
   }
@@ -177,21 +293,32 @@ static void sort_part(const splitting *s, tvms_node *part) {
   put(s, &s->guards->always, part);
 }
 
-tvms_line_padding_guards tvms_line_padding_split(
-    tvms_unit *unit, const tvms_line_member *m, tvms_node *condition,
-    const tvms_stage_axis *TVMS_NULLABLE around, int64_t low, int64_t high) {
-  tvms_line_padding_guards guards = {.always = NULL};
-  splitting s = {unit, m, around, tvms_analyzer_new(unit), &guards};
-  for (uint32_t i = 0; i < m->stage.count; i++) {
-    const tvms_stage_axis *axis = &m->stage.axes[i];
-    bool part = around && axis->var == around->var && high > 0;
-    tvms_node *first =
-        tvms_int_imm_new(unit, axis->var->dtype, part ? low : 0, TVMS_NO_SPAN);
-    tvms_node *extent =
-        part ? tvms_int_imm_new(unit, axis->var->dtype, high - low, TVMS_NO_SPAN)
-             : axis->extent;
-    tvms_analyzer_bind_range(s.analyzer, axis->var, first, extent);
+// What is known of an axis in a part.
+static void bind_axis(const splitting *s, const tvms_stage_axis *axis) {
+  const tvms_line_part *part = s->part;
+  int64_t first = 0, end = 0;
+  if (part->around && axis->var == part->around->var) {
+    first = part->low;
+    end = part->high;
+  } else if (axis == line_axis(s->member)) {
+    first = part->begin;
+    end = part->end;
   }
+  tvms_dtype dtype = axis->var->dtype;
+  tvms_node *begin = tvms_int_imm_new(s->unit, dtype, end ? first : 0, TVMS_NO_SPAN);
+  tvms_node *extent =
+      end ? tvms_int_imm_new(s->unit, dtype, end - first, TVMS_NO_SPAN) : axis->extent;
+  tvms_analyzer_bind_range(s->analyzer, axis->var, begin, extent);
+}
+
+tvms_line_padding_guards tvms_line_padding_split(tvms_unit *unit,
+                                                 const tvms_line_member *m,
+                                                 tvms_node *condition,
+                                                 const tvms_line_part *part) {
+  tvms_line_padding_guards guards = {.always = NULL};
+  splitting s = {unit, m, part, tvms_analyzer_new(unit), &guards};
+  for (uint32_t i = 0; i < m->stage.count; i++)
+    bind_axis(&s, &m->stage.axes[i]);
   sort_part(&s, condition);
   tvms_analyzer_free(s.analyzer);
   return guards;

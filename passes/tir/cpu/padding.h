@@ -5,6 +5,9 @@
 //
 // becomes a window over X itself that leaves out the steps whose element is padding: they add nothing.
 // (Infinity times the padding is not a number; whoever needs that keeps the padded image.)
+//
+// Where windows go along the line in steps of two or more, what they load is taken apart in any case, and
+// a padded image saves nothing: its first and last places are then segments of their own, each of one element.
 #ifndef TVMS_PASSES_TIR_CPU_PADDING_H
 #define TVMS_PASSES_TIR_CPU_PADDING_H
 
@@ -12,15 +15,27 @@
 
 // Does `to` load what `from` stores once, as an element of a sum, product or extreme to which the
 // other side of `from`'s T.if_then_else adds nothing? Lines of `to` must be whole lines of what
-// is chosen, so that the condition is the same for a whole vector.
+// is chosen, so that the condition is the same for a whole vector, or go along them in larger steps.
 bool tvms_line_padding_adds_nothing(tvms_unit *unit, const tvms_stage *from,
                                     const tvms_stage *to);
 
 // The condition under which a step of the member counts, and in `term` what it then combines;
-// NULL: all count, or conditions change along its line.
+// NULL: all count, or conditions change along its line in many places.
 tvms_node *TVMS_NULLABLE tvms_line_padding_condition(tvms_unit *unit,
                                                      const tvms_line_member *member,
                                                      tvms_node **term);
+
+// Adds the places of a member's line where such a condition changes, in order, to the `count` known
+// ones (see tvms_line_cuts); returns how many there are then.
+uint32_t tvms_line_padding_cuts(tvms_unit *unit, const tvms_line_member *member,
+                                tvms_node *condition, int64_t *cuts, uint32_t count);
+
+// Steps of the axis around the line, and of the line, for which a condition is asked; an end of 0: all.
+typedef struct {
+  const tvms_stage_axis *TVMS_NULLABLE around;
+  int64_t low, high;
+  int64_t begin, end;  // of the line
+} tvms_line_part;
 
 // Parts of a condition, by the loops of the member in which they are asked.
 typedef struct {
@@ -30,10 +45,10 @@ typedef struct {
   tvms_node *TVMS_NULLABLE tile;    // depends on the axis around the line
 } tvms_line_padding_guards;
 
-// Splits a condition for steps `low` up to `high` of `around`, the axis around the line (high 0: all
-// of them). What holds for all of these is left out.
-tvms_line_padding_guards tvms_line_padding_split(
-    tvms_unit *unit, const tvms_line_member *member, tvms_node *condition,
-    const tvms_stage_axis *TVMS_NULLABLE around, int64_t low, int64_t high);
+// Splits a condition for a part of the elements. What holds for all of these is left out.
+tvms_line_padding_guards tvms_line_padding_split(tvms_unit *unit,
+                                                 const tvms_line_member *member,
+                                                 tvms_node *condition,
+                                                 const tvms_line_part *part);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "ir/equal.h"
 #include "ir/rewrite.h"
+#include "ir/walk.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
 #include "passes/tir/cpu/segments.h"
@@ -310,16 +311,28 @@ static tvms_node *fold_chunk(tvms_line_writer *w, uint32_t at) {
   return tvms_line_close(w, &e, one_by_one, stored);
 }
 
+// Does a guard depend on the axes of the sum alone?
+static bool is_static(tvms_line_writer *w, const tvms_line_member *m,
+                      tvms_node *guard) {
+  for (uint32_t i = 0; i < m->stage.count; i++) {
+    const tvms_stage_axis *axis = &m->stage.axes[i];
+    if (!axis->sums && tvms_walk_contains(&w->unit->context->memory, guard, axis->var))
+      return false;
+  }
+  return true;
+}
+
 // Where a condition is not known before the program runs, the loops around it stay loops.
 static tvms_node *around_sums(tvms_line_writer *w, const tvms_line_member *m,
                               const tvms_line_padding_guards *guards,
                               tvms_node *const *vars, tvms_node *body) {
-  bool few = tvms_line_taps(m) >= 0 && w->chunk.lanes > 1;
+  bool border = w->segment_end - w->segment_begin == 1 && w->chunk.tile > 1;
+  bool few = tvms_line_taps(m) >= 0 && (w->chunk.lanes > 1 || border);
   for (uint32_t i = m->stage.count; i-- > 0;) {
     if (!m->stage.axes[i].sums) continue;
     if (guards->levels[i]) {
       body = guarded(w, tvms_line_as_now(w, guards->levels[i]), body);
-      few = false;
+      few &= is_static(w, m, guards->levels[i]);
     }
     body = tvms_cpu_loop(w->unit, vars[i], m->stage.axes[i].extent,
                          few ? TVMS_FOR_UNROLLED : TVMS_FOR_SERIAL, body);
@@ -343,8 +356,9 @@ static tvms_node *term_of(tvms_line_writer *w, uint32_t at,
   // The axis of the member that stands where that of the first one does.
   const tvms_stage_axis *around = tvms_line_around(w);
   if (around) around = &m->stage.axes[m->own[m->own_count - p->fused - 1]];
-  *guards =
-      tvms_line_padding_split(w->unit, m, p->guard, around, w->tile_low, w->tile_high);
+  tvms_line_part part = {around, w->tile_low, w->tile_high, w->segment_begin,
+                         w->segment_end};
+  *guards = tvms_line_padding_split(w->unit, m, p->guard, &part);
   return p->guarded_term;
 }
 

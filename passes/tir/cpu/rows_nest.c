@@ -222,6 +222,10 @@ static void write_known_line(tvms_line_writer *w, int64_t length, uint8_t kind,
   int64_t steps =
       tvms_cpu_number(first->stage.axes[first->own[first->own_count - fused]].extent);
   int64_t inner = steps ? length / steps : 0;
+  const tvms_line_pass_plan *p = pass_plan(w);
+  if (p->guard)
+    count = tvms_line_padding_cuts(w->unit, &w->g->members[p->guarded], p->guard, cuts,
+                                   count);
   for (uint32_t i = 0; i < w->g->count; i++) {
     const tvms_line_member *m = &w->g->members[i];
     if (m->pass == w->pass)
@@ -339,8 +343,8 @@ static bool is_at_border(tvms_line_writer *w, int64_t begin) {
   if (!p->guard) return false;
   const tvms_line_member *m = &w->g->members[p->guarded];
   const tvms_stage_axis *around = &m->stage.axes[m->own[m->own_count - p->fused - 1]];
-  return tvms_line_padding_split(w->unit, m, p->guard, around, begin, begin + p->tile)
-      .tile;
+  tvms_line_part part = {around, begin, begin + p->tile, 0, 0};
+  return tvms_line_padding_split(w->unit, m, p->guard, &part).tile;
 }
 
 // Tiles from `first` up to `end` in a loop.

@@ -16,17 +16,21 @@ typedef struct {
   uint32_t count;
 } cutting;
 
-static void add_cut(cutting *c, int64_t at) {
-  if (at <= 0 || at >= c->length) return;
+uint32_t tvms_line_add_cut(int64_t *cuts, uint32_t count, int64_t length, int64_t at) {
+  if (at <= 0 || at >= length) return count;
   uint32_t i = 0;
-  while (i < c->count && c->cuts[i] < at)
+  while (i < count && cuts[i] < at)
     i++;
-  if (i < c->count && c->cuts[i] == at) return;
-  if (c->count + 1 >= TVMS_MOST_SEGMENTS) return;
-  for (uint32_t k = c->count; k > i; k--)
-    c->cuts[k] = c->cuts[k - 1];
-  c->cuts[i] = at;
-  c->count++;
+  if (i < count && cuts[i] == at) return count;
+  if (count + 1 >= TVMS_MOST_SEGMENTS) return count;
+  for (uint32_t k = count; k > i; k--)
+    cuts[k] = cuts[k - 1];
+  cuts[i] = at;
+  return count + 1;
+}
+
+static void add_cut(cutting *c, int64_t at) {
+  c->count = tvms_line_add_cut(c->cuts, c->count, c->length, at);
 }
 
 // `a < b` changes where line * step + rest is 0 for the first time, step being 1 or -1.

@@ -6,6 +6,10 @@
 
 enum { TVMS_MOST_SEGMENTS = 8 };
 
+// Adds the place `at` of a line of `length` steps to the `count` that are known, in order, if it lies in
+// between and there is room; returns how many there are then.
+uint32_t tvms_line_add_cut(int64_t *cuts, uint32_t count, int64_t length, int64_t at);
+
 // Places of a line of `length` steps where a condition of T.if_then_else in `expr` changes, added in
 // order to the `count` ones that are known: there at most TVMS_MOST_SEGMENTS - 1. Places that no
 // number is known for are left out.
