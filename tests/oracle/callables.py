@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Functions in Python, registered in stock tvm-ffi, that libraries of `tvms build` call: native code and code of the virtual machine.
+
+Tensors, numbers, texts and shapes arrive as they are, results come back, and what Python raises reaches the caller.
+"""
+import os, sys, tempfile, unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from cases import main, tvms
+from stock import Stock
+
+RELEASE = "0.27"
+HEAD = """from tvm.script import ir as I, relax as R, tirx as T
+
+@I.ir_module
+class Module:
+"""
+PRIM_FUNC = """    @T.prim_func
+    def marked(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+        T.func_attr({"global_symbol": "marked"})
+        for i in range(4):
+            B[i] = A[i] * T.float32(2.0)
+        T.evaluate(T.call_packed("mine.note", B.data, 4, T.float32(0.5), "a text"))
+
+"""
+BOTH = """    @R.function
+    def into(x: R.Tensor((2, "n"), "float32")) -> R.Tensor((2, "n"), "float32"):
+        n = T.int64()
+        y = R.call_dps_packed("mine.add_into", (x, x), out_ty=R.Tensor((2, n), "float32"))
+        z = R.call_dps_packed("mine.add_into", (y, x), out_ty=R.Tensor((2, n), "float32"))
+        return z
+
+    @R.function(pure=False)
+    def noted(x: R.Tensor((2, "n"), "float32"), k: R.Prim("int64")) -> R.Tensor((2, "n"), "float32"):
+        n = T.int64()
+        y: R.Tuple = R.call_packed("mine.seen", x, R.str("a text"), R.prim_value(7), R.prim_value(0.5), ty_args=(R.Tuple(),))
+        return x
+
+    @R.function(pure=False)
+    def fails(x: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+        y: R.Tuple = R.call_packed("mine.fails", x, ty_args=(R.Tuple(),))
+        return x
+
+"""
+MADE = """    @R.function
+    def scaled(x: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+        y = R.call_pure_packed("mine.scaled", x, R.prim_value(3), ty_args=(R.Tensor((2, 3), "float32"),))
+        z = R.add(y, x)
+        return z
+
+    @R.function
+    def count(x: R.Tensor((2, "n"), "float32")) -> R.Prim("int64"):
+        n = T.int64()
+        z: R.Prim("int64") = R.call_pure_packed("mine.count", x, ty_args=(R.Prim("int64"),))
+        return z
+
+    @R.function(pure=False)
+    def shaped(x: R.Tensor((1,), "float32"), s: R.Shape(["k", "m"])) -> R.Tensor((1,), "float32"):
+        k = T.int64()
+        m = T.int64()
+        y: R.Tuple = R.call_packed("mine.seen", x, s, R.prim_value(k + m), ty_args=(R.Tuple(),))
+        return x
+
+"""
+MISSING = """    @R.function(pure=False)
+    def missing(x: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+        y: R.Tuple = R.call_packed("mine.nowhere", x, ty_args=(R.Tuple(),))
+        return x
+"""
+X = ["tensor", [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]]
+
+
+class Callables(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stock = Stock(RELEASE, "ask_callables.py", seconds=120)
+        cls.place = tempfile.TemporaryDirectory()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.stock.stop()
+        cls.place.cleanup()
+
+    def call(self, text, *calls, machine=False):
+        library = os.path.join(self.place.name, f"{self.id().split('.')[-1]}.so")
+        p = tvms("build", *(["--vm"] if machine else []), "-", "-o", library, stdin=HEAD + text)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        said = self.stock.ask(job="call", path=library, machine=machine, calls=calls)
+        self.assertIn("answers", said, said)
+        return said["answers"]
+
+    def both(self, machine):
+        into, noted, fails = self.call(BOTH, ["into", X], ["noted", X, ["number", 4]], ["fails", X], machine=machine)
+        self.assertEqual(into["result"], [[0.0, 3.0, 6.0], [9.0, 12.0, 15.0]])
+        self.assertEqual((noted["result"], noted["seen"]), (X[1], [[X[1], "a text", 7, 0.5]]))
+        self.assertEqual((fails["error"], fails["text"]), ("ValueError", "not on a day like this"))
+
+    def test_native_code(self):
+        self.both(False)
+
+    def test_machine(self):
+        self.both(True)
+
+    def made(self, machine):
+        scaled, count, shaped = self.call(MADE, ["scaled", X], ["count", X], ["shaped", ["tensor", [1.0]], ["shape", [4, 5]]], machine=machine)
+        self.assertEqual(scaled["result"], [[0.0, 4.0, 8.0], [12.0, 16.0, 20.0]])
+        self.assertEqual(count["result"], 6)
+        self.assertEqual(shaped["seen"], [[[1.0], [4, 5], 9]])
+
+    def test_results_in_the_machine(self):
+        self.made(True)
+
+    def test_prim_func(self):
+        marked, = self.call(PRIM_FUNC, ["marked", ["tensor", [0, 1, 2, 3]], ["tensor", [0, 0, 0, 0]]])
+        self.assertEqual((marked["last"], marked["seen"]), ([0.0, 2.0, 4.0, 6.0], [[4, 0.5, "a text"]]))
+
+    def test_missing(self):
+        missing, = self.call(MISSING, ["missing", X])
+        self.assertIn("mine.nowhere", missing["text"])
+
+
+if __name__ == "__main__":
+    main()
