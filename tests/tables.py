@@ -13,6 +13,7 @@ HELPERS = {
     "coverage.py": "reports on a build of its own",
     "fuzz/run.py": "suites of builds with -Dfuzz=true",
     "oracle/ask.py": "run by a Python with stock TVM",
+    "oracle/ask_callables.py": "run by a Python with stock TVM",
     "oracle/ask_models.py": "run by a Python with stock TVM",
     "oracle/ask_native.py": "run by a Python with stock TVM",
     "oracle/ask_operators.py": "run by a Python with stock TVM",
