@@ -7,6 +7,7 @@
 #include "backend/link.h"
 
 #include "backend/backend.h"
+#include "backend/core/boxes.h"
 #include "backend/core/parallel.h"
 #include "backend/load.h"
 
@@ -21,6 +22,12 @@
 static bool has_parallel_loops(const tvms_strbuf *code) {
   return memmem(code->text, code->len, TVMS_PARALLEL_LAUNCH,
                 sizeof TVMS_PARALLEL_LAUNCH)
+         != NULL;
+}
+
+// Does it ask for objects?
+static bool has_boxes(const tvms_strbuf *code) {
+  return memmem(code->text, code->len, TVMS_BOX_PREFIX, sizeof TVMS_BOX_PREFIX - 1)
          != NULL;
 }
 
@@ -89,8 +96,8 @@ bool tvms_backend_link_library(const char *object, const tvms_strbuf *code,
   if (!needs_libraries(code) && link_alone(object, library)) return true;
   tvms_strbuf threads;
   tvms_strbuf_init(&threads, why->memory);
-  bool parallel = has_parallel_loops(code);
-  bool linked = !parallel || tvms_backend_find_threads(&threads, why);
+  bool parallel = has_parallel_loops(code), needs = parallel || has_boxes(code);
+  bool linked = !needs || tvms_backend_find_threads(&threads, why);
   // libm is needed even though its functions are weak; nothing else may be missing. What is
   // weak takes nothing out of an archive by itself.
   const char *arguments[] = {"cc",
@@ -101,9 +108,9 @@ bool tvms_backend_link_library(const char *object, const tvms_strbuf *code,
                              "-Wl,-z,defs",
                              "-Wl,--no-as-needed",
                              "-lm",
-                             parallel ? "-Wl,-u," TVMS_PARALLEL_LAUNCH : NULL,
-                             parallel ? tvms_strbuf_text(&threads) : NULL,
+                             needs ? tvms_strbuf_text(&threads) : NULL,
                              "-pthread",
+                             parallel ? "-Wl,-u," TVMS_PARALLEL_LAUNCH : NULL,
                              NULL};
   if (linked) linked = run_driver(arguments, why);
   tvms_strbuf_fini(&threads);

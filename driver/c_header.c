@@ -133,10 +133,21 @@ static void add_shape(header *h, const tvms_buffer *buffer, const char *between)
 
 // ---- Structs ----
 
+static bool is_object(const tvms_prim_func *function, uint32_t index) {
+  return !function->buffers.items[index]
+         && tvms_dtype_is_handle(function->params.items[index]->dtype);
+}
+
 static void add_field(header *h, uint32_t index, bool result) {
   char dtype[TVMS_DTYPE_TEXT];
   const tvms_node *param = h->function->params.items[index];
   const tvms_node *bound = h->function->buffers.items[index];
+  if (is_object(h->function, index)) {
+    const char *name =
+        field_name(h, tvms_symbol_text(h->context, tvms_as_var(param)->name));
+    tvms_strbuf_printf(h->out, "  tvms_object %s%s;\n", result ? "*" : "", name);
+    return;
+  }
   if (!bound) {
     const char *name =
         field_name(h, tvms_symbol_text(h->context, tvms_as_var(param)->name));
@@ -202,6 +213,7 @@ static void add_structs(header *h, const char *name) {
 static void add_sizes(header *h, const char *name) {
   for (uint32_t i = 0; i < h->contract.results; i++) {
     uint32_t at = h->contract.inputs + i;
+    if (is_object(h->function, at)) continue;
     const tvms_buffer *buffer = tvms_as_buffer(h->function->buffers.items[at]);
     tvms_strbuf_printf(h->out,
                        "// Elements of %s.\n"
@@ -269,17 +281,80 @@ static const char before[] =
     "extern void (*__TVMFFIErrorSetRaisedFromCStr)(const char *kind, const char *text);\n"
     "\n";
 
+// An object is a TVMFFIAny, and what it holds begins with a TVMFFIObject (runtime/abi.h).
+static const char objects[] =
+    "#ifndef TVMS_HEADER_OBJECTS\n"
+    "#define TVMS_HEADER_OBJECTS\n"
+    "// An object: a cache, a tensor of a size that only the run tells, or what else a function gives.\n"
+    "// All zero is none. An argument stays the caller's; a result is put where an object is or\n"
+    "// none, which is dropped. Whoever has one drops it in the end.\n"
+    "typedef struct {\n"
+    "  int32_t kind;  // 0: none; 1, 2: `value` is a number; 3: the bits of a double; 70: a tensor\n"
+    "  uint32_t zero;\n"
+    "  int64_t value;\n"
+    "} tvms_object;\n"
+    "\n"
+    "typedef struct {\n"
+    "  uint64_t references;\n"
+    "  int32_t kind, zero;\n"
+    "  void (*deleter)(void *object, int flags);\n"
+    "  void *data;\n"
+    "  int32_t device[2], rank;\n"
+    "  uint8_t type[4];\n"
+    "  int64_t *sizes;\n"
+    "} tvms_object_content;\n"
+    "\n"
+    "static inline tvms_object_content *tvms_object_at(const tvms_object *object) {\n"
+    "  return (tvms_object_content *)(intptr_t)object->value;\n"
+    "}\n"
+    "static inline void tvms_object_drop(tvms_object *object) {\n"
+    "  tvms_object_content *held = object->kind >= 64 ? tvms_object_at(object) : 0;\n"
+    "  uint64_t weak = (uint64_t)1 << 32;\n"
+    "  object->kind = 0;\n"
+    "  object->value = 0;\n"
+    "  if (!held) return;\n"
+    "  uint64_t old = __atomic_fetch_sub(&held->references, 1, __ATOMIC_ACQ_REL);\n"
+    "  if ((uint32_t)old != 1 || !held->deleter) return;\n"
+    "  held->deleter(held, old == weak + 1 ? 3 : 1);\n"
+    "  if (old == weak + 1) return;\n"
+    "  if (__atomic_fetch_sub(&held->references, weak, __ATOMIC_ACQ_REL) == weak) held->deleter(held, 2);\n"
+    "}\n"
+    "// Of an object that is a tensor: its elements, number of dimensions, and sizes.\n"
+    "static inline void *tvms_object_data(const tvms_object *object) { return tvms_object_at(object)->data; }\n"
+    "static inline int32_t tvms_object_rank(const tvms_object *object) { return tvms_object_at(object)->rank; }\n"
+    "static inline int64_t tvms_object_size(const tvms_object *object, int32_t axis) {\n"
+    "  return tvms_object_at(object)->sizes[axis];\n"
+    "}\n"
+    "#endif\n"
+    "\n";
+
+// The contract of a member that C can call; false if it has none.
+static bool has_plain(const tvms_member *member, tvms_contract *contract) {
+  const tvms_node *function = member->function;
+  if (!function || function->kind != TVMS_NODE_PRIM_FUNC) return false;
+  *contract = tvms_call_contract(tvms_as_prim_func(function));
+  return contract->result_text && !(function->flags & TVMS_FLAG_PRIVATE);
+}
+
+static bool has_objects(const tvms_module *module) {
+  tvms_contract contract;
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    if (!has_plain(&module->members[i], &contract)) continue;
+    bool taken = contract.input_text && strchr(contract.input_text, 'o');
+    if (taken || strchr(contract.result_text, 'o')) return true;
+  }
+  return false;
+}
+
 void tvms_build_header(tvms_context *context, const tvms_module *module,
                        const char *prefix, tvms_strbuf *out) {
   tvms_strbuf_printf(out, "// Functions of %s, made by tvms.\n//\n%s", prefix, before);
+  if (has_objects(module)) tvms_strbuf_puts(out, objects);
   for (uint32_t i = 0; i < module->member_count; i++) {
     const tvms_member *member = &module->members[i];
-    const tvms_node *function = member->function;
-    if (!function || function->kind != TVMS_NODE_PRIM_FUNC) continue;
     header h = {.context = context, .member = member, .prefix = prefix, .out = out};
-    h.function = tvms_as_prim_func(function);
-    h.contract = tvms_call_contract(h.function);
-    if (!h.contract.result_text || function->flags & TVMS_FLAG_PRIVATE) continue;
+    if (!has_plain(member, &h.contract)) continue;
+    h.function = tvms_as_prim_func(member->function);
     h.names = tvms_arena_array(&context->arena, const char *, member->unit->next_id);
     tvms_params_collect(&context->memory, h.function, &h.sizes);
     add_function(&h);

@@ -19,18 +19,10 @@ enum {
   INT64_ELEMENT = 17,
 };
 
-// Where a field lies in its structure, and what it is.
-typedef struct {
-  size_t stride, offset;
-  tvms_dl_type
-      type;  // lanes 0: there is none of this number; of a union: as it is asked for
-  bool is_union;
-} place;
-
 #define AT(struct, field, code, bits)                                                  \
   { sizeof(struct), offsetof(struct, field), {code, bits, 1}, false }
 
-static const place tensor_fields[] = {
+static const tvms_interp_field tensor_fields[] = {
     [1] = AT(tvms_dl_tensor, data, TVMS_DL_HANDLE, 64),
     [2] = AT(tvms_dl_tensor, shape, TVMS_DL_HANDLE, 64),
     [3] = AT(tvms_dl_tensor, strides, TVMS_DL_HANDLE, 64),
@@ -43,20 +35,30 @@ static const place tensor_fields[] = {
     [TENSOR_DEVICE_TYPE] = AT(tvms_dl_tensor, device.type, TVMS_DL_INT, 32),
 };
 
-static place place_of(const tvms_interp_frame *f, int64_t field) {
-  static const place kind = AT(tvms_any, type_index, TVMS_DL_INT, 32);
-  static const place padding = AT(tvms_any, padding, TVMS_DL_UINT, 32);
-  static const place element = {sizeof(int64_t), 0, {TVMS_DL_INT, 64, 1}, false};
-  place value = {sizeof(tvms_any), offsetof(tvms_any, v), {TVMS_DL_INT, 64, 1}, true};
-  bool padded = tvms_release_has(f->member->unit->dialect,
-                                 TVMS_FACT_packed_arguments_have_padding);
+tvms_interp_field tvms_interp_field_of(tvms_dialect dialect, int64_t field) {
+  static const tvms_interp_field kind = AT(tvms_any, type_index, TVMS_DL_INT, 32);
+  static const tvms_interp_field padding = AT(tvms_any, padding, TVMS_DL_UINT, 32);
+  static const tvms_interp_field element = {
+      sizeof(int64_t), 0, {TVMS_DL_INT, 64, 1}, false};
+  tvms_interp_field value = {
+      sizeof(tvms_any), offsetof(tvms_any, v), {TVMS_DL_INT, 64, 1}, true};
+  bool padded = tvms_release_has(dialect, TVMS_FACT_packed_arguments_have_padding);
   if (field > TENSOR_ADDRESS && field <= TENSOR_DEVICE_TYPE)
     return tensor_fields[field];
   if (field == ANY_KIND) return kind;
   if (field == ANY_KIND + 1) return padded ? padding : value;
   if (field == ANY_KIND + 2 && padded) return value;
-  if (field == INT64_ELEMENT && padded) return element;
-  return (place){0};
+  if (field == INT64_ELEMENT) return element;
+  return (tvms_interp_field){0};
+}
+
+tvms_dtype tvms_interp_field_dtype(const tvms_interp_field *field, tvms_dtype wanted) {
+  if (field->is_union && tvms_dtype_is_handle(wanted)) return TVMS_DTYPE(HANDLE, 64);
+  if (field->is_union && tvms_dtype_is_real(wanted)) return TVMS_DTYPE(FLOAT, 64);
+  uint8_t bits = field->type.bits;
+  if (field->type.code == TVMS_DL_HANDLE) return TVMS_DTYPE(HANDLE, 64);
+  return field->type.code == TVMS_DL_INT ? TVMS_DTYPE(INT, bits)
+                                         : TVMS_DTYPE(UINT, bits);
 }
 
 TVMS_NORETURN static void unsupported(tvms_interp_frame *f, const tvms_call *call) {
@@ -74,7 +76,7 @@ static char *address_of(tvms_interp_frame *f, const tvms_call *call,
                         tvms_dl_type wanted, tvms_dl_type *type) {
   char *base = tvms_interp_eval(f, call->args.items[0], 0).p;
   int64_t index = int_argument(f, call, 1), field = int_argument(f, call, 2);
-  place at = place_of(f, field);
+  tvms_interp_field at = tvms_interp_field_of(f->member->unit->dialect, field);
   if (!at.type.lanes) unsupported(f, call);
   *type = at.type;
   if (at.is_union && wanted.code == TVMS_DL_HANDLE) type->code = TVMS_DL_HANDLE;

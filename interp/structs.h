@@ -4,6 +4,20 @@
 
 #include "interp/frame.h"
 
+// Where a field lies in its structure, and what it is.
+typedef struct {
+  size_t stride, offset;
+  tvms_dl_type
+      type;  // lanes 0: there is none of this number; of a union: as it is asked for
+  bool is_union;
+} tvms_interp_field;
+
+// The field of a DLTensor or a TVMFFIAny that has this number.
+tvms_interp_field tvms_interp_field_of(tvms_dialect dialect, int64_t field);
+
+// The type of what is there, of a union as it is asked for.
+tvms_dtype tvms_interp_field_dtype(const tvms_interp_field *field, tvms_dtype wanted);
+
 // T.tvm_struct_get(pointer, index, field): the field of element `index`. Fields and layouts are those of the
 // release of the module (include/tvm/tirx/builtin.h, TVMStructFieldKind). A fault if the memory ends before it.
 tvms_scalar tvms_interp_struct_get(tvms_interp_frame *f, const tvms_call *call);

@@ -18,7 +18,7 @@ static bool count_params(const char *text, bool shapes_are_numbers, uint32_t *co
       depth++;
     } else if (*at == ')') {
       if (!depth--) return false;
-    } else if (*at == 't' || *at == 'n') {
+    } else if (*at == 't' || *at == 'n' || *at == 'o') {
       (*count)++;
     } else if (*at == 's') {
       uint32_t rank = 0;
@@ -33,12 +33,18 @@ static bool count_params(const char *text, bool shapes_are_numbers, uint32_t *co
   return depth == 0;
 }
 
+static bool is_object(const tvms_prim_func *function, uint32_t at) {
+  return !function->buffers.items[at]
+         && tvms_dtype_is_handle(function->params.items[at]->dtype);
+}
+
 // Are there buffers where the texts say tensors and results, and numbers elsewhere?
 static bool fits(const tvms_prim_func *function, const tvms_contract *c) {
   uint32_t at = 0;
   for (const char *text = c->input_text; text && *text; text++) {
     if (*text == 't' && !function->buffers.items[at++]) return false;
     if (*text == 'n' && function->buffers.items[at++]) return false;
+    if (*text == 'o' && !is_object(function, at++)) return false;
     if (*text != 's') continue;
     uint32_t rank = 0;
     for (; is_digit(text[1]); text++)
@@ -47,10 +53,24 @@ static bool fits(const tvms_prim_func *function, const tvms_contract *c) {
       if (function->buffers.items[at++]) return false;
     }
   }
-  for (uint32_t i = c->inputs; i < function->params.len; i++) {
-    if (!function->buffers.items[i]) return false;
+  at = c->inputs;
+  for (const char *text = c->result_text; *text; text++) {
+    if (!tvms_contract_is_value(*text)) continue;
+    bool object = *text == 'o';
+    if (object ? !is_object(function, at) : !function->buffers.items[at]) return false;
+    at++;
   }
-  return true;
+  return !c->has_workspace || function->buffers.items[at];
+}
+
+uint32_t tvms_contract_items(const char *text) {
+  uint32_t depth = 0, count = 0;
+  for (; *text && (depth || *text != ')'); text++) {
+    count += !depth && (tvms_contract_is_value(*text) || *text == '(');
+    if (*text == '(') depth++;
+    if (*text == ')') depth--;
+  }
+  return count;
 }
 
 tvms_contract tvms_call_contract(const tvms_prim_func *function) {

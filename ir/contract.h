@@ -2,7 +2,8 @@
 //
 // Its parameters are the arguments, tuples and shapes taken apart, then the results, then one
 // buffer of bytes if it needs memory. Two texts say how values are made of these: 't' is a tensor,
-// 'n' a number, 's' and a rank a shape, and a tuple stands in parentheses: "t(tn)s2".
+// 'n' a number, 's' and a rank a shape, 'o' an object, which is passed as a pointer to a tvms_any, and a
+// tuple stands in parentheses: "t(tn)s2".
 #ifndef TVMS_IR_CONTRACT_H
 #define TVMS_IR_CONTRACT_H
 
@@ -24,6 +25,14 @@ typedef struct {
   const char *TVMS_NULLABLE
       result_text;  // NULL: not such a function; all are arguments
 } tvms_contract;
+
+// Does a value begin with this letter of such a text?
+static inline bool tvms_contract_is_value(char c) {
+  return c == 't' || c == 'n' || c == 's' || c == 'o';
+}
+
+// The number of values up to the end of a tuple, whose text begins behind its parenthesis, or of the text.
+uint32_t tvms_contract_items(const char *text);
 
 // The contract of a PrimFunc. Attributes that do not fit its parameters count as if there were none.
 tvms_contract tvms_call_contract(const tvms_prim_func *function);

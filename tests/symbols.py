@@ -20,7 +20,7 @@ AREAS = {
     "lint": "lint",
     "format": "format surface writer",
     # Constructors of nodes are named for the kind of node that they make.
-    "ir": """attr build bytes changed clone dialect dtype fold global index list meant module namespace node object op program ptx reference release
+    "ir": """attr build bytes changed clone contract dialect dtype fold global index list meant module namespace node object op program ptx reference release
              rewrite rewriter role spelling stmt substitute target tir unit verify walk wrapper wrappers
              binary bitwise bool broadcast buffer call cast evaluate float int let not pointer ramp range select seq string var""",
     "arith": "analyzer arith canonical domains int iter layout layouts rule rules scopes simplifier tile",
@@ -33,7 +33,7 @@ AREAS = {
     "parser": "call decoration definition dialect member metadata namespace near needed parser printed prototype python reader row rows target",
     "migrate": "migrate",
     "printer": "print",
-    "runtime": "dl heap items npy order packed random scalar shape tensor tuple value",
+    "runtime": "box dl heap items npy order packed random scalar shape tensor tuple value",
     "interp": "interp meaning",
     "te": "legal legalize te",
     "vm": "vm",
@@ -73,7 +73,7 @@ AREAS = {
         vectorize
     """,
     "backend": "backend",
-    "backend-core": "entry parallel params words",
+    "backend-core": "boxes entry parallel params words",
     "backend-c": "c",
     "driver": "bench build compiled copy dialect diff explain format infer inputs machine migrate module native optimize profile program reduce render report runnable semantics timing values",
     "api": "api context diag fix library note pass program release runner source status",

@@ -1,11 +1,11 @@
 // Calls of C text: operators of TIR, functions of C, functions of the module.
 //
-// Functions of C are weak symbols, so that an object needs no library; what TVM's run time
-// alone can do (packed functions) has no C form.
+// Functions of C are weak symbols, so that an object needs no library.
 #include "backend/c/calls.h"
 
 #include "backend/c/expr.h"
 #include "backend/c/memory.h"
+#include "backend/c/packed.h"
 #include "interp/meaning.h"
 #include "interp/result.h"
 #include "ir/op.h"
@@ -163,10 +163,49 @@ static const char *large_uint(c_emitter *e, const tvms_call *call) {
   return value(e, call, tvms_c_text(e, "(u64)(u32)%s | (u64)%s << 32", low, high));
 }
 
-// call_extern("float32", "expf", x): functions of libm by their names in C.
+// Another PrimFunc that takes numbers and pointers only: the arguments from `first` on.
+static const char *call_member(c_emitter *e, const tvms_call *call,
+                               const tvms_member *TVMS_NULLABLE member,
+                               uint32_t first) {
+  bool callable =
+      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
+  const tvms_prim_func *function =
+      callable ? tvms_as_prim_func(member->function) : NULL;
+  tvms_params_sizes sizes = {0};
+  if (function) tvms_params_collect(&e->context->memory, function, &sizes);
+  uint32_t count = call->args.len - first;
+  bool same = function && function->params.len == count && !sizes.len;
+  const char *name = member ? tvms_symbol_text(e->context, member->name) : "?";
+  if (!same) refuse_call(e, call, name);
+  const char *slot = tvms_c_text(e, "r%u", e->next++), *args = "";
+  for (uint32_t i = 0; i < count; i++) {
+    tvms_dtype wanted = function->params.items[i]->dtype;
+    if (function->buffers.items[i]) wanted = TVMS_DTYPE(HANDLE, 64);
+    const char *arg = argument(e, call, i + first);
+    arg = tvms_c_convert(e, call->args.items[i + first]->dtype, wanted, arg);
+    args = tvms_c_text(e, "%s, %s", args, arg);
+  }
+  tvms_c_line(e, "i64 %s = 0;", slot);
+  tvms_c_open(e, "if (body_%s(&%s%s))", name, slot, args);
+  tvms_c_free_from(e, 0);
+  tvms_c_line(e, "return -1;");
+  tvms_c_close(e);
+  tvms_dtype result = tvms_interp_result_dtype(&e->context->memory, member->function);
+  if (tvms_dtype_is_void(result) || tvms_dtype_is_void(call->head.dtype)) return "0";
+  const char *type = tvms_c_memory_type(e, result, call->head.span);
+  const char *got = tvms_c_text(e, "*(%s *)&%s", type, slot);
+  got = tvms_c_from_memory(e, result, got);
+  return value(e, call, tvms_c_convert(e, result, call->head.dtype, got));
+}
+
+// call_extern("float32", "expf", x): functions of the module, which take numbers and pointers, and of libm by
+// their names in C.
 static const char *call_extern(c_emitter *e, const tvms_call *call) {
   const char *name;
   tvms_tir_opcode opcode = tvms_meaning_of_extern(call, &name);
+  const tvms_member *member =
+      call->args.len ? tvms_meaning_of_named(e->program, call->args.items[0]) : NULL;
+  if (member) return call_member(e, call, member, 1);
   if (opcode) return call_math(e, call, &math_rows[opcode], 1);
   tvms_diag_report(&e->context->diags, TVMS_D_unknown_function, call->head.span, name);
   tvms_c_give_up(e);
@@ -204,6 +243,19 @@ static const char *call_operator(c_emitter *e, const tvms_call *call) {
   case TVMS_TIR_undef: return value(e, call, "0");
   case TVMS_TIR_assume:
   case TVMS_TIR_prefetch: return "0";
+  case TVMS_TIR_handle_add_byte_offset:
+  case TVMS_TIR_ptr_byte_offset: {
+    const char *base = argument(e, call, 0);
+    return value(
+        e, call,
+        tvms_c_text(e, "%s + (i64)(%s)", base, tvms_c_index(e, source_of(e, call, 1))));
+  }
+  case TVMS_TIR_tvm_stack_alloca: return value(e, call, tvms_c_stack_alloca(e, call));
+  case TVMS_TIR_tvm_struct_get: return tvms_c_struct_get(e, call);
+  case TVMS_TIR_anylist_resetitem: return tvms_c_reset_item(e, call);
+  case TVMS_TIR_anylist_setitem_call_packed: return tvms_c_set_item(e, call);
+  case TVMS_TIR_tvm_call_cpacked:
+  case TVMS_TIR_tvm_call_packed: return tvms_c_call_packed(e, call);
   case TVMS_TIR_call_extern:
   case TVMS_TIR_call_pure_extern: return call_extern(e, call);
   default:
@@ -212,42 +264,12 @@ static const char *call_operator(c_emitter *e, const tvms_call *call) {
   }
 }
 
-// Another PrimFunc that takes numbers and pointers only.
-static const char *call_global(c_emitter *e, const tvms_call *call) {
-  tvms_sym name = tvms_as_global_var(call->callee)->name;
-  const tvms_member *member = tvms_module_find(e->program, name);
-  bool callable =
-      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
-  const tvms_prim_func *function =
-      callable ? tvms_as_prim_func(member->function) : NULL;
-  tvms_params_sizes sizes = {0};
-  if (function) tvms_params_collect(&e->context->memory, function, &sizes);
-  bool same = function && function->params.len == call->args.len && !sizes.len;
-  if (!same) refuse_call(e, call, tvms_symbol_text(e->context, name));
-  const char *slot = tvms_c_text(e, "r%u", e->next++), *args = "";
-  for (uint32_t i = 0; i < call->args.len; i++) {
-    tvms_dtype wanted = function->params.items[i]->dtype;
-    if (function->buffers.items[i]) wanted = TVMS_DTYPE(HANDLE, 64);
-    const char *arg = argument(e, call, i);
-    arg = tvms_c_convert(e, call->args.items[i]->dtype, wanted, arg);
-    args = tvms_c_text(e, "%s, %s", args, arg);
-  }
-  tvms_c_line(e, "i64 %s = 0;", slot);
-  tvms_c_open(e, "if (body_%s(&%s%s))", tvms_symbol_text(e->context, name), slot, args);
-  tvms_c_free_from(e, 0);
-  tvms_c_line(e, "return -1;");
-  tvms_c_close(e);
-  tvms_dtype result = tvms_interp_result_dtype(&e->context->memory, member->function);
-  if (tvms_dtype_is_void(result) || tvms_dtype_is_void(call->head.dtype)) return "0";
-  const char *type = tvms_c_memory_type(e, result, call->head.span);
-  const char *got = tvms_c_text(e, "*(%s *)&%s", type, slot);
-  got = tvms_c_from_memory(e, result, got);
-  return value(e, call, tvms_c_convert(e, result, call->head.dtype, got));
-}
-
 const char *tvms_c_call(c_emitter *e, const tvms_call *call) {
   if (call->callee->kind == TVMS_NODE_OPERATOR) return call_operator(e, call);
-  if (call->callee->kind == TVMS_NODE_GLOBAL_VAR) return call_global(e, call);
+  if (call->callee->kind == TVMS_NODE_GLOBAL_VAR)
+    return call_member(
+        e, call, tvms_module_find(e->program, tvms_as_global_var(call->callee)->name),
+        0);
   bool external = call->callee->kind == TVMS_NODE_EXTERN_FUNC;
   refuse_call(e, call, external ? tvms_as_extern_func(call->callee)->symbol.text : "?");
 }

@@ -28,6 +28,12 @@ typedef struct {
   uint32_t arity;
 } c_function;
 
+// What is allocated: memory that is kept, or so many boxes of a list.
+typedef struct {
+  const char *name;
+  uint32_t boxes;
+} c_live;
+
 // Where break and continue go: what was allocated inside of the loop is freed on the way.
 typedef struct c_loop {
   struct c_loop *outer;
@@ -47,15 +53,20 @@ typedef struct {
   tvms_strbuf body;
   TVMS_VEC(tvms_dtype) vectors;    // types that are declared
   TVMS_VEC(c_function) functions;  // that are declared
+  bool exports_all;                // private functions, too
   uint32_t constants;
+  bool has_boxes, has_host;              // what the head has for packed functions
+  TVMS_VEC(const char *) boxes;          // functions of the run time that it declares
+  TVMS_VEC(const tvms_member *) called;  // functions that are called by their entries
   // Of the function in progress:
+  tvms_dialect dialect;
   uint32_t next;  // number of the next variable
   uint32_t depth;
   tvms_dtype result_dtype;
-  const char **vars;              // by id
-  const c_view **views;           // by id
-  TVMS_VEC(const char *) memory;  // live allocations, innermost last
-  uint64_t frame;                 // bytes on the stack of the function
+  const char **vars;        // by id
+  const c_view **views;     // by id
+  TVMS_VEC(c_live) memory;  // live allocations, innermost last
+  uint64_t frame;           // bytes on the stack of the function
   c_loop *TVMS_NULLABLE loop;
   bool in_index;  // integer arithmetic cannot overflow: it makes an index
 } c_emitter;

@@ -94,20 +94,28 @@ static const char *argument_of(c_emitter *e, uint32_t step, tvms_dtype dtype) {
   return tvms_c_convert(e, TVMS_DTYPE(FLOAT, 64), dtype, value);
 }
 
+bool tvms_c_is_exported(const c_emitter *e, const tvms_member *member) {
+  return e->exports_all || !(member->function->flags & TVMS_FLAG_PRIVATE);
+}
+
+const char *tvms_c_entry_name(c_emitter *e, const tvms_member *member) {
+  const char *name = tvms_symbol_text(e->context, member->name);
+  bool exported = tvms_c_is_exported(e, member);
+  return tvms_c_text(e, exported ? TVMS_SAFE_CALL_PREFIX "%s" : "entry_%s", name);
+}
+
 void tvms_c_entry(c_emitter *e, const tvms_member *member) {
   const char *name = tvms_symbol_text(e->context, member->name);
+  const char *own = tvms_c_entry_name(e, member);
+  const char *linkage = tvms_c_is_exported(e, member) ? "" : "static ";
   const tvms_entry *entry = tvms_entry_new(e->context, member, true);
   const tvms_prim_func *function = entry->function;
   tvms_params_sizes sizes = {0};
   tvms_params_collect(&e->context->memory, function, &sizes);
-  tvms_c_line(e,
-              "int " TVMS_SAFE_CALL_PREFIX
-              "%s(void *self, const void *args, i32 count, void *result);",
-              name);
-  tvms_c_open(e,
-              "int " TVMS_SAFE_CALL_PREFIX
-              "%s(void *self, const void *args, i32 count, void *result)",
-              name);
+  tvms_c_line(e, "%sint %s(void *self, const void *args, i32 count, void *result);",
+              linkage, own);
+  tvms_c_open(e, "%sint %s(void *self, const void *args, i32 count, void *result)",
+              linkage, own);
   tvms_c_line(e, "(void)self, (void)result;");
   for (uint32_t i = 0; i < entry->count; i++) {
     write_step(e, entry, i);
@@ -159,6 +167,12 @@ void tvms_c_plain(c_emitter *e, const tvms_member *member) {
   const char *fields = "", *args = "";
   for (uint32_t i = 0; i < contract.inputs; i++) {
     const tvms_node *param = function->params.items[i];
+    bool object = !function->buffers.items[i] && tvms_dtype_is_handle(param->dtype);
+    if (object) {
+      fields = tvms_c_text(e, "%s i64 f%u[2];", fields, i);
+      args = tvms_c_text(e, "%s, (ptr)in->f%u", args, i);
+      continue;
+    }
     const char *type = field_type(e, function->buffers.items[i], param);
     fields = tvms_c_text(e, "%s %s f%u;", fields, type, i);
     bool truth = !function->buffers.items[i] && tvms_dtype_is_bool(param->dtype);

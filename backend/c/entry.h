@@ -4,6 +4,12 @@
 
 #include "backend/c/emit.h"
 
+// Do others see the entry of a function?
+bool tvms_c_is_exported(const c_emitter *e, const tvms_member *member);
+
+// The name of an entry in C.
+const char *tvms_c_entry_name(c_emitter *e, const tvms_member *member);
+
 // Writes the entry of a member, whose body stands before it.
 void tvms_c_entry(c_emitter *e, const tvms_member *member);
 

@@ -64,7 +64,7 @@ static const char *take_bytes(c_emitter *e, const char *bytes, uint64_t constant
   }
   tvms_c_line(e, "const ptr %s = take_kept(kept_scratch, 64, %s);", name, bytes);
   tvms_c_check(e, tvms_c_text(e, "%s != 0", name), "MemoryError", "out of memory");
-  tvms_vec_push(&e->context->memory, &e->memory, name);
+  tvms_vec_push(&e->context->memory, &e->memory, (c_live){.name = name});
   return name;
 }
 
@@ -93,7 +93,11 @@ void tvms_c_allocate_buffer(c_emitter *e, const tvms_node *node) {
 
 void tvms_c_free_from(c_emitter *e, uint32_t mark) {
   for (uint32_t i = e->memory.len; i > mark; i--) {
-    tvms_c_line(e, "give_kept(kept_scratch, 64, %s);", e->memory.items[i - 1]);
+    const c_live *live = &e->memory.items[i - 1];
+    if (live->boxes)
+      tvms_c_line(e, "tvms_box_drop(%s, %u);", live->name, live->boxes);
+    else
+      tvms_c_line(e, "give_kept(kept_scratch, 64, %s);", live->name);
   }
 }
 

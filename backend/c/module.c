@@ -30,6 +30,7 @@ static void open_function(c_emitter *e, const tvms_member *member) {
   e->vars = tvms_arena_array(&e->context->scratch, const char *, ids);
   e->views = tvms_arena_array(&e->context->scratch, const c_view *, ids);
   e->result_dtype = tvms_interp_result_dtype(&e->context->memory, member->function);
+  e->dialect = member->unit->dialect;
   e->memory.len = 0;
   e->frame = 0;
   e->loop = NULL;
@@ -82,7 +83,7 @@ static void write_body(c_emitter *e, const tvms_member *member) {
 }
 
 static void write_functions(c_emitter *e) {
-  bool all = has_relax(e->program);
+  e->exports_all = has_relax(e->program);
   for (uint32_t i = 0; i < e->program->member_count; i++) {
     const tvms_member *member = &e->program->members[i];
     if (!is_compiled(member)) continue;
@@ -91,11 +92,27 @@ static void write_functions(c_emitter *e) {
     tvms_strbuf_printf(&e->head, "%s;\n", head_of(e, member));
     tvms_strbuf_putc(&e->body, '\n');
     write_body(e, member);
-    if (all || !(member->function->flags & TVMS_FLAG_PRIVATE)) {
+    if (tvms_c_is_exported(e, member)) {
       tvms_strbuf_putc(&e->body, '\n');
       tvms_c_entry(e, member);
       tvms_c_plain(e, member);
     }
+    tvms_arena_reset(&e->context->scratch, mark);
+  }
+}
+
+// Entries of private functions that are called by their names.
+static void write_called(c_emitter *e) {
+  for (uint32_t i = 0; i < e->called.len; i++) {
+    const tvms_member *member = e->called.items[i];
+    bool seen = tvms_c_is_exported(e, member);
+    for (uint32_t k = 0; k < i; k++)
+      seen |= e->called.items[k] == member;
+    if (seen) continue;
+    tvms_mark mark = tvms_arena_mark(&e->context->scratch);
+    open_function(e, member);
+    tvms_strbuf_putc(&e->body, '\n');
+    tvms_c_entry(e, member);
     tvms_arena_reset(&e->context->scratch, mark);
   }
 }
@@ -112,6 +129,7 @@ static void write_module(void *what) {
   tvms_strbuf_init(&e->head, memory);
   tvms_strbuf_init(&e->body, memory);
   write_functions(e);
+  write_called(e);
   for (size_t i = 0; i < sizeof preamble / sizeof preamble[0]; i++) {
     tvms_strbuf_printf(j->out, "%s\n", preamble[i]);
   }
@@ -122,6 +140,8 @@ static void write_module(void *what) {
   tvms_vec_fini(memory, &e->vectors);
   tvms_vec_fini(memory, &e->functions);
   tvms_vec_fini(memory, &e->memory);
+  tvms_vec_fini(memory, &e->boxes);
+  tvms_vec_fini(memory, &e->called);
 }
 
 tvms_status tvms_c_module(tvms_context *context, const tvms_module *module,

@@ -3,6 +3,7 @@
 
 #include "interp/interp.h"
 #include "ir/build.h"
+#include "ir/contract.h"
 #include "runtime/abi.h"
 
 #include <string.h>
@@ -35,10 +36,6 @@ static int64_t data_offset(uint32_t ndim) {
   return (end + DATA_ALIGN - 1) / DATA_ALIGN * DATA_ALIGN;
 }
 
-static bool is_value(char c) {
-  return c == 't' || c == 'n' || c == 's';
-}
-
 // Frees what was made before item `end` of the text.
 static void free_until(c_emitter *e, const tvms_entry *entry, const char *end) {
   uint32_t result = 0, tuple = 0;
@@ -46,7 +43,9 @@ static void free_until(c_emitter *e, const tvms_entry *entry, const char *end) {
     if (*at == '(') tvms_c_line(e, "free(tuple%u);", tuple++);
     if (*at == 't' || *at == 's')
       tvms_c_line(e, "free(object%u);", entry->results[result].param);
-    result += is_value(*at);
+    if (*at == 'o')
+      tvms_c_line(e, "tvms_box_drop(box%u, 1);", entry->results[result].param);
+    result += tvms_contract_is_value(*at);
   }
   if (entry->contract.has_workspace)
     tvms_c_line(e, "give_kept(kept_workspace, 1, result%u);",
@@ -98,20 +97,10 @@ static void make_shape(c_emitter *e, const tvms_entry *entry,
   tvms_c_line(e, "*(i64m *)(%s + 32) = %u;", object, r->ndim);
 }
 
-static uint32_t items_of(const char *text) {
-  uint32_t depth = 0, count = 0;
-  for (; *text && (depth || *text != ')'); text++) {
-    count += !depth && (is_value(*text) || *text == '(');
-    if (*text == '(') depth++;
-    if (*text == ')') depth--;
-  }
-  return count;
-}
-
 static void make_tuple(c_emitter *e, const tvms_entry *entry, uint32_t tuple,
                        const char *text) {
   const char *object = tvms_c_text(e, "tuple%u", tuple);
-  uint32_t count = items_of(text + 1);
+  uint32_t count = tvms_contract_items(text + 1);
   tvms_c_line(e, "ptr %s = new_object(%lld, %d);", object,
               (long long)ARRAY_ITEMS + 16 * (long long)count, TVMS_ANY_ARRAY);
   need(e, entry, object, text);
@@ -135,11 +124,15 @@ void tvms_c_make_results(c_emitter *e, const tvms_entry *entry) {
     if (*at == '(') make_tuple(e, entry, tuple++, at);
     if (*at == 't') make_tensor(e, entry, r, at);
     if (*at == 's') make_shape(e, entry, r, at);
+    if (*at == 'o') {
+      tvms_c_line(e, "i64 box%u[2] = {0, 0};", r->param);
+      tvms_c_line(e, "ptr result%u = (ptr)box%u;", r->param, r->param);
+    }
     if (*at == 'n') {
       tvms_c_line(e, "i64 number%u = 0;", r->param);
       tvms_c_line(e, "ptr result%u = (ptr)&number%u;", r->param, r->param);
     }
-    result += is_value(*at);
+    result += tvms_contract_is_value(*at);
   }
 }
 
@@ -168,6 +161,11 @@ static void give(c_emitter *e, const tvms_entry *entry, giving *g, const char *a
     return;
   }
   const tvms_entry_result *r = &entry->results[g->result++];
+  if (kind == 'o') {
+    tvms_c_line(e, "((i64m *)(%s))[0] = box%u[0], ((i64m *)(%s))[1] = box%u[1];", any,
+                r->param, any, r->param);
+    return;
+  }
   if (kind == 'n') {
     tvms_c_store_any(e, r->element, tvms_c_text(e, "result%u", r->param), any);
     return;

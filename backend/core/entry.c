@@ -106,18 +106,6 @@ static void decode_shape(tvms_entry_maker *m, uint32_t first, uint32_t rank,
   }
 }
 
-// How many values there are up to the end of a tuple.
-static uint32_t items_of(const char *text) {
-  uint32_t depth = 0, count = 0;
-  for (; *text && (depth || *text != ')'); text++) {
-    bool begins = *text == 't' || *text == 'n' || *text == 's' || *text == '(';
-    count += begins && !depth;
-    if (*text == '(') depth++;
-    if (*text == ')') depth--;
-  }
-  return count;
-}
-
 // Arguments as the text of the contract has them, up to the end of a tuple. Returns where the text
 // ends, and puts the next parameter into *next.
 static const char *decode_values(tvms_entry_maker *m, const char *text, uint32_t args,
@@ -125,8 +113,8 @@ static const char *decode_values(tvms_entry_maker *m, const char *text, uint32_t
   for (int64_t slot = 0; *text && *text != ')'; slot += (int64_t)sizeof(tvms_any)) {
     char kind = *text++;
     if (kind == '(') {
-      uint32_t items =
-          decode_object(m, *next, args, slot, TVMS_ANY_ARRAY, items_of(text), "Array");
+      uint32_t items = decode_object(m, *next, args, slot, TVMS_ANY_ARRAY,
+                                     tvms_contract_items(text), "Array");
       text = decode_values(m, text, items, next) + 1;
     } else if (kind == 's') {
       uint32_t rank = 0;
@@ -134,6 +122,8 @@ static const char *decode_values(tvms_entry_maker *m, const char *text, uint32_t
         rank = rank * 10 + (uint32_t)(*text - '0');
       decode_shape(m, *next, rank, args, slot);
       *next += rank;
+    } else if (kind == 'o') {
+      m->params[(*next)++] = tvms_entry_take_with(m, TVMS_ENTRY_OFFSET, args, slot);
     } else {
       decode_argument(m, (*next)++, args, slot);
     }
@@ -175,11 +165,12 @@ static void plan_results(tvms_entry_maker *m) {
   m->results =
       tvms_arena_array(&m->context->scratch, tvms_entry_result, m->contract.results);
   for (uint32_t i = 0; text && *text; text++) {
-    if (*text != 't' && *text != 'n' && *text != 's') continue;
+    if (!tvms_contract_is_value(*text)) continue;
     tvms_entry_result *r = &m->results[i];
     r->param = m->contract.inputs + i++;
-    const tvms_buffer *buffer = tvms_as_buffer(m->function->buffers.items[r->param]);
     r->kind = *text;
+    if (r->kind == 'o') continue;
+    const tvms_buffer *buffer = tvms_as_buffer(m->function->buffers.items[r->param]);
     r->element = buffer->element;
     if (r->kind == 't') plan_tensor(m, r, buffer);
     if (r->kind == 's') r->ndim = (uint32_t)atoi(text + 1);
@@ -195,7 +186,7 @@ static void plan_results(tvms_entry_maker *m) {
 // The number of arguments of a call.
 static uint32_t argument_count(const tvms_entry_maker *m) {
   const char *text = m->contract.input_text;
-  return text ? items_of(text) : m->contract.inputs;
+  return text ? tvms_contract_items(text) : m->contract.inputs;
 }
 
 static void make(tvms_entry_maker *m) {

@@ -39,7 +39,7 @@ typedef struct {
 // A result that the entry makes (ir/contract.h), and where the body writes it.
 typedef struct {
   uint32_t param;
-  char kind;  // 't', 'n' or 's'
+  char kind;  // 't', 'n', 's' or 'o'
   tvms_dtype element;
   uint32_t ndim;      // 't'; of 's' the number of sizes
   uint32_t *dims;     // 't': steps

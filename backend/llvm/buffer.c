@@ -5,6 +5,7 @@
 // take all that lies between and pick their lanes; others go lane by lane.
 #include "backend/llvm/buffer.h"
 
+#include "backend/llvm/boxes.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
@@ -166,7 +167,7 @@ static LLVMValueRef take_bytes(emitter *e, LLVMValueRef bytes, uint64_t constant
   failure none = {.kind = "MemoryError", .text = "out of memory", .span = span};
   LLVMValueRef null = LLVMConstNull(e->pointer);
   tvms_emit_check(e, LLVMBuildICmp(b, LLVMIntNE, place, null, ""), &none);
-  tvms_vec_push(&e->context->memory, &e->memory, place);
+  tvms_vec_push(&e->context->memory, &e->memory, (live_memory){.place = place});
   return fill(e, place, bytes);
 }
 
@@ -189,10 +190,13 @@ void tvms_emit_allocate_buffer(emitter *e, const tvms_node *node) {
 
 void tvms_emit_free_from(emitter *e, uint32_t mark) {
   for (uint32_t i = e->memory.len; i > mark; i--) {
-    if (e->options->checked)
-      tvms_helper_free(e, e->memory.items[i - 1]);
+    const live_memory *live = &e->memory.items[i - 1];
+    if (live->boxes)
+      tvms_emit_drop_boxes(e, live->place, live->boxes);
+    else if (e->options->checked)
+      tvms_helper_free(e, live->place);
     else
-      tvms_emit_give(e, TVMS_KEPT_SCRATCH, e->memory.items[i - 1]);
+      tvms_emit_give(e, TVMS_KEPT_SCRATCH, live->place);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "backend/llvm/calls.h"
 
 #include "backend/llvm/body.h"
+#include "backend/llvm/boxes.h"
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
@@ -383,6 +384,10 @@ static LLVMValueRef call_operator(emitter *e, const tvms_call *call) {
   case TVMS_TIR_prefetch: return LLVMConstNull(e->i32);
   case TVMS_TIR_call_extern:
   case TVMS_TIR_call_pure_extern: return call_extern(e, call);
+  case TVMS_TIR_tvm_stack_alloca: return tvms_emit_stack_alloca(e, call);
+  case TVMS_TIR_tvm_struct_get: return tvms_emit_struct_get(e, call);
+  case TVMS_TIR_anylist_resetitem: return tvms_emit_reset_item(e, call);
+  case TVMS_TIR_anylist_setitem_call_packed: return tvms_emit_set_item(e, call);
   case TVMS_TIR_tvm_call_cpacked:
   case TVMS_TIR_tvm_call_packed: return tvms_emit_call_packed(e, call);
   default:

@@ -31,6 +31,12 @@ typedef struct {
 // What a function stores, as bits: the optimiser needs to know (backend/llvm/optimise.h).
 enum { STORES_VECTORS = 1, STORES_ELEMENTS = 2, STORES_ELEMENTS_IN_LOOPS = 4 };
 
+// What is allocated: memory from the C library, or so many boxes of a list.
+typedef struct {
+  LLVMValueRef place;
+  uint32_t boxes;
+} live_memory;
+
 // Where break and continue go. What was allocated inside of the loop is freed on the way:
 // all of emitter.memory above `memory`.
 typedef struct loop_target {
@@ -85,7 +91,7 @@ typedef struct {
   tvms_dtype result_dtype;              // void: nothing is returned
   LLVMValueRef *vars;                   // by id
   view **views;                         // by id
-  TVMS_VEC(LLVMValueRef) memory;        // live allocations, innermost last
+  TVMS_VEC(live_memory) memory;         // live allocations, innermost last
   uint64_t frame;                       // bytes of buffers in the frame
   loop_target *loop;
   uint8_t stores;    // what it stores: STORES_

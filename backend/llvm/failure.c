@@ -114,6 +114,10 @@ static LLVMValueRef raise_function(emitter *e) {
   return function;
 }
 
+LLVMValueRef tvms_emit_raiser(emitter *e) {
+  return raise_function(e);
+}
+
 void tvms_emit_raise_found(emitter *e, const found_failure *what) {
   if (e->options->traced) {
     raise_traced(e, what);

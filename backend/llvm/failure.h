@@ -34,6 +34,9 @@ uint32_t tvms_emit_raised_words(const emitter *e);
 // Copies so many words.
 void tvms_emit_copy_raised(emitter *e, LLVMValueRef to, LLVMValueRef from);
 
+// The function of the module that raises, for calls of the run time (tvms_box_raise).
+LLVMValueRef tvms_emit_raiser(emitter *e);
+
 // The address of a private constant with this text.
 LLVMValueRef tvms_emit_text(emitter *e, const char *text);
 

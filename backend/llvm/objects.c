@@ -182,6 +182,11 @@ LLVMValueRef tvms_emit_new_object(emitter *e, LLVMValueRef bytes, int kind) {
   return LLVMBuildCall2(e->builder, type, object_function(e, type), args, 3, "");
 }
 
+void tvms_emit_drop_object(emitter *e, LLVMValueRef object) {
+  LLVMTypeRef type = LLVMFunctionType(void_type(e), &e->pointer, 1, false);
+  LLVMBuildCall2(e->builder, type, drop_function(e), &object, 1, "");
+}
+
 void tvms_emit_free_object(emitter *e, LLVMValueRef object) {
   tvms_helper_free(e, object);
 }

@@ -7,6 +7,9 @@
 // Code that makes an object with one reference, of `bytes` with its head, or gives null.
 LLVMValueRef tvms_emit_new_object(emitter *e, LLVMValueRef bytes, int kind);
 
+// Code that takes a reference of an object away.
+void tvms_emit_drop_object(emitter *e, LLVMValueRef object);
+
 // Code that frees the block of an object which nobody else has.
 void tvms_emit_free_object(emitter *e, LLVMValueRef object);
 

@@ -2,9 +2,11 @@
 //
 // A library finds and calls a function through the variables that TVM's run time fills in when
 // it loads one (runtime/abi.h), else through the weak symbols of tvm-ffi; without either it
-// raises. Nothing is kept between calls.
+// raises. Nothing is kept between calls. Functions of runtime/boxes.def are in libtvms_rt.a and called there.
 #include "backend/llvm/packed.h"
 
+#include "backend/core/boxes.h"
+#include "backend/llvm/boxes.h"
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
@@ -44,11 +46,13 @@ static bool is_shape(const tvms_node *node) {
          && tvms_call_opcode(node) == TVMS_TIR_tvm_stack_make_shape;
 }
 
-// The numbers of a T.tvm_stack_make_shape, one per dimension; null if it is none.
-static LLVMValueRef sizes_of(emitter *e, const tvms_node *node, const tvms_node *ndim) {
+// The numbers of a T.tvm_stack_make_shape, one per dimension if `ndim` says how many there are; null if it
+// is none.
+static LLVMValueRef sizes_of(emitter *e, const tvms_node *node,
+                             const tvms_node *TVMS_NULLABLE ndim) {
   if (!is_shape(node)) return LLVMConstNull(e->pointer);
   tvms_list items = tvms_as_call(node)->args;
-  if (!tvms_node_is_int(ndim, items.len))
+  if (ndim && !tvms_node_is_int(ndim, items.len))
     tvms_emit_refuse(e, node->span, "a tensor of another rank than its shape has");
   LLVMValueRef place = words(e, items.len);
   for (uint32_t i = 0; i < items.len; i++)
@@ -70,7 +74,10 @@ static LLVMValueRef tensor_of(emitter *e, const tvms_node *node) {
   tvms_dtype dtype = args.items[4]->dtype;
   int64_t size = (int64_t)tvms_dl_element_size(tvms_interp_dl_type_of(dtype));
   LLVMValueRef place = words(e, sizeof(tvms_dl_tensor) / 8);
-  put(e, place, offsetof(tvms_dl_tensor, data), tvms_emit_expr(e, args.items[0]));
+  // A shape may be lent as a tensor of its numbers.
+  LLVMValueRef data = is_shape(args.items[0]) ? sizes_of(e, args.items[0], NULL)
+                                              : tvms_emit_expr(e, args.items[0]);
+  put(e, place, offsetof(tvms_dl_tensor, data), data);
   put(e, place, offsetof(tvms_dl_tensor, device.type), int32(e, TVMS_DL_CPU));
   put(e, place, offsetof(tvms_dl_tensor, device.id), int32(e, 0));
   LLVMValueRef ndim = tvms_emit_index(e, args.items[3]);
@@ -124,11 +131,32 @@ static argument argument_of(emitter *e, const tvms_node *node) {
   return number_of(e, node);
 }
 
-static LLVMValueRef arguments_of(emitter *e, tvms_list args) {
+static bool is_item(const tvms_node *node) {
+  return node->kind == TVMS_NODE_CALL
+         && tvms_call_opcode(node) == TVMS_TIR_anylist_getitem
+         && tvms_as_call(node)->args.len == 2;
+}
+
+// An object that stays in its list.
+static void put_item(emitter *e, const tvms_node *node, LLVMValueRef place, size_t at) {
+  tvms_list args = tvms_as_call(node)->args;
+  LLVMValueRef item = tvms_emit_box_at(e, args.items[0], args.items[1]);
+  LLVMValueRef one = tvms_emit_int(e, 1);
+  put(e, place, at, LLVMBuildLoad2(e->builder, e->i64, item, ""));
+  item = LLVMBuildGEP2(e->builder, e->i64, item, &one, 1, "");
+  put(e, place, at + 8, LLVMBuildLoad2(e->builder, e->i64, item, ""));
+}
+
+// The arguments behind number `first`, which is the name.
+static LLVMValueRef arguments_of(emitter *e, tvms_list args, uint32_t first) {
   LLVMValueRef place = words(e, 2 * args.len);
-  for (uint32_t i = 1; i < args.len; i++) {
+  for (uint32_t i = first + 1; i < args.len; i++) {
+    size_t at = (i - first - 1) * sizeof(tvms_any);
+    if (is_item(args.items[i])) {
+      put_item(e, args.items[i], place, at);
+      continue;
+    }
     argument arg = argument_of(e, args.items[i]);
-    size_t at = (i - 1) * sizeof(tvms_any);
     put(e, place, at + offsetof(tvms_any, type_index), int32(e, arg.type));
     put(e, place, at + offsetof(tvms_any, padding), int32(e, 0));
     put(e, place, at + offsetof(tvms_any, v), arg.value);
@@ -163,8 +191,9 @@ static void check_status(emitter *e, LLVMValueRef status, tvms_span span) {
       &passed_up);
 }
 
-static void call_by_host(emitter *e, LLVMValueRef name, LLVMValueRef args,
-                         uint32_t count, tvms_span span) {
+// Returns the address of what the function gives, which is the caller's.
+static LLVMValueRef call_by_host(emitter *e, LLVMValueRef name, LLVMValueRef args,
+                                 uint32_t count, tvms_span span) {
   LLVMBuilderRef b = e->builder;
   LLVMTypeRef three[] = {e->pointer, e->pointer, e->pointer};
   LLVMTypeRef four[] = {e->pointer, e->pointer, e->i32, e->pointer};
@@ -192,6 +221,7 @@ static void call_by_host(emitter *e, LLVMValueRef name, LLVMValueRef args,
   LLVMValueRef calling[] = {LLVMBuildLoad2(b, e->pointer, handle, ""), args,
                             int32(e, count), result};
   check_status(e, LLVMBuildCall2(b, call_type, call, calling, 4, ""), span);
+  return result;
 }
 
 static void call_traced(emitter *e, LLVMValueRef name, LLVMValueRef args,
@@ -259,6 +289,16 @@ static LLVMValueRef call_own(emitter *e, const tvms_call *call,
   return tvms_emit_convert(e, wide, dtype, value, call->head.span);
 }
 
+// A function of the run time, whose result is the caller's.
+static LLVMValueRef call_box(emitter *e, const char *symbol, LLVMValueRef args,
+                             uint32_t count, tvms_span span) {
+  LLVMValueRef result = words(e, 2);
+  put(e, result, 0, tvms_emit_int(e, 0));
+  put(e, result, 8, tvms_emit_int(e, 0));
+  check_status(e, tvms_emit_call_box(e, symbol, args, count, result), span);
+  return result;
+}
+
 static bool is_known(const emitter *e, tvms_bytes name) {
   return tvms_packed_find(name.text, name.len)
          || tvms_interp_foreign_has(e->options->foreign, name.text);
@@ -275,13 +315,34 @@ LLVMValueRef tvms_emit_call_packed(emitter *e, const tvms_call *call) {
     tvms_diag_report(&e->context->diags, TVMS_D_unknown_function, span, text.text);
     tvms_emit_give_up(e);
   }
-  LLVMValueRef args = arguments_of(e, call->args);
+  LLVMValueRef args = arguments_of(e, call->args, 0);
   if (member) return call_own(e, call, member, args);
   LLVMValueRef name = tvms_emit_text(e, text.text);
   if (e->options->traced) {
     call_traced(e, name, args, call->args.len - 1, span);
     return given_number(e, call);
   }
-  call_by_host(e, name, args, call->args.len - 1, span);
+  uint32_t count = call->args.len - 1;
+  const char *symbol = tvms_boxes_symbol(text.text);
+  LLVMValueRef result = symbol ? call_box(e, symbol, args, count, span)
+                               : call_by_host(e, name, args, count, span);
+  tvms_emit_drop_result(e, result);
+  return LLVMConstNull(e->i32);
+}
+
+LLVMValueRef tvms_emit_set_item(emitter *e, const tvms_call *call) {
+  tvms_span span = call->head.span;
+  tvms_list all = call->args;
+  if (all.len < 3 || all.items[2]->kind != TVMS_NODE_STRING_IMM || e->options->traced)
+    tvms_emit_refuse(e, span, "T.anylist_setitem_call_packed");
+  const char *name = tvms_as_string_imm(all.items[2])->value.text;
+  LLVMValueRef box = tvms_emit_box_at(e, all.items[0], all.items[1]);
+  LLVMValueRef args = arguments_of(e, all, 2);
+  const char *symbol = tvms_boxes_symbol(name);
+  if (symbol)
+    check_status(e, tvms_emit_call_box(e, symbol, args, all.len - 3, box), span);
+  else
+    tvms_emit_put_box(
+        e, box, call_by_host(e, tvms_emit_text(e, name), args, all.len - 3, span));
   return LLVMConstNull(e->i32);
 }

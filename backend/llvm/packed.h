@@ -10,4 +10,8 @@
 // and in traced code for a name that nothing has.
 LLVMValueRef tvms_emit_call_packed(emitter *e, const tvms_call *call);
 
+// T.anylist_setitem_call_packed(list, index, name, …): the same of a function that is not of the module, with
+// its value in an item of a list.
+LLVMValueRef tvms_emit_set_item(emitter *e, const tvms_call *call);
+
 #endif

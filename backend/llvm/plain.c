@@ -7,6 +7,7 @@
 #include "backend/llvm/symbols.h"
 #include "backend/llvm/types.h"
 #include "ir/contract.h"
+#include "runtime/abi.h"
 
 typedef struct {
   LLVMTypeRef *types;
@@ -17,15 +18,25 @@ static bool is_truth(const tvms_node *node) {
   return tvms_dtype_is_bool(node->dtype);
 }
 
+// A tvms_any, of which the address is passed.
+static bool is_object(const tvms_prim_func *function, uint32_t at) {
+  return !function->buffers.items[at]
+         && tvms_dtype_is_handle(function->params.items[at]->dtype);
+}
+
 static LLVMTypeRef number_type(emitter *e, const tvms_node *node) {
   return is_truth(node) ? e->i8 : tvms_emit_type(e, node->dtype, node->span);
 }
 
+static LLVMValueRef field_at(emitter *e, const fields *f, uint32_t at,
+                             LLVMValueRef base) {
+  LLVMTypeRef type = LLVMStructTypeInContext(e->llvm, f->types, f->count, false);
+  return LLVMBuildStructGEP2(e->builder, type, base, at, "");
+}
+
 static LLVMValueRef load_field(emitter *e, const fields *f, uint32_t at,
                                LLVMValueRef base) {
-  LLVMTypeRef type = LLVMStructTypeInContext(e->llvm, f->types, f->count, false);
-  LLVMValueRef place = LLVMBuildStructGEP2(e->builder, type, base, at, "");
-  return LLVMBuildLoad2(e->builder, f->types[at], place, "");
+  return LLVMBuildLoad2(e->builder, f->types[at], field_at(e, f, at, base), "");
 }
 
 static LLVMValueRef load_number(emitter *e, const fields *f, uint32_t at,
@@ -60,8 +71,9 @@ void tvms_emit_plain(emitter *e, const tvms_member *member, const char *prefix) 
   fields in = {tvms_arena_array(scratch, LLVMTypeRef, count), 0};
   fields out = {tvms_arena_array(scratch, LLVMTypeRef, count), 0};
   for (uint32_t i = 0; i < contract.inputs; i++)
-    in.types[in.count++] = function->buffers.items[i]
-                               ? e->pointer
+    in.types[in.count++] = function->buffers.items[i] ? e->pointer
+                           : is_object(function, i)
+                               ? LLVMArrayType2(e->i64, sizeof(tvms_any) / 8)
                                : number_type(e, function->params.items[i]);
   for (uint32_t i = 0; i < sizes.len; i++)
     in.types[in.count++] = number_type(e, sizes.items[i]);
@@ -69,9 +81,11 @@ void tvms_emit_plain(emitter *e, const tvms_member *member, const char *prefix) 
     out.types[out.count++] = e->pointer;
   args[0] = LLVMConstNull(e->pointer);
   args[1] = args[0];
+  LLVMValueRef input = LLVMGetParam(e->function, 0);
   for (uint32_t i = 0; i < contract.inputs; i++)
-    args[2 + i] =
-        load_number(e, &in, i, LLVMGetParam(e->function, 0), function->params.items[i]);
+    args[2 + i] = is_object(function, i)
+                      ? field_at(e, &in, i, input)
+                      : load_number(e, &in, i, input, function->params.items[i]);
   for (uint32_t i = 0; i < contract.results; i++)
     args[2 + contract.inputs + i] =
         load_field(e, &out, i, LLVMGetParam(e->function, 1));

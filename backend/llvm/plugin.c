@@ -3,12 +3,14 @@
 // Everything of LLVM that is open is held as a resource of the context's memory, so that
 // an error in the middle of code generation closes it. No unwinding ever crosses a frame
 // of LLVM: its functions return before anything of tvms can fail.
+#include "backend/core/boxes.h"
 #include "backend/core/parallel.h"
 #include "backend/llvm/debug.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/module.h"
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/target.h"
+#include "runtime/box.h"
 #include "runtime/parallel.h"
 #include "support/diag_ids.h"
 
@@ -185,12 +187,35 @@ static void close_jit(tvms_jit *jit) {
   jit->lljit = NULL;
 }
 
-// Code in memory has the threads of the plug-in.
-static void define_launch(job *j, LLVMOrcJITDylibRef library) {
-  LLVMOrcCSymbolMapPair pair = {
-      .Name = LLVMOrcLLJITMangleAndIntern(j->jit->lljit, TVMS_PARALLEL_LAUNCH),
-      .Sym = {(LLVMOrcExecutorAddress)(uintptr_t)tvms_parallel_launch, {0, 0}}};
+static void define(job *j, LLVMOrcJITDylibRef library, const char *name,
+                   uintptr_t address) {
+  LLVMOrcCSymbolMapPair pair = {.Name =
+                                    LLVMOrcLLJITMangleAndIntern(j->jit->lljit, name),
+                                .Sym = {(LLVMOrcExecutorAddress)address, {0, 0}}};
   check(j, LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(&pair, 1)));
+}
+
+// Code in memory has the threads and the objects of the plug-in.
+static void define_runtime(job *j, LLVMOrcJITDylibRef library) {
+  static const struct {
+    const char *name;
+    tvms_box_function *function;
+  } boxes[] = {
+#define BOX(name, function) {TVMS_BOX_PREFIX #function, tvms_box_##function},
+#include "runtime/boxes.def"
+#undef BOX
+  };
+  define(j, library, TVMS_PARALLEL_LAUNCH, (uintptr_t)tvms_parallel_launch);
+  define(j, library, TVMS_BOX_PREFIX "drop", (uintptr_t)tvms_box_drop);
+  define(j, library, TVMS_BOX_PREFIX "put", (uintptr_t)tvms_box_put);
+  define(j, library, TVMS_BOX_PREFIX "call", (uintptr_t)tvms_box_call);
+  for (size_t i = 0; i < sizeof boxes / sizeof boxes[0]; i++) {
+    // Two names may have one function.
+    bool seen = false;
+    for (size_t k = 0; k < i; k++)
+      seen |= boxes[k].function == boxes[i].function;
+    if (!seen) define(j, library, boxes[i].name, (uintptr_t)boxes[i].function);
+  }
 }
 
 static void run_compile(void *argument) {
@@ -210,7 +235,7 @@ static void run_compile(void *argument) {
   check(j, LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
                &process, LLVMOrcLLJITGetGlobalPrefix(lljit), NULL, NULL));
   LLVMOrcJITDylibAddGenerator(library, process);
-  define_launch(j, library);
+  define_runtime(j, library);
   LLVMMemoryBufferRef object = j->object;
   j->object = NULL;  // the JIT takes it
   check(j, LLVMOrcLLJITAddObjectFile(lljit, library, object));

@@ -5,6 +5,7 @@
 // made once (objects.c). A number needs no object: the body writes it to the stack.
 #include "backend/llvm/results.h"
 
+#include "backend/llvm/boxes.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
 #include "backend/llvm/kept.h"
@@ -56,6 +57,8 @@ void tvms_emit_store_any(emitter *e, tvms_dtype dtype, LLVMValueRef place,
 static void free_all(emitter *e, const made_results *made) {
   for (uint32_t i = 0; i < made->object_count; i++)
     tvms_emit_free_object(e, made->objects[i]);
+  for (uint32_t i = 0; i < made->box_count; i++)
+    tvms_emit_drop_boxes(e, made->boxes[i], 1);
   if (made->workspace) tvms_emit_give(e, TVMS_KEPT_WORKSPACE, made->workspace);
 }
 
@@ -122,17 +125,6 @@ static LLVMValueRef new_shape(emitter *e, made_results *made, uint32_t count) {
   return object;
 }
 
-// The number of values of a tuple whose text begins behind its parenthesis.
-static uint32_t items_of(const char *text) {
-  uint32_t depth = 0, count = 0;
-  for (; *text && (depth || *text != ')'); text++) {
-    count += !depth && (*text == 't' || *text == 'n' || *text == 's' || *text == '(');
-    if (*text == '(') depth++;
-    if (*text == ')') depth--;
-  }
-  return count;
-}
-
 // A tuple without items, which are put in when the body has run.
 static LLVMValueRef new_tuple(emitter *e, made_results *made, uint32_t count) {
   int64_t bytes = ARRAY_ITEMS + (int64_t)sizeof(tvms_any) * (int64_t)count;
@@ -154,6 +146,13 @@ static void make_result(emitter *e, const tvms_entry *entry, uint32_t i,
   } else if (r->kind == 's') {
     made->places[i] = new_shape(e, made, r->ndim);
     params[r->param] = at(e, made->places[i], SHAPE_SIZES);
+  } else if (r->kind == 'o') {
+    LLVMValueRef box =
+        LLVMBuildAlloca(e->builder, LLVMArrayType2(e->i64, sizeof(tvms_any) / 8), "");
+    put(e, box, 0, tvms_emit_int(e, 0));
+    put(e, box, 8, tvms_emit_int(e, 0));
+    made->boxes[made->box_count++] = box;
+    made->places[i] = params[r->param] = box;
   } else {
     made->places[i] = LLVMBuildAlloca(e->builder, e->i64, "");
     params[r->param] = made->places[i];
@@ -169,6 +168,7 @@ void tvms_emit_make_results(emitter *e, const tvms_entry *entry,
   made->places = tvms_arena_array(scratch, LLVMValueRef, most);
   made->tuples = tvms_arena_array(scratch, LLVMValueRef, most);
   made->objects = tvms_arena_array(scratch, LLVMValueRef, most);
+  made->boxes = tvms_arena_array(scratch, LLVMValueRef, most);
   if (entry->contract.has_workspace) {
     LLVMValueRef memory =
         tvms_emit_take(e, TVMS_KEPT_WORKSPACE, values[entry->workspace]);
@@ -179,8 +179,9 @@ void tvms_emit_make_results(emitter *e, const tvms_entry *entry,
   uint32_t next = 0;
   for (; *text; text++) {
     if (*text == '(')
-      made->tuples[made->tuple_count++] = new_tuple(e, made, items_of(text + 1));
-    else if (*text == 't' || *text == 'n' || *text == 's')
+      made->tuples[made->tuple_count++] =
+          new_tuple(e, made, tvms_contract_items(text + 1));
+    else if (tvms_contract_is_value(*text))
       make_result(e, entry, next++, values, params, made);
   }
 }
@@ -213,7 +214,10 @@ static void give(emitter *e, const tvms_entry *entry, const made_results *made,
     return;
   }
   uint32_t i = g->result++;
-  if (kind == 'n')
+  if (kind == 'o')
+    for (int64_t k = 0; k < (int64_t)sizeof(tvms_any); k += 8)
+      put(e, any, k, LLVMBuildLoad2(e->builder, e->i64, at(e, made->places[i], k), ""));
+  else if (kind == 'n')
     tvms_emit_store_any(e, entry->results[i].element, made->places[i], any);
   else
     put_object(e, any, kind == 't' ? TVMS_ANY_TENSOR : TVMS_ANY_SHAPE, made->places[i]);

@@ -12,6 +12,8 @@ typedef struct {
   uint32_t tuple_count;
   LLVMValueRef *objects;  // all objects
   uint32_t object_count;
+  LLVMValueRef *boxes;  // results that are objects: a tvms_any each
+  uint32_t box_count;
   LLVMValueRef TVMS_NULLABLE workspace;
 } made_results;
 

@@ -24,7 +24,7 @@ class Object(ctypes.Structure):
 
 
 class Library:
-    """Calls the functions of a library with Python's numbers, tuples, and (format, shape, values) for tensors."""
+    """Calls the functions of a library with Python's numbers, tuples, and (format, shape, values) for tensors. Objects of other kinds are kept as they are."""
 
     def __init__(self, path):
         self.handle = ctypes.CDLL(path)
@@ -37,6 +37,10 @@ class Library:
         self.error = f"{kind.decode()}: {text.decode()}"
 
     def argument(self, value, kept):
+        if value is None:
+            return Any()
+        if isinstance(value, Any):
+            return Any(value.kind, 0, value.value)
         if isinstance(value, (bool, int, float)):
             kind = 2 if isinstance(value, bool) else 1 if isinstance(value, int) else 3
             bits = struct.unpack("q", struct.pack("d", value))[0] if kind == 3 else int(value)
@@ -63,15 +67,23 @@ class Library:
         if any_.kind == 3:
             return struct.unpack("d", struct.pack("q", any_.value))[0]
         if any_.kind < 64:
-            return bool(any_.value) if any_.kind == 2 else any_.value
+            return None if any_.kind == 0 else bool(any_.value) if any_.kind == 2 else any_.value
+        if any_.kind == 64:
+            return Any(any_.kind, 0, any_.value)
         head = Object.from_address(any_.value)
-        assert head.references == (1 << 32) + 1 and head.kind == any_.kind
+        assert head.references >> 32 == 1 and head.kind == any_.kind
         value = self.content(any_)
-        head.deleter(any_.value, 3)
+        if head.references & 0xFFFFFFFF > 1:  # somebody else has it, too
+            head.references -= 1
+        else:
+            head.deleter(any_.value, 3)
         return value
 
     def content(self, any_):
         if any_.kind < 64:
+            return self.taken(any_)
+        if any_.kind == 64:  # the tuple around it will drop it
+            Object.from_address(any_.value).references += 1
             return self.taken(any_)
         at = any_.value + 24
         if any_.kind == 69:

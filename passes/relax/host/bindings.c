@@ -10,6 +10,7 @@
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/host/calls.h"
 #include "passes/relax/host/leaves.h"
+#include "passes/relax/host/objects.h"
 #include "passes/relax/host/values.h"
 #include "structinfo/make.h"
 
@@ -37,6 +38,12 @@ static tvms_host_value *TVMS_NULLABLE item(tvms_host *h, const tvms_node *node) 
   const tvms_tuple_get_item *get = tvms_as_tuple_get_item(node);
   tvms_host_value *value = tvms_host_eval(h, get->tuple);
   if (!value) return NULL;
+  if (value->kind == TVMS_HOST_OBJECT) {
+    const tvms_host_value *field =
+        tvms_host_object_field(h, value, get->index, node->span);
+    if (!node->sinfo) return (tvms_host_value *)(uintptr_t)field;
+    return tvms_host_unboxed(h, node->sinfo, field, "a field of a tuple: ", node->span);
+  }
   bool inside =
       value->kind == TVMS_HOST_TUPLE && get->index >= 0 && get->index < value->count;
   if (!inside)
@@ -75,10 +82,12 @@ static tvms_host_value *TVMS_NULLABLE merged_leaf(tvms_host *h, const tvms_node 
   tvms_dtype dtype = number_type(type);
   switch ((int)type->kind) {
   case TVMS_NODE_SINFO_TENSOR:
+    // Each branch may give another size then.
     if (!tvms_sinfo_dims(type, &dims) || tvms_dtype_is_void(type->dtype))
-      return tvms_host_refuse(
-          h, node->span, "the branches give tensors of which the sizes are not known");
+      return tvms_host_slot(h);
     if (!tvms_host_exprs(h, dims, node->span, &made)) return NULL;
+    if (tvms_host_is_late(h, made))
+      return tvms_host_late_tensor(h, "merged", dtype, made);
     break;
   case TVMS_NODE_SINFO_PRIM: made = (tvms_list){NULL, 0}; break;
   case TVMS_NODE_SINFO_SHAPE: {
@@ -90,7 +99,8 @@ static tvms_host_value *TVMS_NULLABLE merged_leaf(tvms_host *h, const tvms_node 
     made = tvms_list_copy(h->unit, &count, 1);
     break;
   }
-  default: return tvms_host_refuse(h, node->span, "the branches give objects");
+  case TVMS_NODE_SINFO_OBJECT: return tvms_host_slot(h);
+  default: return tvms_host_refuse(h, node->span, "the branches give functions");
   }
   tvms_host_value *tensor =
       tvms_host_tensor(h, "merged", dtype, made, tvms_host_sent(h, node, at));
@@ -105,7 +115,8 @@ static tvms_node *side(tvms_host *h, tvms_node *seq, tvms_host_value *const *mer
   tvms_node_vec around = h->stmts;
   h->stmts = (tvms_node_vec){0};
   for (uint32_t i = 0; i < count; i++)
-    tvms_host_send(h, tvms_as_seq_expr(seq)->body, i, merged[i]->data);
+    if (merged[i]->kind == TVMS_HOST_TENSOR)
+      tvms_host_send(h, tvms_as_seq_expr(seq)->body, i, merged[i]->data);
   h->branches++;
   tvms_host_value *value = tvms_host_eval(h, seq);
   for (uint32_t i = 0; i < count && value; i++)
@@ -136,9 +147,9 @@ static tvms_host_value *TVMS_NULLABLE branch(tvms_host *h, tvms_node *node) {
   made->else_case = side(h, choice->false_branch, merged, count);
   if (h->failed) return NULL;
   tvms_host_push(h, &made->head);
-  for (uint32_t i = 0; i < count; i++)
+  for (uint32_t i = 0; i < count && !h->failed; i++)
     leaves[i] = tvms_host_read(h, tvms_host_leaf_type(node->sinfo, i), merged[i]);
-  return tvms_host_of_leaves(h, node->sinfo, leaves, &next);
+  return h->failed ? NULL : tvms_host_of_leaves(h, node->sinfo, leaves, &next);
 }
 
 // ---- Bindings ----
@@ -166,10 +177,6 @@ static void match_sizes(tvms_host *h, tvms_list wanted, tvms_list given,
   }
 }
 
-static tvms_host_value *TVMS_NULLABLE match_type(tvms_host *h, const tvms_node *type,
-                                                 tvms_host_value *value,
-                                                 tvms_span span);
-
 static tvms_host_value *TVMS_NULLABLE match_fields(tvms_host *h, tvms_list types,
                                                    const tvms_host_value *value,
                                                    tvms_span span) {
@@ -181,15 +188,15 @@ static tvms_host_value *TVMS_NULLABLE match_fields(tvms_host *h, tvms_list types
   made->fields =
       tvms_arena_array(&h->run->context->scratch, tvms_host_value *, types.len);
   for (uint32_t i = 0; i < types.len && !h->failed; i++)
-    made->fields[i] = match_type(h, types.items[i], value->fields[i], span);
+    made->fields[i] = tvms_host_match(h, types.items[i], value->fields[i], span);
   return h->failed ? NULL : made;
 }
 
-// The value with the sizes that the type says, which are checked.
-static tvms_host_value *TVMS_NULLABLE match_type(tvms_host *h, const tvms_node *type,
-                                                 tvms_host_value *value,
-                                                 tvms_span span) {
+tvms_host_value *tvms_host_match(tvms_host *h, const tvms_node *type,
+                                 tvms_host_value *value, tvms_span span) {
   tvms_list dims;
+  if (value->kind == TVMS_HOST_OBJECT)
+    return tvms_host_unboxed(h, type, value, "match_cast: ", span);
   if (type->kind == TVMS_NODE_SINFO_TUPLE && value->kind == TVMS_HOST_TUPLE)
     return match_fields(h, tvms_as_sinfo_tuple(type)->fields, value, span);
   if (type->kind == TVMS_NODE_SINFO_PRIM && value->kind == TVMS_HOST_NUMBER) {
@@ -211,14 +218,16 @@ static void run_binding(tvms_host *h, tvms_node *node) {
   tvms_node *var = tvms_relax_binding_var(node);
   tvms_node *source = tvms_relax_binding_value(node);
   tvms_host_value *value = NULL;
+  h->unused = node->kind != TVMS_NODE_MATCH_CAST && h->uses[var->id] < 2;
   if (source->kind == TVMS_NODE_CALL)
     value = tvms_host_call(h, source,
                            tvms_symbol_text(h->run->context, tvms_as_var(var)->name));
   else
     value = tvms_host_eval(h, source);
+  h->unused = false;
   if (!value) return;
   if (node->kind == TVMS_NODE_MATCH_CAST)
-    value = match_type(h, tvms_as_match_cast(node)->type, value, node->span);
+    value = tvms_host_match(h, tvms_as_match_cast(node)->type, value, node->span);
   h->values[var->id] = value;
   // Sizes may speak of a number.
   if (value && value->kind == TVMS_HOST_NUMBER && !tvms_dtype_is_void(var->dtype))

@@ -7,4 +7,9 @@
 // The value of an expression; what it needs is appended to the statements. NULL: refused.
 tvms_host_value *TVMS_NULLABLE tvms_host_eval(tvms_host *h, tvms_node *expr);
 
+// A value with the sizes that a type says, which are checked when it runs; those that are not known yet are
+// learnt. NULL: refused.
+tvms_host_value *TVMS_NULLABLE tvms_host_match(tvms_host *h, const tvms_node *type,
+                                               tvms_host_value *value, tvms_span span);
+
 #endif

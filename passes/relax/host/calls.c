@@ -10,6 +10,7 @@
 #include "passes/relax/fuse/unpack_prim_func.h"
 #include "passes/relax/host/bindings.h"
 #include "passes/relax/host/leaves.h"
+#include "passes/relax/host/objects.h"
 #include "passes/relax/host/packed.h"
 #include "passes/relax/host/values.h"
 #include "passes/relax/make.h"
@@ -25,10 +26,25 @@ static tvms_node *tensor_type(tvms_host *h, const tvms_host_value *value) {
   return tvms_sinfo_tensor_new(h->unit, shape, value->dtype, NULL);
 }
 
-// What is handed over for a tensor, a number or the numbers of a shape.
-static void hand_over(tvms_host *h, const tvms_host_value *value,
-                      tvms_fuse_passed_list *passed) {
+// Is the next parameter of a callee an object?
+static bool takes_object(const tvms_prim_func *callee,
+                         const tvms_fuse_passed_list *passed) {
+  uint32_t at = passed->len;
+  return at < callee->params.len && !callee->buffers.items[at]
+         && tvms_dtype_is_handle(callee->params.items[at]->dtype);
+}
+
+// What is handed over for an object, a tensor, a number or the numbers of a shape.
+static void hand_over(tvms_host *h, const tvms_prim_func *callee,
+                      tvms_host_value *value, tvms_fuse_passed_list *passed) {
   tvms_memory *memory = tvms_host_memory(h);
+  if (takes_object(callee, passed)) {
+    const tvms_host_value *object = tvms_host_boxed(h, value);
+    if (object)
+      tvms_vec_push(memory, passed,
+                    ((tvms_fuse_passed){tvms_host_item_pointer(h, object), NULL}));
+    return;
+  }
   if (value->kind == TVMS_HOST_TENSOR)
     tvms_vec_push(memory, passed,
                   ((tvms_fuse_passed){value->data, tensor_type(h, value)}));
@@ -37,7 +53,7 @@ static void hand_over(tvms_host *h, const tvms_host_value *value,
   for (uint32_t i = 0; value->kind == TVMS_HOST_SHAPE && i < value->dims.len; i++)
     tvms_vec_push(memory, passed, ((tvms_fuse_passed){value->dims.items[i], NULL}));
   for (uint32_t i = 0; value->kind == TVMS_HOST_TUPLE && i < value->count; i++)
-    hand_over(h, value->fields[i], passed);
+    hand_over(h, callee, value->fields[i], passed);
 }
 
 // The sizes that the callee takes, in `values`. Returns why they cannot be told.
@@ -82,10 +98,11 @@ static void push_call(tvms_host *h, tvms_sym name, const tvms_prim_func *callee,
   tvms_vec_fini(memory, &sizes);
 }
 
-static bool eval_args(tvms_host *h, tvms_list args, tvms_fuse_passed_list *passed) {
+static bool eval_args(tvms_host *h, const tvms_prim_func *callee, tvms_list args,
+                      tvms_fuse_passed_list *passed) {
   for (uint32_t i = 0; i < args.len; i++) {
     tvms_host_value *value = tvms_host_eval(h, args.items[i]);
-    if (value) hand_over(h, value, passed);
+    if (value) hand_over(h, callee, value, passed);
   }
   return !h->failed;
 }
@@ -98,7 +115,7 @@ static tvms_host_value *TVMS_NULLABLE call_prim_func(tvms_host *h,
   tvms_fuse_passed_list passed = {0};
   tvms_node_map sizes;
   tvms_node_map_init(&sizes, tvms_host_memory(h));
-  bool known = eval_args(h, call->args, &passed);
+  bool known = eval_args(h, callee, call->args, &passed);
   const char *why = tvms_fuse_unpack_obstacle(callee);
   if (known && !why && passed.len != callee->params.len)
     why = "it does not pass what its callee takes";
@@ -124,13 +141,14 @@ static tvms_host_value *TVMS_NULLABLE call_prim_func(tvms_host *h,
 static tvms_host_value *TVMS_NULLABLE result_memory(tvms_host *h, const tvms_node *node,
                                                     const tvms_host_function *callee,
                                                     uint32_t at, tvms_node_map *sizes) {
-  const tvms_buffer *buffer =
-      tvms_as_buffer(callee->made->buffers.items[callee->input_count + at]);
+  const tvms_node *result = callee->made->buffers.items[callee->input_count + at];
+  if (!result) return tvms_host_slot(h);
+  const tvms_buffer *buffer = tvms_as_buffer(result);
   tvms_list dims = tvms_list_copy(h->unit, buffer->shape.items, buffer->shape.len);
   for (uint32_t i = 0; i < dims.len; i++)
     dims.items[i] =
         tvms_arith_simplify(h->unit, tvms_clone(h->unit, dims.items[i], sizes));
-  tvms_node *sent = tvms_host_sent(h, node, at);
+  tvms_node *sent = tvms_host_is_late(h, dims) ? NULL : tvms_host_sent(h, node, at);
   return tvms_host_tensor(h, "given", buffer->element, dims, sent);
 }
 
@@ -139,6 +157,14 @@ static bool pass_workspace(tvms_host *h, const tvms_host_function *callee,
   if (!callee->has_workspace) return true;
   const tvms_node *buffer = callee->made->buffers.items[callee->made->buffers.len - 1];
   tvms_node *bytes = tvms_clone(h->unit, tvms_as_buffer(buffer)->shape.items[0], sizes);
+  tvms_list size = tvms_list_copy(h->unit, &bytes, 1);
+  if (tvms_host_is_late(h, size)) {
+    const tvms_host_value *memory =
+        tvms_host_late_tensor(h, "memory", TVMS_DTYPE(UINT, 8), size);
+    tvms_vec_push(tvms_host_memory(h), passed,
+                  ((tvms_fuse_passed){memory->data, tensor_type(h, memory)}));
+    return true;
+  }
   tvms_node *offset = tvms_host_take(h, bytes);
   if (!offset) return false;
   tvms_vec_push(tvms_host_memory(h), passed,
@@ -152,7 +178,7 @@ static void pass_memory(tvms_host *h, const tvms_node *node,
                         tvms_node_map *sizes, tvms_host_value **leaves) {
   for (uint32_t i = 0; i < callee->result_count && !h->failed; i++) {
     leaves[i] = result_memory(h, node, callee, i, sizes);
-    if (leaves[i]) hand_over(h, leaves[i], passed);
+    if (leaves[i]) hand_over(h, callee->made, leaves[i], passed);
   }
   if (!h->failed) pass_workspace(h, callee, passed, sizes);
 }
@@ -173,9 +199,9 @@ static tvms_host_value *TVMS_NULLABLE call_function(tvms_host *h, tvms_node *nod
   tvms_fuse_passed_list passed = {0};
   tvms_node_map sizes;
   tvms_node_map_init(&sizes, tvms_host_memory(h));
-  eval_args(h, args, &passed);
+  eval_args(h, callee->made, args, &passed);
   for (uint32_t i = 0; i < function->count; i++)
-    hand_over(h, function->fields[i], &passed);
+    hand_over(h, callee->made, function->fields[i], &passed);
   if (!h->failed && passed.len != callee->input_count)
     tvms_host_refuse(h, node->span, "it does not pass what its callee takes");
   const char *why = h->failed ? NULL : solve(h, callee->made, &passed, &sizes);
@@ -199,7 +225,8 @@ static tvms_host_value *TVMS_NULLABLE allocate(tvms_host *h, tvms_node *node,
     return tvms_host_refuse(h, node->span, "the sizes of a tensor are not known");
   if (!tvms_host_exprs(h, dims, node->span, &made)) return NULL;
   return tvms_host_tensor(h, name, node->sinfo->dtype, made,
-                          tvms_host_sent(h, node, 0));
+                          tvms_host_is_late(h, made) ? NULL
+                                                     : tvms_host_sent(h, node, 0));
 }
 
 static tvms_host_value *TVMS_NULLABLE allocate_storage(tvms_host *h,
@@ -209,8 +236,30 @@ static tvms_host_value *TVMS_NULLABLE allocate_storage(tvms_host *h,
   if (size->kind != TVMS_HOST_SHAPE || size->dims.len != 1)
     return tvms_host_refuse(h, call->head.span, "its size is not a number of bytes");
   tvms_host_value *storage = tvms_host_value_new(h, TVMS_HOST_STORAGE);
+  if (tvms_host_is_late(h, size->dims)) {
+    const tvms_host_value *memory =
+        tvms_host_late_tensor(h, "memory", TVMS_DTYPE(UINT, 8), size->dims);
+    storage->data = memory->data;
+    return storage;
+  }
   storage->number = tvms_host_take(h, size->dims.items[0]);
   return storage->number ? storage : NULL;
+}
+
+// The pointer to a byte of a storage.
+static tvms_node *place_in(tvms_host *h, const tvms_host_value *storage,
+                           const tvms_host_value *offset) {
+  bool begins = tvms_node_is_int(offset->number, 0);
+  if (!storage->data) {
+    tvms_node *at = storage->number;
+    if (!begins)
+      at = tvms_binary_new(h->unit, TVMS_NODE_ADD, at, offset->number, TVMS_NO_SPAN);
+    return tvms_host_place(h, at);
+  }
+  if (begins) return storage->data;
+  tvms_node *args[] = {storage->data, offset->number};
+  return tvms_call_new_of(h->unit, TVMS_DTYPE(HANDLE, 64),
+                          TVMS_TIR_handle_add_byte_offset, args, 2, TVMS_NO_SPAN);
 }
 
 static tvms_host_value *TVMS_NULLABLE allocate_in(tvms_host *h, const tvms_call *call,
@@ -223,12 +272,9 @@ static tvms_host_value *TVMS_NULLABLE allocate_in(tvms_host *h, const tvms_call 
               && shape->kind == TVMS_HOST_SHAPE
               && call->args.items[3]->kind == TVMS_NODE_DTYPE_IMM;
   if (!good) return tvms_host_refuse(h, call->head.span, "its storage is not known");
-  tvms_node *at = storage->number;
-  if (!tvms_node_is_int(offset->number, 0))
-    at = tvms_binary_new(h->unit, TVMS_NODE_ADD, at, offset->number, TVMS_NO_SPAN);
   tvms_dtype dtype = tvms_as_dtype_imm(call->args.items[3])->value;
   tvms_node *buffer =
-      tvms_host_declare(h, name, dtype, shape->dims, tvms_host_place(h, at));
+      tvms_host_declare(h, name, dtype, shape->dims, place_in(h, storage, offset));
   tvms_host_value *value =
       tvms_host_tensor(h, name, dtype, shape->dims, tvms_as_buffer(buffer)->data);
   value->buffer = buffer;

@@ -21,20 +21,25 @@ typedef enum {
   TVMS_HOST_TUPLE,
   TVMS_HOST_STORAGE,  // a part of the workspace
   TVMS_HOST_FUNCTION,  // a Relax function of the module, and what goes behind its arguments
+  TVMS_HOST_OBJECT,  // an item of a list of objects
 } tvms_host_kind;
 
 // Nodes are of the PrimFunc.
 typedef struct tvms_host_value tvms_host_value;
 struct tvms_host_value {
   tvms_host_kind kind;
-  tvms_dtype dtype;                 // TENSOR: of its elements
-  tvms_list dims;                   // TENSOR, SHAPE
-  tvms_node *TVMS_NULLABLE data;    // TENSOR: the pointer
+  tvms_dtype dtype;  // TENSOR: of its elements
+  tvms_list dims;    // TENSOR, SHAPE
+  tvms_node *TVMS_NULLABLE
+      data;  // TENSOR: the pointer; STORAGE: likewise, if it is no part of the
+             // workspace; OBJECT: the list
   tvms_node *TVMS_NULLABLE buffer;  // TENSOR: with these sizes, if it is declared
   tvms_node *TVMS_NULLABLE number;  // NUMBER; STORAGE: where it begins, in bytes
   tvms_host_value **fields;         // TUPLE; FUNCTION: what it has captured
   uint32_t count;
-  uint32_t member;  // FUNCTION
+  uint32_t member;                     // FUNCTION
+  uint32_t index;                      // OBJECT: of the item
+  tvms_host_value *TVMS_NULLABLE box;  // TENSOR, STORAGE: the object whose memory it is
 };
 
 // Memory that a tensor shall be made in: one of the results, or of those of a branch. The
@@ -74,8 +79,11 @@ typedef struct {
   const tvms_function *source;
   tvms_unit *unit;
   tvms_node_map known;  // symbols of the Relax function: expressions of the PrimFunc
+  tvms_node_map told;   // variables of the PrimFunc that callers know
   tvms_relax_definitions definitions;
   tvms_host_value **values;  // by id of the variables of the Relax function
+  uint8_t *uses;             // likewise: how often each stands there, up to 2
+  bool unused;               // nothing uses what is evaluated
   tvms_node_vec params;
   tvms_node_vec buffers;    // by parameter; NULL: a number
   tvms_node_vec constants;  // statements that come first
@@ -83,6 +91,8 @@ typedef struct {
   tvms_node_vec stmts;  // of the scope in progress
   uint32_t branches;    // that it stands in
   TVMS_VEC(tvms_host_destination) destinations;
+  tvms_node *TVMS_NULLABLE objects;  // the list of its objects, a pointer
+  uint32_t object_count;
   tvms_node *workspace;  // a buffer of bytes
   struct {
     int64_t fixed;

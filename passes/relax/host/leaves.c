@@ -5,6 +5,7 @@
 
 #include "ir/build.h"
 #include "ir/op.h"
+#include "passes/relax/host/objects.h"
 #include "passes/relax/host/values.h"
 #include "structinfo/sinfo.h"
 
@@ -152,6 +153,10 @@ static void copy(tvms_host *h, const tvms_host_value *from, tvms_node *to) {
 }
 
 void tvms_host_deliver(tvms_host *h, tvms_host_value *leaf, tvms_host_value *to) {
+  if (to->kind == TVMS_HOST_OBJECT) {
+    tvms_host_box_into(h, leaf, to);
+    return;
+  }
   if (leaf->kind == TVMS_HOST_TENSOR) {
     if (leaf->data != to->data) copy(h, leaf, to->data);
     return;
@@ -182,6 +187,8 @@ static tvms_node *loaded(tvms_host *h, tvms_node *buffer, int64_t index, bool sc
 
 tvms_host_value *tvms_host_read(tvms_host *h, const tvms_node *type,
                                 tvms_host_value *memory) {
+  if (memory->kind == TVMS_HOST_OBJECT)
+    return tvms_host_unboxed(h, type, memory, "", TVMS_NO_SPAN);
   if (type->kind == TVMS_NODE_SINFO_PRIM)
     return tvms_host_number(h, loaded(h, tvms_host_buffer_of(h, memory), 0, true));
   if (type->kind == TVMS_NODE_SINFO_SHAPE) {

@@ -24,11 +24,11 @@ void tvms_host_send(tvms_host *h, const tvms_node *expr, uint32_t at, tvms_node 
 tvms_node *TVMS_NULLABLE tvms_host_sent(const tvms_host *h, const tvms_node *node,
                                         uint32_t leaf);
 
-// Writes a leaf, a tensor, a number or a shape, to the tensor `to`, unless it is there.
+// Writes a leaf, a tensor, a number or a shape, to the tensor `to`, unless it is there; any leaf to an object.
 void tvms_host_deliver(tvms_host *h, tvms_host_value *leaf, tvms_host_value *to);
 
 // What a leaf of this type is whose numbers, or elements, are in `memory`: a tensor is that itself.
-tvms_host_value *tvms_host_read(tvms_host *h, const tvms_node *type,
-                                tvms_host_value *memory);
+tvms_host_value *TVMS_NULLABLE tvms_host_read(tvms_host *h, const tvms_node *type,
+                                              tvms_host_value *memory);
 
 #endif

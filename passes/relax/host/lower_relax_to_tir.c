@@ -13,18 +13,21 @@
 // callers of the Relax function pass and get (docs/native.md). Kernels and other Relax functions are
 // called directly, with pointers and sizes, closures with what they hold behind the arguments; branches are `if`, match_casts assertions, reshapes
 // other sizes of the same memory, constants data of the function. A recursive function allocates
-// its own memory. What cannot be said so is an error at its place. TVM has no such pass.
+// its own memory. What packed functions give, and tensors of sizes that callers cannot know, are objects
+// (objects.c). What cannot be said so is an error at its place. TVM has no such pass.
 #include "arith/analyzer.h"
 #include "ir/build.h"
 #include "ir/clone.h"
 #include "ir/contract.h"
 #include "ir/object.h"
 #include "ir/stmt.h"
+#include "ir/walk.h"
 #include "passes/relax/analysis/call_graph.h"
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/fuse/unpack_prim_func.h"
 #include "passes/relax/host/bindings.h"
 #include "passes/relax/host/leaves.h"
+#include "passes/relax/host/objects.h"
 #include "passes/relax/host/values.h"
 #include "structinfo/make.h"
 #include "support/diag.h"
@@ -74,15 +77,24 @@ static void learn(tvms_host *h, const tvms_node *type) {
   }
 }
 
+// A parameter that is an object.
+static tvms_host_value *object_param(tvms_host *h, const char *name) {
+  tvms_strbuf_putc(&h->inputs, 'o');
+  h->plain = false;
+  tvms_node *param = number_var(h, name, TVMS_DTYPE(HANDLE, 64));
+  add_param(h, param, NULL);
+  return tvms_host_object_param(h, param);
+}
+
 static tvms_host_value *TVMS_NULLABLE tensor_param(tvms_host *h, const tvms_node *type,
                                                    const char *name, tvms_span span) {
   tvms_list dims, made;
   int64_t ndim = tvms_as_sinfo_tensor(type)->ndim;
-  if (tvms_dtype_is_void(type->dtype))
-    return tvms_host_refuse(h, span, "a parameter is a tensor of unknown data type");
+  if (tvms_dtype_is_void(type->dtype) || ndim < 0) return object_param(h, name);
+  tvms_strbuf_putc(&h->inputs, 't');
   if (tvms_sinfo_dims(type, &dims)) {
     if (!tvms_host_exprs(h, dims, span, &made)) return NULL;
-  } else if (ndim >= 0) {
+  } else {
     tvms_node_vec sizes = {0};
     for (int64_t i = 0; i < ndim; i++) {
       char text[96];
@@ -92,8 +104,6 @@ static tvms_host_value *TVMS_NULLABLE tensor_param(tvms_host *h, const tvms_node
     }
     made = tvms_list_copy(h->unit, sizes.items, sizes.len);
     tvms_vec_fini(tvms_host_memory(h), &sizes);
-  } else {
-    return tvms_host_refuse(h, span, "a parameter is a tensor of unknown rank");
   }
   tvms_node *buffer = tvms_host_buffer(h, name, type->dtype, made);
   add_buffer_param(h, buffer);
@@ -127,8 +137,7 @@ static tvms_host_value *TVMS_NULLABLE shape_param(tvms_host *h, const tvms_node 
   int64_t ndim = tvms_as_sinfo_shape(type)->ndim;
   tvms_list dims = {NULL, 0};
   bool known = tvms_sinfo_dims(type, &dims);
-  if (ndim < 0)
-    return tvms_host_refuse(h, span, "a parameter is a shape of unknown rank");
+  if (ndim < 0) return object_param(h, name);
   tvms_node_vec sizes = {0};
   for (int64_t i = 0; i < ndim; i++) {
     char text[96];
@@ -169,9 +178,7 @@ static tvms_host_value *TVMS_NULLABLE tuple_param(tvms_host *h, const tvms_node 
 static tvms_host_value *TVMS_NULLABLE param_of(tvms_host *h, const tvms_node *type,
                                                const char *name, tvms_span span) {
   switch ((int)type->kind) {
-  case TVMS_NODE_SINFO_TENSOR:
-    tvms_strbuf_putc(&h->inputs, 't');
-    return tensor_param(h, type, name, span);
+  case TVMS_NODE_SINFO_TENSOR: return tensor_param(h, type, name, span);
   case TVMS_NODE_SINFO_TUPLE: return tuple_param(h, type, name, span);
   case TVMS_NODE_SINFO_SHAPE: return shape_param(h, type, name, span);
   case TVMS_NODE_SINFO_PRIM: {
@@ -181,10 +188,20 @@ static tvms_host_value *TVMS_NULLABLE param_of(tvms_host *h, const tvms_node *ty
     return tvms_host_number(
         h, number_param(h, tvms_as_sinfo_prim(type)->value, name, dtype, span));
   }
-  default:
-    return tvms_host_refuse(
-        h, span,
-        "a parameter is neither a tensor, a number, a shape nor a tuple of such");
+  case TVMS_NODE_SINFO_OBJECT: return object_param(h, name);
+  default: return tvms_host_refuse(h, span, "a parameter is a function");
+  }
+}
+
+// What callers know: the numbers and sizes of the arguments.
+static void learn_told(tvms_host *h) {
+  for (uint32_t i = 0; i < h->params.len; i++) {
+    tvms_node *buffer = h->buffers.items[i], *param = h->params.items[i];
+    if (!buffer) tvms_node_map_put(&h->told, param, param);
+    for (uint32_t k = 0; buffer && k < tvms_as_buffer(buffer)->shape.len; k++) {
+      tvms_node *size = tvms_as_buffer(buffer)->shape.items[k];
+      tvms_node_map_put(&h->told, size, size);
+    }
   }
 }
 
@@ -209,11 +226,27 @@ static void add_params(tvms_host *h) {
       tvms_host_refuse(h, param->span, "a parameter has no type");
     }
   }
+  learn_told(h);
 }
 
 // ---- Results ----
 
-// A buffer for a leaf of the result. Its sizes are those of the value, which is not there yet.
+// A result that is an object: the pointer to an item of a list of the caller.
+static tvms_node *object_result(tvms_host *h, uint32_t at, bool single) {
+  char name[32];
+  snprintf(name, sizeof name, single ? "result" : "result_%u", at);
+  return number_var(h, name, TVMS_DTYPE(HANDLE, 64));
+}
+
+// Does nothing tell where a result of this type would be written?
+static bool is_object_type(const tvms_node *type) {
+  if (type->kind == TVMS_NODE_SINFO_TENSOR) return tvms_dtype_is_void(type->dtype);
+  if (type->kind == TVMS_NODE_SINFO_SHAPE) return tvms_as_sinfo_shape(type)->ndim < 0;
+  return type->kind == TVMS_NODE_SINFO_OBJECT;
+}
+
+// A buffer for a leaf of the result, NULL for an object. Its sizes are those of the value, which is not
+// there yet.
 static tvms_node *TVMS_NULLABLE result_param(tvms_host *h, const tvms_node *type,
                                              uint32_t at, bool single,
                                              tvms_strbuf *pattern) {
@@ -222,12 +255,13 @@ static tvms_node *TVMS_NULLABLE result_param(tvms_host *h, const tvms_node *type
   tvms_span span = h->source->head.span;
   tvms_list dims = {NULL, 0};
   tvms_dtype dtype = type->dtype;
+  if (is_object_type(type)) {
+    tvms_strbuf_putc(pattern, 'o');
+    add_param(h, object_result(h, at, single), NULL);
+    return NULL;
+  }
   switch ((int)type->kind) {
-  case TVMS_NODE_SINFO_TENSOR:
-    tvms_strbuf_putc(pattern, 't');
-    if (tvms_dtype_is_void(dtype))
-      return tvms_host_refuse(h, span, "the data type of a result is not known");
-    break;
+  case TVMS_NODE_SINFO_TENSOR: tvms_strbuf_putc(pattern, 't'); break;
   case TVMS_NODE_SINFO_PRIM:
     tvms_strbuf_putc(pattern, 'n');
     if (tvms_dtype_is_void(dtype)) dtype = TVMS_DTYPE(INT, 64);
@@ -235,16 +269,12 @@ static tvms_node *TVMS_NULLABLE result_param(tvms_host *h, const tvms_node *type
   case TVMS_NODE_SINFO_SHAPE: {
     int64_t ndim = tvms_as_sinfo_shape(type)->ndim;
     tvms_strbuf_printf(pattern, "s%lld", (long long)ndim);
-    if (ndim < 0)
-      return tvms_host_refuse(h, span, "a result is a shape of unknown rank");
     tvms_node *count = tvms_host_int(h, ndim);
     dims = tvms_list_copy(h->unit, &count, 1);
     dtype = TVMS_DTYPE(INT, 64);
     break;
   }
-  default:
-    return tvms_host_refuse(
-        h, span, "a result is neither a tensor, a number, a shape nor a tuple of such");
+  default: return tvms_host_refuse(h, span, "a result is a function");
   }
   tvms_node *buffer = tvms_host_buffer(h, name, dtype, dims);
   add_buffer_param(h, buffer);
@@ -275,6 +305,7 @@ static const tvms_node *TVMS_NULLABLE result_type(const tvms_host *h) {
 static void size_results(tvms_host *h, const tvms_node_vec *results) {
   const tvms_node *ret = h->source->ret;
   for (uint32_t i = 0; i < results->len && !h->failed; i++) {
+    if (!results->items[i]) continue;
     tvms_buffer *buffer = tvms_as_buffer(results->items[i]);
     bool typed = ret && i < tvms_host_leaves(ret);
     const tvms_node *type = typed ? tvms_host_leaf_type(ret, i) : NULL;
@@ -289,44 +320,43 @@ static void size_results(tvms_host *h, const tvms_node_vec *results) {
   }
 }
 
-// Does every size of the results follow from the parameters?
-static void check_results(tvms_host *h, const tvms_node_vec *results) {
-  tvms_memory *memory = tvms_host_memory(h);
-  tvms_node_map told;
-  tvms_node_map_init(&told, memory);
-  tvms_node_vec free = {0};
-  for (uint32_t i = 0; i < h->params.len; i++) {
-    const tvms_node *buffer = h->buffers.items[i];
-    bool result = false;
-    for (uint32_t k = 0; k < results->len; k++)
-      result |= results->items[k] == buffer;
-    if (!buffer) tvms_node_map_put(&told, h->params.items[i], h->params.items[i]);
-    for (uint32_t k = 0; buffer && !result && k < tvms_as_buffer(buffer)->shape.len;
-         k++)
-      tvms_node_map_put(&told, tvms_as_buffer(buffer)->shape.items[k],
-                        tvms_as_buffer(buffer)->shape.items[k]);
-  }
-  for (uint32_t i = 0; i < results->len; i++) {
-    tvms_list shape = tvms_as_buffer(results->items[i])->shape;
-    for (uint32_t k = 0; k < shape.len; k++)
-      tvms_relax_symbols_free(memory, shape.items[k], &told, &free);
-  }
-  if (h->workspace)
-    tvms_relax_symbols_free(memory, tvms_as_buffer(h->workspace)->shape.items[0], &told,
-                            &free);
-  if (free.len)
-    tvms_host_refuse(
-        h, h->source->head.span,
-        "the size of a result or of its memory is known only when it runs");
-  tvms_vec_fini(memory, &free);
-  tvms_node_map_fini(&told);
+// Result `at`, a tensor, is an object: callers cannot know its sizes.
+static void make_object(tvms_host *h, uint32_t at, tvms_node_vec *results,
+                        tvms_strbuf *pattern) {
+  uint32_t letter = 0;
+  for (uint32_t left = at + 1; left; letter++)
+    left -= strchr("tnso", pattern->text[letter]) != NULL;
+  pattern->text[letter - 1] = 'o';
+  h->params.items[h->input_count + at] = object_result(h, at, results->len == 1);
+  h->buffers.items[h->input_count + at] = NULL;
+  results->items[at] = NULL;
 }
 
-static void deliver_results(tvms_host *h, tvms_host_value *value,
-                            const tvms_node_vec *results) {
-  for (uint32_t i = 0; i < results->len; i++) {
-    tvms_host_value *leaf = tvms_host_leaf(value, i);
-    tvms_buffer *buffer = tvms_as_buffer(results->items[i]);
+// Do callers not know what memory a leaf of the result needs?
+static bool is_made_late(tvms_host *h, const tvms_host_value *leaf) {
+  if (leaf->kind == TVMS_HOST_TENSOR) return tvms_host_is_late(h, leaf->dims);
+  return leaf->kind == TVMS_HOST_OBJECT;
+}
+
+// Result `at` is set to a leaf, if it is an object.
+static bool deliver_object(tvms_host *h, uint32_t at, tvms_host_value *leaf,
+                           const tvms_node_vec *results) {
+  if (results->items[at]) return false;
+  tvms_node *param = h->params.items[h->input_count + at];
+  tvms_host_deliver(h, leaf, tvms_host_object_param(h, param));
+  return true;
+}
+
+static void deliver_results(tvms_host *h, tvms_host_value *value, bool single,
+                            tvms_node_vec *results, tvms_strbuf *pattern) {
+  for (uint32_t i = 0; i < results->len && !h->failed; i++) {
+    // An object may be a tuple.
+    bool whole = single && !results->items[i];
+    tvms_host_value *leaf = whole ? value : tvms_host_leaf(value, i);
+    if (leaf && results->items[i] && is_made_late(h, leaf))
+      make_object(h, i, results, pattern);
+    if (leaf && deliver_object(h, i, leaf, results)) continue;
+    tvms_buffer *buffer = leaf ? tvms_as_buffer(results->items[i]) : NULL;
     if (!leaf || leaf->kind == TVMS_HOST_NOTHING || leaf->kind == TVMS_HOST_STORAGE
         || leaf->kind == TVMS_HOST_FUNCTION) {
       tvms_host_refuse(h, h->source->head.span,
@@ -435,12 +465,14 @@ static void make_function(tvms_host *h, tvms_host_function *made) {
   }
   const tvms_node *body = tvms_as_seq_expr(h->source->body)->body;
   for (uint32_t i = 0; i < results.len && !h->failed; i++)
-    tvms_host_send(h, body, i, tvms_as_buffer(results.items[i])->data);
+    if (results.items[i])
+      tvms_host_send(h, body, i, tvms_as_buffer(results.items[i])->data);
   tvms_host_value *value = h->failed ? NULL : tvms_host_eval(h, h->source->body);
-  if (value) deliver_results(h, value, &results);
+  bool single = type && type->kind != TVMS_NODE_SINFO_TUPLE;
+  if (value) deliver_results(h, value, single, &results, &pattern);
   if (!h->failed) add_workspace(h, made);
-  if (!h->failed) check_results(h, &results);
   if (!h->failed) {
+    tvms_host_add_list(h);
     set_params(h, function);
     function->attrs = attrs_of(h, &pattern);
     function->body = body_of(h);
@@ -464,7 +496,21 @@ static void close_function(tvms_host *h) {
   tvms_vec_fini(memory, &h->destinations);
   tvms_strbuf_fini(&h->inputs);
   tvms_node_map_fini(&h->known);
+  tvms_node_map_fini(&h->told);
   tvms_relax_definitions_fini(&h->definitions);
+}
+
+static tvms_walk_step count_use(void *self, tvms_node *node, tvms_field_role role) {
+  tvms_host *h = self;
+  (void)role;
+  if (node->kind == TVMS_NODE_VAR && h->uses[node->id] < 2) h->uses[node->id]++;
+  return TVMS_WALK_ON;
+}
+
+static void count_uses(tvms_host *h, uint32_t ids) {
+  h->uses = tvms_arena_array(&h->run->context->scratch, uint8_t, ids);
+  tvms_visitor visitor = {.self = h, .enter = count_use};
+  tvms_walk(tvms_host_memory(h), h->source->body, &visitor);
 }
 
 // Lowers member `index`.
@@ -482,10 +528,12 @@ static void lower_function(tvms_pass_run *run, tvms_host_function *functions,
                  .unit = unit,
                  .plain = true};
   tvms_node_map_init(&h.known, &run->context->memory);
+  tvms_node_map_init(&h.told, &run->context->memory);
   tvms_strbuf_init(&h.inputs, &run->context->memory);
   tvms_relax_definitions_init(&h.definitions, member->unit, source);
   h.values = tvms_arena_array(&run->context->scratch, tvms_host_value *,
                               member->unit->next_id);
+  count_uses(&h, member->unit->next_id);
   tvms_node *none = tvms_host_int(&h, 0);
   h.workspace = tvms_host_buffer(&h, "workspace", TVMS_DTYPE(UINT, 8),
                                  tvms_list_copy(unit, &none, 1));

@@ -1,53 +1,30 @@
-// A packed function is called by T.call_packed and writes into tensors that it is given: a tensor
-// that it made itself would have a size that nobody knows, and T.call_packed gives 32 bits.
+// A packed function is called by T.call_packed and writes into tensors that it is given, or gives an object
+// (objects.c). Tensors are lent to it. A shape or a tuple is an object that is made for it; functions of
+// runtime/boxes.def, which libraries have themselves, are lent shapes.
 #include "passes/relax/host/packed.h"
 
 #include "ir/build.h"
 #include "passes/relax/host/bindings.h"
+#include "passes/relax/host/objects.h"
 #include "passes/relax/host/values.h"
+#include "runtime/box.h"
 #include "structinfo/sinfo.h"
 
-static const tvms_dtype pointer_type = {.code = TVMS_HANDLE, .bits = 64, .lanes = 1};
+#include <stdio.h>
 
-static tvms_node *zero_of(tvms_host *h, tvms_dtype dtype) {
-  if (tvms_dtype_is_real(dtype))
-    return tvms_float_imm_new(h->unit, dtype, 0, TVMS_NO_SPAN);
-  return tvms_int_imm_new(h->unit, dtype, 0, TVMS_NO_SPAN);
-}
-
-// What a packed function takes for a tensor.
-static tvms_node *packed_tensor(tvms_host *h, const tvms_host_value *tensor) {
-  tvms_unit *unit = h->unit;
-  tvms_node *dims =
-      tvms_call_new_of(unit, pointer_type, TVMS_TIR_tvm_stack_make_shape,
-                       tensor->dims.items, tensor->dims.len, TVMS_NO_SPAN);
-  dims->sinfo =
-      tvms_pointer_var_new(unit, 0, TVMS_DTYPE(INT, 64), 0, TVMS_NO_SPAN)->sinfo;
-  tvms_dtype index = TVMS_DTYPE(INT, 32);
-  tvms_node *args[] = {
-      tensor->data,
-      dims,
-      zero_of(h, index),
-      tvms_int_imm_new(unit, index, tensor->dims.len, TVMS_NO_SPAN),
-      zero_of(h, tensor->dtype),
-      zero_of(h, TVMS_DTYPE(INT, 64)),
-  };
-  return tvms_call_new_of(unit, pointer_type, TVMS_TIR_tvm_stack_make_array, args, 6,
-                          TVMS_NO_SPAN);
-}
-
-static tvms_node *TVMS_NULLABLE packed_argument(tvms_host *h, tvms_node *node) {
+static tvms_node *TVMS_NULLABLE packed_argument(tvms_host *h, tvms_node *node,
+                                                bool own) {
   if (node->kind == TVMS_NODE_STRING_IMM) {
     tvms_bytes text = tvms_as_string_imm(node)->value;
     return tvms_string_imm_new(h->unit, text.text, text.len, node->span);
   }
   tvms_host_value *value = tvms_host_eval(h, node);
   if (!value) return NULL;
-  if (value->kind == TVMS_HOST_TENSOR) return packed_tensor(h, value);
+  if (value->kind == TVMS_HOST_TENSOR) return tvms_host_lent_tensor(h, value);
   if (value->kind == TVMS_HOST_NUMBER) return value->number;
-  return tvms_host_refuse(
-      h, node->span,
-      "a packed function is passed neither a tensor, a number nor a text");
+  if (value->kind == TVMS_HOST_SHAPE && own) return tvms_host_lent_shape(h, value);
+  const tvms_host_value *object = tvms_host_boxed(h, value);
+  return object ? tvms_host_item(h, object) : NULL;
 }
 
 // ---- Functions of the run time that make no new data ----
@@ -129,29 +106,49 @@ static known_function *TVMS_NULLABLE find_known(tvms_bytes name) {
   return NULL;
 }
 
+// A call of what gives nothing.
+static tvms_host_value *push_call(tvms_host *h, tvms_bytes name,
+                                  const tvms_node_vec *args, tvms_span span) {
+  tvms_memory *memory = tvms_host_memory(h);
+  tvms_node_vec all = {0};
+  tvms_vec_push(memory, &all,
+                tvms_string_imm_new(h->unit, name.text, name.len, TVMS_NO_SPAN));
+  for (uint32_t i = 0; i < args->len; i++)
+    tvms_vec_push(memory, &all, args->items[i]);
+  tvms_node *made = tvms_call_new_of(
+      h->unit, TVMS_DTYPE(INT, 32), TVMS_TIR_tvm_call_packed, all.items, all.len, span);
+  tvms_vec_fini(memory, &all);
+  tvms_host_push(h, tvms_evaluate_new(h->unit, made, span));
+  return tvms_host_value_new(h, TVMS_HOST_NOTHING);
+}
+
+// What a call gives, by its type.
+static tvms_host_value *TVMS_NULLABLE given(tvms_host *h, tvms_bytes name,
+                                            const tvms_node_vec *args,
+                                            const tvms_node *node) {
+  char who[128];
+  snprintf(who, sizeof who, "result of '%.96s': ", name.text);
+  const tvms_host_value *object = tvms_host_make(h, name.text, args, node->span);
+  return tvms_host_unboxed(h, node->sinfo, object, who, node->span);
+}
+
 tvms_host_value *tvms_host_call_packed(tvms_host *h, const tvms_node *node) {
+  bool unused = h->unused;
   const tvms_call *call = tvms_as_call(node);
   tvms_bytes name = tvms_as_extern_func(call->callee)->symbol;
   known_function *known = find_known(name);
   if (known) return known(h, call);
-  bool nothing = !node->sinfo || node->sinfo->kind == TVMS_NODE_SINFO_OBJECT
-                 || tvms_sinfo_is_void(node->sinfo);
-  if (!nothing)
-    return tvms_host_refuse(
-        h, node->span,
-        "a packed function makes its result; R.call_dps_packed has it write into one");
   tvms_node_vec args = {0};
-  tvms_memory *memory = tvms_host_memory(h);
-  tvms_vec_push(memory, &args,
-                tvms_string_imm_new(h->unit, name.text, name.len, TVMS_NO_SPAN));
+  bool own = tvms_box_find(name.text);
   for (uint32_t i = 0; i < call->args.len && !h->failed; i++)
-    tvms_vec_push(memory, &args, packed_argument(h, call->args.items[i]));
-  tvms_node *made = NULL;
+    tvms_vec_push(tvms_host_memory(h), &args,
+                  packed_argument(h, call->args.items[i], own));
+  tvms_host_value *value = NULL;
+  bool nothing = !node->sinfo || tvms_sinfo_is_void(node->sinfo)
+                 || (unused && node->sinfo->kind == TVMS_NODE_SINFO_OBJECT);
   if (!h->failed)
-    made = tvms_call_new_of(h->unit, TVMS_DTYPE(INT, 32), TVMS_TIR_tvm_call_packed,
-                            args.items, args.len, node->span);
-  tvms_vec_fini(memory, &args);
-  if (!made) return NULL;
-  tvms_host_push(h, tvms_evaluate_new(h->unit, made, node->span));
-  return tvms_host_value_new(h, TVMS_HOST_NOTHING);
+    value =
+        nothing ? push_call(h, name, &args, node->span) : given(h, name, &args, node);
+  tvms_vec_fini(tvms_host_memory(h), &args);
+  return value;
 }

@@ -4,8 +4,7 @@
 
 #include "passes/relax/host/host.h"
 
-// The value of a CALL of an EXTERN_FUNC, which gives nothing. Tensors are passed without their
-// memory changing hands. NULL: refused, it gives something.
+// The value of a CALL of an EXTERN_FUNC. Tensors are passed without their memory changing hands. NULL: refused.
 tvms_host_value *TVMS_NULLABLE tvms_host_call_packed(tvms_host *h,
                                                      const tvms_node *node);
 

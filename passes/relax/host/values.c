@@ -10,6 +10,7 @@
 #include "ir/fold.h"
 #include "ir/walk.h"
 #include "passes/relax/analysis/symbols.h"
+#include "passes/relax/host/objects.h"
 #include "passes/relax/make.h"
 #include "support/diag.h"
 #include "support/diag_ids.h"
@@ -199,6 +200,8 @@ tvms_node *tvms_host_place(tvms_host *h, tvms_node *offset) {
 
 tvms_host_value *tvms_host_tensor(tvms_host *h, const char *name, tvms_dtype dtype,
                                   tvms_list dims, tvms_node *data) {
+  if (!data && tvms_host_is_late(h, dims))
+    return tvms_host_late_tensor(h, name, dtype, dims);
   tvms_host_value *value = tvms_host_value_new(h, TVMS_HOST_TENSOR);
   value->dtype = dtype;
   value->dims = dims;

@@ -45,7 +45,8 @@ tvms_node *tvms_host_take(tvms_host *h, tvms_node *bytes);
 // The pointer to a byte of the workspace.
 tvms_node *tvms_host_place(tvms_host *h, tvms_node *offset);
 
-// A new tensor; at `data`, or somewhere in the workspace if it is NULL.
+// A new tensor; at `data`, or somewhere in the workspace if it is NULL: as an object if callers do not know
+// its sizes.
 tvms_host_value *tvms_host_tensor(tvms_host *h, const char *name, tvms_dtype dtype,
                                   tvms_list dims, tvms_node *TVMS_NULLABLE data);
 

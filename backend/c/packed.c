@@ -1,0 +1,270 @@
+// Packed functions in C text: arguments in an array of words, tensors beside them.
+//
+// What a text needs for them stands in its head once: prototypes of libtvms_rt.a, and the search for
+// functions of whoever loaded the library. backend/llvm/packed.c and boxes.c make the same.
+#include "backend/c/packed.h"
+
+#include "backend/c/entry.h"
+#include "backend/c/expr.h"
+#include "backend/c/memory.h"
+#include "backend/core/boxes.h"
+#include "interp/meaning.h"
+#include "interp/result.h"
+#include "interp/structs.h"
+#include "ir/build.h"
+#include "ir/op.h"
+#include "runtime/abi.h"
+
+static const char host_text[] =
+    "__attribute__((weak)) int TVMFFIEnvModLookupFromImports(void *, const char *, void **);\n"
+    "__attribute__((weak)) int TVMFFIFunctionCall(void *, void *, i32, void *);\n"
+    "int (*__TVMFFIEnvModLookupFromImports)(void *, const char *, void **) = 0;\n"
+    "int (*__TVMFFIFunctionCall)(void *, void *, i32, void *) = 0;\n"
+    "void *__tvm_ffi__library_ctx = 0;\n"
+    "static int call_host(const char *name, i64 *args, i32 count, i64 *result) {\n"
+    "  int (*find)(void *, const char *, void **) = __TVMFFIEnvModLookupFromImports;\n"
+    "  int (*call)(void *, void *, i32, void *) = __TVMFFIFunctionCall;\n"
+    "  void *function = 0;\n"
+    "  if (!find) find = TVMFFIEnvModLookupFromImports;\n"
+    "  if (!call) call = TVMFFIFunctionCall;\n"
+    "  if (!find || !call)\n"
+    "    return fail(\"RuntimeError\", \"packed functions are called by TVM's run time, which did not load this library\");\n"
+    "  return find(__tvm_ffi__library_ctx, name, &function) || call(function, args, count, result) ? -1 : 0;\n"
+    "}\n";
+
+static const char box_text[] =
+    "void tvms_box_drop(void *, i64);\n"
+    "void tvms_box_put(void *, const void *);\n"
+    "int tvms_box_call(int (*)(void *, const void *, i32, void *), void *, const void *, i32, void *);\n"
+    "static void raise_for(void *self, const char *kind, const char *text) { (void)self, fail(kind, text); }\n";
+
+static void need(c_emitter *e, bool *there, const char *text) {
+  if (!*there) tvms_strbuf_puts(&e->head, text);
+  *there = true;
+}
+
+static void need_boxes(c_emitter *e) {
+  need(e, &e->has_boxes, box_text);
+}
+
+// Goes on if a call gave 0.
+static void check_status(c_emitter *e, const char *call) {
+  tvms_c_open(e, "if (%s)", call);
+  tvms_c_free_from(e, 0);
+  tvms_c_line(e, "return -1;");
+  tvms_c_close(e);
+}
+
+// ---- Tensors ----
+
+static bool is_shape(const tvms_node *node) {
+  return node->kind == TVMS_NODE_CALL
+         && tvms_call_opcode(node) == TVMS_TIR_tvm_stack_make_shape;
+}
+
+// The numbers of a T.tvm_stack_make_shape; "0" if it is none.
+static const char *sizes_of(c_emitter *e, const tvms_node *node) {
+  if (!is_shape(node)) return "(ptr)0";
+  tvms_list items = tvms_as_call(node)->args;
+  const char *name = tvms_c_text(e, "a%u", e->next++);
+  tvms_c_line(e, "i64 %s[%u];", name, items.len ? items.len : 1);
+  for (uint32_t i = 0; i < items.len; i++)
+    tvms_c_line(e, "%s[%u] = %s;", name, i, tvms_c_index(e, items.items[i]));
+  return name;
+}
+
+// tvm_stack_make_array(data, shape, strides, ndim, an element, offset in elements)
+static const char *tensor_of(c_emitter *e, const tvms_node *node) {
+  tvms_list args = tvms_as_call(node)->args;
+  bool good = args.len == 6 && is_shape(args.items[1])
+              && tvms_node_is_int(args.items[3], tvms_as_call(args.items[1])->args.len);
+  if (!good) tvms_c_refuse(e, node->span, "T.tvm_stack_make_array");
+  tvms_dl_type type = tvms_interp_dl_type_of(args.items[4]->dtype);
+  uint64_t word = type.code | (uint64_t)type.bits << 8 | (uint64_t)type.lanes << 16;
+  word = word << 32 | (uint64_t)tvms_as_int_imm(args.items[3])->value;
+  const char *data = is_shape(args.items[0]) ? sizes_of(e, args.items[0])
+                                             : tvms_c_expr(e, args.items[0]);
+  const char *shape = sizes_of(e, args.items[1]), *strides = sizes_of(e, args.items[2]);
+  const char *offset = tvms_c_index(e, args.items[5]);
+  const char *name = tvms_c_text(e, "a%u", e->next++);
+  tvms_c_line(
+      e, "i64 %s[6] = {(i64)%s, %d, (i64)%lluull, (i64)%s, (i64)%s, (i64)%s * %llu};",
+      name, data, TVMS_DL_CPU, (unsigned long long)word, shape, strides, offset,
+      (unsigned long long)tvms_dl_element_size(type));
+  return name;
+}
+
+// ---- Arguments ----
+
+static bool is_call_of(const tvms_node *node, tvms_tir_opcode op) {
+  return node->kind == TVMS_NODE_CALL && tvms_call_opcode(node) == op;
+}
+
+// The address of an item of a list.
+static const char *item_at(c_emitter *e, const tvms_node *list,
+                           const tvms_node *index) {
+  const char *base = tvms_c_expr(e, list);
+  return tvms_c_text(e, "((i64m *)(%s) + 2 * (i64)(%s))", base, tvms_c_index(e, index));
+}
+
+static void put_argument(c_emitter *e, const tvms_node *node, const char *name,
+                         uint32_t at) {
+  const char *value;
+  int kind;
+  if (is_call_of(node, TVMS_TIR_anylist_getitem) && tvms_as_call(node)->args.len == 2) {
+    tvms_list args = tvms_as_call(node)->args;
+    const char *item = item_at(e, args.items[0], args.items[1]);
+    tvms_c_line(e, "%s[%u] = %s[0], %s[%u] = %s[1];", name, 2 * at, item, name,
+                2 * at + 1, item);
+    return;
+  }
+  if (node->kind == TVMS_NODE_STRING_IMM) {
+    kind = TVMS_ANY_TEXT;
+    value = tvms_c_text(e, "(i64)%s",
+                        tvms_c_literal(e, tvms_as_string_imm(node)->value.text));
+  } else if (is_call_of(node, TVMS_TIR_tvm_stack_make_array)) {
+    kind = TVMS_ANY_DL_TENSOR;
+    value = tvms_c_text(e, "(i64)%s", tensor_of(e, node));
+  } else {
+    tvms_dtype dtype = node->dtype;
+    if (dtype.lanes != 1) tvms_c_refuse(e, node->span, "a vector as argument");
+    bool real = tvms_dtype_is_real(dtype);
+    kind = real                          ? TVMS_ANY_FLOAT
+           : tvms_dtype_is_handle(dtype) ? TVMS_ANY_POINTER
+           : tvms_dtype_is_bool(dtype)   ? TVMS_ANY_BOOL
+                                         : TVMS_ANY_INT;
+    value = tvms_c_text(e, real ? "bits_of(%s)" : "(i64)%s", tvms_c_expr(e, node));
+  }
+  tvms_c_line(e, "%s[%u] = %d, %s[%u] = %s;", name, 2 * at, kind, name, 2 * at + 1,
+              value);
+}
+
+// The arguments behind number `first`, which is the name.
+static const char *arguments_of(c_emitter *e, tvms_list args, uint32_t first) {
+  const char *name = tvms_c_text(e, "a%u", e->next++);
+  tvms_c_line(e, "i64 %s[%u];", name, 2 * (args.len - first));
+  for (uint32_t i = first + 1; i < args.len; i++)
+    put_argument(e, args.items[i], name, i - first - 1);
+  return name;
+}
+
+// ---- Calls ----
+
+static const char *new_result(c_emitter *e) {
+  const char *name = tvms_c_text(e, "a%u", e->next++);
+  tvms_c_line(e, "i64 %s[2] = {0, 0};", name);
+  return name;
+}
+
+// Declares a function of the run time.
+static void declare(c_emitter *e, const char *symbol) {
+  need_boxes(e);
+  for (uint32_t i = 0; i < e->boxes.len; i++) {
+    if (e->boxes.items[i] == symbol) return;
+  }
+  tvms_vec_push(&e->context->memory, &e->boxes, symbol);
+  tvms_strbuf_printf(&e->head, "int %s(void *, const void *, i32, void *);\n", symbol);
+}
+
+static void call_box(c_emitter *e, const char *symbol, const char *args, uint32_t count,
+                     const char *box) {
+  declare(e, symbol);
+  check_status(e, tvms_c_text(e, "tvms_box_call(%s, (void *)raise_for, %s, %u, %s)",
+                              symbol, args, count, box));
+}
+
+static void call_by_host(c_emitter *e, const char *name, const char *args,
+                         uint32_t count, const char *result) {
+  need(e, &e->has_host, host_text);
+  check_status(e, tvms_c_text(e, "call_host(%s, %s, %u, %s)", tvms_c_literal(e, name),
+                              args, count, result));
+}
+
+static const char *call_own(c_emitter *e, const tvms_call *call,
+                            const tvms_member *member, const char *args) {
+  const char *name = tvms_c_entry_name(e, member), *result = new_result(e);
+  tvms_vec_push(&e->context->memory, &e->called, member);
+  tvms_strbuf_printf(&e->head, "%sint %s(void *, const void *, i32, void *);\n",
+                     tvms_c_is_exported(e, member) ? "" : "static ", name);
+  check_status(
+      e, tvms_c_text(e, "%s(0, %s, %u, %s)", name, args, call->args.len - 1, result));
+  tvms_dtype dtype = call->head.dtype,
+             made = tvms_interp_result_dtype(&e->context->memory, member->function);
+  if (tvms_dtype_is_void(dtype) || tvms_dtype_is_void(made)) return "0";
+  bool real = tvms_dtype_is_real(made);
+  tvms_dtype wide = real ? TVMS_DTYPE(FLOAT, 64) : TVMS_DTYPE(INT, 64);
+  const char *value = tvms_c_text(e, real ? "real_of(%s[1])" : "%s[1]", result);
+  return tvms_c_value(e, dtype, call->head.span, tvms_c_convert(e, wide, dtype, value));
+}
+
+const char *tvms_c_call_packed(c_emitter *e, const tvms_call *call) {
+  const tvms_node *first = call->args.len ? call->args.items[0] : NULL;
+  if (!first || first->kind != TVMS_NODE_STRING_IMM)
+    tvms_c_refuse(e, call->head.span, "a packed function without a name");
+  const char *name = tvms_as_string_imm(first)->value.text;
+  const tvms_member *member = tvms_meaning_of_named(e->program, first);
+  const char *args = arguments_of(e, call->args, 0);
+  if (member) return call_own(e, call, member, args);
+  const char *symbol = tvms_boxes_symbol(name), *result = new_result(e);
+  if (symbol)
+    call_box(e, symbol, args, call->args.len - 1, result);
+  else
+    call_by_host(e, name, args, call->args.len - 1, result);
+  tvms_c_line(e, "if ((i32)%s[0] >= %d) drop_object((ptr)%s[1]);", result,
+              TVMS_ANY_OBJECT, result);
+  return "0";
+}
+
+const char *tvms_c_set_item(c_emitter *e, const tvms_call *call) {
+  tvms_list all = call->args;
+  if (all.len < 3 || all.items[2]->kind != TVMS_NODE_STRING_IMM)
+    tvms_c_refuse(e, call->head.span, "T.anylist_setitem_call_packed");
+  const char *name = tvms_as_string_imm(all.items[2])->value.text;
+  const char *box = item_at(e, all.items[0], all.items[1]);
+  const char *args = arguments_of(e, all, 2), *symbol = tvms_boxes_symbol(name);
+  need_boxes(e);
+  if (symbol) {
+    call_box(e, symbol, args, all.len - 3, box);
+  } else {
+    const char *result = new_result(e);
+    call_by_host(e, name, args, all.len - 3, result);
+    tvms_c_line(e, "tvms_box_put(%s, %s);", box, result);
+  }
+  return "0";
+}
+
+const char *tvms_c_reset_item(c_emitter *e, const tvms_call *call) {
+  if (call->args.len != 2) tvms_c_refuse(e, call->head.span, "T.anylist_resetitem");
+  need_boxes(e);
+  tvms_c_line(e, "tvms_box_drop(%s, 1);",
+              item_at(e, call->args.items[0], call->args.items[1]));
+  return "0";
+}
+
+const char *tvms_c_stack_alloca(c_emitter *e, const tvms_call *call) {
+  int64_t count = tvms_boxes_of(call);
+  if (count < 0) tvms_c_refuse(e, call->head.span, "T.tvm_stack_alloca");
+  need_boxes(e);
+  const char *name = tvms_c_text(e, "a%u", e->next++);
+  tvms_c_line(e, "i64 %s[%lld] = {0};", name, (long long)(2 * count));
+  c_live live = {name, (uint32_t)count};
+  tvms_vec_push(&e->context->memory, &e->memory, live);
+  return tvms_c_text(e, "(ptr)%s", name);
+}
+
+const char *tvms_c_struct_get(c_emitter *e, const tvms_call *call) {
+  tvms_list args = call->args;
+  tvms_interp_field field = {0};
+  if (args.len == 3 && tvms_node_is_int_imm(args.items[2]))
+    field = tvms_interp_field_of(e->dialect, tvms_as_int_imm(args.items[2])->value);
+  if (!field.type.lanes) tvms_c_refuse(e, call->head.span, "T.tvm_struct_get");
+  tvms_dtype wanted = call->head.dtype, dtype = tvms_interp_field_dtype(&field, wanted);
+  const char *base = tvms_c_expr(e, args.items[0]);
+  const char *at =
+      tvms_c_text(e, "%s + (i64)(%s) * %zu + %zu", base, tvms_c_index(e, args.items[1]),
+                  field.stride, field.offset);
+  const char *type = tvms_c_memory_type(e, dtype, call->head.span);
+  const char *value = tvms_c_text(e, "*(%s *)(%s)", type, at);
+  return tvms_c_value(e, wanted, call->head.span,
+                      tvms_c_convert(e, dtype, wanted, value));
+}

@@ -1,0 +1,30 @@
+// Names of runtime/boxes.def, for emitters.
+#include "backend/core/boxes.h"
+
+#include "ir/build.h"
+#include "ir/op.h"
+
+#include <string.h>
+
+const char *tvms_boxes_symbol(const char *name) {
+  static const struct {
+    const char *name, *symbol;
+  } boxes[] = {
+#define BOX(name, function) {name, TVMS_BOX_PREFIX #function},
+#include "runtime/boxes.def"
+#undef BOX
+  };
+  for (size_t i = 0; i < sizeof boxes / sizeof boxes[0]; i++) {
+    if (!strcmp(boxes[i].name, name)) return boxes[i].symbol;
+  }
+  return NULL;
+}
+
+int64_t tvms_boxes_of(const tvms_call *call) {
+  if (call->args.len != 2) return -1;
+  const tvms_node *kind = call->args.items[0], *count = call->args.items[1];
+  bool list = kind->kind == TVMS_NODE_STRING_IMM && tvms_node_is_int_imm(count)
+              && tvms_bytes_is(tvms_as_string_imm(kind)->value, "anylist");
+  int64_t boxes = list ? tvms_as_int_imm(count)->value : -1;
+  return boxes > 0 && boxes < UINT16_MAX ? boxes : -1;
+}

@@ -1,0 +1,16 @@
+// Functions of the run time that code calls by their symbols in libtvms_rt.a (runtime/boxes.def).
+#ifndef TVMS_BACKEND_CORE_BOXES_H
+#define TVMS_BACKEND_CORE_BOXES_H
+
+#include "ir/node.h"
+
+// What a symbol of these files begins with: an object that has it is linked with libtvms_rt.a.
+#define TVMS_BOX_PREFIX "tvms_box_"
+
+// The symbol of the function that has this name for T.call_packed, or NULL.
+const char *TVMS_NULLABLE tvms_boxes_symbol(const char *name);
+
+// The number of objects that a T.tvm_stack_alloca is a list of, which owns them; -1: it is no list.
+int64_t tvms_boxes_of(const tvms_call *call);
+
+#endif

@@ -1,0 +1,108 @@
+// A list of objects is an array of tvms_any in the frame. It is emptied by the run time (runtime/box.h), where
+// memory of its scope is freed.
+#include "backend/llvm/boxes.h"
+
+#include "backend/core/boxes.h"
+#include "backend/llvm/buffer.h"
+#include "backend/llvm/expr.h"
+#include "backend/llvm/failure.h"
+#include "backend/llvm/helper.h"
+#include "backend/llvm/objects.h"
+#include "backend/llvm/stmt.h"
+#include "backend/llvm/types.h"
+#include "interp/structs.h"
+
+static const int64_t box_size = (int64_t)sizeof(tvms_any);
+
+// A function of libtvms_rt.a.
+static LLVMValueRef outer(emitter *e, const char *name, LLVMTypeRef type) {
+  LLVMValueRef function = LLVMGetNamedFunction(e->module, name);
+  return function ? function : LLVMAddFunction(e->module, name, type);
+}
+
+LLVMValueRef tvms_emit_stack_alloca(emitter *e, const tvms_call *call) {
+  int64_t count = tvms_boxes_of(call);
+  if (count < 0) tvms_emit_refuse(e, call->head.span, "T.tvm_stack_alloca");
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  LLVMPositionBuilderBefore(e->builder, LLVMGetFirstInstruction(e->entry));
+  LLVMTypeRef type = LLVMArrayType2(e->i64, (uint64_t)(count * box_size / 8));
+  LLVMValueRef place = LLVMBuildAlloca(e->builder, type, "");
+  LLVMSetAlignment(place, 8);
+  LLVMPositionBuilderAtEnd(e->builder, here);
+  LLVMBuildMemSet(e->builder, place, LLVMConstNull(e->i8),
+                  tvms_emit_int(e, count * box_size), 8);
+  live_memory live = {place, (uint32_t)count};
+  tvms_vec_push(&e->context->memory, &e->memory, live);
+  return place;
+}
+
+void tvms_emit_drop_boxes(emitter *e, LLVMValueRef list, int64_t count) {
+  LLVMTypeRef params[] = {e->pointer, e->i64};
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), params, 2, false);
+  LLVMValueRef args[] = {list, tvms_emit_int(e, count)};
+  LLVMBuildCall2(e->builder, type, outer(e, TVMS_BOX_PREFIX "drop", type), args, 2, "");
+}
+
+void tvms_emit_drop_result(emitter *e, LLVMValueRef box) {
+  LLVMBuilderRef b = e->builder;
+  LLVMBasicBlockRef object = tvms_emit_block(e, "object"),
+                    none = tvms_emit_block(e, "none");
+  LLVMValueRef kind = LLVMBuildLoad2(b, e->i32, box, "");
+  LLVMValueRef first = LLVMConstInt(e->i32, TVMS_ANY_OBJECT, false);
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSGE, kind, first, ""), object, none);
+  tvms_emit_enter(e, object);
+  LLVMValueRef place = tvms_helper_at(e, box, (int64_t)offsetof(tvms_any, v));
+  tvms_emit_drop_object(e, LLVMBuildLoad2(b, e->pointer, place, ""));
+  LLVMBuildBr(b, none);
+  tvms_emit_enter(e, none);
+}
+
+LLVMValueRef tvms_emit_box_at(emitter *e, const tvms_node *list,
+                              const tvms_node *index) {
+  LLVMValueRef base = tvms_emit_expr(e, list), at = tvms_emit_index(e, index);
+  return tvms_helper_place(
+      e, base, LLVMBuildMul(e->builder, at, tvms_emit_int(e, box_size), ""));
+}
+
+void tvms_emit_put_box(emitter *e, LLVMValueRef box, LLVMValueRef value) {
+  LLVMTypeRef params[] = {e->pointer, e->pointer};
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), params, 2, false);
+  LLVMValueRef args[] = {box, value};
+  LLVMBuildCall2(e->builder, type, outer(e, TVMS_BOX_PREFIX "put", type), args, 2, "");
+}
+
+LLVMValueRef tvms_emit_reset_item(emitter *e, const tvms_call *call) {
+  if (call->args.len != 2) tvms_emit_refuse(e, call->head.span, "T.anylist_resetitem");
+  tvms_emit_drop_boxes(e, tvms_emit_box_at(e, call->args.items[0], call->args.items[1]),
+                       1);
+  return LLVMConstNull(e->i32);
+}
+
+LLVMValueRef tvms_emit_call_box(emitter *e, const char *symbol, LLVMValueRef args,
+                                uint32_t count, LLVMValueRef box) {
+  LLVMTypeRef safe[] = {e->pointer, e->pointer, e->i32, e->pointer};
+  LLVMTypeRef type = LLVMFunctionType(e->i32, safe, 4, false);
+  LLVMTypeRef params[] = {e->pointer, e->pointer, e->pointer, e->i32, e->pointer};
+  LLVMTypeRef by_type = LLVMFunctionType(e->i32, params, 5, false);
+  LLVMValueRef all[] = {outer(e, symbol, type), tvms_emit_raiser(e), args,
+                        LLVMConstInt(e->i32, count, false), box};
+  return LLVMBuildCall2(e->builder, by_type, outer(e, TVMS_BOX_PREFIX "call", by_type),
+                        all, 5, "");
+}
+
+LLVMValueRef tvms_emit_struct_get(emitter *e, const tvms_call *call) {
+  tvms_list args = call->args;
+  tvms_interp_field field = {0};
+  if (args.len == 3 && tvms_node_is_int_imm(args.items[2]))
+    field = tvms_interp_field_of(e->member->unit->dialect,
+                                 tvms_as_int_imm(args.items[2])->value);
+  if (!field.type.lanes) tvms_emit_refuse(e, call->head.span, "T.tvm_struct_get");
+  LLVMValueRef base = tvms_emit_expr(e, args.items[0]);
+  LLVMValueRef at = LLVMBuildMul(e->builder, tvms_emit_index(e, args.items[1]),
+                                 tvms_emit_int(e, (int64_t)field.stride), "");
+  at = LLVMBuildAdd(e->builder, at, tvms_emit_int(e, (int64_t)field.offset), "");
+  tvms_dtype dtype = tvms_interp_field_dtype(&field, call->head.dtype);
+  LLVMValueRef value =
+      tvms_emit_load(e, dtype, tvms_helper_place(e, base, at), call->head.span);
+  return tvms_emit_convert(e, dtype, call->head.dtype, value, call->head.span);
+}

@@ -1,0 +1,76 @@
+// What functions of runtime/boxes.def are made of: arguments, errors, and objects of tvm-ffi.
+#ifndef TVMS_RUNTIME_BOX_OBJECT_H
+#define TVMS_RUNTIME_BOX_OBJECT_H
+
+#include "runtime/box.h"
+
+// A tensor. Its sizes and strides follow, and its elements if `owner` is NULL.
+typedef struct {
+  tvms_any_object head;
+  tvms_dl_tensor tensor;
+  tvms_any_object *TVMS_NULLABLE owner;  // of the elements; it holds a reference
+  int64_t sizes[];
+} tvms_box_tensor;
+
+// One call in progress. After the first error nothing more is raised.
+typedef struct {
+  tvms_box_raise raise;
+  const char *name;  // of the function
+  const tvms_any *args;
+  int32_t count;
+  bool failed;
+} tvms_box_args;
+
+// The call of a function with this name.
+tvms_box_args tvms_box_open(void *raise, const char *name, const tvms_any *args,
+                            int32_t count);
+
+// Raises that something is expected; -1.
+int32_t tvms_box_refuse(tvms_box_args *a, const char *expected);
+
+// Raises that there is no memory; -1.
+int32_t tvms_box_no_memory(tvms_box_args *a);
+
+// The integer that is argument `i`; raises if it is none.
+int64_t tvms_box_number(tvms_box_args *a, int32_t i);
+
+// The tensor that is argument `i`, in the memory of this machine and without gaps; NULL after an error.
+const tvms_dl_tensor *TVMS_NULLABLE tvms_box_tensor_at(tvms_box_args *a, int32_t i);
+
+// Where the elements of a tensor begin.
+char *tvms_box_data(const tvms_dl_tensor *tensor);
+
+// The sizes of a shape that is argument `i`, and how many there are; NULL after an error.
+const int64_t *TVMS_NULLABLE tvms_box_sizes_at(tvms_box_args *a, int32_t i,
+                                               int64_t *count);
+
+// The data type that a text names, as "float32" or "int8x4"; false if it names none.
+bool tvms_box_dtype(const char *text, tvms_dl_type *type);
+
+// The text that is argument `i`; NULL if it is none.
+const char *TVMS_NULLABLE tvms_box_text(const tvms_box_args *a, int32_t i);
+
+// Bytes of the elements; false if there cannot be so many, or a size is negative.
+bool tvms_box_bytes(tvms_dl_type type, const int64_t *sizes, int32_t ndim,
+                    uint64_t *bytes);
+
+// A new tensor with one reference, whose elements nobody has written, or which are `owner`'s, from
+// `data` on; it gets a reference of the owner. NULL after an error.
+tvms_box_tensor *TVMS_NULLABLE tvms_box_tensor_new(tvms_box_args *a, tvms_dl_type type,
+                                                   int32_t ndim, const int64_t *sizes,
+                                                   tvms_any_object *TVMS_NULLABLE owner,
+                                                   char *TVMS_NULLABLE data);
+
+// One reference more.
+void tvms_box_keep(tvms_any_object *object);
+
+// One reference less.
+void tvms_box_release(tvms_any_object *object);
+
+// The items of an array; NULL if the value is none.
+const tvms_any *TVMS_NULLABLE tvms_box_items(tvms_any value, int64_t *count);
+
+// Makes *result an object; it gets the caller's reference.
+int32_t tvms_box_give(tvms_any *result, int32_t kind, void *object);
+
+#endif

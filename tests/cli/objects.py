@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Objects in libraries: caches that callers keep between calls, from C and through the convention of tvm-ffi, and what packed functions give."""
+import ctypes, os, subprocess, sys, tempfile, unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from allocations import COUNTER, HEAD, RT
+from cases import main, tvms
+from native_main import Any, Library, Object
+
+CACHE = HEAD + """
+    @R.function(private=True, pure=False)
+    def append(c: R.Any, x: R.Tensor((1, 2), "float32")) -> R.Any:
+        d: R.Any = R.call_packed("vm.builtin.attention_kv_cache_append", c, x, ty_args=(R.Any,))
+        return d
+
+    @R.function(pure=False)
+    def create(x: R.Tensor((1, 2), "float32")) -> R.Tuple(R.Any, R.Any):
+        c = R.call_packed("vm.builtin.attention_kv_cache_create", x, R.shape([2, 2]), R.prim_value(0), ty_args=(R.Any,))
+        return (c, R.null_value())
+
+    @R.function(pure=False)
+    def step(x: R.Tensor((1, 2), "float32"), s: R.Shape(["total"]), t: R.Tuple(R.Any, R.Any), b: R.Prim("bool")) -> R.Tuple(R.Tensor((2,), "float32"), R.Tuple(R.Any, R.Any)):
+        total = T.int64()
+        cls = Module
+        c: R.Any = t[0]
+        if b:
+            d: R.Any = cls.append(c, x)
+            e: R.Any = d
+        else:
+            e: R.Any = c
+        v = R.call_packed("vm.builtin.attention_kv_cache_view", e, R.shape([total, 2]), ty_args=(R.Tensor((total, 2), "float32"),))
+        y = R.sum(v, axis=[0])
+        return (y, (e, t[1]))
+
+    @R.function(pure=False)
+    def window(x: R.Tensor((1, 2), "float32"), c: R.Any) -> R.Tensor("float32", ndim=2):
+        m = T.int64()
+        d = R.call_packed("vm.builtin.attention_kv_cache_window_override", c, x, R.prim_value(3), ty_args=(R.Any,))
+        v = R.call_packed("vm.builtin.attention_kv_cache_view", d, ty_args=(R.Tensor("float32", ndim=2),))
+        w = R.match_cast(v, R.Tensor((m, 2), "float32"))
+        return R.add(w, w)
+
+    @R.function(pure=False)
+    def clear(c: R.Any, k: R.Prim("int64")) -> R.Tensor("float32", ndim=2):
+        n = R.call_packed("vm.builtin.attention_kv_cache_array_popn", (c,), k, ty_args=(R.Any,))
+        v = R.call_packed("vm.builtin.attention_kv_cache_view", c, ty_args=(R.Tensor("float32", ndim=2),))
+        n2 = R.call_packed("vm.builtin.attention_kv_cache_array_clear", (c,), ty_args=(R.Any,))
+        return v
+"""
+
+SERVE = r"""
+#include "model.h"
+#include <stdio.h>
+#include <stdlib.h>
+long count_calls(void);
+static void tell(const char *kind, const char *text) { printf("%s: %s\n", kind, text); }
+int main(void) {
+  __TVMFFIErrorSetRaisedFromCStr = tell;
+  tvms_object cache = {0}, none = {0}, rows = {0};
+  _Alignas(64) float x[2] = {0, 0}, y[2] = {0};
+  model_create_inputs first = {.x = x};
+  model_create_results made = {.result_0 = &cache, .result_1 = &none};
+  if (model_create(&first, &made, 0)) return 1;
+  model_step_inputs in = {.x = x, .b = 1};
+  model_step_results out = {.result_0 = y, .result_1 = &cache, .result_2 = &none};
+  void *workspace = aligned_alloc(64, (size_t)(model_step_workspace(&in) + 127) / 64 * 64);
+  long before = 0;
+  for (int i = 0; i < 100; i++) {
+    // The cache has grown to 128 rows by then.
+    if (i == 70) before = count_calls();
+    x[0] = 1, x[1] = (float)i;
+    in.total = i + 1;
+    in.t_0 = cache;
+    if (model_step(&in, &out, workspace)) return 1;
+  }
+  long calls = count_calls() - before;
+  printf("%g %g, %ld calls of the allocator\n", (double)y[0], (double)y[1], calls);
+  model_clear_inputs end = {.c = cache, .k = 98};
+  model_clear_results left = {.result = &rows};
+  if (model_clear(&end, &left, 0)) return 1;
+  const float *row = tvms_object_data(&rows);
+  printf("%d: %d x %d, %g %g\n", tvms_object_rank(&rows), (int)tvms_object_size(&rows, 0), (int)tvms_object_size(&rows, 1), (double)row[0], (double)row[3]);
+  end.k = 1;
+  printf("%d\n", model_clear(&end, &left, 0));
+  tvms_object_drop(&cache);
+  tvms_object_drop(&none);
+  tvms_object_drop(&rows);
+  return 0;
+}
+"""
+
+
+class Objects(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def file(self, name, content=None):
+        path = os.path.join(self.folder, name)
+        if content is not None:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(content)
+        return path
+
+    def build(self, text, name="model"):
+        """The library of both back ends."""
+        libraries = []
+        for suffix in (".so", ".c"):
+            output = self.file(name + suffix)
+            p = tvms("build", "-", "-o", output, stdin=text)
+            self.assertEqual(p.returncode, 0, p.stderr.decode())
+            if suffix == ".c":
+                library = self.file(name + "_c.so")
+                subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", "-shared", "-fPIC", output, RT, "-o", library, "-lm", "-pthread"], check=True)
+                output = library
+            libraries.append(Library(output))
+        return libraries
+
+    def test_a_cache_is_kept_between_calls(self):
+        def row(*values):
+            return "f", [1, 2], list(values)
+
+        for f in self.build(CACHE):
+            cache, none = f("create", row(0, 0))
+            self.assertEqual((cache.kind, none), (64, None))
+            for i in range(9):
+                y, again = f("step", row(1, i), [i + 1], (cache, none), True)
+                self.assertEqual(y, ("f", [2], [i + 1, i * (i + 1) / 2]))
+                self.assertEqual(again[0].value, cache.value)
+            self.assertEqual(Object.from_address(cache.value).references & 0xFFFFFFFF, 10)
+            self.assertEqual(f("step", row(9, 9), [9], (cache, none), False)[0], ("f", [2], [9, 36]))
+            self.assertIn("vm.builtin.attention_kv_cache_view: the shape of what is filled is expected", f("step", row(1, 1), [3], (cache, none), False))
+            self.assertIn("vm.builtin.attention_kv_cache_append: a cache is expected", f("step", row(1, 1), [3], (None, none), True))
+            self.assertIn("expected Array", f("step", row(1, 1), [3], cache, True))
+            # An argument is the caller's, whatever happens.
+            self.assertEqual(Object.from_address(cache.value).references & 0xFFFFFFFF, 11)
+            self.assertEqual(f("clear", cache, 7), ("f", [2, 2], [1, 0, 1, 1]))
+            for i in range(5):
+                form, shape, values = f("window", row(i, 1), cache)
+                self.assertEqual((form, shape), ("f", [min(i + 1, 3), 2]))
+            self.assertEqual(values, [6, 2, 8, 2, 4, 2])
+
+    def test_c_keeps_a_cache_and_allocates_nothing(self):
+        serve, counter = self.file("serve.c", SERVE), self.file("counter.c", COUNTER)
+        for suffix in (".o", ".a", ".c"):
+            with self.subTest(suffix=suffix):
+                output = self.file("model" + suffix)
+                p = tvms("build", "-", "-o", output, "--emit-headers", stdin=CACHE)
+                self.assertEqual(p.returncode, 0, p.stderr.decode())
+                for driver in (["cc", "-std=c11"], ["c++", "-x", "c++"]):
+                    subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", self.file("model.h")], check=True)
+                subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", serve, counter, output, RT, "-o", self.file("serve"), "-lm", "-ldl"], check=True)
+                said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+                self.assertEqual(said, ["100 4950, 0 calls of the allocator", "2: 2 x 2, 1 1", "ValueError: vm.builtin.attention_kv_cache_array_popn: no more rows than are filled is expected", "-1"])
+
+    def test_packed_functions_give_values(self):
+        text = HEAD + """
+    @R.function(pure=False)
+    def main(x: R.Tensor(("n",), "float32"), c: R.Tensor("float32", ndim=1)) -> R.Tuple(R.Tensor("float32", ndim=1), R.Shape(ndim=2), R.Prim("int64"), R.Prim("float32"), R.Any):
+        n = T.int64()
+        m = T.int64()
+        a: R.Tensor("float32", ndim=1) = R.call_packed("test.give", R.prim_value(0), x, ty_args=(R.Tensor("float32", ndim=1),))
+        b = R.match_cast(a, R.Tensor((m,), "float32"))
+        d = R.add(b, b)
+        e = R.add(d, R.const(1.0, "float32"))
+        s: R.Shape(ndim=2) = R.call_packed("test.give", R.prim_value(1), R.shape([n, 7]), ty_args=(R.Shape(ndim=2),))
+        i: R.Prim("int64") = R.call_packed("test.give", R.prim_value(2), R.prim_value(n), ty_args=(R.Prim("int64"),))
+        f: R.Prim("float32") = R.call_packed("test.give", R.prim_value(3), ty_args=(R.Prim("float32"),))
+        _: R.Any = R.call_packed("test.give", R.prim_value(4), (x, R.prim_value(5)), ty_args=(R.Any,))
+        t: R.Tuple(R.Any, R.Prim("int64")) = R.call_packed("test.give", R.prim_value(4), (x, R.prim_value(5)), ty_args=(R.Tuple(R.Any, R.Prim("int64")),))
+        return (e, s, R.prim_value(i + 1), f, t)
+"""
+        for f in self.build(text):
+            table = Registry(f)
+            e, s, i, real, t = f("main", ("f", [3], [1, 2, 3]), ("f", [2], [0, 0]))
+            self.assertEqual((e, s, i, real), (("f", [2], [3, 5]), [3, 7], 4, 2.5))
+            self.assertEqual(t, (("f", [3], [1, 2, 3]), 5))
+            table.wrong = True
+            self.assertIn("TypeError: result of 'test.give': a tensor of 1 dimensions and float32 is expected", f("main", ("f", [3], [1, 2, 3]), ("f", [2], [0, 0])))
+
+
+class Registry:
+    """Stands for the run time that loads a library: 'test.give', whose first argument says what it gives."""
+
+    FIND = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p))
+    CALL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(Any), ctypes.c_int32, ctypes.POINTER(Any))
+
+    def __init__(self, library):
+        self.wrong, self.kept, self.library = False, [], library
+        self.find, self.call = self.FIND(self.found), self.CALL(self.called)
+        for slot, function in (("__TVMFFIEnvModLookupFromImports", self.find), ("__TVMFFIFunctionCall", self.call)):
+            ctypes.c_void_p.in_dll(library.handle, slot).value = ctypes.cast(function, ctypes.c_void_p).value
+
+    def found(self, _, name, to):
+        to[0] = 1
+        return 0 if name == b"test.give" else -1
+
+    def object(self, value):
+        """An object that nobody frees."""
+        kept = []
+        any_ = self.library.argument(value, kept)
+        if any_.kind == 7:
+            tensor = ctypes.create_string_buffer(24 + 48)
+            ctypes.memmove(ctypes.addressof(tensor) + 24, any_.value, 48)
+            (ctypes.c_int64 * 3).from_buffer(tensor)[:] = [(1 << 32) + 1, 70, 0]
+            kept.append(tensor)
+            any_ = Any(70, 0, ctypes.addressof(tensor))
+        if any_.kind >= 64:
+            Object.from_address(any_.value).references += 1
+        self.kept.append(kept)
+        return any_
+
+    def called(self, _, args, count, result):
+        what = args[0].value
+        if what == 0:
+            given = self.object(3.5 if self.wrong else ("f", [2], [1, 2]))
+        elif what == 3:
+            given = self.object(2.5)
+        else:
+            given = Any(args[1].kind, 0, args[1].value)
+            if given.kind >= 64:
+                Object.from_address(given.value).references += 1
+        result[0] = given
+        return 0
+
+
+if __name__ == "__main__":
+    main()
