@@ -9,7 +9,7 @@
 
 #include "format/file.h"
 #include "format/pyfunc.h"
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "support/diag_ids.h"
 #include "support/trial.h"
 

@@ -1,15 +1,12 @@
-// Strings, numbers and comments: their ends, what is wrong with them, and their values.
-//
-// The lexer checks a literal once and reports; the functions that give values are called
-// later, on literals that may have been reported, and then return something harmless.
+// Strings, numbers and comments: their ends, and what is wrong with them.
 #include "grammar/literal.h"
 
 #include "grammar/identifier.h"
 #include "grammar/lexer.h"
+#include "grammar/string_form.h"
 #include "grammar/surface.h"
 #include "support/diag_ids.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { DEEPEST_FSTRING = 100 };
@@ -20,13 +17,6 @@ static bool is_digit(char c) {
 static bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
-static int hex_digit(char c) {
-  if (is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 static tvms_span span_of(const tvms_lexer *lexer, const char *begin, const char *end) {
   return (tvms_span){tvms_lexer_offset(lexer, begin), tvms_lexer_offset(lexer, end)};
 }
@@ -82,7 +72,7 @@ static bool follows_number(const char *word, size_t len) {
 // End of the well-formed number at `at`; tells its kind.
 static const char *end_of_digits(const char *at, int base) {
   for (;; at++) {
-    int digit = hex_digit(at[*at == '_']);
+    int digit = tvms_hex_digit(at[*at == '_']);
     if (digit < 0 || digit >= base) return at;
     at += *at == '_';
   }
@@ -140,29 +130,6 @@ tvms_token_kind tvms_lexer_take_leading_zero(tvms_lexer *lexer) {
 
 /* Strings */
 
-// The parts of a string token: letters before the quote, kind and width of the quote.
-typedef struct {
-  bool raw, bytes, formatted;
-  char quote;
-  uint32_t width;    // 1 or 3
-  const char *body;  // after the opening quote
-} string_form;
-
-static string_form form_of(const char *token) {
-  string_form form = {.width = 1};
-  for (; *token != '\'' && *token != '"'; token++) {
-    char letter = (char)(*token | 0x20);
-    form.raw |= letter == 'r';
-    form.bytes |= letter == 'b';
-    form.formatted |= letter == 'f';
-  }
-  form.quote = *token;
-  // `""` followed by another quote is a triple one: the lexer takes the longest match.
-  if (token[1] == form.quote && token[2] == form.quote) form.width = 3;
-  form.body = token + form.width;
-  return form;
-}
-
 static void report_escape(const tvms_lexer *lexer, const char *begin, const char *end,
                           const char *what) {
   tvms_diag_report(&lexer->context->diags, TVMS_D_bad_escape,
@@ -174,7 +141,7 @@ static const char *check_hex(const tvms_lexer *lexer, const char *at, int digits
   uint32_t value = 0;
   const char *end = at + 1;
   for (int i = 0; i < digits; i++, end++) {
-    int digit = hex_digit(*end);
+    int digit = tvms_hex_digit(*end);
     if (digit < 0) {
       report_escape(lexer, at - 1, end, "too few hexadecimal digits");
       return end;
@@ -203,7 +170,8 @@ static const char *check_escape(const tvms_lexer *lexer, const char *at,
   return shut + 1;
 }
 
-static void check_body(const tvms_lexer *lexer, string_form form, const char *end) {
+static void check_body(const tvms_lexer *lexer, tvms_string_form form,
+                       const char *end) {
   for (const char *at = form.body; at < end;) {
     if (form.bytes && (unsigned char)*at >= 0x80) {
       tvms_diag_report(&lexer->context->diags, TVMS_D_wide_bytes,
@@ -218,7 +186,7 @@ static void check_body(const tvms_lexer *lexer, string_form form, const char *en
 }
 
 tvms_token_kind tvms_lexer_take_escapes(tvms_lexer *lexer) {
-  check_body(lexer, form_of(lexer->token), lexer->cursor - 1);
+  check_body(lexer, tvms_string_form_of(lexer->token), lexer->cursor - 1);
   return TVMS_TOK_STRING;
 }
 
@@ -242,12 +210,7 @@ static void forget_refused(tvms_lexer *lexer) {
                     span_of(lexer, begin, lexer->token));
 }
 
-static bool closes(string_form form, const char *at) {
-  return *at == form.quote
-         && (form.width == 1 || (at[1] == form.quote && at[2] == form.quote));
-}
-
-static tvms_token_kind report_unfinished(tvms_lexer *lexer, string_form form,
+static tvms_token_kind report_unfinished(tvms_lexer *lexer, tvms_string_form form,
                                          const char *at) {
   lexer->cursor = at;
   lexer->unfinished = true;
@@ -262,13 +225,14 @@ static tvms_token_kind report_unfinished(tvms_lexer *lexer, string_form form,
 }
 
 tvms_token_kind tvms_lexer_take_string(tvms_lexer *lexer) {
-  string_form form = form_of(lexer->token);
+  tvms_string_form form = tvms_string_form_of(lexer->token);
   const char *at = form.body;
-  while (at < lexer->end && !closes(form, at)) {
+  while (at < lexer->end && !tvms_string_closes(form, at)) {
     if (form.width == 1 && ends_line(*at)) break;
     at = *at == '\\' ? skip_escape(lexer, at) : at + 1;
   }
-  if (at >= lexer->end || !closes(form, at)) return report_unfinished(lexer, form, at);
+  if (at >= lexer->end || !tvms_string_closes(form, at))
+    return report_unfinished(lexer, form, at);
   lexer->cursor = at + form.width;
   check_body(lexer, form, at);
   return TVMS_TOK_STRING;
@@ -281,7 +245,7 @@ typedef struct {
   bool whole;
 } formatted;
 
-static const char *skip_formatted(formatted *f, string_form form, int depth);
+static const char *skip_formatted(formatted *f, tvms_string_form form, int depth);
 
 static const char *broken(formatted *f, const char *at) {
   f->whole = false;
@@ -295,10 +259,10 @@ static const char *skip_nested(formatted *f, const char *field, const char *at,
   while (prefix > field && is_letter(prefix[-1]) && at - prefix < 2) {
     prefix--;
   }
-  string_form form = form_of(prefix);
+  tvms_string_form form = tvms_string_form_of(prefix);
   if (form.formatted && depth < DEEPEST_FSTRING)
     return skip_formatted(f, form, depth + 1);
-  for (at = form.body; at < f->lexer->end && !closes(form, at);) {
+  for (at = form.body; at < f->lexer->end && !tvms_string_closes(form, at);) {
     if (form.width == 1 && ends_line(*at)) return broken(f, at);
     at = *at == '\\' ? skip_escape(f->lexer, at) : at + 1;
   }
@@ -306,10 +270,11 @@ static const char *skip_nested(formatted *f, const char *field, const char *at,
 }
 
 // The specification behind ':' in a field, up to the field's '}'.
-static const char *skip_spec(formatted *f, string_form form, const char *at, int depth);
+static const char *skip_spec(formatted *f, tvms_string_form form, const char *at,
+                             int depth);
 
 // The expression between braces, from behind '{' to behind its '}'.
-static const char *skip_field(formatted *f, string_form form, const char *field,
+static const char *skip_field(formatted *f, tvms_string_form form, const char *field,
                               int depth) {
   if (depth > DEEPEST_FSTRING) return broken(f, field);
   uint32_t open = 0;
@@ -336,9 +301,9 @@ static const char *skip_field(formatted *f, string_form form, const char *field,
   return broken(f, f->lexer->end);
 }
 
-static const char *skip_spec(formatted *f, string_form form, const char *at,
+static const char *skip_spec(formatted *f, tvms_string_form form, const char *at,
                              int depth) {
-  while (at < f->lexer->end && f->whole && !closes(form, at)) {
+  while (at < f->lexer->end && f->whole && !tvms_string_closes(form, at)) {
     if (*at == '}') return at + 1;
     if (form.width == 1 && ends_line(*at)) break;
     at = *at == '{' ? skip_field(f, form, at + 1, depth + 1) : at + 1;
@@ -346,9 +311,9 @@ static const char *skip_spec(formatted *f, string_form form, const char *at,
   return broken(f, at);
 }
 
-static const char *skip_formatted(formatted *f, string_form form, int depth) {
+static const char *skip_formatted(formatted *f, tvms_string_form form, int depth) {
   const char *at = form.body;
-  while (at < f->lexer->end && f->whole && !closes(form, at)) {
+  while (at < f->lexer->end && f->whole && !tvms_string_closes(form, at)) {
     if (form.width == 1 && ends_line(*at)) return broken(f, at);
     if (*at == '\\' && at[1] != '{' && at[1] != '}') {
       at = skip_escape(f->lexer, at);
@@ -358,12 +323,12 @@ static const char *skip_formatted(formatted *f, string_form form, int depth) {
       at += *at == '{' ? 2 : 1;
     }
   }
-  bool closed = f->whole && at < f->lexer->end && closes(form, at);
+  bool closed = f->whole && at < f->lexer->end && tvms_string_closes(form, at);
   return closed ? at + form.width : broken(f, at);
 }
 
 tvms_token_kind tvms_lexer_take_fstring(tvms_lexer *lexer) {
-  string_form form = form_of(lexer->token);
+  tvms_string_form form = tvms_string_form_of(lexer->token);
   formatted f = {lexer, true};
   const char *end = skip_formatted(&f, form, 0);
   if (!f.whole) {
@@ -375,227 +340,4 @@ tvms_token_kind tvms_lexer_take_fstring(tvms_lexer *lexer) {
   }
   lexer->cursor = end;
   return TVMS_TOK_STRING;
-}
-
-/* Values */
-
-// The bytes of a literal.
-typedef struct {
-  const char *begin;
-  const char *end;
-} literal;
-
-static literal literal_of(const tvms_surface *surface, tvms_ref ref) {
-  const tvms_surf *node = tvms_surface_at(surface, ref);
-  if (node->flags & TVMS_SURF_DECODED) {
-    const tvms_name *name = tvms_interner_name(&surface->context->names, node->c);
-    return (literal){name->text, name->text + name->len};
-  }
-  const char *text = surface->source->text;
-  return (literal){text + node->begin, text + node->end};
-}
-
-bool tvms_surface_int(const tvms_surface *surface, tvms_ref ref, uint64_t *value) {
-  literal digits = literal_of(surface, ref);
-  const char *at = digits.begin, *end = digits.end;
-  char mark = (char)(*at == '0' ? at[1] | 0x20 : 0);
-  uint32_t base = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 10;
-  if (base != 10) at += 2;
-  uint64_t sum = 0;
-  for (; at < end; at++) {
-    if (*at == '_') continue;
-    int digit = hex_digit(*at);
-    if (digit < 0 || (uint32_t)digit >= base) break;  // reported
-    if (__builtin_mul_overflow(sum, base, &sum)
-        || __builtin_add_overflow(sum, (uint64_t)digit, &sum)) {
-      return false;
-    }
-  }
-  *value = sum;
-  return true;
-}
-
-double tvms_surface_float(const tvms_surface *surface, tvms_ref ref) {
-  enum { SHORT = 64 };
-  literal written = literal_of(surface, ref);
-  char small[SHORT];
-  tvms_arena *scratch = &surface->context->scratch;
-  tvms_mark mark = tvms_arena_mark(scratch);
-  size_t size = (size_t)(written.end - written.begin);
-  char *digits = size < SHORT ? small : tvms_arena_alloc(scratch, size + 1);
-  size_t len = 0;
-  for (const char *at = written.begin; at < written.end; at++) {
-    if (*at != '_') digits[len++] = *at;
-  }
-  digits[len] = '\0';
-  double value = strtod(digits, NULL);
-  tvms_arena_reset(scratch, mark);
-  return value;
-}
-
-bool tvms_surface_is_fstring(const tvms_surface *surface, tvms_ref ref) {
-  const tvms_surf *node = tvms_surface_at(surface, ref);
-  if (node->kind == TVMS_SURF_STRING) {
-    return form_of(literal_of(surface, ref).begin).formatted;
-  }
-  if (node->kind != TVMS_SURF_STRINGS) return false;
-  tvms_surface_each(surface, piece, node->a) {
-    if (tvms_surface_is_fstring(surface, piece)) return true;
-  }
-  return false;
-}
-
-bool tvms_surface_string_inside(const tvms_surface *surface, tvms_ref ref,
-                                tvms_span *inside) {
-  const tvms_surf *node = tvms_surface_at(surface, ref);
-  if (node->kind != TVMS_SURF_STRING || node->flags & TVMS_SURF_DECODED) return false;
-  const char *text = surface->source->text;
-  string_form form = form_of(text + node->begin);
-  uint32_t begin = (uint32_t)(form.body - text);
-  if (form.formatted || form.bytes || node->end < begin + form.width) return false;
-  *inside = (tvms_span){begin, node->end - form.width};
-  return form.raw || !memchr(form.body, '\\', inside->end - begin);
-}
-
-// Writes `c` as UTF-8; lone surrogates as the three bytes that their number gives.
-static char *put_character(char *out, uint32_t c) {
-  if (c < 0x80) {
-    *out++ = (char)c;
-    return out;
-  }
-  int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-  static const unsigned char first[] = {0, 0xC0, 0xE0, 0xF0};
-  *out++ = (char)(first[more] | c >> (6 * more));
-  while (more-- > 0) {
-    *out++ = (char)(0x80 | (c >> (6 * more) & 0x3F));
-  }
-  return out;
-}
-
-static const char *decode_hex(const char *at, const char *end, int digits,
-                              uint32_t *c) {
-  *c = 0;
-  for (int i = 0; i < digits && at < end && hex_digit(*at) >= 0; i++, at++) {
-    *c = *c * 16 + (uint32_t)hex_digit(*at);
-  }
-  if (*c > 0x10FFFF) *c = 0xFFFD;
-  return at;
-}
-
-// The escape behind the backslash at `at`; unknown ones stand for themselves.
-static const char *decode_escape(const char *at, const char *end, bool bytes,
-                                 char **out) {
-  static const char letters[] = "abfnrtv\\'\"";
-  static const char values[] = "\a\b\f\n\r\t\v\\'\"";
-  char letter = at[1];
-  uint32_t c = 0;
-  if (letter == '\n') return at + 2;
-  if (letter == '\r') return at + (at[2] == '\n' ? 3 : 2);
-  const char *known = letter ? strchr(letters, letter) : NULL;
-  if (known) {
-    *(*out)++ = values[known - letters];
-    return at + 2;
-  }
-  if (letter >= '0' && letter <= '7') {
-    const char *stop = at + 4 < end ? at + 4 : end;
-    for (at++; at < stop && *at >= '0' && *at <= '7'; at++) {
-      c = c * 8 + (uint32_t)(*at - '0');
-    }
-  } else if (letter == 'x') {
-    at = decode_hex(at + 2, end, 2, &c);
-  } else if (!bytes && (letter == 'u' || letter == 'U')) {
-    at = decode_hex(at + 2, end, letter == 'u' ? 4 : 8, &c);
-  } else {
-    *(*out)++ = '\\';
-    return at + 1;
-  }
-  if (bytes)
-    *(*out)++ = (char)c;
-  else
-    *out = put_character(*out, c);
-  return at;
-}
-
-// What a string is decoded into.
-typedef struct {
-  char *text;
-  char *at;                        // behind what is there
-  uint32_t *TVMS_NULLABLE places;  // of each byte of `text` and of its end
-  bool bytes;
-} decoding;
-
-// The first `byte` from `at` on, or `end`.
-static const char *next_of(const char *at, const char *end, char byte) {
-  const char *found = memchr(at, byte, (size_t)(end - at));
-  return found ? found : end;
-}
-
-static void decode_piece(const tvms_surface *surface, tvms_ref ref, decoding *d) {
-  const tvms_surf *node = tvms_surface_at(surface, ref);
-  literal token = literal_of(surface, ref);
-  string_form form = form_of(token.begin);
-  const char *end = token.end;
-  bool finished = end - form.width >= form.body && closes(form, end - form.width);
-  if (finished) end -= form.width;
-  d->bytes = form.bytes;
-  // Bytes that are decoded twice have no places of their own.
-  bool placed = !(node->flags & TVMS_SURF_DECODED);
-  const char *escape = NULL;  // the next backslash that is one, or `end`
-  for (const char *at = form.body; at < end;) {
-    uint32_t place = node->begin + (placed ? (uint32_t)(at - token.begin) : 0);
-    char *begin = d->at;
-    if (!escape || escape < at) escape = form.raw ? end : next_of(at, end, '\\');
-    if (at == escape) {
-      at = decode_escape(at, end, form.bytes, &d->at);
-    } else if (*at == '\r') {
-      *d->at++ = '\n';
-      at += at[1] == '\n' ? 2 : 1;
-    } else if (d->places) {
-      *d->at++ = *at++;
-    } else {
-      const char *stop = next_of(at, escape, '\r');
-      memcpy(d->at, at, (size_t)(stop - at));
-      d->at += stop - at;
-      at = stop;
-    }
-    for (; d->places && begin < d->at; begin++) {
-      d->places[begin - d->text] = place;
-    }
-  }
-  uint32_t behind = placed ? (uint32_t)(end - token.begin) : node->end - node->begin;
-  if (d->places) d->places[d->at - d->text] = node->begin + behind;
-}
-
-static tvms_surf_text decode(const tvms_surface *surface, tvms_ref ref, decoding *d) {
-  const tvms_surf *node = tvms_surface_at(surface, ref);
-  d->at = d->text;
-  if (node->kind == TVMS_SURF_STRING) {
-    decode_piece(surface, ref, d);
-  } else {
-    tvms_surface_each(surface, piece, node->a) {
-      decode_piece(surface, piece, d);
-    }
-  }
-  *d->at = '\0';
-  return (tvms_surf_text){
-      .text = d->text, .len = (size_t)(d->at - d->text), .is_bytes = d->bytes};
-}
-
-tvms_surf_text tvms_surface_string(const tvms_surface *surface, tvms_ref ref,
-                                   tvms_arena *arena) {
-  const tvms_surf *node = tvms_surface_at(surface, ref);
-  // No escape is shorter than the bytes that it stands for.
-  decoding d = {.text = tvms_arena_alloc(arena, node->end - node->begin + 4)};
-  return decode(surface, ref, &d);
-}
-
-tvms_surf_text tvms_surface_placed_string(const tvms_surface *surface, tvms_ref ref,
-                                          tvms_arena *arena, const uint32_t **places) {
-  enum { PADDING = 16 };
-  const tvms_surf *node = tvms_surface_at(surface, ref);
-  size_t most = node->end - node->begin + PADDING;
-  decoding d = {.text = tvms_arena_alloc(arena, most),
-                .places = tvms_arena_array(arena, uint32_t, most)};
-  *places = d.places;
-  return decode(surface, ref, &d);
 }

@@ -1,9 +1,8 @@
-// Strings, numbers and comments: their ends, what is wrong with them, and their values.
+// Strings, numbers and comments: their ends, and what is wrong with them.
 #ifndef TVMS_GRAMMAR_LITERAL_H
 #define TVMS_GRAMMAR_LITERAL_H
 
 #include "grammar/lexer.h"
-#include "grammar/surface.h"
 
 // Notes the comment that begins at `begin` for the surface; `end` is as far as it is known to
 // go. Returns where it ends.
@@ -33,31 +32,5 @@ tvms_token_kind tvms_lexer_take_string(tvms_lexer *lexer);
 
 // The same for an f-string, whose end depends on the brackets and strings in it (PEP 701).
 tvms_token_kind tvms_lexer_take_fstring(tvms_lexer *lexer);
-
-// Values. What is wrong with a literal was reported when it was read, and its value is
-// something harmless then.
-
-// Value of an INT node. Returns false if it does not fit 64 unsigned bits.
-bool tvms_surface_int(const tvms_surface *surface, tvms_ref ref, uint64_t *value);
-
-// Value of a FLOAT node; infinite if it is too large, as in Python.
-double tvms_surface_float(const tvms_surface *surface, tvms_ref ref);
-
-// Decoded text of a STRING or STRINGS node that is not an f-string, in `arena`.
-tvms_surf_text tvms_surface_string(const tvms_surface *surface, tvms_ref ref,
-                                   tvms_arena *arena);
-
-// Is a STRING an f-string, or is one among STRINGS?
-bool tvms_surface_is_fstring(const tvms_surface *surface, tvms_ref ref);
-
-// The same, with the offset in the source of each byte and of the text's end. 16 bytes
-// after the text may be read.
-tvms_surf_text tvms_surface_placed_string(const tvms_surface *surface, tvms_ref ref,
-                                          tvms_arena *arena, const uint32_t **places);
-
-// The bytes between the quotes of a plain one-piece string without escapes. Returns false
-// for any other string.
-bool tvms_surface_string_inside(const tvms_surface *surface, tvms_ref ref,
-                                tvms_span *inside);
 
 #endif

@@ -6,7 +6,6 @@
 // nothing follows from the mistake.
 #include "grammar/misspelt.h"
 
-#include "grammar/literal.h"
 #include "support/diag_ids.h"
 
 #include <ctype.h>

@@ -6,7 +6,7 @@
 #include "grammar/nested.h"
 
 #include "grammar/build.h"
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "grammar/parse.h"
 #include "support/diag_ids.h"
 

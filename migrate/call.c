@@ -2,7 +2,7 @@
 // them, values of attributes, targets.
 #include "migrate/call.h"
 
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "ir/target_config.h"
 #include "ir/tir_op.h"
 #include "migrate/edit.h"

@@ -7,7 +7,7 @@
 #define _GNU_SOURCE  // memmem
 #include "migrate/migrate.h"
 
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "ir/respell.h"
 #include "ir/tir_op.h"
 #include "ir/walk.h"

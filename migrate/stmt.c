@@ -5,7 +5,7 @@
 // T.let from 0.25 on. Where a release has no way to say something, that is reported.
 #include "migrate/stmt.h"
 
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "migrate/edit.h"
 #include "migrate/internal.h"
 #include "migrate/names.h"

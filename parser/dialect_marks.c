@@ -3,7 +3,7 @@
 // the releases that the text may be written for.
 #include "parser/dialect_marks.h"
 
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "ir/respell.h"
 #include "parser/eval/eval.h"
 #include "parser/printed_marks.h"

@@ -17,7 +17,7 @@
 // Where nothing differs between releases in the text at hand, its release cannot be told.
 #include "parser/printed_marks.h"
 
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "parser/eval/origin.h"
 #include "support/names.h"
 #include "support/vec.h"

@@ -6,7 +6,7 @@
 // same run. Renamed words stand in ir/dialect.def.
 #include "parser/prototype.h"
 
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "ir/fold.h"
 #include "ir/respell.h"
 #include "parser/eval/scope.h"

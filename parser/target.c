@@ -5,7 +5,7 @@
 // stands.
 #include "parser/target.h"
 
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "ir/build.h"
 #include "ir/object.h"
 #include "ir/target_config.h"

@@ -1,7 +1,7 @@
 // Functions of indices: a lambda of the script becomes an INDEX_MAP, with arithmetic folded as TVM folds it.
 #include "schedule/lambda.h"
 
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "ir/fold_ops.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // Expressions of a script. Values are made as the text is gone through, and a step is done where its call stands.
 #include "schedule/reader.h"
 
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "schedule/lambda.h"
 #include "schedule/perform.h"
 #include "support/diag_ids.h"

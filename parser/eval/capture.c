@@ -7,7 +7,7 @@
 // ends. Names of the file need none, because its scope stays.
 #include "parser/eval/capture.h"
 
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "parser/eval/scope.h"
 
 #include <ctype.h>

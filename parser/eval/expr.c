@@ -5,7 +5,7 @@
 // comparisons (which do not fold in the first case) and in `and`, `or`, `not`.
 #include "parser/eval/expr.h"
 
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "parser/eval/attribute.h"
 #include "parser/eval/builtin.h"
 #include "parser/eval/call.h"

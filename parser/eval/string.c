@@ -6,7 +6,7 @@
 // o, and the digits of floats, in f, g and e; everything else is reported.
 #include "parser/eval/string.h"
 
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "grammar/nested.h"
 #include "parser/eval/budget.h"
 #include "parser/eval/expr.h"

@@ -8,7 +8,7 @@
 // the same, so that nothing is reported where it is used.
 #include "parser/relax/symbols.h"
 
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "parser/eval/builtin.h"
 #include "parser/eval/declared.h"
 #include "parser/eval/scope.h"

@@ -2,7 +2,6 @@
 // variables that they define in a signature.
 #include "parser/relax/types.h"
 
-#include "grammar/literal.h"
 #include "ir/clone.h"
 #include "ir/object.h"
 #include "parser/eval/convert.h"

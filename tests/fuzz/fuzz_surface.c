@@ -1,7 +1,7 @@
 // Text to surface tree: never a crash; every node lies inside the text and inside what
 // holds it, and a text without a reported error has no ERROR node.
 #include "fuzz.h"
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "grammar/nested.h"
 #include "grammar/surface.h"
 

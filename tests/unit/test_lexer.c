@@ -1,5 +1,5 @@
 // The lexer: every class of token, and everything that Python refuses in one.
-#include "grammar/literal.h"
+#include "grammar/literal_values.h"
 #include "grammar/nested.h"
 #include "lexing.h"
 
