@@ -107,6 +107,9 @@ class Callables(unittest.TestCase):
         self.assertEqual(count["result"], 6)
         self.assertEqual(shaped["seen"], [[[1.0], [4, 5], 9]])
 
+    def test_results_in_native_code(self):
+        self.made(False)
+
     def test_results_in_the_machine(self):
         self.made(True)
 
