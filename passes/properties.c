@@ -38,7 +38,6 @@ LACKS(no_dataflow, BINDING_BLOCK, node->flags &TVMS_FLAG_DATAFLOW, true)
 LACKS(no_init, BLOCK, tvms_as_block(node)->init != NULL, is_stmt_or_top(node))
 LACKS(opaque, BLOCK, tvms_as_block(node)->iter_vars.len > 0, is_stmt_or_top(node))
 LACKS(no_match, BLOCK, tvms_as_block(node)->match_buffers.len > 0, is_stmt_or_top(node))
-LACKS(no_blocks, BLOCK, true, is_stmt_or_top(node))
 LACKS(no_local, VAR_BINDING,
       tvms_as_var_binding(node)->value->kind == TVMS_NODE_FUNCTION, true)
 LACKS(placed, CALL, tvms_op_called(node) == TVMS_R_builtin_alloc_tensor, true)

@@ -224,7 +224,7 @@ Test(passes, a_pipeline_stops_where_it_is_told) {
   cr_assert_not(
       tvms_pass_find_without(module, tvms_pass_property_of(TVMS_PROPERTY_NO_INIT)));
   cr_assert(
-      tvms_pass_find_without(module, tvms_pass_property_of(TVMS_PROPERTY_NO_BLOCKS)));
+      tvms_pass_find_without(module, tvms_pass_property_of(TVMS_PROPERTY_OPAQUE)));
 }
 
 Test(passes, blocks_become_loops_with_the_first_step_guarded) {

@@ -2,6 +2,7 @@
 #include "passes/tir/analysis/linear_access.h"
 
 #include "ir/build.h"
+#include "ir/stmt.h"
 #include "ir/walk.h"
 #include "support/diag_ids.h"
 #include "support/vec.h"
@@ -60,18 +61,30 @@ static void close_scope(finder *f, tvms_access_entry *entry) {
   f->scopes.len--;
 }
 
+// Memory has one dimension; that of a pointer as many as the buffer has parts.
+static bool is_flat(const tvms_access_alloc *alloc, const tvms_buffer *accessed) {
+  uint32_t dims = tvms_as_buffer(alloc->buffer)->shape.len;
+  return dims == 1
+         || (alloc->stmt->kind == TVMS_NODE_ALLOCATE
+             && dims == accessed->axis_separators.len + 1);
+}
+
 static void touch(finder *f, const tvms_node *buffer, bool element) {
   uint32_t alloc = tvms_linear_access_alloc_of(f->access, buffer);
   if (alloc == UINT32_MAX) return;
   const tvms_access_alloc *found = &f->access->allocs.items[alloc];
   if (found->level >= f->scopes.len) return;
   tvms_vec_push(f->memory, &f->scopes.items[found->level].touched, alloc);
-  const tvms_node *own = tvms_as_alloc_buffer(found->stmt)->buffer;
-  if (!element || f->failed || tvms_as_buffer(own)->shape.len == 1) return;
+  if (!element || f->failed || is_flat(found, tvms_as_buffer(buffer))) return;
   f->failed = true;
   tvms_context *context = f->access->unit->context;
   tvms_diag_report(&context->diags, TVMS_D_buffer_not_flat, found->stmt->span,
-                   tvms_symbol_text(context, tvms_as_buffer(own)->name));
+                   tvms_symbol_text(context, tvms_as_buffer(found->buffer)->name));
+}
+
+static void touch_element(finder *f, tvms_node *buffer) {
+  tvms_node_map_put(&f->access->used, buffer, buffer);
+  touch(f, buffer, true);
 }
 
 static void visit_below(finder *f, tvms_node *node) {
@@ -95,7 +108,7 @@ static void visit_list(finder *f, tvms_list list, uint32_t from) {
 static void visit_leaf(finder *f, tvms_node *node) {
   open_scope(f);
   visit_below(f, node);
-  if (node->kind == TVMS_NODE_STORE) touch(f, tvms_as_store(node)->buffer, true);
+  if (node->kind == TVMS_NODE_STORE) touch_element(f, tvms_as_store(node)->buffer);
   tvms_access_entry entry = {.stmt = node};
   close_scope(f, &entry);
   if (entry.touched.len) tvms_vec_push(f->memory, &f->access->entries, entry);
@@ -123,25 +136,41 @@ static void visit_scope(finder *f, tvms_node *node) {
   end(f, node, first);
 }
 
-// Does the attribute open a scope? Of axes of threads only the outermost does.
-static bool opens_scope(const finder *f, const tvms_attr_stmt *attr) {
+// Does what holds for the rest of its sequence open a scope? Of axes of threads only the
+// outermost does.
+static bool opens_scope(const finder *f, const tvms_node *stmt) {
+  if (stmt->kind == TVMS_NODE_BIND || stmt->kind == TVMS_NODE_ASSERT)
+    return tvms_stmt_holds_body(stmt, f->access->unit->dialect);
+  if (stmt->kind != TVMS_NODE_ATTR_STMT) return false;
+  const tvms_attr_stmt *attr = tvms_as_attr_stmt((tvms_node *)(uintptr_t)stmt);
   if (tvms_bytes_is(attr->key, "thread_extent")) return !f->in_threads;
   return tvms_bytes_is(attr->key, "extern_scope")
          || tvms_bytes_is(attr->key, "virtual_thread");
 }
 
-// An attribute holds to the end of its sequence.
+static void visit_alloc(finder *f, tvms_node *node,
+                        const tvms_node *TVMS_NULLABLE next);
+
+// Such a statement holds to the end of its sequence.
 static void visit_seq(finder *f, tvms_list stmts, uint32_t from) {
   for (uint32_t i = from; i < stmts.len; i++) {
     tvms_node *node = stmts.items[i];
-    if (node->kind != TVMS_NODE_ATTR_STMT || !opens_scope(f, tvms_as_attr_stmt(node))) {
+    if (node->kind == TVMS_NODE_ALLOCATE) {
+      visit_alloc(f, node, i + 1 < stmts.len ? stmts.items[i + 1] : NULL);
+      continue;
+    }
+    if (!opens_scope(f, node)) {
       visit(f, node);
       continue;
     }
-    bool outer = f->in_threads;
-    f->in_threads |= tvms_bytes_is(tvms_as_attr_stmt(node)->key, "thread_extent");
+    bool outer = f->in_threads, attr = node->kind == TVMS_NODE_ATTR_STMT;
+    f->in_threads |=
+        attr && tvms_bytes_is(tvms_as_attr_stmt(node)->key, "thread_extent");
     int64_t first = begin(f, node);
-    visit(f, tvms_as_attr_stmt(node)->value);
+    if (attr)
+      visit(f, tvms_as_attr_stmt(node)->value);
+    else
+      visit_below(f, node);
     visit_seq(f, stmts, i + 1);
     end(f, node, first);
     f->in_threads = outer;
@@ -167,12 +196,42 @@ static bool is_size_bound(finder *f, tvms_list shape) {
   return false;
 }
 
-static void visit_alloc(finder *f, tvms_node *node) {
-  const tvms_node *buffer = tvms_as_alloc_buffer(node)->buffer;
+// The memory of an ALLOCATE as a buffer.
+static tvms_node *memory_of(finder *f, tvms_allocate *allocate) {
+  tvms_unit *unit = f->access->unit;
+  tvms_buffer *made = tvms_node_make(unit, BUFFER, allocate->head.span);
+  made->name = tvms_as_var(allocate->var)->name;
+  made->element = allocate->element;
+  made->data = allocate->var;
+  made->shape = allocate->extents;
+  made->elem_offset =
+      tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, allocate->head.span);
+  made->align = 64;
+  made->offset_factor = 1;
+  return &made->head;
+}
+
+// The buffer that the statement behind an allocation of `data` declares for it.
+static tvms_node *TVMS_NULLABLE declared_for(const tvms_node *data,
+                                             const tvms_node *TVMS_NULLABLE next) {
+  if (next && next->kind == TVMS_NODE_SEQ)
+    next = tvms_as_seq((tvms_node *)(uintptr_t)next)->stmts.items[0];
+  if (!next || next->kind != TVMS_NODE_DECL_BUFFER) return NULL;
+  tvms_node *buffer = tvms_as_decl_buffer((tvms_node *)(uintptr_t)next)->buffer;
+  return tvms_as_buffer(buffer)->data == data ? buffer : NULL;
+}
+
+// `next` stands behind an ALLOCATE.
+static void visit_alloc(finder *f, tvms_node *node,
+                        const tvms_node *TVMS_NULLABLE next) {
+  bool pointer = node->kind == TVMS_NODE_ALLOCATE;
+  tvms_node *buffer = pointer ? memory_of(f, tvms_as_allocate(node))
+                              : tvms_as_alloc_buffer(node)->buffer;
   tvms_list shape = tvms_as_buffer(buffer)->shape;
   visit_list(f, shape, 0);
   if (is_size_bound(f, shape)) return;
-  tvms_access_alloc made = {node, f->scopes.len};
+  tvms_access_alloc made = {.stmt = node, .buffer = buffer, .level = f->scopes.len};
+  if (pointer) made.declared = declared_for(tvms_as_buffer(buffer)->data, next);
   tvms_vec_push(f->memory, &f->access->allocs, made);
   tvms_node_map_put(&f->access->places, tvms_as_buffer(buffer)->data,
                     (tvms_node *)(uintptr_t)f->access->allocs.len);
@@ -203,7 +262,8 @@ static void visit_call(finder *f, tvms_node *node) {
 
 static void visit_inner(finder *f, tvms_node *node) {
   switch ((int)node->kind) {
-  case TVMS_NODE_ALLOC_BUFFER: visit_alloc(f, node); return;
+  case TVMS_NODE_ALLOC_BUFFER:
+  case TVMS_NODE_ALLOCATE: visit_alloc(f, node, NULL); return;
   case TVMS_NODE_DECL_BUFFER: visit_declaration(f, tvms_as_decl_buffer(node)); return;
   case TVMS_NODE_STORE:
   case TVMS_NODE_EVALUATE:
@@ -217,7 +277,7 @@ static void visit_inner(finder *f, tvms_node *node) {
   case TVMS_NODE_ATTR_STMT: visit(f, tvms_as_attr_stmt(node)->value); return;
   case TVMS_NODE_BUFFER_LOAD:
     visit_below(f, node);
-    touch(f, tvms_as_buffer_load(node)->buffer, true);
+    touch_element(f, tvms_as_buffer_load(node)->buffer);
     return;
   case TVMS_NODE_VAR: touch(f, node, false); return;
   case TVMS_NODE_CALL: visit_call(f, node); return;
@@ -281,6 +341,7 @@ bool tvms_linear_access_init(tvms_linear_access *access, tvms_unit *unit,
       .access = access, .memory = &unit->context->memory, .addresses = addresses};
   tvms_node_map_init(&access->roots, f.memory);
   tvms_node_map_init(&access->places, f.memory);
+  tvms_node_map_init(&access->used, f.memory);
   tvms_node_map_init(&f.bound, f.memory);
   visit(&f, body);
   find_events(&f);
@@ -300,4 +361,5 @@ void tvms_linear_access_fini(tvms_linear_access *access) {
   tvms_vec_fini(memory, &access->allocs);
   tvms_node_map_fini(&access->roots);
   tvms_node_map_fini(&access->places);
+  tvms_node_map_fini(&access->used);
 }

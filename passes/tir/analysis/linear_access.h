@@ -4,6 +4,7 @@
 // What is touched inside of it counts at its end, unless the buffer is allocated inside, too: so
 // between the allocation and the last entry that touches it a buffer lives in one scope.
 // An allocation whose size uses a variable that a statement binds cannot move: it is left out.
+// Where definitions hold bodies, what binds a variable and what asserts are scopes as well.
 #ifndef TVMS_PASSES_TIR_ANALYSIS_LINEAR_ACCESS_H
 #define TVMS_PASSES_TIR_ANALYSIS_LINEAR_ACCESS_H
 
@@ -19,8 +20,10 @@ typedef struct {
 } tvms_access_entry;
 
 typedef struct {
-  tvms_node *stmt;  // ALLOC_BUFFER
-  uint32_t level;   // of scopes around it
+  tvms_node *stmt;    // ALLOC_BUFFER or ALLOCATE
+  tvms_node *buffer;  // its memory; of an ALLOCATE one that is made of its extents
+  tvms_node *TVMS_NULLABLE declared;  // BUFFER that stands right behind an ALLOCATE
+  uint32_t level;                     // of scopes around it
 } tvms_access_alloc;
 
 // Allocations that begin and end to live at a statement.
@@ -37,6 +40,7 @@ typedef struct {
   TVMS_VEC(tvms_access_alloc) allocs;
   tvms_node_map roots;   // data pointer -> that of the buffer whose memory it is
   tvms_node_map places;  // data pointer of an allocated buffer -> its number, one up
+  tvms_node_map used;    // BUFFER that is loaded or stored -> itself
 } tvms_linear_access;
 
 // Reads `body`; the fields are in the caller's storage until `fini`. With `addresses` an element

@@ -30,9 +30,15 @@ static void visit_indices(check *c, tvms_list indices) {
   c->nesting--;
 }
 
+// Are both of the same memory?
+static bool share_data(const tvms_node *a, const tvms_node *b) {
+  return tvms_as_buffer((tvms_node *)(uintptr_t)a)->data
+         == tvms_as_buffer((tvms_node *)(uintptr_t)b)->data;
+}
+
 static void visit_store(check *c, const tvms_store *store) {
   visit_indices(c, store->indices);
-  if (store->buffer == c->to) c->store = store;
+  if (share_data(store->buffer, c->to)) c->store = store;
   visit(c, store->value);
   c->store = NULL;
 }
@@ -48,8 +54,9 @@ static bool same_place(const tvms_store *store, const tvms_buffer_load *load) {
 }
 
 static void visit_load(check *c, const tvms_buffer_load *load) {
-  bool wrong = load->buffer == c->to || c->nesting > 0;
-  if (load->buffer == c->from) wrong |= !c->store || !same_place(c->store, load);
+  bool wrong = share_data(load->buffer, c->to) || c->nesting > 0;
+  if (share_data(load->buffer, c->from))
+    wrong |= !c->store || !same_place(c->store, load);
   if (wrong) c->safe = false;
   visit_indices(c, load->indices);
 }
@@ -66,7 +73,9 @@ static void visit_inner(check *c, tvms_node *node) {
     if (node == c->to || node == c->from) c->safe = false;
     return;
   case TVMS_NODE_ATTR_STMT:
-    if (tvms_bytes_is(tvms_as_attr_stmt(node)->key, "extern_scope")) c->safe = false;
+    if (tvms_bytes_is(tvms_as_attr_stmt(node)->key, "extern_scope")
+        || tvms_bytes_is(tvms_as_attr_stmt(node)->key, "volatile_scope"))
+      c->safe = false;
     visit(c, tvms_as_attr_stmt(node)->value);
     return;
   case TVMS_NODE_ALLOC_BUFFER:

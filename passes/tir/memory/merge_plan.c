@@ -32,8 +32,7 @@ enum { MATCH_RANGE = 16, SMALL_BITS = 32 };
 #define NONE UINT32_MAX
 
 static const tvms_buffer *buffer_of(const planner *p, uint32_t alloc) {
-  return tvms_as_buffer(
-      tvms_as_alloc_buffer(p->access->allocs.items[alloc].stmt)->buffer);
+  return tvms_as_buffer(p->access->allocs.items[alloc].buffer);
 }
 
 static int64_t element_bytes(const tvms_buffer *buffer) {

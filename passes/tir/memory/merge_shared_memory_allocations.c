@@ -63,7 +63,7 @@ static tvms_node *TVMS_NULLABLE elements_before(merging *m, uint32_t alloc,
   const tvms_node *stmt = m->access.allocs.items[alloc].stmt;
   if (!offset) {
     tvms_context *context = m->unit->context;
-    const tvms_buffer *buffer = tvms_as_buffer(tvms_as_alloc_buffer(stmt)->buffer);
+    const tvms_buffer *buffer = tvms_as_buffer(m->access.allocs.items[alloc].buffer);
     if (!m->failed)
       tvms_diag_report(&context->diags, TVMS_D_shared_not_planned, stmt->span,
                        tvms_symbol_text(context, buffer->name));
@@ -101,7 +101,7 @@ static tvms_node *leave_element(tvms_rewriter *r, tvms_node *node) {
 static tvms_node *TVMS_NULLABLE buffer_behind(const merging *m, const tvms_node *arg) {
   uint32_t alloc = merged_of(m, arg);
   if (alloc == UINT32_MAX) return NULL;
-  return tvms_as_alloc_buffer(m->access.allocs.items[alloc].stmt)->buffer;
+  return m->access.allocs.items[alloc].buffer;
 }
 
 static tvms_node *moved_call(merging *m, const tvms_node *old, tvms_node *node,
@@ -148,8 +148,10 @@ static bool *find_merged(merging *m, uint32_t *count) {
   *count = 0;
   m->is_volatile = false;
   for (uint32_t i = 0; i < m->access.allocs.len; i++) {
-    const tvms_alloc_buffer *alloc =
-        tvms_as_alloc_buffer(m->access.allocs.items[i].stmt);
+    tvms_node *stmt = m->access.allocs.items[i].stmt;
+    merged[i] = false;
+    if (stmt->kind != TVMS_NODE_ALLOC_BUFFER) continue;
+    const tvms_alloc_buffer *alloc = tvms_as_alloc_buffer(stmt);
     const char *scope = tvms_storage_scope_of(m->unit->context, alloc->buffer);
     merged[i] = strcmp(scope, m->scope) == 0;
     *count += merged[i];

@@ -4,7 +4,9 @@
 // After:  A: T.Buffer((4,), "float32x4"); A[T.Div(i * 4, 4)] = x
 //
 // Parameters change, too. A buffer with accesses of several lengths stays; single elements that
-// are read are picked from the vector. TVM: tirx.transform.PointerValueTypeRewrite.
+// are read are picked from the vector. In 0.22 pointers that are parameters or bound change in the
+// same way. TVM also gives memory that is accessed as one other type that type, even where its
+// size would be another; here it keeps its own. TVM: tirx.transform.PointerValueTypeRewrite.
 #include "passes/functions.h"
 #include "passes/tir/memory/vector_types.h"
 

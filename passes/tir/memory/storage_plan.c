@@ -39,12 +39,19 @@ typedef struct {
 
 enum { MATCH_RANGE = 16, REGISTER_BITS = 32, MERGE_ALIGN = 32 };
 
-static const tvms_alloc_buffer *alloc_of(const planner *p, uint32_t number) {
-  return tvms_as_alloc_buffer(p->access->allocs.items[number].stmt);
+static const tvms_access_alloc *alloc_of(const planner *p, uint32_t number) {
+  return &p->access->allocs.items[number];
 }
 
 static const tvms_buffer *buffer_of(const planner *p, uint32_t number) {
   return tvms_as_buffer(alloc_of(p, number)->buffer);
+}
+
+static bool is_volatile(const planner *p, uint32_t number) {
+  tvms_node *stmt = alloc_of(p, number)->stmt;
+  return stmt->kind == TVMS_NODE_ALLOC_BUFFER
+         && tvms_object_map_get(tvms_as_alloc_buffer(stmt)->annotations,
+                                "tirx.volatile");
 }
 
 static tvms_storage_entry *entry_at(const planner *p, uint32_t entry) {
@@ -177,6 +184,7 @@ static const char *TVMS_NULLABLE obstacle(const planner *p, const tvms_buffer *b
   if (!p->options.reuse) return "merge_static_smem leaves that to another pass";
   if (plain && tvms_storage_rank_of(scope) >= TVMS_STORAGE_WARP)
     return "its scope is left to the compiler of the device";
+  if (plain && tvms_dtype_is_handle(buffer->element)) return "it holds pointers";
   if (plain && bits > 0 && bits <= REGISTER_BITS) return "it fits into a register";
   return buffer->shape.len == 1 ? NULL : "it has several dimensions";
 }
@@ -203,8 +211,9 @@ static void release(planner *p, uint32_t number) {
   uint32_t place = p->plan->entry_of[number];
   const tvms_storage_entry *e = entry_at(p, place);
   if (*tvms_storage_tag_of(e->scope) == 0) {
-    bool scalable = buffer_of(p, e->allocs.items[0])->element.lanes < 0;
-    if (tvms_storage_rank_of(e->scope) >= TVMS_STORAGE_WARP || scalable) return;
+    tvms_dtype first = buffer_of(p, e->allocs.items[0])->element;
+    if (tvms_storage_rank_of(e->scope) >= TVMS_STORAGE_WARP || first.lanes < 0) return;
+    if (tvms_dtype_is_handle(first)) return;
     if (e->bits > 0 && e->bits <= REGISTER_BITS) return;
   }
   if (e->bits != 0)
@@ -244,8 +253,7 @@ static void give_memory(planner *p, const tvms_access_event *at,
     if (place == UINT32_MAX) place = find_entry(p, number);
     tvms_storage_entry *e = entry_at(p, place);
     tvms_vec_push(p->memory, &e->allocs, number);
-    e->is_volatile |=
-        tvms_object_map_get(alloc_of(p, number)->annotations, "tirx.volatile") != NULL;
+    e->is_volatile |= is_volatile(p, number);
     p->plan->entry_of[number] = place;
   }
 }
@@ -297,7 +305,26 @@ static void plan_row(planner *p) {
 
 // ---- Allocations ----
 
+static bool makes_pointers(const planner *p) {
+  return !tvms_release_has(p->unit->dialect, TVMS_FACT_alloc_buffer_is_a_statement);
+}
+
+// Of a pointer. The condition is that of the only allocation, or true.
+static tvms_node *allocation_of_pointer(planner *p, const tvms_storage_entry *e) {
+  const tvms_access_alloc *first = alloc_of(p, e->allocs.items[0]);
+  const tvms_buffer *backing = tvms_as_buffer(e->backing);
+  tvms_allocate *alloc = tvms_node_make(p->unit, ALLOCATE, TVMS_NO_SPAN);
+  alloc->extents = backing->shape;
+  alloc->var = backing->data;
+  alloc->element = backing->element;
+  alloc->condition = first->buffer == e->backing
+                         ? tvms_as_allocate(first->stmt)->condition
+                         : tvms_bool_imm_new(p->unit, true, TVMS_NO_SPAN);
+  return &alloc->head;
+}
+
 static tvms_node *allocation(planner *p, tvms_storage_entry *e) {
+  if (makes_pointers(p)) return allocation_of_pointer(p, e);
   tvms_alloc_buffer *alloc = tvms_node_make(p->unit, ALLOC_BUFFER, TVMS_NO_SPAN);
   alloc->buffer = e->backing;
   if (e->is_volatile) {
@@ -325,8 +352,10 @@ static tvms_node *backing_of(planner *p, const tvms_storage_entry *e, tvms_dtype
     scope = tvms_as_sinfo_pointer(type)->scope;
   made->name = name_of_memory(p, first);
   made->element = dtype;
-  made->data = tvms_pointer_var_new(p->unit, tvms_as_var(first->data)->name, dtype,
-                                    scope, TVMS_NO_SPAN);
+  made->data = makes_pointers(p)
+                   ? first->data
+                   : tvms_pointer_var_new(p->unit, tvms_as_var(first->data)->name,
+                                          dtype, scope, TVMS_NO_SPAN);
   made->shape = tvms_list_copy(p->unit, &size, 1);
   made->elem_offset = tvms_int_imm_new(p->unit, size->dtype, 0, TVMS_NO_SPAN);
   made->align = 64;
@@ -392,6 +421,7 @@ static void make_backing(planner *p, tvms_storage_entry *e) {
     tvms_node *first = alloc_of(p, e->allocs.items[0])->buffer;
     tvms_sym name = name_of_memory(p, tvms_as_buffer(first));
     e->backing = first;
+    e->declared = alloc_of(p, e->allocs.items[0])->declared;
     if (name != tvms_as_buffer(first)->name) {
       e->backing = tvms_node_copy(p->unit, first);
       tvms_as_buffer(e->backing)->name = name;

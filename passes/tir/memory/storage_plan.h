@@ -17,7 +17,9 @@ typedef struct {
   tvms_node *backing;  // BUFFER; of the whole
   tvms_node *TVMS_NULLABLE
       renamed;           // BUFFER as written that is `backing` by another name
-  tvms_node *statement;  // ALLOC_BUFFER of the backing; NULL: a part of another
+  tvms_node *statement;  // that allocates the backing; NULL: a part of another
+  tvms_node *TVMS_NULLABLE
+      declared;  // BUFFER as written that is declared right behind an ALLOCATE
 } tvms_storage_entry;
 
 typedef struct {

@@ -6,9 +6,9 @@
 // Which allocations share is planned in storage_plan.c. Buffers that nothing touches go. With
 // merge_static_smem nothing shares, since MergeSharedMemoryAllocations will do it; targets of
 // Vulkan and WebGPU share between elements of one dtype only. Then buffers that are accessed in
-// vectors of one length hold vectors (vector_types.c). Buffers must be flat. Classic
-// T.allocate is left alone, and so is an allocation whose size a statement binds, which TVM moves
-// above that statement. TVM: tirx.transform.StorageRewrite.
+// vectors of one length hold vectors (vector_types.c). Buffers must be flat. In 0.22 buffers that
+// nothing accesses are not declared. An allocation whose size a statement binds is left alone;
+// TVM moves it above that statement. TVM: tirx.transform.StorageRewrite.
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "ir/target.h"
@@ -79,9 +79,27 @@ static tvms_node *enter_alloc(tvms_rewriter *r, tvms_node *node) {
   return declaration(w, tvms_rewrite(r, buffer), e);
 }
 
+// Allocations of pointers are made anew where their memory begins to live.
+static tvms_node *enter_allocate(tvms_rewriter *r, tvms_node *node) {
+  rewriting *w = r->self;
+  const tvms_node *var = tvms_as_allocate(node)->var;
+  return tvms_linear_access_alloc_of(&w->access, var) == UINT32_MAX ? TVMS_REWRITE_BELOW
+                                                                    : NULL;
+}
+
+// Is the buffer declared where its memory is allocated, or never?
+static bool needs_no_declaration(const rewriting *w, const tvms_node *buffer) {
+  if (!tvms_release_has(w->unit->dialect, TVMS_FACT_definitions_hold_bodies))
+    return false;
+  if (!tvms_node_map_get(&w->access.used, buffer)) return true;
+  const tvms_storage_entry *e = entry_of(w, buffer);
+  return e && e->declared == buffer;
+}
+
 static tvms_node *enter_declaration(tvms_rewriter *r, tvms_node *node) {
   rewriting *w = r->self;
   const tvms_decl_buffer *old = tvms_as_decl_buffer(node);
+  if (needs_no_declaration(w, old->buffer)) return NULL;
   const tvms_storage_entry *e = entry_of(w, old->buffer);
   return e ? declaration(w, tvms_rewrite(r, old->buffer), e) : TVMS_REWRITE_BELOW;
 }
@@ -133,13 +151,18 @@ static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
 // ---- Where memory is allocated ----
 
 // The allocations of a scope, and then `body`.
-static tvms_node *attach(rewriting *w, const tvms_node *TVMS_NULLABLE scope,
+static tvms_node *attach(tvms_rewriter *r, const tvms_node *TVMS_NULLABLE scope,
                          tvms_node *body) {
+  rewriting *w = r->self;
   tvms_memory *memory = &w->unit->context->memory;
   tvms_node_vec stmts = {0};
   for (uint32_t i = 0; i < w->plan.entries.len; i++) {
     const tvms_storage_entry *e = &w->plan.entries.items[i];
-    if (e->attach == scope && e->statement) tvms_vec_push(memory, &stmts, e->statement);
+    if (e->attach != scope || !e->statement) continue;
+    tvms_vec_push(memory, &stmts, e->statement);
+    if (!e->declared) continue;
+    tvms_node *declare = declaration(w, tvms_rewrite(r, e->declared), e);
+    tvms_vec_push(memory, &stmts, declare);
   }
   if (stmts.len == 0) return body;
   tvms_stmt_push_last(memory, &stmts, body);
@@ -148,9 +171,8 @@ static tvms_node *attach(rewriting *w, const tvms_node *TVMS_NULLABLE scope,
 
 static tvms_node *leave_loop(tvms_rewriter *r, tvms_node *node) {
   tvms_node *old = tvms_as_for(node)->body;
-  tvms_node *body = tvms_as_for(r->old)->for_kind == TVMS_FOR_PARALLEL
-                        ? attach(r->self, r->old, old)
-                        : old;
+  tvms_node *body =
+      tvms_as_for(r->old)->for_kind == TVMS_FOR_PARALLEL ? attach(r, r->old, old) : old;
   if (body == old) return node;
   tvms_node *copy = tvms_node_copy(r->unit, node);
   tvms_as_for(copy)->body = body;
@@ -183,7 +205,7 @@ static tvms_node *enter_seq(tvms_rewriter *r, tvms_node *node) {
     if (stmt) tvms_stmt_push(w->unit, &stmts, stmt);
   }
   if (!rest) rest = tvms_stmt_none(w->unit, node->span);
-  tvms_stmt_push_last(memory, &stmts, attach(w, old.items[at], rest));
+  tvms_stmt_push_last(memory, &stmts, attach(r, old.items[at], rest));
   return tvms_stmt_seq(w->unit, &stmts, node->span);
 }
 
@@ -194,6 +216,7 @@ static tvms_node *rewrite(rewriting *w, tvms_node *function) {
   r.enter[TVMS_NODE_BUFFER] = enter_buffer;
   r.enter[TVMS_NODE_VAR] = enter_var;
   r.enter[TVMS_NODE_ALLOC_BUFFER] = enter_alloc;
+  r.enter[TVMS_NODE_ALLOCATE] = enter_allocate;
   r.enter[TVMS_NODE_DECL_BUFFER] = enter_declaration;
   r.enter[TVMS_NODE_SEQ] = enter_seq;
   r.leave[TVMS_NODE_BUFFER_LOAD] = leave_element;
@@ -202,9 +225,9 @@ static tvms_node *rewrite(rewriting *w, tvms_node *function) {
   r.leave[TVMS_NODE_FOR] = leave_loop;
   tvms_node *old = tvms_as_prim_func(function)->body;
   tvms_node *body = tvms_rewrite(&r, old);
-  tvms_rewriter_fini(&r);
   if (!body) body = tvms_stmt_none(w->unit, old->span);
-  body = attach(w, NULL, body);
+  body = attach(&r, NULL, body);
+  tvms_rewriter_fini(&r);
   if (body == old) return function;
   tvms_node *copy = tvms_node_copy(w->unit, function);
   tvms_as_prim_func(copy)->body = body;
@@ -227,7 +250,7 @@ static bool is_exact(tvms_unit *unit, const tvms_prim_func *function) {
 // The first allocation of memory that others take later needs no remark of its own.
 static void say_planned(const tvms_pass_run *run, const rewriting *w, uint32_t number) {
   const tvms_node *stmt = w->access.allocs.items[number].stmt;
-  const tvms_buffer *buffer = tvms_as_buffer(tvms_as_alloc_buffer(stmt)->buffer);
+  const tvms_buffer *buffer = tvms_as_buffer(w->access.allocs.items[number].buffer);
   const char *name = tvms_symbol_text(run->context, buffer->name);
   uint32_t entry = w->plan.entry_of[number];
   if (entry == UINT32_MAX) {
@@ -258,7 +281,8 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
         .reuse = !TVMS_OPTION(run, StorageRewrite, merge_static_smem).number,
         .exact_elements = is_exact(unit, old)};
     tvms_storage_plan_init(&w.plan, unit, &w.access, options);
-    if (w.access.allocs.len) changed = rewrite(&w, function);
+    bool bodies = tvms_release_has(unit->dialect, TVMS_FACT_definitions_hold_bodies);
+    if (w.access.allocs.len || bodies) changed = rewrite(&w, function);
     for (uint32_t i = 0; i < w.access.allocs.len; i++)
       say_planned(run, &w, i);
     tvms_storage_plan_fini(&w.plan);

@@ -13,10 +13,11 @@
 
 typedef TVMS_VEC(tvms_dtype) dtypes;
 
-// A buffer that owns memory.
+// Memory: what a buffer owns, or what a pointer points to.
 typedef struct {
-  tvms_node *buffer;
-  bool is_param;
+  tvms_node *data;                // VAR
+  tvms_node *TVMS_NULLABLE last;  // its last dimension; NULL: not known
+  bool stays;                     // its type is not to be changed
   bool scalable;       // there are accesses of vectors whose length is not known
   dtypes accesses;     // element types as which it is accessed, each once
   dtypes elements;     // reads of single elements, as the vectors that would hold them
@@ -33,11 +34,16 @@ typedef struct {
   tvms_node_map places;  // data pointer -> place in `infos`, one up
 } vector_types;
 
-static memory_info *TVMS_NULLABLE info_of(const vector_types *v,
-                                          const tvms_node *buffer) {
-  const tvms_node *data = tvms_as_buffer(buffer)->data;
+static memory_info *TVMS_NULLABLE info_of_pointer(const vector_types *v,
+                                                  const tvms_node *TVMS_NULLABLE data) {
+  if (!data) return NULL;
   uintptr_t place = (uintptr_t)tvms_node_map_get(&v->places, data);
   return place ? &v->infos.items[place - 1] : NULL;
+}
+
+static memory_info *TVMS_NULLABLE info_of(const vector_types *v,
+                                          const tvms_node *buffer) {
+  return info_of_pointer(v, tvms_as_buffer(buffer)->data);
 }
 
 static tvms_dtype as_stored(tvms_dtype dtype) {
@@ -52,14 +58,32 @@ static void note(vector_types *v, dtypes *list, tvms_dtype dtype) {
   tvms_vec_push(v->memory, list, dtype);
 }
 
-static void declare(vector_types *v, tvms_node *buffer, bool is_param) {
-  memory_info made = {.buffer = buffer,
-                      .is_param = is_param,
-                      .element = as_stored(tvms_as_buffer(buffer)->element),
+static void declare(vector_types *v, tvms_node *data, tvms_dtype element,
+                    tvms_list shape, bool stays) {
+  memory_info made = {.data = data,
+                      .last = shape.len ? shape.items[shape.len - 1] : NULL,
+                      .stays = stays,
+                      .element = as_stored(element),
                       .factor = 1};
   tvms_vec_push(v->memory, &v->infos, made);
-  tvms_node_map_put(&v->places, tvms_as_buffer(buffer)->data,
-                    (tvms_node *)(uintptr_t)v->infos.len);
+  tvms_node_map_put(&v->places, data, (tvms_node *)(uintptr_t)v->infos.len);
+}
+
+static void declare_buffer(vector_types *v, const tvms_buffer *buffer, bool stays) {
+  // What has no dimension has no vectors.
+  declare(v, buffer->data, buffer->element, buffer->shape,
+          stays || buffer->shape.len == 0);
+}
+
+// A pointer that is no buffer's own: a parameter or what a statement binds. One that does not
+// say to what it points does so by its first access.
+static void declare_pointer(vector_types *v, tvms_node *var, bool stays) {
+  bool pointers = tvms_release_has(v->unit->dialect, TVMS_FACT_definitions_hold_bodies);
+  if (!pointers || !tvms_dtype_is_handle(var->dtype)) return;
+  const tvms_node *type = var->sinfo;
+  bool typed = type && type->kind == TVMS_NODE_SINFO_POINTER;
+  tvms_dtype element = typed ? type->dtype : var->dtype;
+  declare(v, var, element, (tvms_list){0}, stays);
 }
 
 // A view has the memory of what its pointer comes from.
@@ -79,12 +103,13 @@ static bool is_multiple(vector_types *v, const tvms_node *place, int lanes) {
   return set.coeff % lanes == 0 && set.base % lanes == 0;
 }
 
-static void access(vector_types *v, const tvms_node *buffer, tvms_list indices,
+static void access(vector_types *v, memory_info *TVMS_NULLABLE info, tvms_list indices,
                    tvms_dtype dtype, bool read) {
-  memory_info *info = info_of(v, buffer);
   if (info && dtype.lanes < 0) info->scalable = true;
   if (!info || dtype.lanes < 0) return;
   dtype = as_stored(dtype);
+  if (tvms_dtype_is_handle(info->element))
+    info->element = tvms_dtype_with_lanes(dtype, 1);
   const tvms_node *last = indices.len ? indices.items[indices.len - 1] : NULL;
   int lanes = last ? last->dtype.lanes : 1, used = info->element.lanes;
   if (lanes * info->element.lanes != dtype.lanes) used = info->element.lanes = 1;
@@ -104,10 +129,8 @@ static void access(vector_types *v, const tvms_node *buffer, tvms_list indices,
 static void access_pointer(vector_types *v, const tvms_call *call) {
   if (call->args.len != 5) return;
   const tvms_node *pointer = tvms_linear_access_pointer(call->args.items[1]);
-  uintptr_t place = pointer ? (uintptr_t)tvms_node_map_get(&v->places, pointer) : 0;
-  if (!place) return;
   tvms_list index = {&call->args.items[2], 1};
-  access(v, v->infos.items[place - 1].buffer, index, call->args.items[0]->dtype, false);
+  access(v, info_of_pointer(v, pointer), index, call->args.items[0]->dtype, false);
 }
 
 static tvms_walk_step find(void *self, tvms_node *node, tvms_field_role role) {
@@ -116,19 +139,35 @@ static tvms_walk_step find(void *self, tvms_node *node, tvms_field_role role) {
   switch ((int)node->kind) {
   case TVMS_NODE_BUFFER: return TVMS_WALK_SKIP;
   case TVMS_NODE_ALLOC_BUFFER:
-    declare(v, tvms_as_alloc_buffer(node)->buffer, false);
+    declare_buffer(v, tvms_as_buffer(tvms_as_alloc_buffer(node)->buffer), false);
+    return TVMS_WALK_ON;
+  case TVMS_NODE_ALLOCATE: {
+    const tvms_allocate *alloc = tvms_as_allocate(node);
+    declare(v, alloc->var, alloc->element, alloc->extents, false);
+    return TVMS_WALK_ON;
+  }
+  case TVMS_NODE_ALLOCATE_CONST: {
+    const tvms_allocate_const *alloc = tvms_as_allocate_const(node);
+    declare(v, alloc->var, alloc->element, alloc->extents, !v->options.params);
+    return TVMS_WALK_ON;
+  }
+  case TVMS_NODE_BIND:
+    declare_pointer(v, tvms_as_bind(node)->var, false);
+    return TVMS_WALK_ON;
+  case TVMS_NODE_LET:
+    declare_pointer(v, tvms_as_let(node)->var, false);
     return TVMS_WALK_ON;
   case TVMS_NODE_DECL_BUFFER:
     declare_view(v, tvms_as_decl_buffer(node));
     return TVMS_WALK_ON;
   case TVMS_NODE_BUFFER_LOAD: {
     const tvms_buffer_load *load = tvms_as_buffer_load(node);
-    access(v, load->buffer, load->indices, node->dtype, true);
+    access(v, info_of(v, load->buffer), load->indices, node->dtype, true);
     return TVMS_WALK_ON;
   }
   case TVMS_NODE_STORE: {
     const tvms_store *store = tvms_as_store(node);
-    access(v, store->buffer, store->indices, store->value->dtype, false);
+    access(v, info_of(v, store->buffer), store->indices, store->value->dtype, false);
     return TVMS_WALK_ON;
   }
   case TVMS_NODE_CALL: {
@@ -139,7 +178,7 @@ static tvms_walk_step find(void *self, tvms_node *node, tvms_field_role role) {
                    && call->args.items[0]->kind == TVMS_NODE_BUFFER_LOAD;
     if (address) {
       const tvms_buffer_load *load = tvms_as_buffer_load(call->args.items[0]);
-      access(v, load->buffer, load->indices, load->head.dtype, false);
+      access(v, info_of(v, load->buffer), load->indices, load->head.dtype, false);
     }
     return TVMS_WALK_ON;
   }
@@ -166,16 +205,14 @@ static bool has_one_base(const memory_info *info) {
 }
 
 static void decide(vector_types *v, memory_info *info) {
-  if (info->scalable || (info->is_param && !v->options.params)) return;
+  if (info->scalable || info->stays) return;
   if (!has_one_base(info) || info->element.lanes != 1 || info->accesses.len != 1)
     return;
   int lanes = info->accesses.items[0].lanes;
   for (uint32_t i = 0; i < info->elements.len; i++) {
     if (info->elements.items[i].lanes % lanes != 0) return;
   }
-  tvms_list shape = tvms_as_buffer(info->buffer)->shape;
-  if (shape.len && is_multiple(v, shape.items[shape.len - 1], lanes))
-    info->factor = lanes;
+  if (!info->last || is_multiple(v, info->last, lanes)) info->factor = lanes;
 }
 
 // ---- Rewriting ----
@@ -183,6 +220,28 @@ static void decide(vector_types *v, memory_info *info) {
 static tvms_node *divided(vector_types *v, tvms_node *value, int by) {
   tvms_node *divisor = tvms_int_imm_new(v->unit, value->dtype, by, TVMS_NO_SPAN);
   return tvms_build_binary(v->unit, TVMS_NODE_DIV, value, divisor, TVMS_NO_SPAN);
+}
+
+// With the last dimension divided.
+static tvms_list divided_shape(vector_types *v, tvms_list shape, int by) {
+  if (shape.len == 0) return shape;
+  shape = tvms_list_copy(v->unit, shape.items, shape.len);
+  tvms_node **last = &shape.items[shape.len - 1];
+  *last = divided(v, *last, by);
+  return shape;
+}
+
+// A variable for a pointer to vectors.
+static tvms_node *vector_pointer(vector_types *v, const memory_info *info) {
+  const tvms_node *type = info->data->sinfo;
+  tvms_sym scope = 0;
+  if (type && type->kind == TVMS_NODE_SINFO_POINTER)
+    scope = tvms_as_sinfo_pointer(type)->scope;
+  tvms_node *made = tvms_pointer_var_new(
+      v->unit, tvms_as_var(info->data)->name,
+      tvms_dtype_with_lanes(info->element, info->factor), scope, info->data->span);
+  tvms_as_var(made)->given = tvms_as_var(info->data)->given;
+  return made;
 }
 
 static tvms_node *enter_buffer(tvms_rewriter *r, tvms_node *node) {
@@ -193,22 +252,32 @@ static tvms_node *enter_buffer(tvms_rewriter *r, tvms_node *node) {
   tvms_buffer *buffer = tvms_as_buffer(copy);
   buffer->element = tvms_dtype_with_lanes(info->element, info->factor);
   buffer->layout = NULL;
-  if (buffer->shape.len) {
-    buffer->shape = tvms_list_copy(v->unit, buffer->shape.items, buffer->shape.len);
-    tvms_node **last = &buffer->shape.items[buffer->shape.len - 1];
-    *last = divided(v, *last, info->factor);
-  }
+  buffer->shape = divided_shape(v, buffer->shape, info->factor);
   // The pointer has the type of the elements.
   tvms_node *known = tvms_node_map_get(&r->known, buffer->data);
   if (!known && buffer->data->sinfo
       && buffer->data->sinfo->kind == TVMS_NODE_SINFO_POINTER) {
-    tvms_sym scope = tvms_as_sinfo_pointer(buffer->data->sinfo)->scope;
-    known = tvms_pointer_var_new(v->unit, tvms_as_var(buffer->data)->name,
-                                 buffer->element, scope, buffer->data->span);
-    tvms_as_var(known)->given = tvms_as_var(buffer->data)->given;
+    memory_info own = *info;
+    own.data = buffer->data;
+    known = vector_pointer(v, &own);
     tvms_node_map_put(&r->known, buffer->data, known);
   }
   if (known) buffer->data = known;
+  return copy;
+}
+
+// In 0.22 a declaration keeps its elements, and only accesses have the new buffer.
+static tvms_node *enter_declaration(tvms_rewriter *r, tvms_node *node) {
+  vector_types *v = r->self;
+  const memory_info *info = info_of(v, tvms_as_decl_buffer(node)->buffer);
+  bool keeps = info && info->factor != 1
+               && tvms_release_has(v->unit->dialect, TVMS_FACT_definitions_hold_bodies);
+  if (!keeps) return TVMS_REWRITE_BELOW;
+  tvms_node *copy = tvms_node_copy(v->unit, node);
+  tvms_decl_buffer *declare = tvms_as_decl_buffer(copy);
+  declare->buffer = tvms_node_copy(v->unit, declare->buffer);
+  tvms_buffer *buffer = tvms_as_buffer(declare->buffer);
+  buffer->data = tvms_node_map_get(&r->known, buffer->data);
   return copy;
 }
 
@@ -270,22 +339,42 @@ static tvms_node *leave_store(tvms_rewriter *r, tvms_node *node) {
   return copy;
 }
 
+static tvms_node *leave_allocate(tvms_rewriter *r, tvms_node *node) {
+  vector_types *v = r->self;
+  const memory_info *info = info_of_pointer(v, tvms_as_allocate(r->old)->var);
+  if (!info || info->factor == 1) return node;
+  tvms_allocate *made = tvms_as_allocate(tvms_node_copy(v->unit, node));
+  made->element = tvms_dtype_with_lanes(info->element, info->factor);
+  made->extents = divided_shape(v, made->extents, info->factor);
+  made->annotations = NULL;
+  return &made->head;
+}
+
+static tvms_node *leave_allocate_const(tvms_rewriter *r, tvms_node *node) {
+  vector_types *v = r->self;
+  const memory_info *info = info_of_pointer(v, tvms_as_allocate_const(r->old)->var);
+  if (!info || info->factor == 1) return node;
+  tvms_allocate_const *made = tvms_as_allocate_const(tvms_node_copy(v->unit, node));
+  made->element = tvms_dtype_with_lanes(info->element, info->factor);
+  made->extents = divided_shape(v, made->extents, info->factor);
+  return &made->head;
+}
+
 static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
   vector_types *v = r->self;
   if (tvms_arith_opcode(node) != TVMS_TIR_tvm_access_ptr) return node;
   const tvms_call *old = tvms_as_call(r->old);
-  const tvms_node *pointer = tvms_linear_access_pointer(old->args.items[1]);
-  uintptr_t place = pointer ? (uintptr_t)tvms_node_map_get(&v->places, pointer) : 0;
-  int factor = place ? v->infos.items[place - 1].factor : 1;
-  if (factor == 1) return node;
+  const memory_info *info =
+      info_of_pointer(v, tvms_linear_access_pointer(old->args.items[1]));
+  if (!info || info->factor == 1) return node;
   tvms_node *copy = tvms_node_copy(v->unit, node);
   tvms_call *call = tvms_as_call(copy);
   call->args = tvms_list_copy(v->unit, call->args.items, call->args.len);
   tvms_node *marker = tvms_node_copy(v->unit, call->args.items[0]);
-  marker->dtype = tvms_dtype_with_lanes(v->infos.items[place - 1].element, factor);
+  marker->dtype = tvms_dtype_with_lanes(info->element, info->factor);
   call->args.items[0] = marker;
-  call->args.items[2] = divided(v, call->args.items[2], factor);
-  call->args.items[3] = divided(v, call->args.items[3], factor);
+  call->args.items[2] = divided(v, call->args.items[2], info->factor);
+  call->args.items[3] = divided(v, call->args.items[3], info->factor);
   return copy;
 }
 
@@ -296,6 +385,16 @@ static tvms_node *rewrite(vector_types *v, tvms_node *function) {
   r.leave[TVMS_NODE_BUFFER_LOAD] = leave_load;
   r.leave[TVMS_NODE_STORE] = leave_store;
   r.leave[TVMS_NODE_CALL] = leave_call;
+  r.enter[TVMS_NODE_DECL_BUFFER] = enter_declaration;
+  r.leave[TVMS_NODE_ALLOCATE] = leave_allocate;
+  r.leave[TVMS_NODE_ALLOCATE_CONST] = leave_allocate_const;
+  if (!tvms_release_has(v->unit->dialect, TVMS_FACT_buffers_are_variables)) {
+    for (uint32_t i = 0; i < v->infos.len; i++) {
+      const memory_info *info = &v->infos.items[i];
+      if (info->factor != 1)
+        tvms_node_map_put(&r.known, info->data, vector_pointer(v, info));
+    }
+  }
   tvms_node *changed = tvms_rewrite(&r, function);
   tvms_rewriter_fini(&r);
   return changed;
@@ -310,7 +409,10 @@ tvms_node *tvms_vector_types_rewrite(tvms_unit *unit, tvms_node *function,
   tvms_node_map_init(&v.places, v.memory);
   const tvms_prim_func *old = tvms_as_prim_func(function);
   for (uint32_t i = 0; i < old->buffers.len; i++) {
-    if (old->buffers.items[i]) declare(&v, old->buffers.items[i], true);
+    if (old->buffers.items[i])
+      declare_buffer(&v, tvms_as_buffer(old->buffers.items[i]), !options.params);
+    else
+      declare_pointer(&v, old->params.items[i], !options.params);
   }
   tvms_visitor visitor = {.self = &v, .enter = find};
   tvms_walk(v.memory, old->body, &visitor);
