@@ -406,12 +406,14 @@ static bool shut_bracket(tvms_indentation *layout, tvms_token *token) {
     layout->lexer.cursor = (const char *)layout->lexer.base + token->begin;
     token->end = token->begin;
   } else {
-    tvms_diag *diag =
-        tvms_diag_report(diags_of(layout), TVMS_D_mismatched_bracket, span, text, open);
-    tvms_diag_note(diags_of(layout), diag, open_span, "'%s' is opened here", open);
     bool extra = shuts_soon(layout, top, token->end);
-    tvms_diag_fix(diags_of(layout), diag, span, false, "%s",
-                  extra ? "" : tvms_token_text((tvms_token_kind)top->shut));
+    if (!is_wrong_line(layout, span.begin)) {
+      tvms_diag *diag = tvms_diag_report(diags_of(layout), TVMS_D_mismatched_bracket,
+                                         span, text, open);
+      tvms_diag_note(diags_of(layout), diag, open_span, "'%s' is opened here", open);
+      tvms_diag_fix(diags_of(layout), diag, span, false, "%s",
+                    extra ? "" : tvms_token_text((tvms_token_kind)top->shut));
+    }
     if (extra) return false;
   }
   token->kind = (tvms_token_kind)top->shut;

@@ -3,6 +3,7 @@
 
 #include "grammar/identifier.h"
 #include "grammar/lexer.h"
+#include "grammar/meant.h"
 #include "grammar/string_form.h"
 #include "grammar/surface.h"
 #include "support/diag_ids.h"
@@ -117,8 +118,11 @@ tvms_token_kind tvms_lexer_take_number(tvms_lexer *lexer, tvms_token_kind kind) 
   lexer->cursor = end;
   if (!based && (word == end || follows_number(end, (size_t)(word - end)))) return kind;
   lexer->cursor = word;
-  tvms_diag_report(&lexer->context->diags, TVMS_D_bad_number, tvms_lexer_span(lexer),
-                   what_number(lexer->token), (int)(word - lexer->token), lexer->token);
+  tvms_diags *diags = &lexer->context->diags;
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_bad_number, tvms_lexer_span(lexer),
+                                     what_number(lexer->token),
+                                     (int)(word - lexer->token), lexer->token);
+  if (!based && word == end + 1) tvms_lexer_explain_suffix(lexer, diag, end);
   return kind;
 }
 

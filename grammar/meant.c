@@ -146,6 +146,64 @@ static const char *const c_types[] = {"float", "double", "int",    "half",  "lon
                                       "char",  "bool",   "int32",  "int64", "uint",
                                       "auto",  "const",  "float32"};
 
+// `And`, `mod`: operators that are words elsewhere, or are written small.
+static tvms_token_meaning words(const char *text, tvms_token token) {
+  static const struct {
+    const char *word, *note, *meant;
+  } rows[] = {
+      {"And", "write 'and'", "and"},
+      {"AND", "write 'and'", "and"},
+      {"Or", "write 'or'", "or"},
+      {"OR", "write 'or'", "or"},
+      {"mod", "write '%'", "%"},
+      {"div", "write '//'", "//"},
+      {"xor", "write '^'", "^"},
+      {"shl", "write '<<'", "<<"},
+      {"shr", "write '>>'", ">>"},
+      {"If", "write 'if'", "if"},
+      {"Else", "write 'else'", "else"},
+      {"In", "write 'in'", "in"},
+      {"then", "leave it out: ':' ends the condition", ""},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows && token.kind == TVMS_TOK_NAME;
+       i++) {
+    if (IS_ONE_OF(text, token, rows[i].word))
+      return replaced((tvms_span){token.begin, token.end}, rows[i].note, rows[i].meant);
+  }
+  return (tvms_token_meaning){0};
+}
+
+// Whether the text has a '=' outside of brackets.
+static bool assigns(const char *text, uint32_t begin, uint32_t end) {
+  int depth = 0;
+  for (; begin < end; begin++) {
+    if (strchr("([{", text[begin])) depth++;
+    if (strchr(")]}", text[begin])) depth--;
+    if (text[begin] == '=' && depth == 0) return true;
+  }
+  return false;
+}
+
+// `x T.exp(y)`, `x = a b`, `T.evaluate "f"`: something stands between the two, outside of brackets.
+static tvms_token_meaning left_out(const char *text, tvms_token token,
+                                   tvms_token first) {
+  tvms_span span = {token.begin, token.end};
+  uint32_t end = end_before(text, token.begin);
+  bool operand = token.kind == TVMS_TOK_NAME || token.kind == TVMS_TOK_STRING;
+  char before = end > 0 ? text[end - 1] : '\n';
+  bool behind = isalnum((unsigned char)before) || strchr("_)]", before);
+  if (first.kind != TVMS_TOK_NAME || !operand || !behind || token.begin <= first.begin)
+    return (tvms_token_meaning){0};
+  if (assigns(text, first.begin, end))
+    return meaning(span, "missing comma or operator?", (tvms_span){end, end}, NULL);
+  if (token.kind == TVMS_TOK_STRING && before != ')')
+    return meaning(span, "missing '('?", (tvms_span){end, token.begin}, NULL);
+  bool value = text[token.end] == '.' && strchr("TRI", text[token.begin])
+               && token.end - token.begin == 1;
+  if (!value) return (tvms_token_meaning){0};
+  return meaning(span, "missing '='?", (tvms_span){end, end}, " =");
+}
+
 static bool is_type_of_c(const char *text, uint32_t begin, uint32_t end) {
   for (size_t i = 0; i < sizeof c_types / sizeof *c_types; i++) {
     if (strlen(c_types[i]) == end - begin
@@ -254,8 +312,10 @@ tvms_token_meaning tvms_token_meant(const char *text, tvms_token token,
   tvms_token_meaning found = signs(text, token, first);
   if (!found.note && first.kind == TVMS_TOK_FOR) found = loops(text, token, first);
   if (!found.note && !inside) found = statements(text, token, first);
+  if (!found.note) found = words(text, token);
+  if (!found.note) found = casts(text, token);
+  if (!found.note && !inside) found = left_out(text, token, first);
   if (found.note) return found;
-  found = casts(text, token);
   if (!found.note && first.kind == TVMS_TOK_DEF && inside)
     found = parameters(text, token);
   if (found.note) return found;
@@ -348,6 +408,16 @@ static const char *TVMS_NULLABLE closing(const char *text, const char *close) {
     if (strncmp(text, close, len) == 0) return text;
   }
   return NULL;
+}
+
+void tvms_lexer_explain_suffix(tvms_lexer *lexer, tvms_diag *diag, const char *end) {
+  tvms_diags *diags = &lexer->context->diags;
+  if (!strchr("fFhHlLuU", *end)) return;
+  uint32_t at = tvms_lexer_offset(lexer, end);
+  tvms_diag_remark(diags, diag,
+                   "a number has no suffix; with its type it is T.float32(%.*s)",
+                   (int)(end - lexer->token), lexer->token);
+  tvms_diag_fix(diags, diag, (tvms_span){at, at + 1}, false, "%s", "");
 }
 
 const char *tvms_lexer_explain_stray(tvms_lexer *lexer, tvms_diag *diag, uint32_t c,

@@ -18,6 +18,10 @@ typedef struct {
 tvms_token_meaning tvms_token_meant(const char *text, tvms_token token,
                                     tvms_token first, bool inside, bool comma);
 
+// Adds to the report of the number at the lexer's token, whose digits stop at `end`, that a suffix
+// of C behind it is to be left out.
+void tvms_lexer_explain_suffix(tvms_lexer *lexer, tvms_diag *diag, const char *end);
+
 // Adds to the report of a character what stands for it in a script. `at` is its place, `c` it.
 // If it is a quote with a partner on its line, that is what both are replaced for, and the
 // result is where the text goes on behind the partner; else `after`.

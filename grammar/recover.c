@@ -158,11 +158,26 @@ static bool begins_statement(surf_parser *p, tvms_token token, uint32_t *line) {
          && tvms_indentation_is_level(&p->layout, column);
 }
 
+// Whether something of the statement was refused already: a bracket that is open at its end
+// is as likely a part of that.
+static bool is_refused(surf_parser *p) {
+  const tvms_diag *last = diags_of(p)->last;
+  if (!last || last->source != diags_of(p)->source
+      || last->span.begin < p->layout.first.begin)
+    return false;
+  switch ((int)last->id) {
+  case TVMS_D_syntax:
+  case TVMS_D_late_argument:
+  case TVMS_D_mismatched_bracket: return true;
+  default: return false;
+  }
+}
+
 // Reports the innermost open bracket and closes all of them.
 static void close_brackets(surf_parser *p, bool report) {
   const tvms_bracket *brackets = p->layout.brackets.items;
   uint32_t depth = tvms_indentation_depth(&p->layout);
-  if (report && !p->layout.lexer.unfinished) {
+  if (report && !p->layout.lexer.unfinished && !is_refused(p)) {
     const char text[2] = {text_of(p)[brackets[depth].begin], '\0'};
     tvms_diag *diag = tvms_diag_report(
         diags_of(p), TVMS_D_unclosed_bracket,
@@ -214,10 +229,21 @@ static uint32_t with_decorators(surf_parser *p, uint32_t line, uint32_t begin) {
   }
 }
 
+// Forgets what the innermost bracket holds: the decorators in it were taken for operands of '@'.
+static void empty_bracket(surf_parser *p, uint32_t end) {
+  uint32_t depth = tvms_indentation_depth(&p->layout);
+  if (depth == 0) return;
+  const tvms_bracket bracket = p->layout.brackets.items[depth];
+  tvms_surface_set_height(p, bracket.height);
+  tvms_surface_push(p, TERMINAL_BAD, bracket.begin + 1, end, 0);
+}
+
 static void restart_at(surf_parser *p, uint32_t line, bool report) {
+  uint32_t header = line;
   line = with_decorators(p, line, p->layout.first.begin);
   tvms_token first = p->layout.first;
   uint32_t end = trim_end(p, first.begin, line);
+  if (line < header) empty_bracket(p, end);
   close_brackets(p, report);
   finish_statement(p, first, end);
   tvms_indentation_restart(&p->layout, line);
@@ -368,6 +394,21 @@ static bool mend_arrow(surf_parser *p, tvms_token token) {
   return true;
 }
 
+// Whether a bracket that nothing opens was reported in front of it: `} else {`.
+static bool follows_bracket(surf_parser *p, tvms_token token) {
+  const tvms_diag *last = diags_of(p)->last;
+  return last && last->id == TVMS_D_unmatched_bracket
+         && last->source == diags_of(p)->source && last->span.end <= token.begin
+         && !memchr(text_of(p) + last->span.end, '\n', token.begin - last->span.end);
+}
+
+// The text ended in a bracket, which is closed: the end is read again behind the ends of the
+// blocks around it.
+static void end_again(surf_parser *p, tvms_token *token) {
+  tvms_indentation_restart(&p->layout, token->begin);
+  token->kind = TVMS_TOK_NEWLINE;
+}
+
 bool tvms_surface_recover(surf_parser *p, tvms_token *token) {
   p->build.failed = false;
   if (token->kind == TVMS_TOK_INDENT) {
@@ -391,6 +432,7 @@ bool tvms_surface_recover(surf_parser *p, tvms_token *token) {
   if (token->kind == TVMS_TOK_END && tvms_indentation_depth(&p->layout) > 0) {
     uint32_t end = token->begin;
     restart_at(p, end, true);
+    end_again(p, token);
     return false;
   }
   if (mend_arrow(p, *token)) return true;
@@ -412,13 +454,13 @@ bool tvms_surface_recover(surf_parser *p, tvms_token *token) {
                    && ((last->id == TVMS_D_bad_dedent
                         && (follows || last->span.begin == token->begin))
                        || (last->id == TVMS_D_missing_block && follows));
-  bool quiet = misplaced || follows_skipped(p, *token)
-               || (p->refused == first.begin
-                   && (token->begin == first.end + 1 || first.kind == TVMS_TOK_FOR));
+  // A header goes on to be misread.
+  bool header = first.kind == TVMS_TOK_FOR || first.kind == TVMS_TOK_DEF;
+  bool quiet =
+      misplaced || follows_skipped(p, *token) || follows_bracket(p, *token)
+      || (p->refused == first.begin && (token->begin == first.end + 1 || header));
   bool unsupported = quiet || report_refused(p, *token);
-  if (token->begin == first.begin || first.kind == TVMS_TOK_FOR) {
-    p->refused = first.begin;
-  }
+  if (token->begin == first.begin || header) p->refused = first.begin;
   if (bracket_of(p, *token) > 0) {
     if (skip_bracket(p, token)) return true;
     p->build.failed = false;
@@ -438,6 +480,10 @@ bool tvms_surface_recover(surf_parser *p, tvms_token *token) {
                     token->begin, unsupported);
   if (token->kind != TVMS_TOK_NEWLINE) {
     tvms_surface_push(p, TERMINAL_NEWLINE, token->begin, token->begin, 0);
+  }
+  if (token->kind == TVMS_TOK_END && tvms_indentation_depth(&p->layout) > 0) {
+    end_again(p, token);
+    return false;
   }
   return true;
 }

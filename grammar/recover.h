@@ -5,7 +5,8 @@
 #include "grammar/parse.h"
 
 // Mends after `token` was refused, with a report unless it follows from an earlier one. Returns
-// true if `token` is what to go on with; false: read the next one.
+// true if `token` is what to go on with; false: read the next one. `token` is no longer the end of
+// the text where that is read again.
 bool tvms_surface_recover(surf_parser *p, tvms_token *token);
 
 // Reports the refused token of an expression in a string, behind which nothing is read.

@@ -276,6 +276,14 @@ report_keyword(tvms_reader *reader, const tvms_decorator *row, tvms_ref ref) {
   return keyword_named(row, tvms_symbol_intern(reader->context, near, strlen(near)));
 }
 
+// What was refused may stand for any keyword: what only they allow is not wrong.
+static void allow_all(const tvms_decorator *row, tvms_decoration *decoration) {
+  for (uint32_t i = 0; i < TVMS_DECORATOR_KEYWORDS && row->keywords[i].name; i++) {
+    if (!row->keywords[i].unless || row->keywords[i].option == TVMS_RELAX_OPTION_IMPURE)
+      decoration->options |= row->keywords[i].option;
+  }
+}
+
 static void read_keyword(tvms_reader *reader, const tvms_decorator *row, tvms_ref ref,
                          tvms_decoration *decoration) {
   tvms_sym name = tvms_reader_at(reader, ref)->a;
@@ -283,10 +291,7 @@ static void read_keyword(tvms_reader *reader, const tvms_decorator *row, tvms_re
   const tvms_decorator_keyword *keyword = keyword_named(row, name);
   if (!keyword) keyword = report_keyword(reader, row, ref);
   if (!keyword) {
-    // It may stand for any of them: what only they allow is not wrong.
-    for (uint32_t i = 0; i < TVMS_DECORATOR_KEYWORDS && row->keywords[i].name; i++) {
-      if (!row->keywords[i].unless) decoration->options |= row->keywords[i].option;
-    }
+    allow_all(row, decoration);
     return;
   }
   bool set = flag_of(reader, value, keyword->unless) != keyword->unless;
@@ -300,9 +305,11 @@ static void read_keywords(tvms_reader *reader, const tvms_decorator *row, tvms_r
     const tvms_surf *node = tvms_reader_at(reader, ref);
     if (node->kind == TVMS_SURF_KEYWORD)
       read_keyword(reader, row, ref, decoration);
-    else
+    else {
       tvms_reader_report(reader, too_many_arguments, ref, text_of(reader, row), 0u,
                          "s");
+      allow_all(row, decoration);
+    }
   }
 }
 
@@ -319,8 +326,29 @@ static tvms_sym own_name(tvms_reader *reader, tvms_ref callee) {
                   : tvms_decoration_last_name(reader, callee);
 }
 
-static void read_last(tvms_reader *reader, tvms_ref last, bool of_class,
+// The first decorator of the namespace of functions if the definition annotates its first parameter
+// with a name of the same namespace, or NULL.
+static const tvms_decorator *TVMS_NULLABLE decorator_above(tvms_reader *reader,
+                                                           tvms_namespace namespace_,
+                                                           tvms_ref definition) {
+  if (tvms_reader_at(reader, definition)->kind != TVMS_SURF_DEF) return NULL;
+  tvms_ref param = tvms_surface_define(reader->surface, definition).params;
+  tvms_ref type = param && tvms_reader_at(reader, param)->kind == TVMS_SURF_PARAM
+                      ? tvms_reader_at(reader, param)->b
+                      : 0;
+  if (type && tvms_reader_at(reader, type)->kind == TVMS_SURF_CALL)
+    type = tvms_reader_at(reader, type)->a;
+  if (!type || namespace_of(reader, type) != namespace_) return NULL;
+  const tvms_decorator *row;
+  for (uint32_t at[2] = {0, 0}; (row = next_decorator(at));) {
+    if (row->namespace_ == namespace_ && row->kind == TVMS_DECORATED_FUNCTION) break;
+  }
+  return row;
+}
+
+static void read_last(tvms_reader *reader, tvms_ref last, tvms_ref definition,
                       tvms_decoration *decoration) {
+  bool of_class = tvms_reader_at(reader, definition)->kind == TVMS_SURF_CLASS;
   const tvms_surf *node = tvms_reader_at(reader, last);
   bool called = node->kind == TVMS_SURF_CALL;
   tvms_ref callee = called ? node->a : last;
@@ -330,8 +358,13 @@ static void read_last(tvms_reader *reader, tvms_ref last, bool of_class,
   tvms_namespace namespace_ = namespace_of(reader, callee);
   const tvms_decorator *row = decorator_named(namespace_, name);
   if (!row && namespace_ != TVMS_NS_NONE && decorator_named(TVMS_NS_NONE, name)) {
-    row = decorator_named(TVMS_NS_NONE, name);
-    report_elsewhere(reader, callee, row);
+    // `@R.prim_func` above a function of tensors: the namespace is right, and the name is not.
+    const tvms_decorator *own_one = decorator_above(reader, namespace_, definition);
+    row = own_one ? own_one : decorator_named(TVMS_NS_NONE, name);
+    if (own_one)
+      report_misspelt(reader, callee, decoration->span, name, own_one);
+    else
+      report_elsewhere(reader, callee, row);
   } else if (!row) {
     row = nearest(reader, namespace_, name, of_class);
     if (reader->lenient && !(namespace_ && row && is_near(reader, name, row))) return;
@@ -354,7 +387,6 @@ tvms_decoration tvms_decoration_of(tvms_reader *reader, tvms_ref definition) {
     last = tvms_reader_at(reader, last)->next;
   }
   if (!last) return decoration;
-  bool of_class = tvms_reader_at(reader, definition)->kind == TVMS_SURF_CLASS;
-  read_last(reader, last, of_class, &decoration);
+  read_last(reader, last, definition, &decoration);
   return decoration;
 }

@@ -209,12 +209,13 @@ static void mark_module(marks *found, const char *path, tvms_span span) {
 static void mark_import(marks *found, const tvms_surf *node) {
   if (!node->a) return;
   const char *module = tvms_symbol_text(found->context, node->a);
-  tvms_span span = {node->begin, node->end};
   if (strncmp(module, "tvm", 3) != 0) return;
   tvms_surface_each(found->surface, ref, node->b) {
     char path[160];
     const char *name = tvms_symbol_text(found->context, at(found, ref)->a);
     if (strlen(module) + strlen(name) + 2 > sizeof path) continue;
+    uint32_t begin = at(found, ref)->begin;
+    tvms_span span = {begin, begin + (uint32_t)strlen(name)};
     strcat(strcat(strcpy(path, module), "."), name);
     mark_module(found, path, span);
   }
@@ -342,8 +343,9 @@ static void mark_comments(marks *found) {
 
 // ---- Deciding -------------------------------------------------------------------------------
 
-// How the release of the other code spells the word that `span` ends with, or NULL.
+// How `to`, the release of the other code, spells the word of `from` that `span` ends with, or NULL.
 static const char *TVMS_NULLABLE spelled(const marks *found, tvms_span span,
+                                         tvms_dialect from, tvms_dialect to,
                                          tvms_span *word) {
   const char *text = found->surface->source->text;
   *word = (tvms_span){span.end, span.end};
@@ -355,9 +357,8 @@ static const char *TVMS_NULLABLE spelled(const marks *found, tvms_span span,
                                          TVMS_SPELLING_KEYWORD, TVMS_SPELLING_MODULE};
   for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
     size_t matched;
-    const char *other =
-        tvms_spelling_convert(places[i], text + word->begin, word->end - word->begin,
-                              found->high, found->low, &matched);
+    const char *other = tvms_spelling_convert(
+        places[i], text + word->begin, word->end - word->begin, from, to, &matched);
     if (other) return other;
   }
   return NULL;
@@ -373,6 +374,17 @@ static bool is_old_wrong(const marks *found) {
   return older <= newer;
 }
 
+// Says what stands at `span` instead in `to`, if it has another name there.
+static void offer_spelling(marks *found, tvms_diag *diag, tvms_span span,
+                           tvms_dialect from, tvms_dialect to) {
+  tvms_diags *diags = &found->context->diags;
+  tvms_span word;
+  const char *other = spelled(found, span, from, to, &word);
+  if (!other) return;
+  tvms_diag_remark(diags, diag, "TVM %s calls it '%s'", tvms_dialect_text(to), other);
+  tvms_diag_fix(diags, diag, word, false, "%s", other);
+}
+
 static void report_conflict(marks *found) {
   tvms_diags *diags = &found->context->diags;
   const char *low = tvms_dialect_text(found->low),
@@ -382,17 +394,14 @@ static void report_conflict(marks *found) {
                                        low, "later", high, "earlier");
     tvms_diag_note(diags, diag, found->high_span,
                    "TVM %s is the last release that has this", high);
+    offer_spelling(found, diag, found->low_span, found->low, found->high);
     return;
   }
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_marks_disagree, found->high_span,
                                      high, "earlier", low, "later");
   tvms_diag_note(diags, diag, found->low_span,
                  "TVM %s is the first release that has this", low);
-  tvms_span word;
-  const char *now = spelled(found, found->high_span, &word);
-  if (!now) return;
-  tvms_diag_remark(diags, diag, "TVM %s calls it '%s'", low, now);
-  tvms_diag_fix(diags, diag, word, false, "%s", now);
+  offer_spelling(found, diag, found->high_span, found->high, found->low);
 }
 
 // The newest release within the bounds that may have printed the text.

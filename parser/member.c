@@ -10,13 +10,49 @@
 #include "parser/tir/values.h"
 #include "support/diag_ids.h"
 
+#include <string.h>
+
+// Whether the text has `def name(` behind the name of the module: of a function that is none of it.
+static bool has_header(const tvms_reader *reader, const char *name, tvms_span *header) {
+  const char *text = reader->surface->source->text;
+  size_t len = strlen(name);
+  for (const char *at = text + reader->module->name_span.end; (at = strstr(at, "def "));
+       at += 4) {
+    const char *found = at + 4;
+    if (strncmp(found, name, len) != 0 || found[len] != '(') continue;
+    *header = (tvms_span){(uint32_t)(found - text), (uint32_t)(found + len - text)};
+    return true;
+  }
+  return false;
+}
+
+// Whether the line at `header` was refused, which is the reason then.
+static bool is_refused(const tvms_diags *diags, tvms_span header) {
+  const char *text = diags->source->text;
+  uint32_t end = header.end + (uint32_t)strcspn(text + header.end, "\n");
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    bool syntax = diag->id < TVMS_D_undefined_name && diag->source == diags->source;
+    if (syntax && diag->span.begin >= header.begin && diag->span.begin <= end)
+      return true;
+  }
+  return false;
+}
+
 static void report_no_member(tvms_reader *reader, tvms_sym name, tvms_span span) {
   tvms_diags *diags = &reader->context->diags;
   const tvms_module *module = reader->module;
   const char *text = tvms_symbol_text(reader->context, name);
   uint32_t len = tvms_interner_name(&reader->context->names, name)->len;
   span.begin = span.end - len;
+  tvms_span header;
+  bool bare = has_header(reader, text, &header);
+  if (bare && is_refused(diags, header)) return;
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_no_member, span, text);
+  if (bare) {
+    tvms_diag_note(diags, diag, header,
+                   "no decorator makes this a function of the module");
+    return;
+  }
   TVMS_VEC(const char *) names = {0};
   uint32_t count = module->member_count;
   if (!tvms_diags_may_compare_names(diags, count)) count = 0;

@@ -16,6 +16,7 @@
 #include "parser/eval/operator.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/scope.h"
+#include "parser/file_state.h"
 #include "parser/metadata.h"
 #include "parser/python_math.h"
 #include "parser/relax/object.h"
@@ -370,7 +371,11 @@ static void import_module(tvms_reader *reader, tvms_ref alias) {
 static const char *TVMS_NULLABLE meant_module(tvms_reader *reader, const char *path,
                                               tvms_sym name) {
   bool prefix = name == TVMS_SYM_I || name == TVMS_SYM_T || name == TVMS_SYM_R;
-  if (!prefix || reader->lenient || strncmp(path, "tvm.", 4) != 0) return NULL;
+  // What else Python finds there is its business, but of the package of scripts.
+  static const char script[] = "tvm.script.";
+  size_t len = reader->lenient ? sizeof script - 1 : strlen("tvm.");
+  if (!prefix || strncmp(path, script, len) != 0) return NULL;
+  if (reader->lenient && strchr(path + len, '.')) return NULL;
   const char *paths[sizeof modules / sizeof modules[0]];
   uint32_t count = 0;
   for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
@@ -407,9 +412,13 @@ static void report_import(tvms_reader *reader, tvms_ref alias, const char *modul
   bool of_module = !(strncmp(meant, module, same) == 0 && meant[same] == '.');
   tvms_span place = of_module ? module_before(reader, module, begin) : span;
   if (!place.end) place = span;
-  for (const tvms_diag *diag = diags->first; diag && of_module; diag = diag->next) {
-    if (diag->id == TVMS_D_misspelt_import && diag->span.begin == place.begin) return;
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    bool again = diag->id == TVMS_D_misspelt_import && diag->source == diags->source;
+    if (again && diag->span.begin == place.begin) return;
   }
+  // What Python does is followed in silence, and this is none of its business.
+  uint32_t muted = diags->muted;
+  if (tvms_file_of(reader)->stage == TVMS_PYTHON_READS) diags->muted = 0;
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_misspelt_import, place, path);
   tvms_diag_remark(diags, diag, "did you mean '%s'?", meant);
   bool same_name = last && strcmp(last + 1, name) == 0;
@@ -417,6 +426,7 @@ static void report_import(tvms_reader *reader, tvms_ref alias, const char *modul
     tvms_diag_fix(diags, diag, span, true, "%s", meant + same + 1);
   else if (same_name && place.begin != span.begin)
     tvms_diag_fix(diags, diag, place, true, "%.*s", (int)(last - meant), meant);
+  diags->muted = muted;
 }
 
 static void import_from(tvms_reader *reader, const char *module, tvms_ref alias) {

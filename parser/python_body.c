@@ -12,6 +12,7 @@
 #include "parser/python_body.h"
 
 #include "parser/dialect_marks.h"
+#include "parser/eval/builtin.h"
 #include "parser/eval/class.h"
 #include "parser/eval/comprehension.h"
 #include "parser/eval/expr.h"
@@ -20,6 +21,7 @@
 #include "parser/eval/python.h"
 #include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
+#include "parser/eval/undefined.h"
 #include "parser/file_state.h"
 #include "parser/module.h"
 #include "parser/needed_names.h"
@@ -513,6 +515,63 @@ static void follow_other(tvms_reader *reader, tvms_ref ref, bool certain,
   run->handler = handler;
 }
 
+// Whether the statement is one of the file, which Python runs whatever else it does.
+static bool is_of_file(const tvms_reader *reader, tvms_ref ref) {
+  const tvms_file_state *file = tvms_file_of(reader);
+  return file->stage == TVMS_PYTHON_READS && file->statement == ref && !reader->open;
+}
+
+static void report_names(tvms_reader *reader, tvms_ref expr);
+
+static void report_names_of(tvms_reader *reader, tvms_ref list) {
+  tvms_surface_each(reader->surface, ref, list) report_names(reader, ref);
+}
+
+// Names that nothing binds in an expression. What has names of its own (lambda, comprehension)
+// is left out.
+static void report_names(tvms_reader *reader, tvms_ref expr) {
+  const tvms_surf node = *tvms_reader_at(reader, expr);
+  switch ((int)node.kind) {
+  case TVMS_SURF_NAME:
+    if (!tvms_scope_lookup(reader, node.a)
+        && !tvms_eval_value_is_known(tvms_builtin_find(reader, node.a)))
+      tvms_eval_report_undefined_name(reader, node.a,
+                                      tvms_reader_span_of(reader, expr));
+    return;
+  case TVMS_SURF_TUPLE:
+  case TVMS_SURF_LIST: report_names_of(reader, node.a); return;
+  case TVMS_SURF_BINARY:
+    report_names(reader, node.a);
+    report_names(reader, node.b);
+    return;
+  case TVMS_SURF_UNARY:
+  case TVMS_SURF_ATTRIBUTE: report_names(reader, node.a); return;
+  case TVMS_SURF_CALL:
+    report_names(reader, node.a);
+    tvms_surface_each(reader->surface, ref, node.b) {
+      const tvms_surf *argument = tvms_reader_at(reader, ref);
+      report_names(reader, argument->kind == TVMS_SURF_KEYWORD ? argument->b : ref);
+    }
+    return;
+  default: return;
+  }
+}
+
+// Reports names that nothing binds in a constant of the file that TVMScript needs: Python stops
+// there.
+static void report_undefined(tvms_reader *reader, tvms_ref targets, tvms_ref expr) {
+  const tvms_file_state *file = tvms_file_of(reader);
+  tvms_diags *diags = &reader->context->diags;
+  uint32_t muted = diags->muted;
+  if (!tvms_needed_names_has_any(file->needed, reader->surface, targets)) return;
+  const tvms_diag *last = diags->last;
+  tvms_span span = tvms_reader_span_of(reader, expr);
+  if (last && last->source == diags->source && last->span.begin >= span.begin) return;
+  diags->muted = 0;
+  report_names(reader, expr);
+  diags->muted = muted;
+}
+
 static void follow_stmt(tvms_reader *reader, tvms_ref ref, bool certain,
                         tvms_python_run *run) {
   const tvms_surf stmt = *tvms_reader_at(reader, ref);
@@ -528,8 +587,12 @@ static void follow_stmt(tvms_reader *reader, tvms_ref ref, bool certain,
     else
       tvms_python_read_import(reader, ref);
     return;
-  case TVMS_SURF_ASSIGN: assign(reader, stmt.a, stmt.b, certain, run); return;
+  case TVMS_SURF_ASSIGN:
+    if (is_of_file(reader, ref)) report_undefined(reader, stmt.a, stmt.b);
+    assign(reader, stmt.a, stmt.b, certain, run);
+    return;
   case TVMS_SURF_ANN_ASSIGN:
+    if (stmt.c && is_of_file(reader, ref)) report_undefined(reader, stmt.a, stmt.c);
     if (stmt.c) assign(reader, stmt.a, stmt.c, certain, run);
     return;
   case TVMS_SURF_AUG_ASSIGN: add_to(reader, &stmt, certain); return;

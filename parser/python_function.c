@@ -125,6 +125,24 @@ static tvms_eval_value answer(tvms_reader *reader, const function *called,
   return result;
 }
 
+// What is wrong with the arguments that a definition gives a function of the file. Of functions that
+// make definitions a decorator may have changed the signature.
+static void report_arguments(tvms_reader *reader, const function *called,
+                             tvms_ref call) {
+  const tvms_file_state *file = tvms_file_of(reader);
+  bool reads = file->stage == TVMS_PYTHON_READS && !file->nested;
+  if (!reads || called->maker || tvms_trial_is_muted(&reader->context->diags)) return;
+  tvms_eval_value args[TVMS_MAX_PARAMS];
+  tvms_ref refs[TVMS_MAX_PARAMS];
+  uint64_t given;
+  tvms_span unknown = reader->unknown;
+  tvms_surf_definition def = tvms_surface_define(reader->surface, called->ref);
+  (void)!tvms_signature_bind(reader, called->signature,
+                             tvms_symbol_text(reader->context, def.name), 0, call, args,
+                             refs, &given);
+  reader->unknown = unknown;
+}
+
 tvms_eval_value tvms_python_function_call(tvms_reader *reader, tvms_eval_value callee,
                                           tvms_ref call) {
   tvms_file_state *file = tvms_file_of(reader);
@@ -143,6 +161,7 @@ tvms_eval_value tvms_python_function_call(tvms_reader *reader, tvms_eval_value c
   reader->budget = budget;
   reader->failed = failed;
   if (tvms_eval_value_is_known(value)) return value;
+  report_arguments(reader, callee.as.object, call);
   return tvms_reader_of_python(reader, tvms_reader_callee(reader, call));
 }
 

@@ -58,6 +58,16 @@ static void report_argument(tvms_inference *in, tvms_span span, uint32_t i,
   }
 }
 
+// Two arguments that stand in each other's place are one mistake: whether an argument would fit the
+// parameter that an earlier one did not. The finding of that is told so.
+static bool is_swapped(const tvms_inference *in, tvms_node *param, tvms_node *sinfo) {
+  if (tvms_sinfo_relate(in->prover, param, sinfo) == TVMS_FIT_NEVER) return false;
+  tvms_diags *diags = &in->unit->context->diags;
+  if (diags->last && diags->last->id == TVMS_D_call_argument)
+    tvms_diag_remark(diags, diags->last, "two arguments stand in each other's place");
+  return true;
+}
+
 // Fits the arguments to the parameters; fills `map`. Returns false after a report.
 static bool fit_arguments(tvms_inference *in, tvms_list params, tvms_dim_map *map) {
   tvms_context *context = in->unit->context;
@@ -72,10 +82,8 @@ static bool fit_arguments(tvms_inference *in, tvms_list params, tvms_dim_map *ma
         tvms_sinfo_relate_argument(in->prover, map, params.items[i], sinfo, &conflict);
     if (fit == TVMS_FIT_WEAK && tvms_sinfo_is_untold(args.items[i])) continue;
     if (fit == TVMS_FIT_NEVER || fit == TVMS_FIT_WEAK) {
-      // Two that stand in each other's place are one mistake.
       bool swapped = fit == TVMS_FIT_NEVER && wrong < i
-                     && tvms_sinfo_relate(in->prover, params.items[wrong], sinfo)
-                            != TVMS_FIT_NEVER;
+                     && is_swapped(in, params.items[wrong], sinfo);
       if (!swapped)
         report_argument(in, span_of(in, i), i, callee_text(in), params.items[i], fit,
                         sinfo);
@@ -254,6 +262,7 @@ static bool check_tir_arguments(tvms_inference *in, const tvms_prim_func *callee
   tvms_context *context = in->unit->context;
   tvms_dim_map map = {{0}};
   bool fine = true;
+  uint32_t wrong = UINT32_MAX;  // the last argument that can never fit
   for (uint32_t i = 0; i < args.len; i++) {
     bool conflict;
     tvms_node *param = param_type(in->unit, callee, i);
@@ -262,8 +271,12 @@ static bool check_tir_arguments(tvms_inference *in, const tvms_prim_func *callee
     tvms_sinfo_fit fit =
         tvms_sinfo_relate_argument(in->prover, &map, param, sinfo, &conflict);
     if (fit != TVMS_FIT_NEVER && fit != TVMS_FIT_WEAK) continue;
-    report_argument(in, in->call->head.span, i, name, param, fit, sinfo);
     fine = false;
+    if (fit == TVMS_FIT_NEVER && wrong < i
+        && is_swapped(in, param_type(in->unit, callee, wrong), sinfo))
+      continue;
+    report_argument(in, in->call->head.span, i, name, param, fit, sinfo);
+    if (fit == TVMS_FIT_NEVER) wrong = i;
   }
   tvms_vec_fini(&context->memory, &map.bindings);
   return fine;

@@ -114,8 +114,13 @@ bool tvms_in_tensor(const tvms_inference *in, uint32_t i,
     sinfo = tvms_as_sinfo_dtensor(sinfo)->tensor;
   }
   if (sinfo->kind != TVMS_NODE_SINFO_TENSOR) {
-    tvms_diag_report(diags_of(in), TVMS_D_op_not_tensor, tvms_in_span(in, i),
-                     name_of(in), i + 1, tvms_sinfo_describe(in->unit, sinfo));
+    tvms_diag *diag =
+        tvms_diag_report(diags_of(in), TVMS_D_op_not_tensor, tvms_in_span(in, i),
+                         name_of(in), i + 1, tvms_sinfo_describe(in->unit, sinfo));
+    const tvms_node *arg = tvms_in_arg(in, i);
+    if (sinfo->kind == TVMS_NODE_SINFO_TUPLE && arg->kind == TVMS_NODE_VAR)
+      tvms_diag_remark(diags_of(in), diag, "a part of it is %s[0]",
+                       tvms_symbol_text(context_of(in), tvms_as_var(arg)->name));
     return false;
   }
   *tensor = tvms_in_tensor_of(sinfo);

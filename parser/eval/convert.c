@@ -104,8 +104,11 @@ static bool is_whole_grid(tvms_reader *reader, tvms_ref ref, tvms_eval_value val
                                      value.len, "s");
   tvms_diag_remark(diags, diag, "the loop gives %u variables, 'for' has 1 name",
                    value.len);
-  tvms_diag_note(diags, diag, tvms_reader_span_of(reader, ref),
-                 "one variable is wanted here");
+  tvms_span wanted = tvms_reader_span_of(reader, ref);
+  tvms_diag_note(diags, diag, wanted, "one variable is wanted here");
+  // The names that are missing were not bound, which is not said of each.
+  tvms_diags_forget(diags, TVMS_D_undefined_name,
+                    (tvms_span){binding->span.end, wanted.end});
   reader->short_of_names = reader->unit;
   return true;
 }
@@ -116,13 +119,12 @@ void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref,
   (void)tvms_eval_report_type(reader, ref, what, expected, value);
 }
 
-// Whether the item before this one of a call was reported to be of a wrong type: two that
-// stand in each other's place are one mistake.
-static bool is_swapped(const tvms_reader *reader, tvms_ref ref) {
+bool tvms_eval_item_before_has(const tvms_reader *reader, tvms_diag_id id,
+                               tvms_ref ref) {
   const tvms_diags *diags = &reader->context->diags;
   const tvms_diag *last = diags->last;
   uint32_t begin = tvms_reader_span_of(reader, ref).begin;
-  if (!last || last->id != TVMS_D_wrong_type || last->source != diags->source
+  if (!last || last->id != id || last->source != diags->source
       || last->span.end >= begin)
     return false;
   const char *text = reader->surface->source->text;
@@ -130,6 +132,11 @@ static bool is_swapped(const tvms_reader *reader, tvms_ref ref) {
     if (text[i] != ' ' && text[i] != ',' && text[i] != '\n') return false;
   }
   return true;
+}
+
+// Two arguments that stand in each other's place are one mistake.
+static bool is_swapped(const tvms_reader *reader, tvms_ref ref) {
+  return tvms_eval_item_before_has(reader, TVMS_D_wrong_type, ref);
 }
 
 void tvms_eval_note_element(tvms_reader *reader, tvms_diag *diag,
@@ -140,6 +147,11 @@ void tvms_eval_note_element(tvms_reader *reader, tvms_diag *diag,
     strcat(indices, i ? ", ..." : "...");
   tvms_diag_remark(&reader->context->diags, diag, "an element is %s[%s]",
                    tvms_symbol_text(reader->context, buffer->name), indices);
+}
+
+// The name of what gives a value when it is called.
+static bool is_uncalled(tvms_eval_value value) {
+  return value.kind == TVMS_EVAL_CALLABLE || value.kind == TVMS_EVAL_DTYPE_NAME;
 }
 
 // What to write instead of a value of a wrong type.
@@ -169,6 +181,10 @@ static void explain_type(tvms_reader *reader, tvms_diag *diag, tvms_ref ref,
                         : dtype ? "a tensor of this data type"
                                 : "a tensor";
     tvms_diag_remark(diags, diag, "%s is R.Tensor(shape, dtype)", other);
+  } else if (is_uncalled(value) && !dtype) {
+    int len = (int)(span.end - span.begin);
+    tvms_diag_remark(diags, diag, "call it: %.*s(...)", len > 60 ? 0 : len,
+                     reader->surface->source->text + span.begin);
   } else if (value.kind == TVMS_EVAL_INT
              && strncmp(expected, "a tuple or list", 15) == 0
              && strstr(expected, "dimensions")) {
@@ -176,6 +192,25 @@ static void explain_type(tvms_reader *reader, tvms_diag *diag, tvms_ref ref,
     const char *text = reader->surface->source->text + span.begin;
     tvms_diag_remark(diags, diag, "write (%.*s,)", len, text);
   }
+}
+
+// Whether a constant of Python was reported to be of a wrong type where it is mentioned before.
+static bool is_constant_again(const tvms_reader *reader, tvms_ref ref,
+                              tvms_eval_value value) {
+  bool constant = value.kind == TVMS_EVAL_FLOAT || value.kind == TVMS_EVAL_STR
+                  || value.kind == TVMS_EVAL_NONE || value.kind == TVMS_EVAL_CALLABLE;
+  if (!constant || tvms_reader_at(reader, ref)->kind != TVMS_SURF_NAME) return false;
+  const tvms_diags *diags = &reader->context->diags;
+  const char *text = reader->surface->source->text;
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  uint32_t len = span.end - span.begin;
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    if (diag->id == TVMS_D_wrong_type && diag->source == diags->source
+        && diag->span.end - diag->span.begin == len
+        && memcmp(text + diag->span.begin, text + span.begin, len) == 0)
+      return true;
+  }
+  return false;
 }
 
 tvms_diag *tvms_eval_report_type(tvms_reader *reader, tvms_ref ref,
@@ -191,8 +226,9 @@ tvms_diag *tvms_eval_report_type(tvms_reader *reader, tvms_ref ref,
     name_value(reader, ref, name, sizeof name);
     what = name;
   }
-  tvms_diag *diag = tvms_reader_report(reader, wrong_type, ref, what, expected,
-                                       tvms_eval_describe(reader, value));
+  const char *got = tvms_eval_describe(reader, value);
+  if (is_constant_again(reader, ref, value)) return NULL;
+  tvms_diag *diag = tvms_reader_report(reader, wrong_type, ref, what, expected, got);
   if (!tvms_trial_is_muted(&reader->context->diags))
     explain_type(reader, diag, ref, expected, value);
   return diag;

@@ -66,6 +66,11 @@ tvms_diag *TVMS_NULLABLE tvms_eval_report_type(tvms_reader *reader, tvms_ref ref
                                                const char *expected,
                                                tvms_eval_value value);
 
+// Whether finding `id` was just reported of the item that stands before this one, with nothing but
+// commas and blanks between: both are one mistake then.
+bool tvms_eval_item_before_has(const tvms_reader *reader, tvms_diag_id id,
+                               tvms_ref ref);
+
 // Adds to the finding what an element of a buffer looks like: "an element is A[..., ...]".
 void tvms_eval_note_element(tvms_reader *reader, tvms_diag *diag,
                             const tvms_node *buffer);

@@ -236,14 +236,48 @@ static bool explain_import(tvms_reader *reader, tvms_diag *diag, const char *nam
   return false;
 }
 
-// Whether the name was reported in this definition, which is enough; of a namespace, once in the
-// file. Likewise where names are missing on the left of
+// Names of namespaces and constants (`TILE`) are the file's.
+static bool is_of_file(const tvms_reader *reader, tvms_sym name) {
+  const char *text = tvms_symbol_text(reader->context, name);
+  if (import_of(reader, name)) return true;
+  if (!reader->lenient || strlen(text) < 2) return false;
+  for (; *text; text++)
+    if (islower((unsigned char)*text)) return false;
+  return true;
+}
+
+static void note_said(tvms_reader *reader, tvms_sym name) {
+  tvms_undefined said = {reader->unit, name};
+  tvms_vec_push(&reader->context->memory, &reader->undefined, said);
+}
+
+// Another name of the line was not defined: the line stands in the wrong place, or what binds both
+// is missing. It is added to that finding.
+static bool is_same_line(tvms_reader *reader, tvms_sym name, tvms_span span) {
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag *last = diags->last;
+  if (!last || last->id != TVMS_D_undefined_name || last->source != diags->source
+      || last->span.end > span.begin || is_of_file(reader, name))
+    return false;
+  const char *text = reader->surface->source->text;
+  uint32_t from = last->span.end;
+  if (memchr(text + from, '\n', span.begin - from)) return false;
+  // Where values are bound by lines other names are other mistakes, but for items of one list.
+  bool declares = reader->language && reader->language->declare;
+  if (declares && strspn(text + from, " ,\"'") < span.begin - from) return false;
+  tvms_diag_remark(diags, last, "nor is '%s'", tvms_symbol_text(reader->context, name));
+  note_said(reader, name);
+  return true;
+}
+
+// Whether the name was reported in this definition, which is enough; of a name of the file, once in
+// the file. Likewise where names are missing on the left of
 // an assignment.
 static bool is_said(const tvms_reader *reader, tvms_sym name) {
   if (reader->short_of_names && reader->short_of_names == reader->unit) return true;
   for (uint32_t i = 0; i < reader->undefined.len; i++) {
     const tvms_undefined *said = &reader->undefined.items[i];
-    bool missing = said->name == name && import_of(reader, name);
+    bool missing = said->name == name && is_of_file(reader, name);
     if ((said->unit == reader->unit || missing) && said->name == name) return true;
   }
   return false;
@@ -253,7 +287,7 @@ void tvms_eval_forget_undefined(tvms_reader *reader) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < reader->undefined.len; i++) {
     tvms_undefined said = reader->undefined.items[i];
-    if (import_of(reader, said.name)) reader->undefined.items[kept++] = said;
+    if (is_of_file(reader, said.name)) reader->undefined.items[kept++] = said;
   }
   reader->undefined.len = kept;
 }
@@ -275,11 +309,6 @@ static void mend_again(tvms_reader *reader, tvms_sym name, tvms_span span) {
     tvms_diag_fix(diags, diag, span, fix->safe, "%s", fix->text);
     return;
   }
-}
-
-static void note_said(tvms_reader *reader, tvms_sym name) {
-  tvms_undefined said = {reader->unit, name};
-  tvms_vec_push(&reader->context->memory, &reader->undefined, said);
 }
 
 // `return x // text`.
@@ -331,6 +360,7 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
     mend_again(reader, name, span);
     return;
   }
+  if (!tvms_trial_is_muted(diags) && is_same_line(reader, name, span)) return;
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_undefined_name, span, text);
   if (tvms_trial_is_muted(diags)) return;
   note_said(reader, name);

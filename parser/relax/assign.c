@@ -3,6 +3,7 @@
 #include "parser/relax/assign.h"
 
 #include "ir/fold.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/scope.h"
 #include "parser/relax/convert.h"
@@ -130,8 +131,15 @@ static void assign_name(tvms_reader *reader, tvms_ref target, tvms_eval_value va
     declare_symbol(reader, name, node, target);
     return;
   }
+  if (value.kind == TVMS_EVAL_DTYPE_NAME
+      && tvms_reader_at(reader, ref)->kind == TVMS_SURF_ATTRIBUTE) {
+    // `n = T.int64`.
+    tvms_eval_report_wrong_type(reader, ref, NULL, "a value of Relax", value);
+    value = TVMS_UNKNOWN;
+  }
   tvms_eval_value bound = bound_value(reader, name, value, type, target, ref);
-  if (!tvms_eval_value_is_known(bound) && type) {
+  // What contradicts its annotation leaves open which of the two is wrong.
+  if (!tvms_eval_value_is_known(bound) && type && !node) {
     bound = tvms_eval_value_node(stand_in(reader, name, type, target));
   }
   tvms_scope_bind(reader, name, bound, tvms_reader_span_of(reader, target));

@@ -213,7 +213,8 @@ tvms_node *TVMS_NULLABLE tvms_relax_to_prim(tvms_reader *reader, tvms_eval_value
 static tvms_eval_value value_of_text(tvms_reader *reader, tvms_eval_value value,
                                      tvms_ref *ref) {
   if (!tvms_relax_in_signature(reader)) {
-    tvms_reader_report(reader, text_in_shape, *ref);
+    if (!tvms_eval_item_before_has(reader, TVMS_D_text_in_shape, *ref))
+      tvms_reader_report(reader, text_in_shape, *ref);
     return TVMS_UNKNOWN;
   }
   tvms_ref expr = 0;

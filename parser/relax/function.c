@@ -126,6 +126,27 @@ static void read_param(tvms_reader *reader, tvms_ref ref) {
   tvms_scope_bind(reader, param.a, tvms_eval_value_node(var), name_span);
 }
 
+// Reports a parameter that is called like one before it: Python refuses that.
+static bool is_named_twice(tvms_reader *reader, tvms_ref params, tvms_ref last) {
+  const tvms_surf param = *tvms_reader_at(reader, last);
+  tvms_surface_each(reader->surface, ref, params) {
+    if (ref == last) return false;
+    const tvms_surf *other = tvms_reader_at(reader, ref);
+    if (other->kind != TVMS_SURF_PARAM || other->a != param.a) continue;
+    tvms_diags *diags = &reader->context->diags;
+    const tvms_name *name = tvms_interner_name(&reader->context->names, param.a);
+    tvms_diag *diag =
+        tvms_diag_report(diags, TVMS_D_already_defined,
+                         (tvms_span){param.begin, param.begin + name->len}, name->text);
+    tvms_diag_note(diags, diag, (tvms_span){other->begin, other->begin + name->len},
+                   "defined here before");
+    reader->short_of_names = reader->unit;
+    reader->failed = true;
+    return true;
+  }
+  return false;
+}
+
 // Reads parameters and the return annotation in a scope that is open already.
 static void read_signature(tvms_reader *reader, const tvms_surf_definition *def) {
   tvms_relax_state *relax = tvms_relax_of(reader);
@@ -143,7 +164,8 @@ static void read_signature(tvms_reader *reader, const tvms_surf_definition *def)
   define_symbols(reader, def->params);
   tvms_surface_each(reader->surface, ref, def->params) {
     uint32_t kind = tvms_reader_at(reader, ref)->kind;
-    if (kind == TVMS_SURF_PARAM) read_param(reader, ref);
+    if (kind == TVMS_SURF_PARAM && !is_named_twice(reader, def->params, ref))
+      read_param(reader, ref);
     if (kind == TVMS_SURF_BAD)
       tvms_scope_bind_words(reader, tvms_reader_span_of(reader, ref));
   }

@@ -108,6 +108,46 @@ static tvms_ref axis_in(const tvms_relax_op_call *call, const tvms_diag *diag,
   return found;
 }
 
+// A number, or R.const with the data type that it says; `dtype` is where that stands, or 0.
+static bool is_constant(const tvms_relax_op_call *call, tvms_ref ref, tvms_ref *dtype) {
+  const tvms_surf *node = tvms_reader_at(call->reader, ref);
+  *dtype = 0;
+  if (node->kind == TVMS_SURF_INT || node->kind == TVMS_SURF_FLOAT) return true;
+  if (node->kind != TVMS_SURF_CALL || !node->b) return false;
+  const tvms_surf *callee = tvms_reader_at(call->reader, node->a);
+  if (callee->kind != TVMS_SURF_ATTRIBUTE || callee->b != TVMS_SYM_const) return false;
+  tvms_ref second = tvms_reader_at(call->reader, node->b)->next;
+  if (second && tvms_reader_at(call->reader, second)->kind == TVMS_SURF_KEYWORD)
+    second = tvms_reader_at(call->reader, second)->b;
+  *dtype = second;
+  return true;
+}
+
+// Operands with two data types, `f: … float16 and float32`, of which one is a constant: that is to
+// have the type of the other. False if none is, or both are.
+static bool place_constant(const tvms_relax_op_call *call, tvms_diag *diag) {
+  tvms_diags *diags = &call->reader->context->diags;
+  tvms_ref dtypes[2];
+  bool left = is_constant(call, call->refs[0], &dtypes[0]);
+  bool right = is_constant(call, call->refs[1], &dtypes[1]);
+  const char *both = strrchr(diag->text, ':'), *and = strstr(diag->text, " and ");
+  if (left == right || !both || !and || and < both) return false;
+  const char *other = left ? and+5 : both + 2;
+  int len = left ? (int)strlen(other) : (int)(and-other);
+  tvms_ref ref = call->refs[left ? 0 : 1], dtype = dtypes[left ? 0 : 1];
+  tvms_span span = tvms_reader_span_of(call->reader, dtype ? dtype : ref);
+  const char *text = call->reader->surface->source->text + span.begin;
+  diag->span = span;
+  if (dtype)
+    tvms_diag_fix(diags, diag, span, false, "\"%.*s\"", len, other);
+  else if (tvms_reader_at(call->reader, ref)->kind != TVMS_SURF_CALL)
+    tvms_diag_fix(diags, diag, span, false, "R.const(%.*s, \"%.*s\")",
+                  (int)(span.end - span.begin), text, len, other);
+  else
+    tvms_diag_remark(diags, diag, "as in R.const(x, \"%.*s\")", len, other);
+  return true;
+}
+
 void tvms_relax_place_findings(const tvms_relax_op_call *call, uint64_t given,
                                const tvms_diag *before) {
   tvms_reader *reader = call->reader;
@@ -124,6 +164,9 @@ void tvms_relax_place_findings(const tvms_relax_op_call *call, uint64_t given,
     if (diag->span.begin != whole.begin || diag->span.end != whole.end) continue;
     bool operands =
         diag->id == TVMS_D_op_dtypes_differ || diag->id == TVMS_D_op_broadcast;
+    if (operands && (given & 3) == 3 && diag->id == TVMS_D_op_dtypes_differ
+        && place_constant(call, diag))
+      continue;
     if (operands && (given & 3) == 3) {
       diag->span = (tvms_span){tvms_reader_span_of(reader, call->refs[0]).begin,
                                tvms_reader_span_of(reader, call->refs[1]).end};

@@ -95,16 +95,27 @@ static void return_outputs(tvms_reader *reader, tvms_node *value) {
   }
 }
 
+// Of two returns the one in a dataflow block, which cannot return, is the wrong one.
+static void report_second_return(tvms_reader *reader, tvms_ref stmt) {
+  const tvms_relax_state *relax = tvms_relax_of(reader);
+  tvms_diags *diags = &reader->context->diags;
+  tvms_span first = relax->returned_span, second = tvms_reader_span_of(reader, stmt);
+  bool inside = relax->returned_inside;
+  tvms_diag *diag =
+      tvms_diag_report(diags, TVMS_D_second_return, inside ? first : second);
+  if (inside) {
+    tvms_diag_note(diags, diag, second, "the function returns here");
+    tvms_diag_remark(diags, diag, "a dataflow block ends with R.output(...)");
+  } else {
+    tvms_diag_note(diags, diag, first, "the function already returns here");
+  }
+}
+
 static void read_return(tvms_reader *reader, tvms_ref stmt) {
   tvms_relax_state *relax = tvms_relax_of(reader);
   tvms_ref ref = tvms_reader_at(reader, stmt)->a;
   if (relax->has_return) {
-    tvms_diag *diag = tvms_reader_report(reader, second_return, stmt);
-    tvms_diag_note(&reader->context->diags, diag, relax->returned_span,
-                   "the function already returns here");
-    if (relax->returned_inside)
-      tvms_diag_remark(&reader->context->diags, diag,
-                       "a dataflow block ends with R.output(...)");
+    report_second_return(reader, stmt);
     reader->failed = true;
     return;
   }

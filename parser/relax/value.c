@@ -13,6 +13,7 @@
 #include "parser/relax/member.h"
 #include "parser/relax/object.h"
 #include "parser/relax/state.h"
+#include "parser/tir/member.h"
 #include "structinfo/make.h"
 #include "support/diag_ids.h"
 
@@ -130,6 +131,11 @@ tvms_eval_value tvms_relax_call_global(tvms_reader *reader, tvms_node *global_va
   callee->name = tvms_as_global_var(global_var)->name;
   const tvms_member *member = tvms_module_find(reader->module, callee->name);
   callee->head.sinfo = member ? tvms_relax_member_type(reader, member) : NULL;
+  // A function whose signature is wrong may return anything.
+  const tvms_def *def = member ? tvms_definition_find(reader, member) : NULL;
+  if (!callee->head.sinfo && def && def->decoration.language
+      && def->decoration.language->declare)
+    return tvms_reader_failed(reader);
   if (!callee->head.sinfo) {
     tvms_node *object = tvms_sinfo_object_new(reader->unit);
     callee->head.sinfo = tvms_sinfo_func_new_opaque(reader->unit, object, true);
@@ -162,6 +168,44 @@ static bool is_number(tvms_eval_value value) {
          || value.kind == TVMS_EVAL_BOOL;
 }
 
+// What an operator that values of Relax do not have is written as.
+static const char *TVMS_NULLABLE written_for(tvms_surf_op op) {
+  switch ((int)op) {
+  case TVMS_OP_MATMUL: return "R.matmul(a, b)";
+  case TVMS_OP_EQ: return "R.equal(a, b)";
+  case TVMS_OP_NE: return "R.not_equal(a, b)";
+  case TVMS_OP_MOD: return "R.mod(a, b)";
+  case TVMS_OP_BIT_AND:
+    return "R.bitwise_and(a, b), or R.logical_and(a, b) of booleans";
+  case TVMS_OP_BIT_OR: return "R.bitwise_or(a, b), or R.logical_or(a, b) of booleans";
+  case TVMS_OP_BIT_XOR: return "R.bitwise_xor(a, b)";
+  case TVMS_OP_NOT: return "R.logical_not(a)";
+  default: return NULL;
+  }
+}
+
+// A number has no data type, where a constant of the other operand's would have one.
+static void report_number(tvms_reader *reader, tvms_surf_op op, tvms_eval_value other,
+                          bool left, tvms_ref ref) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  tvms_ref place = ref;
+  if (node->kind == TVMS_SURF_BINARY) place = left ? node->a : node->b;
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag *diag =
+      tvms_reader_report(reader, relax_number, place, tvms_surface_operator_text(op));
+  const tvms_node *value = other.kind == TVMS_EVAL_NODE ? other.as.node : NULL;
+  const tvms_node *type = value ? value->sinfo : NULL;
+  if (place == ref || !type || type->kind != TVMS_NODE_SINFO_TENSOR
+      || tvms_dtype_is_void(type->dtype))
+    return;
+  char dtype[TVMS_DTYPE_TEXT];
+  tvms_span span = tvms_reader_span_of(reader, place);
+  const char *text = reader->surface->source->text + span.begin;
+  tvms_diag_fix(diags, diag, span, false, "R.const(%.*s, \"%s\")",
+                (int)(span.end - span.begin), text,
+                tvms_dtype_text(type->dtype, dtype));
+}
+
 tvms_eval_value tvms_relax_operator_on(tvms_reader *reader, tvms_surf_op op,
                                        tvms_eval_value a, tvms_eval_value b,
                                        tvms_ref ref) {
@@ -172,15 +216,15 @@ tvms_eval_value tvms_relax_operator_on(tvms_reader *reader, tvms_surf_op op,
     tvms_diag *diag = tvms_diag_report(&reader->context->diags, TVMS_D_relax_operator,
                                        tvms_eval_operator_span(reader, ref, op),
                                        tvms_surface_operator_text(op));
-    if (op == TVMS_OP_MATMUL)
-      tvms_diag_remark(&reader->context->diags, diag, "write R.matmul(a, b)");
+    const char *written = written_for(op);
+    if (written) tvms_diag_remark(&reader->context->diags, diag, "write %s", written);
     return tvms_reader_failed(reader);
   }
   if (!tvms_eval_value_is_known(a) || (!unary && !tvms_eval_value_is_known(b))) {
     return tvms_reader_failed(reader);
   }
   if (is_number(a) || (!unary && is_number(b))) {
-    tvms_reader_report(reader, relax_number, ref, tvms_surface_operator_text(op));
+    report_number(reader, op, is_number(a) ? b : a, is_number(a), ref);
     return tvms_reader_failed(reader);
   }
   tvms_node *args[2];
@@ -223,6 +267,26 @@ static tvms_eval_value tuple_item(tvms_reader *reader, tvms_node *tuple, int64_t
   return tvms_eval_value_node(&item->head);
 }
 
+// Tensors have no items: what NumPy and PyTorch write so are operators.
+static bool refuse_tensor_item(tvms_reader *reader, const tvms_node *value,
+                               tvms_ref ref) {
+  const tvms_node *type = value->sinfo;
+  if (!type || type->kind != TVMS_NODE_SINFO_TENSOR) return false;
+  tvms_ref place = tvms_reader_at(reader, ref)->b;
+  tvms_diag *diag = tvms_reader_report(reader, not_a_tuple, place,
+                                       tvms_sinfo_describe(reader->unit, type));
+  tvms_span index = tvms_reader_span_of(reader, place);
+  const char *text = reader->surface->source->text + index.begin;
+  size_t len = index.end - index.begin;
+  const char *meant = memchr(text, ':', len)
+                          ? "R.strided_slice(x, axes, begin, end); a new axis is "
+                            "R.expand_dims(x, axis)"
+                          : "R.take(x, indices, axis)";
+  tvms_diag_remark(&reader->context->diags, diag,
+                   "elements of a tensor are taken by %s", meant);
+  return true;
+}
+
 tvms_eval_value tvms_relax_subscript(tvms_reader *reader, tvms_eval_value value,
                                      tvms_ref ref) {
   tvms_ref index_ref = tvms_reader_at(reader, ref)->b;
@@ -236,6 +300,8 @@ tvms_eval_value tvms_relax_subscript(tvms_reader *reader, tvms_eval_value value,
     int64_t at = index.as.i < 0 ? index.as.i + dims.len : index.as.i;
     if (at >= 0 && at < dims.len) return tvms_eval_value_node(dims.items[at]);
   }
+  if (index.kind != TVMS_EVAL_STR && refuse_tensor_item(reader, value.as.node, ref))
+    return tvms_reader_failed(reader);
   int64_t place;
   const tvms_node *number = tvms_eval_value_node_of(index, TVMS_NODE_INT_IMM);
   if (number && tvms_release_has(reader->dialect, TVMS_FACT_tuples_take_tir_indices))

@@ -22,6 +22,9 @@
 #include "parser/tir/names.h"
 #include "parser/tir/region.h"
 
+#include <stdio.h>
+#include <string.h>
+
 // ---- Loads and regions ----------------------------------------------------------------------
 
 // `A[i][j]`: the indices belong into one bracket.
@@ -37,10 +40,31 @@ static void explain_chain(tvms_reader *reader, tvms_diag *diag) {
                    text + span.end + 1);
 }
 
+// Whether the same was said of this buffer: where it is always indexed so, its declaration is as
+// likely wrong.
+static bool is_rank_said(const tvms_reader *reader, const tvms_node *buffer,
+                         uint32_t count) {
+  char text[160];
+  const tvms_diags *diags = &reader->context->diags;
+  const tvms_buffer *fields = tvms_as_buffer(buffer);
+  int len = snprintf(text, sizeof text, tvms_diag_row_of(TVMS_D_wrong_rank)->format,
+                     tvms_symbol_text(reader->context, fields->name), fields->shape.len,
+                     count);
+  if (len < 0 || (size_t)len >= sizeof text) return false;
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    bool same = diag->id == TVMS_D_wrong_rank && diag->source == diags->source
+                && diag->span.begin >= buffer->span.begin && buffer->span.end;
+    if (same && strcmp(diag->text, text) == 0) return true;
+  }
+  return false;
+}
+
 static bool check_rank(tvms_reader *reader, const tvms_node *buffer, uint32_t count,
                        tvms_ref ref) {
   const tvms_buffer *fields = tvms_as_buffer(buffer);
   if (fields->shape.len == count) return true;
+  reader->failed = true;
+  if (is_rank_said(reader, buffer, count)) return false;
   tvms_diag *diag = tvms_reader_report(
       reader, wrong_rank, tvms_tir_indexed_at(reader, ref),
       tvms_symbol_text(reader->context, fields->name), fields->shape.len, count);
@@ -48,7 +72,6 @@ static bool check_rank(tvms_reader *reader, const tvms_node *buffer, uint32_t co
     tvms_diag_note(&reader->context->diags, diag, buffer->span, "declared here");
   }
   explain_chain(reader, diag);
-  reader->failed = true;
   return false;
 }
 

@@ -252,8 +252,10 @@ tvms_eval_value tvms_call_sblock_alloc_buffer(tvms_reader *reader,
   tvms_node *buffer;
   if (!inside_function(reader, call)) return TVMS_UNKNOWN;
   if (!tvms_tir_of(reader)->s_tir) {
-    tvms_reader_report(reader, needs_s_tir, call->ref,
-                       tvms_row_text(reader, call->row));
+    tvms_diag *diag = tvms_reader_report(reader, needs_s_tir, call->ref,
+                                         tvms_row_text(reader, call->row));
+    tvms_diag_remark(&reader->context->diags, diag, "write @T.prim_func(s_tir=True)");
+    tvms_tir_of(reader)->s_tir = true;  // is said once of a function
     return tvms_reader_failed(reader);
   }
   tvms_eval_value result = made(reader, call, &buffer);

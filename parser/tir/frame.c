@@ -58,6 +58,13 @@ tvms_frame *tvms_frame_top(tvms_reader *reader, tvms_frame_kind kind, const char
   if (last->kind == kind) return last;
   reader->failed = true;
   if (tvms_tir_of(reader)->unopened) return NULL;  // it may stand in just that scope
+  // So of the next statements, whose scope is missing too.
+  const tvms_diags *diags = &reader->context->diags;
+  if (diags->last && diags->last->id == TVMS_D_not_at_top
+      && diags->last->source == diags->source && kind == TVMS_FRAME_BLOCK
+      && !tvms_frame_find(reader, kind)
+      && diags->last->span.begin >= tvms_reader_span_of(reader, last->ref).begin)
+    return NULL;
   tvms_diag *diag = tvms_reader_report(
       reader, not_at_top, tvms_reader_callee(reader, ref), what, names[kind]);
   tvms_frame *outer = tvms_frame_find(reader, kind);
