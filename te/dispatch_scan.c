@@ -1,6 +1,8 @@
 // Descriptions of running sums and products, which DispatchSortScan asks for: one loop over the
 // rows, and one in it along the axis, where every element is the one before it and one more.
 // TVM: relax/backend/dispatch_sort_scan.py and topi/scan.py.
+#include "te/dispatch_scan.h"
+
 #include "te/element.h"
 #include "te/extern.h"
 #include "te/legalizers.h"
@@ -47,6 +49,35 @@ static tvms_node *row(const scan *s, tvms_node *begin) {
   return tvms_te_sequence(te, stmts, 2);
 }
 
+// `axis` NULL: all elements are one row.
+static tvms_node *scanned(scan *s, const uint32_t *TVMS_NULLABLE axis, tvms_dtype dtype,
+                          const char *block) {
+  tvms_te *te = s->te;
+  tvms_list shape = tvms_te_shape(s->data);
+  s->length = axis ? shape.items[*axis] : tvms_te_product(te, shape, 0, shape.len);
+  tvms_node *before = tvms_te_product(te, shape, 0, axis ? *axis : 0);
+  s->behind = axis ? tvms_te_product(te, shape, *axis + 1, shape.len) : INT32(1);
+  if (!axis) shape = tvms_list_copy(te->unit, &s->length, 1);
+  s->out = tvms_te_extern_output(te, "out_buf", shape, dtype, false);
+  tvms_node *count = MUL(before, s->behind);
+  if (!count) return NULL;
+  tvms_node *fused = tvms_te_loop_var(te, "fused", count);
+  tvms_node *i = FLOOR_DIV(fused, s->behind), *j = FLOOR_MOD(fused, s->behind);
+  tvms_node *begin = ADD(MUL(MUL(i, s->length), s->behind), j);
+  tvms_node *loop = tvms_te_loop(te, TVMS_FOR_PARALLEL, fused, count, row(s, begin));
+  if (!loop) return NULL;
+  tvms_te_extern_close(te, s->out, block, &loop, 1);
+  return s->out;
+}
+
+static const char sums[] = "cumsum_generic", products[] = "cumprod_generic";
+
+tvms_node *tvms_te_cumsum(tvms_te *te, tvms_node *x, const uint32_t *axis,
+                          bool exclusive, tvms_dtype dtype) {
+  scan s = {.te = te, .kind = TVMS_NODE_ADD, .data = x, .exclusive = exclusive};
+  return scanned(&s, axis, dtype, sums);
+}
+
 static bool describe(tvms_legal *legal, tvms_node_kind kind, const char *block) {
   tvms_te *te = &legal->te;
   tvms_dtype dtype = tvms_legal_result_dtype(legal);
@@ -55,33 +86,20 @@ static bool describe(tvms_legal *legal, tvms_node_kind kind, const char *block) 
   s.exclusive = tvms_attr_bool(legal->call, TVMS_ATTR_scan_exclusive);
   s.data = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
   tvms_te_extern_input(te, s.data);
-  tvms_list shape = tvms_te_shape(s.data);
+  uint32_t rank = tvms_te_shape(s.data).len;
   int64_t given = tvms_attr_int(legal->call, TVMS_ATTR_scan_axis, NO_AXIS);
   bool flat = given == NO_AXIS;
-  uint32_t axis = flat ? 0 : tvms_legal_axis(given, shape.len);
-  if (axis >= shape.len) return false;
-  s.length = flat ? tvms_te_product(te, shape, 0, shape.len) : shape.items[axis];
-  tvms_node *before = tvms_te_product(te, shape, 0, flat ? 0 : axis);
-  s.behind = flat ? INT32(1) : tvms_te_product(te, shape, axis + 1, shape.len);
-  if (flat) shape = tvms_list_copy(te->unit, &s.length, 1);
-  s.out = tvms_te_extern_output(te, "out_buf", shape, dtype, false);
-  tvms_node *count = MUL(before, s.behind);
-  if (!count) return false;
-  tvms_node *fused = tvms_te_loop_var(te, "fused", count);
-  tvms_node *i = FLOOR_DIV(fused, s.behind), *j = FLOOR_MOD(fused, s.behind);
-  tvms_node *begin = ADD(MUL(MUL(i, s.length), s.behind), j);
-  tvms_node *loop = tvms_te_loop(te, TVMS_FOR_PARALLEL, fused, count, row(&s, begin));
-  if (!loop) return false;
-  tvms_te_extern_close(te, s.out, block, &loop, 1);
-  return tvms_legal_return(legal, s.out);
+  uint32_t axis = flat ? 0 : tvms_legal_axis(given, rank);
+  if (axis >= rank) return false;
+  return tvms_legal_return(legal, scanned(&s, flat ? NULL : &axis, dtype, block));
 }
 
 bool tvms_te_dispatch_cumsum(tvms_legal *legal) {
   legal->name = "cumsum";
-  return describe(legal, TVMS_NODE_ADD, "cumsum_generic");
+  return describe(legal, TVMS_NODE_ADD, sums);
 }
 
 bool tvms_te_dispatch_cumprod(tvms_legal *legal) {
   legal->name = "cumprod";
-  return describe(legal, TVMS_NODE_MUL, "cumprod_generic");
+  return describe(legal, TVMS_NODE_MUL, products);
 }

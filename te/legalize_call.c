@@ -6,6 +6,7 @@
 #include "structinfo/sinfo.h"
 #include "te/legalize_reduce.h"
 #include "te/legalize_slice.h"
+#include "te/legalize_trim.h"
 #include "te/legalizers.h"
 
 typedef bool (*legalizer)(tvms_legal *legal);
@@ -154,9 +155,16 @@ bool tvms_legalize_nt_matmul(tvms_unit *unit, tvms_unit *caller, const tvms_call
          && run(tvms_te_nt_matmul, unit, caller, call, result);
 }
 
-bool tvms_legalize_shape_of_call(tvms_unit *unit, tvms_unit *caller,
-                                 const tvms_call *call, tvms_legalized *result) {
-  bool sliced = tvms_op_called(&call->head) == TVMS_R_dynamic_strided_slice;
-  return sliced && tvms_legalize_is_possible(call)
-         && run(tvms_legalize_slice_shape, unit, caller, call, result);
+static const legalizer parts[TVMS_LEGAL_PARTS] = {
+    [TVMS_LEGAL_SHAPE] = tvms_legalize_slice_shape,
+    [TVMS_LEGAL_BEGIN] = tvms_legalize_trim_begin,
+    [TVMS_LEGAL_END] = tvms_legalize_trim_end,
+    [TVMS_LEGAL_STRIDES] = tvms_legalize_trim_strides,
+};
+
+bool tvms_legalize_part(tvms_unit *unit, tvms_unit *caller, const tvms_call *call,
+                        tvms_legal_part part, tvms_legalized *result) {
+  if (part == TVMS_LEGAL_RESULT) return tvms_legalize_call(unit, caller, call, result);
+  return tvms_legalize_is_possible(call)
+         && run(parts[part], unit, caller, call, result);
 }

@@ -30,10 +30,21 @@ TVMS_NODISCARD bool tvms_legalize_nt_matmul(tvms_unit *unit, tvms_unit *caller,
                                             const tvms_call *call,
                                             tvms_legalized *result);
 
-// The same for the shape of the result, where it depends on the data: a PrimFunc that makes
-// a vector of int64.
-TVMS_NODISCARD bool tvms_legalize_shape_of_call(tvms_unit *unit, tvms_unit *caller,
-                                                const tvms_call *call,
-                                                tvms_legalized *result);
+// What a PrimFunc computes of a call: all of it, or a part that other calls need.
+typedef enum {
+  TVMS_LEGAL_RESULT,
+  // A vector of int64: the shape of what dynamic_strided_slice gives.
+  TVMS_LEGAL_SHAPE,
+  // Operands of a dynamic_strided_slice, as te/legalize_trim.h makes them.
+  TVMS_LEGAL_BEGIN,
+  TVMS_LEGAL_END,
+  TVMS_LEGAL_STRIDES,
+  TVMS_LEGAL_PARTS
+} tvms_legal_part;
+
+// The same as tvms_legalize_call for one part.
+TVMS_NODISCARD bool tvms_legalize_part(tvms_unit *unit, tvms_unit *caller,
+                                       const tvms_call *call, tvms_legal_part part,
+                                       tvms_legalized *result);
 
 #endif

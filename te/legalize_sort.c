@@ -86,9 +86,8 @@ static tvms_node *sort_by(tvms_te *te, const char *function, const char *block,
   return out;
 }
 
-// The places of the elements of `x` along an axis in order.
-static tvms_node *argsort(tvms_te *te, tvms_node *x, int64_t axis, bool ascends,
-                          tvms_dtype dtype) {
+tvms_node *tvms_te_argsort(tvms_te *te, tvms_node *x, int64_t axis, bool ascends,
+                           tvms_dtype dtype) {
   return sort_by(te, "tvm.contrib.sort.argsort", "argsort_cpu", x, axis, ascends,
                  dtype);
 }
@@ -124,8 +123,8 @@ bool tvms_te_dispatch_argsort(tvms_legal *legal) {
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
   int64_t axis = tvms_attr_int(legal->call, TVMS_ATTR_argsort_axis, -1);
   bool descends = tvms_attr_bool(legal->call, TVMS_ATTR_argsort_descending);
-  return tvms_legal_return(
-      legal, argsort(&legal->te, x, axis, !descends, tvms_legal_result_dtype(legal)));
+  return tvms_legal_return(legal, tvms_te_argsort(&legal->te, x, axis, !descends,
+                                                  tvms_legal_result_dtype(legal)));
 }
 
 // The sizes of what topk gives, as TVM writes them: known ones are numbers of Python.
@@ -198,7 +197,7 @@ bool tvms_legalize_median(tvms_legal *legal) {
   lone.items[axis] = INT32(1);
   tvms_node *places = tvms_te_full(te, lone, TVMS_DTYPE(INT, 64), middle);
   if (!axes.len) x = tvms_te_reshape(te, x, shape);
-  tvms_node *order = argsort(te, x, given, true, TVMS_DTYPE(INT, 64));
+  tvms_node *order = tvms_te_argsort(te, x, given, true, TVMS_DTYPE(INT, 64));
   tvms_node *value =
       tvms_te_gather(te, tvms_te_gather(te, x, axis, order), axis, places);
   bool *gone = tvms_arena_array(&te->unit->arena, bool, shape.len + 1);

@@ -9,4 +9,8 @@
 tvms_node *tvms_te_argsort_counted(tvms_te *te, tvms_node *x, tvms_node *counts,
                                    int64_t axis);
 
+// The places of the elements of `x` along an axis in order, as numbers of `dtype`.
+tvms_node *tvms_te_argsort(tvms_te *te, tvms_node *x, int64_t axis, bool ascends,
+                           tvms_dtype dtype);
+
 #endif

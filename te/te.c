@@ -280,6 +280,13 @@ static bool is_output(const tvms_te *te, const tvms_node *buffer) {
   return false;
 }
 
+// What a block allocates begins nowhere else.
+static void begin_at_zero(const tvms_te *te, tvms_buffer *buffer) {
+  if (!tvms_release_has(te->unit->dialect, TVMS_FACT_allocations_begin_at_zero)) return;
+  buffer->elem_offset =
+      tvms_int_imm_new(te->unit, buffer->elem_offset->dtype, 0, TVMS_NO_SPAN);
+}
+
 tvms_node *tvms_te_finish(tvms_te *te) {
   for (uint32_t i = 0; i < te->outputs.len; i++)
     add_parameter(te, te->outputs.items[i]);
@@ -288,6 +295,7 @@ tvms_node *tvms_te_finish(tvms_te *te) {
   tvms_node_vec allocs = {0};
   for (uint32_t i = 0; i < te->allocs.len; i++) {
     if (is_output(te, te->allocs.items[i])) continue;
+    begin_at_zero(te, tvms_as_buffer(te->allocs.items[i]));
     tvms_vec_push(memory_of(te), &allocs, te->allocs.items[i]);
   }
   tvms_unit *unit = te->unit;

@@ -199,6 +199,20 @@ static tvms_node *type_of_function(tvms_rewriter *r, const tvms_function *functi
   return type;
 }
 
+static tvms_node *TVMS_NULLABLE symbols_only(void *self, tvms_node *var) {
+  (void)self;
+  return tvms_dtype_is_void(var->dtype) ? NULL : var;
+}
+
+// What the body gives where it ends: symbols that a match_cast of the function defines are known
+// there, so that the type contradicts one with numbers in their place.
+static tvms_node *type_within(tvms_rewriter *r, const tvms_function *function) {
+  const tvms_node *body = function->body;
+  if (body->kind != TVMS_NODE_SEQ_EXPR) return body->sinfo;
+  tvms_node *type = tvms_as_seq_expr(body)->body->sinfo;
+  return type ? erased(r, type, symbols_only, NULL) : body->sinfo;
+}
+
 static bool is_base(tvms_prover *prover, tvms_node *base, tvms_node *derived) {
   return tvms_sinfo_relate(prover, base, derived) == TVMS_FIT_PROVED;
 }
@@ -209,10 +223,11 @@ static tvms_node *leave_function(tvms_rewriter *r, tvms_node *node) {
   tvms_node *type = old->body->sinfo;
   if (!type || same_type(r, type, old->ret)) return node;
   type = type_of_function(r, old);
+  tvms_node *within = node == r->old ? type : type_within(r, old);
   tvms_prover prover;
   tvms_prover_init(&prover, r->unit);
-  bool says_more = is_base(&prover, old->ret, type),
-       says_less = is_base(&prover, type, old->ret);
+  bool says_more = is_base(&prover, old->ret, within),
+       says_less = is_base(&prover, within, old->ret);
   tvms_prover_fini(&prover);
   bool keeps = says_more ? node == r->old : says_less;
   if (keeps || same_type(r, type, old->ret)) return node;

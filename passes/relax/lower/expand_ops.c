@@ -6,6 +6,7 @@
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "ir/omitted.h"
+#include "passes/relax/lower/expand_suppression.h"
 #include "passes/relax/make.h"
 #include "runtime/number.h"
 #include "structinfo/make.h"
@@ -18,13 +19,13 @@ static tvms_unit *unit_of(const tvms_expansion *e) {
   return e->mutator->unit;
 }
 
-static tvms_node *bind(tvms_expansion *e, tvms_node *value) {
+tvms_node *tvms_relax_expansion_bind(tvms_expansion *e, tvms_node *value) {
   const char *name = tvms_relax_in_dataflow(e->mutator) ? "lv" : "gv";
   return tvms_relax_emit(&e->mutator->emitter, &e->mutator->rewriter, value, name);
 }
 
 static tvms_node *bind_legal(tvms_expansion *e, tvms_node *call) {
-  return bind(e, e->legalize(e, call));
+  return tvms_relax_expansion_bind(e, e->legalize(e, call));
 }
 
 // ---- Tuples of operands ----
@@ -82,7 +83,7 @@ tvms_node *tvms_relax_open_operands(tvms_expansion *e, tvms_node *call) {
   uint32_t count = tvms_as_sinfo_tuple(now->sinfo)->fields.len;
   tvms_node **items = tvms_arena_array(&unit_of(e)->arena, tvms_node *, count + 1);
   for (uint32_t i = 0; i < count; i++) {
-    items[i] = bind(e, tvms_relax_make_item(e->mutator, now, i));
+    items[i] = tvms_relax_expansion_bind(e, tvms_relax_make_item(e->mutator, now, i));
   }
   return with_argument(e, call, place, tvms_relax_make_tuple(e->mutator, items, count));
 }
@@ -418,7 +419,7 @@ static tvms_node *expand_replica_to_shard(tvms_expansion *e, tvms_node *node) {
     return NULL;
   }
   tvms_node *any = tvms_sinfo_shape_new_ndim(unit, -1);
-  tvms_node *shape = bind(
+  tvms_node *shape = tvms_relax_expansion_bind(
       e, call_pure_packed(e, "runtime.disco.worker_id", (tvms_list){NULL, 0}, any));
   tvms_sym name = tvms_symbol_intern(unit->context, "worker_id", 9);
   tvms_node *worker = tvms_var_new(unit, name, TVMS_DTYPE(INT, 64), TVMS_NO_SPAN);
@@ -443,17 +444,19 @@ static tvms_node *compute_of_sizes(tvms_expansion *e, const tvms_node *node,
       tvms_sinfo_shape_value_new(unit, sizes.items, sizes.len, TVMS_NO_SPAN);
   tvms_node *typed = tvms_node_copy(unit, node);
   typed->sinfo = tvms_sinfo_tensor_new(unit, value, dtype, NULL);
-  return e->compute(e, typed, false);
+  return e->compute(e, typed, TVMS_LEGAL_RESULT);
 }
 
 // What a tensor holds, as a shape.
 static tvms_node *shape_in(tvms_expansion *e, tvms_node *sizes, int64_t rank) {
   tvms_unit *unit = unit_of(e);
   if (!tvms_release_has(unit->dialect, TVMS_FACT_slices_read_shapes_by_packed))
-    return bind(e, tvms_relax_op(e->mutator, TVMS_R_tensor_to_shape, &sizes, 1));
+    return tvms_relax_expansion_bind(
+        e, tvms_relax_op(e->mutator, TVMS_R_tensor_to_shape, &sizes, 1));
   tvms_list args = tvms_list_copy(unit, &sizes, 1);
-  return bind(e, call_pure_packed(e, "vm.builtin.tensor_to_shape", args,
-                                  tvms_sinfo_shape_new_ndim(unit, rank)));
+  return tvms_relax_expansion_bind(
+      e, call_pure_packed(e, "vm.builtin.tensor_to_shape", args,
+                          tvms_sinfo_shape_new_ndim(unit, rank)));
 }
 
 // The shape is computed first, and its dimensions get names.
@@ -462,9 +465,9 @@ static tvms_node *expand_dynamic_slice(tvms_expansion *e, tvms_node *node) {
   const tvms_node *x = tvms_as_call(node)->args.items[0];
   tvms_list dims;
   if (!x->sinfo || !tvms_sinfo_tensor_dims(x->sinfo, &dims)) return NULL;
-  tvms_node *sizes = e->compute(e, node, true);
+  tvms_node *sizes = e->compute(e, node, TVMS_LEGAL_SHAPE);
   if (!sizes) return NULL;
-  sizes = bind(e, sizes);
+  sizes = tvms_relax_expansion_bind(e, sizes);
   tvms_node *shape = shape_in(e, sizes, dims.len);
   tvms_list symbols = tvms_list_copy(unit, dims.items, dims.len);
   tvms_sym name = tvms_symbol_intern(unit->context, "s", 1);
@@ -492,7 +495,7 @@ static tvms_node *expand_full(tvms_expansion *e, tvms_node *node) {
     tvms_sym name = tvms_symbol_intern(unit->context, text, (size_t)length);
     symbols.items[i] = tvms_var_new(unit, name, TVMS_DTYPE(INT, 64), TVMS_NO_SPAN);
   }
-  (void)bind_cast(e, bind(e, shape),
+  (void)bind_cast(e, tvms_relax_expansion_bind(e, shape),
                   tvms_sinfo_shape_new(unit, symbols.items, symbols.len));
   return compute_of_sizes(e, node, symbols, node->sinfo->dtype);
 }
@@ -514,6 +517,8 @@ tvms_node *tvms_relax_expand_op(tvms_expansion *e, tvms_node *call) {
     return expand_replica_to_shard(e, call);
   case TVMS_R_dynamic_strided_slice: return expand_dynamic_slice(e, call);
   case TVMS_R_full: return expand_full(e, call);
+  case TVMS_R_vision_all_class_non_max_suppression:
+    return tvms_relax_expand_suppression(e, call);
   default: return NULL;
   }
 }

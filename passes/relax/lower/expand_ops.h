@@ -5,6 +5,7 @@
 
 #include "passes/relax/mutator.h"
 #include "structinfo/definitions.h"
+#include "te/legalize_call.h"
 
 typedef struct tvms_expansion tvms_expansion;
 
@@ -15,13 +16,17 @@ struct tvms_expansion {
   const tvms_node *old;                       // the call as it was
   // Legalises a call that was made on the way; the same call if that cannot be done.
   tvms_node *(*legalize)(tvms_expansion *e, tvms_node *call);
-  // A call of the PrimFunc for `call`, or for the shape of its result; NULL: there is none.
-  tvms_node *TVMS_NULLABLE (*compute)(tvms_expansion *e, tvms_node *call, bool shape);
+  // A call of the PrimFunc for `call`, or for a part of it; NULL: there is none.
+  tvms_node *TVMS_NULLABLE (*compute)(tvms_expansion *e, tvms_node *call,
+                                      tvms_legal_part part);
 };
 
 // What takes the place of `call`: a leaf or a call in A-normal form, whose parts are bound and
 // legalised, but which is not itself. NULL: the operator has no expansion, or not in this form.
 tvms_node *TVMS_NULLABLE tvms_relax_expand_op(tvms_expansion *e, tvms_node *call);
+
+// Binds a value to a new variable in front of the binding that is rewritten.
+tvms_node *tvms_relax_expansion_bind(tvms_expansion *e, tvms_node *value);
 
 // Is what takes the place of `call` a constant? Then nothing computes it.
 bool tvms_relax_becomes_constant(const tvms_node *call);

@@ -83,16 +83,14 @@ static const char *on_device(tvms_unit *unit, const tvms_legalized *legalized) {
   return name;
 }
 
-// Adds the PrimFunc that `call` is legalised to, or that for the shape of its result, to the
-// module. Returns false if there is none.
-static bool add_prim_func(const tvms_expansion *e, const tvms_call *call, bool shape,
-                          tvms_sym *symbol, tvms_legalized *legalized) {
+// Adds the PrimFunc that `call` is legalised to, or that for a part of it, to the module. Returns false if there is none.
+static bool add_prim_func(const tvms_expansion *e, const tvms_call *call,
+                          tvms_legal_part part, tvms_sym *symbol,
+                          tvms_legalized *legalized) {
   tvms_pass_run *run = e->mutator->run;
   tvms_unit *caller = e->mutator->unit;
   tvms_unit *unit = tvms_functions_open_unit(run);
-  bool made = shape ? tvms_legalize_shape_of_call(unit, caller, call, legalized)
-                    : tvms_legalize_call(unit, caller, call, legalized);
-  if (!made) {
+  if (!tvms_legalize_part(unit, caller, call, part, legalized)) {
     tvms_functions_drop_unit(run, unit);
     return false;
   }
@@ -102,7 +100,8 @@ static bool add_prim_func(const tvms_expansion *e, const tvms_call *call, bool s
 }
 
 // A call of a PrimFunc that computes what the operator does, or NULL.
-static tvms_node *call_prim_func(tvms_expansion *e, tvms_node *node, bool shape) {
+static tvms_node *call_prim_func(tvms_expansion *e, tvms_node *node,
+                                 tvms_legal_part part) {
   tvms_node *whole = tvms_legalize_is_possible(tvms_as_call(node))
                          ? tvms_relax_open_operands(e, node)
                          : node;
@@ -111,10 +110,11 @@ static tvms_node *call_prim_func(tvms_expansion *e, tvms_node *node, bool shape)
   tvms_relax_legalized_calls *known = ((legalizer *)e)->known;
   tvms_legalized legalized = {0};
   tvms_sym symbol;
-  if (shape
+  bool whole_call = part == TVMS_LEGAL_RESULT;
+  if (!whole_call
       || !tvms_relax_legalized_calls_find(known, caller, call, &symbol, &legalized)) {
-    if (!add_prim_func(e, call, shape, &symbol, &legalized)) return NULL;
-    if (!shape) tvms_relax_legalized_calls_keep(known, call, symbol, &legalized);
+    if (!add_prim_func(e, call, part, &symbol, &legalized)) return NULL;
+    if (whole_call) tvms_relax_legalized_calls_keep(known, call, symbol, &legalized);
   }
   return tvms_relax_call_legalized(caller, call, symbol, &legalized);
 }
@@ -168,7 +168,7 @@ static tvms_node *legalize(tvms_expansion *e, tvms_node *node) {
     legalizer below = {inner, state->skip, state->own, state->known};
     return made->kind == TVMS_NODE_CALL ? legalize(&below.expansion, made) : made;
   }
-  made = call_prim_func(e, node, false);
+  made = call_prim_func(e, node, TVMS_LEGAL_RESULT);
   if (!made) made = tvms_relax_expand_to_packed(e, node);
   if (made)
     tvms_pass_count(e->mutator->run, "operators lowered", 1);
