@@ -84,6 +84,31 @@ static answer ask(uint32_t leaf, uint32_t subleaf) {
   return a;
 }
 
+// Each question leaves a virtual machine, which takes as long as thousands of instructions.
+typedef struct {
+  struct {
+    uint32_t leaf, subleaf;
+    answer said;
+  } all[8];
+  uint32_t count;
+} memory;
+
+// The same, remembered.
+static const uint32_t *ask_once(memory *m, uint32_t leaf, uint32_t subleaf) {
+  enum { MOST = sizeof m->all / sizeof m->all[0] };
+  uint32_t i = 0;
+  while (i < m->count && (m->all[i].leaf != leaf || m->all[i].subleaf != subleaf))
+    i++;
+  if (i == m->count) {
+    if (i == MOST) i = MOST - 1;
+    m->all[i].leaf = leaf;
+    m->all[i].subleaf = subleaf;
+    m->all[i].said = ask(leaf, subleaf);
+    m->count = i + 1;
+  }
+  return m->all[i].said.registers;
+}
+
 // Registers that the system saves, by state of a row of cpu.def.
 static uint64_t saved_states(void) {
   enum { OSXSAVE = 1 << 27 };
@@ -104,11 +129,12 @@ static void find_features(tvms_cpu *cpu) {
 #  include "support/cpu.def"
   };
   uint64_t saved = saved_states();
+  memory asked = {.count = 0};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     // A processor without subleaves of leaf 7 answers as if for the last that it has.
-    if (rows[i].subleaf > 0 && ask(rows[i].leaf, 0).registers[EAX] < rows[i].subleaf)
+    if (rows[i].subleaf > 0 && ask_once(&asked, rows[i].leaf, 0)[EAX] < rows[i].subleaf)
       continue;
-    uint32_t bits = ask(rows[i].leaf, rows[i].subleaf).registers[rows[i].reg];
+    uint32_t bits = ask_once(&asked, rows[i].leaf, rows[i].subleaf)[rows[i].reg];
     bool usable = (saved & rows[i].state) == rows[i].state;
     if (usable && bits >> rows[i].bit & 1) add_feature(cpu, rows[i].name);
   }

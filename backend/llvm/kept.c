@@ -9,6 +9,7 @@
 
 #include "backend/llvm/expr.h"
 #include "backend/llvm/helper.h"
+#include "backend/llvm/optimise.h"
 
 static const struct {
   const char *name;
@@ -60,12 +61,11 @@ static void begin_search(emitter *e, search *s) {
   s->place = tvms_helper_place(e, LLVMGetParam(s->h.function, 0), offset);
 }
 
-// A function that is not inlined, so that what it gives is known to be memory of its own.
+// A function that is not inlined, so that what it gives is known to be memory of its own. What it does
+// takes no time beside what is done in that memory, and compiling it should not, either.
 static bool begin_function(emitter *e, search *s, const char *name, LLVMTypeRef type) {
   if (!tvms_helper_begin(e, &s->h, name, type)) return false;
-  unsigned kind = LLVMGetEnumAttributeKindForName("noinline", 8);
-  LLVMAddAttributeAtIndex(s->h.function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                          LLVMCreateEnumAttribute(e->llvm, kind, 0));
+  tvms_llvm_make_fast(s->h.function);
   begin_search(e, s);
   return true;
 }

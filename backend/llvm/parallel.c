@@ -236,6 +236,7 @@ static LLVMValueRef emit_task(outline *o, LLVMValueRef steps) {
   LLVMBuilderRef b = e->builder;
   LLVMTypeRef params[] = {e->i32, e->pointer, e->pointer};
   enter_function(e, add_function(e, "task", e->i32, params, 3));
+  tvms_llvm_make_fast(e->function);
   LLVMValueRef record = LLVMGetParam(e->function, 2);
   LLVMValueRef own = LLVMBuildAlloca(b, o->raised, "");
   LLVMSetAlignment(own, 8);
@@ -353,6 +354,7 @@ static LLVMValueRef launch_function(emitter *e) {
   if (function) return function;
   function = LLVMAddFunction(e->module, name, launch_type(e));
   LLVMSetLinkage(function, LLVMInternalLinkage);
+  tvms_llvm_make_fast(function);
   LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
   LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(e->builder);
   LLVMSetCurrentDebugLocation2(e->builder, NULL);
