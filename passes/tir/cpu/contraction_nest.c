@@ -71,6 +71,12 @@ static pieces pieces_of_rows(writer *w, int64_t most) {
   int64_t rows = tvms_cpu_number(axis->extent);
   if (rows >= 0) {
     int64_t full = rows / most;
+    if (w->tile->rows_overlap && full && rows % most) {
+      all.items[all.count++] = (piece){.count = number(w, axis->var, full + 1),
+                                       .rows = most,
+                                       .last = number(w, axis->var, rows - most)};
+      return all;
+    }
     if (full)
       all.items[all.count++] =
           (piece){.count = number(w, axis->var, full), .rows = most};

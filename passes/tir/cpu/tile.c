@@ -77,6 +77,11 @@ static int64_t rows_for(const machine *m, int64_t rows, int64_t vectors) {
     best = r;
     least = time;
   }
+  // Rows that are left over have a tile of their own, which takes as long to compile as the first one. Tiles
+  // that keep all units busy without them are as fast.
+  for (int64_t r = most; r * vectors >= 2 * FEWEST_SUMS; r--) {
+    if (rows % r == 0) return r;
+  }
   return best ? best : most;
 }
 
@@ -217,6 +222,28 @@ static tvms_tile_threads threads_for(const tvms_target *target, const tvms_tile 
   return strips > 1 ? TVMS_TILE_STRIPS : TVMS_TILE_SERIAL;
 }
 
+// Where elements are computed several times anyway, the last tile of rows may begin earlier instead of
+// being smaller: those of which that is the case for the fewest rows.
+static void overlap_rows(const machine *m, tvms_tile *tile, const tvms_contraction *c,
+                         int64_t rows) {
+  enum { MOST_TWICE = 32 };  // one row of so many
+  if (tile->sum_block || !tvms_tile_repeats(c, tile)) return;
+  for (int64_t v = 1; v <= TVMS_MOST_TILE_VECTORS; v++) {
+    int64_t most = most_rows(m, v), best = 0, least = rows / MOST_TWICE + 1;
+    if (rows <= most || rows % tile->rows_with[v] == 0) continue;
+    for (int64_t r = most; r * v >= FEWEST_SUMS + FEWEST_SUMS / 2; r--) {
+      int64_t twice = (rows + r - 1) / r * r - rows;
+      if (twice >= least) continue;
+      best = r;
+      least = twice;
+    }
+    if (!best) continue;
+    tile->rows_with[v] = best;
+    tile->rows_overlap = true;
+  }
+  tile->rows = tile->rows_with[tile->vectors];
+}
+
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                            const tvms_contraction *c) {
   machine m = machine_of(target, c->stage.store->value->dtype);
@@ -243,6 +270,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   if (narrow && tile.vectors < WIDE) tile.vectors = WIDE;
   choose_strip(&m, &tile, c, rows);
   tile.sum_block = sum_block_for(&m, c, &tile, rows);
+  overlap_rows(&m, &tile, c, rows);
   tile.threads = threads_for(target, &tile, c);
   tile.from_memory = bytes_of_moving(c) > m.cache && uses_of(c) < WORTH_PACKING;
   return tile;

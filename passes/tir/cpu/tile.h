@@ -26,11 +26,13 @@ typedef struct {
   int64_t rows;                                   // of a tile
   int64_t vectors;                                // of a tile, side by side
   int64_t rows_with[TVMS_MOST_TILE_VECTORS + 1];  // of a tile with so many vectors
-  bool packs;       // the moving operand is copied, so that a tile reads it in one go
-  bool flat_sum;    // the axes of the sum are counted as one
-  int64_t strip;    // columns that one panel serves
-  bool beforehand;  // the moving operand is laid out in strips already
-  bool lines;       // a strip is some steps of the outermost axis of the columns
+  bool
+      rows_overlap;  // the last tile of rows begins earlier where one would be left over
+  bool packs;        // the moving operand is copied, so that a tile reads it in one go
+  bool flat_sum;     // the axes of the sum are counted as one
+  int64_t strip;     // columns that one panel serves
+  bool beforehand;   // the moving operand is laid out in strips already
+  bool lines;        // a strip is some steps of the outermost axis of the columns
   // Steps of the sum that go through all rows and columns together (of a strip, if `lines`); 0: all.
   int64_t sum_block;
   tvms_tile_threads threads;
