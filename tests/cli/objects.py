@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Objects in libraries: caches that callers keep between calls, from C and through the convention of tvm-ffi, and what packed functions give."""
-import ctypes, os, subprocess, sys, tempfile, unittest
+import ctypes, os, re, shutil, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
+import npy
 from allocations import COUNTER, HEAD, RT
 from cases import main, tvms
 from native_main import Any, Library, Object
@@ -109,7 +110,7 @@ class Objects(unittest.TestCase):
         libraries = []
         for suffix in (".so", ".c"):
             output = self.file(name + suffix)
-            p = tvms("build", "-", "-o", output, stdin=text)
+            p = tvms("build", "-", "--fp", "strict", "-o", output, stdin=text)
             self.assertEqual(p.returncode, 0, p.stderr.decode())
             if suffix == ".c":
                 library = self.file(name + "_c.so")
@@ -179,6 +180,144 @@ class Objects(unittest.TestCase):
             self.assertEqual(t, (("f", [3], [1, 2, 3]), 5))
             table.wrong = True
             self.assertIn("TypeError: result of 'test.give': a tensor of 1 dimensions and float32 is expected", f("main", ("f", [3], [1, 2, 3]), ("f", [2], [0, 0])))
+
+
+    def test_sizes_follow_from_data(self):
+        text = HEAD + """
+    @R.function
+    def unique(x: R.Tensor(("n",), "float32")) -> R.Tensor("float32", ndim=1):
+        m = T.int64()
+        u = R.unique(x, sorted=True, axis=None)
+        v = R.match_cast(u, R.Tensor((m,), "float32"))
+        w = R.add(v, v)
+        return R.subtract(w, v)
+
+    @R.function
+    def all(x: R.Tensor(("n", 2), "int32")) -> R.Tuple(R.Tensor("int32", ndim=2), R.Tensor("int64", ndim=1), R.Tensor("int64", ndim=1), R.Tensor("int64", ndim=1)):
+        u = R.unique(x, sorted=False, return_index=True, return_inverse=True, return_counts=True, axis=0)
+        return (u[0], u[1], u[2], u[3])
+
+    @R.function
+    def nonzero(x: R.Tensor(("n", 3), "float32")) -> R.Tensor("int64", ndim=2):
+        m = T.int64()
+        u = R.nonzero(x)
+        v = R.match_cast(u, R.Tensor((2, m), "int64"))
+        return R.add(v, v)
+
+    @R.function
+    def slice(x: R.Tensor((8, 9), "float32"), b: R.Tensor((2,), "int64"), e: R.Tensor((2,), "int64"), s: R.Tensor((2,), "int64")) -> R.Tensor("float32", ndim=2):
+        y = R.dynamic_strided_slice(x, b, e, s)
+        return y
+
+    @R.function(private=True)
+    def shaped(x: R.Tensor(("k",), "float32"), s: R.Tensor((2,), "int64")) -> R.Tensor("float32", ndim=2):
+        a, b = T.int64(), T.int64()
+        t = R.tensor_to_shape(s)
+        u = R.match_cast(t, R.Shape([a, b]))
+        y = R.broadcast_to(R.sum(x), R.shape([a, b]))
+        return y
+
+    @R.function
+    def chosen(x: R.Tensor((12,), "float32"), s: R.Tensor((2,), "int64"), c: R.Tensor((), "bool")) -> R.Tensor("float32", ndim=2):
+        a, b = T.int64(), T.int64()
+        cls = Module
+        if c:
+            y: R.Tensor("float32", ndim=2) = cls.shaped(x, s)
+            z: R.Tensor("float32", ndim=2) = y
+        else:
+            w = R.reshape(x, R.shape([4, 3]))
+            z: R.Tensor("float32", ndim=2) = w
+        v = R.match_cast(z, R.Tensor((a, b), "float32"))
+        return R.multiply(v, R.const(2.0, "float32"))
+
+    @R.function
+    def any(x: R.Tensor("float32"), c: R.Prim("bool")) -> R.Tensor("float32"):
+        n = T.int64()
+        if c:
+            y: R.Tensor((n,), "float32") = R.match_cast(x, R.Tensor((n,), "float32"))
+            w = R.add(y, y)
+            z: R.Tensor("float32") = w
+        else:
+            z: R.Tensor("float32") = x
+        return z
+"""
+        nan, big = float("nan"), float("inf")
+        cases = [
+            ("unique", [("f", [9], [3, -0.0, 1, 0, big, 1, -big, 3, -2])]),
+            ("unique", [("f", [4], [nan, 1, nan, -1])]),
+            ("unique", [("f", [0], [])]),
+            ("all", [("i", [6, 2], [3, 1, -2, 5, 3, 1, -2, 4, -2, 5, 3, 1])]),
+            ("nonzero", [("f", [3, 3], [0, 1, -0.0, nan, 0, 2, 0, 0, -1])]),
+            ("slice", [("f", [8, 9], list(range(72))), ("q", [2], [1, 2]), ("q", [2], [7, 9]), ("q", [2], [2, 3])]),
+            ("chosen", [("f", [12], list(range(12))), ("q", [2], [2, 3]), ("?", [], [True])]),
+            ("chosen", [("f", [12], list(range(12))), ("q", [2], [2, 3]), ("?", [], [False])]),
+        ]
+        program = self.file("program.tvms", text)
+        for f in self.build(text):
+            for entry, inputs in cases:
+                with self.subTest(entry=entry, inputs=inputs):
+                    self.assertEqual(repr(f(entry, *inputs)), repr(self.interpreted(program, text, entry, inputs)))
+            self.assertEqual(f("any", ("f", [2], [1, 2]), True), ("f", [2], [2, 4]))
+            self.assertEqual(f("any", ("f", [1, 2], [1, 2]), False), ("f", [1, 2], [1, 2]))
+            self.assertIn("match_cast: a tensor of 1 dimensions and float32 is expected", f("any", ("f", [1, 2], [1, 2]), True))
+            self.assertIn("out of memory", f("chosen", ("f", [12], [0] * 12), ("q", [2], [1 << 40, 1 << 40]), ("?", [], [True])))
+
+    def test_functions_are_chosen(self):
+        text = HEAD + """
+    @R.function(private=True)
+    def twice(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return R.add(x, x)
+
+    @R.function(private=True)
+    def square(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return R.multiply(x, x)
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool"), k: R.Tensor((), "int64")) -> R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32")):
+        cls = Module
+        y = R.exp(x)
+        d = R.greater(k, R.const(3, "int64"))
+        if c:
+            z = R.multiply(y, y)
+            w = R.add(z, x)
+            @R.function
+            def inner(a: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+                b: R.Tensor((4,), "float32") = R.add(a, w)
+                return R.add(b, y)
+            f: R.Callable((R.Tensor((4,), "float32"),), R.Tensor((4,), "float32")) = inner
+        else:
+            if d:
+                g: R.Callable((R.Tensor((4,), "float32"),), R.Tensor((4,), "float32")) = cls.twice
+            else:
+                g: R.Callable((R.Tensor((4,), "float32"),), R.Tensor((4,), "float32")) = cls.square
+            f: R.Callable((R.Tensor((4,), "float32"),), R.Tensor((4,), "float32")) = g
+        r: R.Tensor((4,), "float32") = f(x)
+        s: R.Tensor((4,), "float32") = f(r)
+        t = R.add(s, r)
+        return (t, s)
+"""
+        program = self.file("program.tvms", text)
+        for f in self.build(text):
+            for c, k in ((True, 1), (False, 4), (False, 2)):
+                inputs = [("f", [4], [0.5, -1, 2, 0.25]), ("?", [], [c]), ("q", [], [k])]
+                self.assertEqual(f("main", *inputs), self.interpreted(program, text, "main", inputs))
+
+    def interpreted(self, program, text, entry, inputs):
+        """What the interpreter gives."""
+        names = re.search(rf"def {entry}\((.*?)\) ->", text).group(1)
+        options = []
+        for name, (form, shape, values) in zip(re.findall(r"(\w+): R", names), inputs):
+            npy.write(self.file(name + ".npy"), {"f": "<f4", "i": "<i4", "q": "<i8", "?": "|b1"}[form], shape, values)
+            options += ["--in", f"{name}={self.file(name + '.npy')}"]
+        out = self.file("out")
+        shutil.rmtree(out, ignore_errors=True)
+        p = tvms("run", "--entry", entry, "--out", out, *options, program)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        results = []
+        for name in sorted(os.listdir(out)):
+            kind, shape, values = npy.read(os.path.join(out, name))
+            results.append(({"<f4": "f", "<i4": "i", "<i8": "q"}[kind], list(shape), list(values)))
+        return results[0] if len(results) == 1 else tuple(results)
 
 
 class Registry:

@@ -7,8 +7,10 @@
 #include "arith/analyzer.h"
 #include "ir/build.h"
 #include "ir/op.h"
+#include "ir/stmt.h"
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/host/calls.h"
+#include "passes/relax/host/choices.h"
 #include "passes/relax/host/leaves.h"
 #include "passes/relax/host/objects.h"
 #include "passes/relax/host/values.h"
@@ -74,9 +76,8 @@ static tvms_dtype number_type(const tvms_node *type) {
   return tvms_dtype_is_void(type->dtype) ? TVMS_DTYPE(INT, 64) : type->dtype;
 }
 
-// Memory for one leaf of what the branch gives.
-static tvms_host_value *TVMS_NULLABLE merged_leaf(tvms_host *h, const tvms_node *node,
-                                                  uint32_t at) {
+tvms_host_value *tvms_host_merged_leaf(tvms_host *h, const tvms_node *node,
+                                       uint32_t at) {
   const tvms_node *type = tvms_host_leaf_type(node->sinfo, at);
   tvms_list dims = {NULL, 0}, made;
   tvms_dtype dtype = number_type(type);
@@ -92,15 +93,14 @@ static tvms_host_value *TVMS_NULLABLE merged_leaf(tvms_host *h, const tvms_node 
   case TVMS_NODE_SINFO_PRIM: made = (tvms_list){NULL, 0}; break;
   case TVMS_NODE_SINFO_SHAPE: {
     int64_t ndim = tvms_as_sinfo_shape(type)->ndim;
-    if (ndim < 0)
-      return tvms_host_refuse(h, node->span,
-                              "the branches give shapes of unknown rank");
+    if (ndim < 0) return tvms_host_slot(h);
     tvms_node *count = tvms_host_int(h, ndim);
     made = tvms_list_copy(h->unit, &count, 1);
     break;
   }
-  case TVMS_NODE_SINFO_OBJECT: return tvms_host_slot(h);
-  default: return tvms_host_refuse(h, node->span, "the branches give functions");
+  case TVMS_NODE_SINFO_OBJECT:
+    return tvms_host_gives_function(h, node) ? tvms_host_choice(h) : tvms_host_slot(h);
+  default: return tvms_host_choice(h);
   }
   tvms_host_value *tensor =
       tvms_host_tensor(h, "merged", dtype, made, tvms_host_sent(h, node, at));
@@ -119,10 +119,15 @@ static tvms_node *side(tvms_host *h, tvms_node *seq, tvms_host_value *const *mer
       tvms_host_send(h, tvms_as_seq_expr(seq)->body, i, merged[i]->data);
   h->branches++;
   tvms_host_value *value = tvms_host_eval(h, seq);
-  for (uint32_t i = 0; i < count && value; i++)
-    tvms_host_deliver(h, tvms_host_leaf(value, i), merged[i]);
+  for (uint32_t i = 0; i < count && value && !h->failed; i++) {
+    tvms_host_value *leaf = tvms_host_leaf(value, i);
+    if (merged[i]->kind == TVMS_HOST_CHOICE)
+      tvms_host_choose(h, leaf, merged[i], &around);
+    else
+      tvms_host_deliver(h, leaf, merged[i]);
+  }
   h->branches--;
-  tvms_node *made = tvms_seq_new(h->unit, h->stmts.items, h->stmts.len, seq->span);
+  tvms_node *made = tvms_stmt_seq(h->unit, &h->stmts, seq->span);
   tvms_vec_fini(tvms_host_memory(h), &h->stmts);
   h->stmts = around;
   return made;
@@ -138,7 +143,7 @@ static tvms_host_value *TVMS_NULLABLE branch(tvms_host *h, tvms_node *node) {
   tvms_host_value **merged = tvms_arena_array(scratch, tvms_host_value *, count);
   tvms_host_value **leaves = tvms_arena_array(scratch, tvms_host_value *, count);
   for (uint32_t i = 0; i < count && !h->failed; i++)
-    merged[i] = merged_leaf(h, node, i);
+    merged[i] = tvms_host_merged_leaf(h, node, i);
   if (h->failed) return NULL;
   tvms_if_then_else *made = tvms_node_make(h->unit, IF_THEN_ELSE, node->span);
   made->condition = condition;

@@ -9,6 +9,7 @@
 #include "passes/relax/fuse/tir_call_sizes.h"
 #include "passes/relax/fuse/unpack_prim_func.h"
 #include "passes/relax/host/bindings.h"
+#include "passes/relax/host/choices.h"
 #include "passes/relax/host/leaves.h"
 #include "passes/relax/host/objects.h"
 #include "passes/relax/host/packed.h"
@@ -183,10 +184,9 @@ static void pass_memory(tvms_host *h, const tvms_node *node,
   if (!h->failed) pass_workspace(h, callee, passed, sizes);
 }
 
-// The call `node` of a function of the module with arguments, and what it has captured behind them.
-static tvms_host_value *TVMS_NULLABLE call_function(tvms_host *h, tvms_node *node,
-                                                    const tvms_host_value *function,
-                                                    tvms_list args) {
+tvms_host_value *tvms_host_call_function(tvms_host *h, tvms_node *node,
+                                         const tvms_host_value *function,
+                                         tvms_list args) {
   const tvms_host_function *callee = &h->functions[function->member];
   if (!callee->made)
     return tvms_host_refuse(h, node->span, "its callee cannot become native code");
@@ -346,9 +346,11 @@ static tvms_host_value *TVMS_NULLABLE invoke(tvms_host *h, tvms_node *node,
                                              tvms_node *callee, tvms_list args) {
   const tvms_host_value *function = tvms_host_eval(h, callee);
   if (!function) return NULL;
+  if (function->kind == TVMS_HOST_CHOICE)
+    return tvms_host_invoke_choice(h, node, function, args);
   if (function->kind != TVMS_HOST_FUNCTION)
     return tvms_host_refuse(h, node->span, "which function it calls is not known");
-  return call_function(h, node, function, args);
+  return tvms_host_call_function(h, node, function, args);
 }
 
 static tvms_host_value *TVMS_NULLABLE invoke_closure(tvms_host *h, tvms_node *node) {
@@ -385,6 +387,7 @@ static tvms_host_value *TVMS_NULLABLE call_operator(tvms_host *h, tvms_node *nod
   case TVMS_R_to_vdevice: return tvms_host_eval(h, call->args.items[0]);
   case TVMS_R_reshape: return reshape(h, call);
   case TVMS_R_shape_of: return shape_of(h, call);
+  case TVMS_R_tensor_to_shape: return tvms_host_tensor_to_shape(h, call);
   case TVMS_R_make_closure: return make_closure(h, call);
   case TVMS_R_invoke_closure:
   case TVMS_R_invoke_pure_closure: return invoke_closure(h, node);

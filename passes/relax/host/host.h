@@ -22,6 +22,7 @@ typedef enum {
   TVMS_HOST_STORAGE,  // a part of the workspace
   TVMS_HOST_FUNCTION,  // a Relax function of the module, and what goes behind its arguments
   TVMS_HOST_OBJECT,  // an item of a list of objects
+  TVMS_HOST_CHOICE,  // one of several functions
 } tvms_host_kind;
 
 // Nodes are of the PrimFunc.
@@ -34,12 +35,16 @@ struct tvms_host_value {
       data;  // TENSOR: the pointer; STORAGE: likewise, if it is no part of the
              // workspace; OBJECT: the list
   tvms_node *TVMS_NULLABLE buffer;  // TENSOR: with these sizes, if it is declared
-  tvms_node *TVMS_NULLABLE number;  // NUMBER; STORAGE: where it begins, in bytes
-  tvms_host_value **fields;         // TUPLE; FUNCTION: what it has captured
+  tvms_node *TVMS_NULLABLE
+      number;  // NUMBER; STORAGE: where it begins, in bytes; CHOICE: which it is
+  tvms_host_value **fields;  // TUPLE; FUNCTION: what it has captured; CHOICE: of what
   uint32_t count;
   uint32_t member;                     // FUNCTION
   uint32_t index;                      // OBJECT: of the item
   tvms_host_value *TVMS_NULLABLE box;  // TENSOR, STORAGE: the object whose memory it is
+  tvms_host_value *TVMS_NULLABLE
+      memory;      // NUMBER, SHAPE, CHOICE: where a branch writes it
+  uint32_t depth;  // branches that it was made in
 };
 
 // Memory that a tensor shall be made in: one of the results, or of those of a branch. The

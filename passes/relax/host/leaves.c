@@ -5,6 +5,7 @@
 
 #include "ir/build.h"
 #include "ir/op.h"
+#include "passes/relax/host/choices.h"
 #include "passes/relax/host/objects.h"
 #include "passes/relax/host/values.h"
 #include "structinfo/sinfo.h"
@@ -173,10 +174,9 @@ void tvms_host_deliver(tvms_host *h, tvms_host_value *leaf, tvms_host_value *to)
     store(h, buffer, leaf->dims.items[i], tvms_host_int(h, i));
 }
 
-static tvms_node *loaded(tvms_host *h, tvms_node *buffer, int64_t index, bool scalar) {
-  tvms_node *at = tvms_host_int(h, index);
+tvms_node *tvms_host_load(tvms_host *h, tvms_node *buffer, tvms_node *index) {
   tvms_node *load =
-      tvms_buffer_load_new(h->unit, buffer, &at, scalar ? 0 : 1, NULL, TVMS_NO_SPAN);
+      tvms_buffer_load_new(h->unit, buffer, &index, index ? 1 : 0, NULL, TVMS_NO_SPAN);
   tvms_sym name = tvms_symbol_intern(h->run->context, "chosen", 6);
   tvms_bind *bind = tvms_node_make(h->unit, BIND, TVMS_NO_SPAN);
   bind->value = load;
@@ -187,17 +187,22 @@ static tvms_node *loaded(tvms_host *h, tvms_node *buffer, int64_t index, bool sc
 
 tvms_host_value *tvms_host_read(tvms_host *h, const tvms_node *type,
                                 tvms_host_value *memory) {
+  if (memory->kind == TVMS_HOST_CHOICE) {
+    tvms_host_settle(h, memory);
+    return memory;
+  }
   if (memory->kind == TVMS_HOST_OBJECT)
     return tvms_host_unboxed(h, type, memory, "", TVMS_NO_SPAN);
   if (type->kind == TVMS_NODE_SINFO_PRIM)
-    return tvms_host_number(h, loaded(h, tvms_host_buffer_of(h, memory), 0, true));
+    return tvms_host_number(h, tvms_host_load(h, tvms_host_buffer_of(h, memory), NULL));
   if (type->kind == TVMS_NODE_SINFO_SHAPE) {
     tvms_host_value *shape = tvms_host_value_new(h, TVMS_HOST_SHAPE);
     int64_t ndim = tvms_as_sinfo_shape(type)->ndim;
     tvms_node_vec sizes = {0};
     for (int64_t i = 0; i < ndim; i++)
-      tvms_vec_push(tvms_host_memory(h), &sizes,
-                    loaded(h, tvms_host_buffer_of(h, memory), i, false));
+      tvms_vec_push(
+          tvms_host_memory(h), &sizes,
+          tvms_host_load(h, tvms_host_buffer_of(h, memory), tvms_host_int(h, i)));
     shape->dims = tvms_list_copy(h->unit, sizes.items, sizes.len);
     tvms_vec_fini(tvms_host_memory(h), &sizes);
     return shape;

@@ -27,6 +27,10 @@ tvms_node *TVMS_NULLABLE tvms_host_sent(const tvms_host *h, const tvms_node *nod
 // Writes a leaf, a tensor, a number or a shape, to the tensor `to`, unless it is there; any leaf to an object.
 void tvms_host_deliver(tvms_host *h, tvms_host_value *leaf, tvms_host_value *to);
 
+// A variable with an element of a buffer: number `index`, or the only one.
+tvms_node *tvms_host_load(tvms_host *h, tvms_node *buffer,
+                          tvms_node *TVMS_NULLABLE index);
+
 // What a leaf of this type is whose numbers, or elements, are in `memory`: a tensor is that itself.
 tvms_host_value *TVMS_NULLABLE tvms_host_read(tvms_host *h, const tvms_node *type,
                                               tvms_host_value *memory);

@@ -283,13 +283,9 @@ static tvms_node *elements(tvms_host *h, const tvms_host_value *object,
   return bound(h, data, raw);
 }
 
-static tvms_host_value *TVMS_NULLABLE tensor_in(tvms_host *h, const tvms_node *type,
-                                                const tvms_host_value *given,
-                                                const char *who, tvms_span span) {
+static tvms_host_value *tensor_in(tvms_host *h, const tvms_node *type,
+                                  const tvms_host_value *given, const char *who) {
   int64_t ndim = tvms_as_sinfo_tensor(type)->ndim;
-  if (ndim < 0 || tvms_dtype_is_void(type->dtype))
-    return tvms_host_refuse(
-        h, span, "a packed function gives a tensor of unknown rank or data type");
   // An argument may be a tensor that is lent, of which the copy is an object.
   const bool own = given->data == h->objects;
   tvms_host_value *object =
@@ -312,12 +308,9 @@ static tvms_host_value *TVMS_NULLABLE tensor_in(tvms_host *h, const tvms_node *t
   return value;
 }
 
-static tvms_host_value *TVMS_NULLABLE shape_in(tvms_host *h, const tvms_node *type,
-                                               const tvms_host_value *object,
-                                               const char *who, tvms_span span) {
+static tvms_host_value *shape_in(tvms_host *h, const tvms_node *type,
+                                 const tvms_host_value *object, const char *who) {
   int64_t ndim = tvms_as_sinfo_shape(type)->ndim;
-  if (ndim < 0)
-    return tvms_host_refuse(h, span, "a packed function gives a shape of unknown rank");
   check(h, "vm.builtin.check_shape_info", object, ndim, (tvms_dtype){0}, who);
   tvms_node *raw = field_of(h, TVMS_DTYPE(INT, 64), object_pointer(h, object),
                             SHAPE_ITEMS, TVMS_FIELD_INT64_ELEMENT);
@@ -355,19 +348,28 @@ static tvms_host_value *TVMS_NULLABLE tuple_in(tvms_host *h, const tvms_node *ty
   return h->failed ? NULL : tuple;
 }
 
+// Does a type say too little of a value to be read?
+static bool stays_object(const tvms_node *type) {
+  if (type->kind == TVMS_NODE_SINFO_TENSOR)
+    return tvms_as_sinfo_tensor(type)->ndim < 0 || tvms_dtype_is_void(type->dtype);
+  if (type->kind == TVMS_NODE_SINFO_SHAPE) return tvms_as_sinfo_shape(type)->ndim < 0;
+  return type->kind == TVMS_NODE_SINFO_OBJECT;
+}
+
 tvms_host_value *tvms_host_unboxed(tvms_host *h, const tvms_node *type,
                                    const tvms_host_value *object, const char *who,
                                    tvms_span span) {
   tvms_host_value *value = NULL;
-  switch ((int)type->kind) {
-  case TVMS_NODE_SINFO_TENSOR: value = tensor_in(h, type, object, who, span); break;
-  case TVMS_NODE_SINFO_SHAPE: value = shape_in(h, type, object, who, span); break;
-  case TVMS_NODE_SINFO_PRIM: value = number_in(h, type, object, who); break;
-  case TVMS_NODE_SINFO_TUPLE: value = tuple_in(h, type, object, who, span); break;
-  case TVMS_NODE_SINFO_OBJECT:
+  if (stays_object(type)) {
     value = tvms_host_value_new(h, TVMS_HOST_OBJECT);
     *value = *object;
     return value;
+  }
+  switch ((int)type->kind) {
+  case TVMS_NODE_SINFO_TENSOR: value = tensor_in(h, type, object, who); break;
+  case TVMS_NODE_SINFO_SHAPE: value = shape_in(h, type, object, who); break;
+  case TVMS_NODE_SINFO_PRIM: value = number_in(h, type, object, who); break;
+  case TVMS_NODE_SINFO_TUPLE: value = tuple_in(h, type, object, who, span); break;
   default: return tvms_host_refuse(h, span, "a packed function gives a function");
   }
   return value ? tvms_host_match(h, type, value, span) : NULL;

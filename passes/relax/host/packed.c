@@ -5,9 +5,11 @@
 
 #include "ir/build.h"
 #include "passes/relax/host/bindings.h"
+#include "passes/relax/host/leaves.h"
 #include "passes/relax/host/objects.h"
 #include "passes/relax/host/values.h"
 #include "runtime/box.h"
+#include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
 #include <stdio.h>
@@ -86,6 +88,19 @@ static tvms_host_value *TVMS_NULLABLE tuple_item(tvms_host *h, const tvms_call *
   return tvms_host_refuse(h, call->head.span, "which field it takes is not known");
 }
 
+tvms_host_value *tvms_host_tensor_to_shape(tvms_host *h, const tvms_call *call) {
+  tvms_host_value *tensor = argument(h, call, 0, TVMS_HOST_TENSOR);
+  if (!tensor) return NULL;
+  bool vector = tensor->dims.len == 1 && tvms_node_is_int_imm(tensor->dims.items[0]);
+  if (!vector || !tvms_dtype_same(tensor->dtype, TVMS_DTYPE(INT, 64)))
+    return tvms_host_refuse(
+        h, call->head.span,
+        "it makes a shape of what is not a vector of int64 of known length");
+  tvms_node *type =
+      tvms_sinfo_shape_new_ndim(h->unit, tvms_as_int_imm(tensor->dims.items[0])->value);
+  return tvms_host_read(h, type, tensor);
+}
+
 static const struct {
   const char *name;
   known_function *run;
@@ -95,6 +110,7 @@ static const struct {
     {"vm.builtin.make_tuple", make_tuple},
     {"vm.builtin.reshape", reshape},
     {"vm.builtin.shape_of", shape_of},
+    {"vm.builtin.tensor_to_shape", tvms_host_tensor_to_shape},
     {"vm.builtin.to_device", same},
     {"vm.builtin.tuple_getitem", tuple_item},
 };

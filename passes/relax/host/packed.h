@@ -8,4 +8,8 @@
 tvms_host_value *TVMS_NULLABLE tvms_host_call_packed(tvms_host *h,
                                                      const tvms_node *node);
 
+// The numbers of a vector, the first argument of a call, as a shape. NULL: refused.
+tvms_host_value *TVMS_NULLABLE tvms_host_tensor_to_shape(tvms_host *h,
+                                                         const tvms_call *call);
+
 #endif

@@ -32,7 +32,7 @@ void *tvms_host_refuse(tvms_host *h, tvms_span span, const char *reason) {
 
 tvms_host_value *tvms_host_value_new(tvms_host *h, tvms_host_kind kind) {
   tvms_host_value *value = tvms_arena_new(&h->run->context->scratch, tvms_host_value);
-  *value = (tvms_host_value){.kind = kind};
+  *value = (tvms_host_value){.kind = kind, .depth = h->branches};
   return value;
 }
 
@@ -244,6 +244,7 @@ tvms_host_value *tvms_host_constant(tvms_host *h, const tvms_node *node) {
   tvms_host_push(h, &made->head);
   tvms_host_value *value =
       tvms_host_tensor(h, "constant", constant->element, made->extents, made->var);
+  value->depth = 0;
   h->constants = h->stmts;
   h->stmts = around;
   tvms_vec_push(tvms_host_memory(h), &h->kept, ((tvms_host_kept){constant, value}));
