@@ -123,9 +123,27 @@ void tvms_surface_report_late_argument(surf_build *build, surf_expr argument) {
   node->kind = TVMS_SURF_BAD;
 }
 
-static void report_param(surf_build *build, const tvms_surf *param, const char *what) {
-  tvms_diag_report(&build->context->diags, TVMS_D_bad_parameter,
-                   (tvms_span){param->begin, param->end}, what);
+static tvms_diag *report_param(surf_build *build, const tvms_surf *param,
+                               const char *what) {
+  return tvms_diag_report(&build->context->diags, TVMS_D_bad_parameter,
+                          (tvms_span){param->begin, param->end}, what);
+}
+
+// `x=R.Tensor(…)` in front of a parameter without default: the type was meant.
+static void explain_default(surf_build *build, tvms_diag *diag, tvms_ref first,
+                            const tvms_surf *until) {
+  const char *text = build->surface->source->text;
+  tvms_surface_each(build->surface, ref, first) {
+    const tvms_surf *param = surf_at(build, ref);
+    if (param == until) return;
+    const tvms_surf *value = param->c ? surf_at(build, param->c) : NULL;
+    bool type = value && !param->b && strchr("TR", text[value->begin])
+                && text[value->begin + 1] == '.';
+    if (!type) continue;
+    tvms_diags *diags = &build->context->diags;
+    tvms_diag_remark(diags, diag, "a type stands behind ':', and a default behind '='");
+    return;
+  }
 }
 
 // What the parameters before one were.
@@ -157,7 +175,7 @@ void tvms_surface_check_params(surf_build *build, tvms_ref first) {
     if (param->kind == TVMS_SURF_BAD) return;
     const char *what = misplaced(&seen, param);
     if (what) {
-      report_param(build, param, what);
+      explain_default(build, report_param(build, param, what), first, param);
       return;
     }
     if (bare_star && param->op == TVMS_OP_DOUBLE_STAR) break;

@@ -279,7 +279,8 @@ report_keyword(tvms_reader *reader, const tvms_decorator *row, tvms_ref ref) {
 // What was refused may stand for any keyword: what only they allow is not wrong.
 static void allow_all(const tvms_decorator *row, tvms_decoration *decoration) {
   for (uint32_t i = 0; i < TVMS_DECORATOR_KEYWORDS && row->keywords[i].name; i++) {
-    if (!row->keywords[i].unless || row->keywords[i].option == TVMS_RELAX_OPTION_IMPURE)
+    bool doubtful = row->keywords[i].option == TVMS_OPTION_UNCHECKED;
+    if (!row->keywords[i].unless || doubtful)
       decoration->options |= row->keywords[i].option;
   }
 }
@@ -289,12 +290,18 @@ static void read_keyword(tvms_reader *reader, const tvms_decorator *row, tvms_re
   tvms_sym name = tvms_reader_at(reader, ref)->a;
   tvms_ref value = tvms_reader_at(reader, ref)->b;
   const tvms_decorator_keyword *keyword = keyword_named(row, name);
-  if (!keyword) keyword = report_keyword(reader, row, ref);
-  if (!keyword) {
+  bool misspelt = !keyword;
+  if (misspelt) keyword = report_keyword(reader, row, ref);
+  if (!keyword || (misspelt && keyword->unless)) {
     allow_all(row, decoration);
     return;
   }
+  uint32_t errors = reader->context->diags.errors;
   bool set = flag_of(reader, value, keyword->unless) != keyword->unless;
+  if (reader->context->diags.errors > errors) {
+    allow_all(row, decoration);
+    return;
+  }
   decoration->options &= ~keyword->option;
   if (set) decoration->options |= keyword->option;
 }

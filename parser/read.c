@@ -20,6 +20,7 @@
 #include "parser/values.h"
 #include "support/diag_ids.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // `n = TypeVar("n")`, `N = 128`, `metadata = …`: names for what follows.
@@ -109,6 +110,42 @@ static bool has_script(const tvms_source *source) {
   return false;
 }
 
+// Whether the line above the one of `at` is a decorator of TVMScript's.
+static bool is_decorated(const char *text, uint32_t at) {
+  enum { LONGEST = 400 };  // of the two lines
+  uint32_t least = at > LONGEST ? at - LONGEST : 0;
+  while (at > least && text[at - 1] != '\n')
+    at--;
+  if (at == least) return false;
+  uint32_t line = at - 1;
+  while (line > least && text[line - 1] != '\n')
+    line--;
+  line += (uint32_t)strspn(text + line, " ");
+  return text[line] == '@' && text[line + 1] && strchr("TRI", text[line + 1])
+         && text[line + 2] == '.';
+}
+
+static int by_begin(const void *left, const void *right) {
+  uint32_t a = ((const tvms_span *)left)->begin, b = ((const tvms_span *)right)->begin;
+  return a < b ? -1 : a > b;
+}
+
+// A header below a decorator of TVMScript that is refused is no definition.
+static void keep_headers(tvms_context *context, const tvms_spans *script,
+                         tvms_spans *kept) {
+  const tvms_diags *diags = &context->diags;
+  if (!has_script(diags->source)) return;
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    if (diag->id != TVMS_D_syntax || diag->source != diags->source) continue;
+    uint32_t near = 0;
+    if (tvms_spans_hold(script, &near, diag->span.begin)
+        || !is_decorated(diags->source->text, diag->span.begin))
+      continue;
+    tvms_vec_push(&context->memory, kept, diag->span);
+  }
+  if (kept->len) qsort(kept->items, kept->len, sizeof *kept->items, by_begin);
+}
+
 // Of a Python file only what is found of TVMScript counts: of its definitions, and of a listing
 // of TVMScript whose indentation is lost, in which none are seen.
 static void keep_findings(tvms_context *context, const tvms_spans *script) {
@@ -127,6 +164,7 @@ static void keep_findings(tvms_context *context, const tvms_spans *script) {
     tvms_vec_push(&context->memory, &kept, script->items[i]);
   }
   if (lost) tvms_vec_push(&context->memory, &kept, lost->span);
+  keep_headers(context, script, &kept);
   tvms_diags_keep_in(diags, kept.items, kept.len);
   tvms_vec_fini(&context->memory, &kept);
 }

@@ -344,6 +344,12 @@ void tvms_infer_report_impure(const tvms_module *module, const tvms_call *call,
   tvms_diag *diag = function
                         ? tvms_diag_report(diags, TVMS_D_impure_call, span, function)
                         : tvms_diag_report(diags, TVMS_D_impure_in_dataflow, span);
+  tvms_tir_opcode op = tvms_call_opcode(&call->head);
+  if (op != TVMS_TIR_NONE) {
+    tvms_diag_remark(diags, diag,
+                     "T has operators of numbers; those of tensors are below R");
+    return;
+  }
   if (!tvms_infer_called_prim_func(module, call->callee)) return;
   tvms_diag_remark(diags, diag,
                    "a PrimFunc writes into its arguments and returns nothing; "

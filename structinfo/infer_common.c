@@ -38,6 +38,16 @@ tvms_node *TVMS_NULLABLE tvms_in_expects(const tvms_inference *in, uint32_t i,
   return NULL;
 }
 
+void tvms_in_note_part(const tvms_inference *in, uint32_t i) {
+  const tvms_node *arg = tvms_in_arg(in, i), *type = tvms_in_sinfo(in, i);
+  tvms_diag *last = diags_of(in)->last;
+  if (!last || tvms_trial_is_muted(diags_of(in)) || arg->kind != TVMS_NODE_VAR
+      || type->kind != TVMS_NODE_SINFO_TUPLE)
+    return;
+  tvms_diag_remark(diags_of(in), last, "a part of it is %s[0]",
+                   tvms_symbol_text(context_of(in), tvms_as_var(arg)->name));
+}
+
 tvms_node *TVMS_NULLABLE tvms_in_wrong_dtype(const tvms_inference *in, uint32_t i,
                                              const char *what, tvms_dtype got) {
   char text[TVMS_DTYPE_TEXT];
@@ -114,13 +124,9 @@ bool tvms_in_tensor(const tvms_inference *in, uint32_t i,
     sinfo = tvms_as_sinfo_dtensor(sinfo)->tensor;
   }
   if (sinfo->kind != TVMS_NODE_SINFO_TENSOR) {
-    tvms_diag *diag =
-        tvms_diag_report(diags_of(in), TVMS_D_op_not_tensor, tvms_in_span(in, i),
-                         name_of(in), i + 1, tvms_sinfo_describe(in->unit, sinfo));
-    const tvms_node *arg = tvms_in_arg(in, i);
-    if (sinfo->kind == TVMS_NODE_SINFO_TUPLE && arg->kind == TVMS_NODE_VAR)
-      tvms_diag_remark(diags_of(in), diag, "a part of it is %s[0]",
-                       tvms_symbol_text(context_of(in), tvms_as_var(arg)->name));
+    tvms_diag_report(diags_of(in), TVMS_D_op_not_tensor, tvms_in_span(in, i),
+                     name_of(in), i + 1, tvms_sinfo_describe(in->unit, sinfo));
+    tvms_in_note_part(in, i);
     return false;
   }
   *tensor = tvms_in_tensor_of(sinfo);

@@ -138,6 +138,9 @@ tvms_broadcasting tvms_in_broadcast(const tvms_inference *in, tvms_list a, tvms_
 tvms_node *TVMS_NULLABLE tvms_in_expects(const tvms_inference *in, uint32_t i,
                                          const char *what);
 
+// Adds to the last finding, if argument `i` is a variable with a tuple, that a part of it may be meant.
+void tvms_in_note_part(const tvms_inference *in, uint32_t i);
+
 // "'R.op' expects <what>" for the data type of an argument, and says which it has.
 tvms_node *TVMS_NULLABLE tvms_in_wrong_dtype(const tvms_inference *in, uint32_t i,
                                              const char *what, tvms_dtype got);

@@ -112,7 +112,9 @@ static tvms_node *TVMS_NULLABLE infer_local(tvms_inference *in, bool compares) {
   for (uint32_t i = 0; i < 2; i++) {
     const tvms_node *operand = i ? b : a;
     if (tvms_sinfo_is_tensor(operand) || tvms_sinfo_is_prim(operand)) continue;
-    return tvms_in_expects(in, i, "tensors or scalars as operands");
+    (void)tvms_in_expects(in, i, "tensors or scalars as operands");
+    tvms_in_note_part(in, i);
+    return NULL;
   }
   tvms_dtype dtype = TVMS_DTYPE(BOOL, 1);
   if (!compares && !tvms_in_common_dtype(in, a, b, &dtype)) return NULL;

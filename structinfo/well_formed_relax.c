@@ -70,7 +70,13 @@ static void use(checker *check, const tvms_node *var, tvms_span span) {
   if (check->vars[var->id] == VAR_ENDED) {
     tvms_diag_report(diags, TVMS_D_var_ended, span, name_of(check, var));
   } else {
-    tvms_diag_report(diags, TVMS_D_var_undefined, span, name_of(check, var));
+    const char *name = name_of(check, var);
+    tvms_diag *diag =
+        tvms_diag_report(diags, TVMS_D_var_undefined, span, *name ? name : "_");
+    if (!*name)
+      tvms_diag_remark(
+          diags, diag,
+          "a symbolic variable is declared by a line of its own, n = T.int64()");
   }
   // One report per variable.
   check->vars[var->id] = VAR_IN_SCOPE;
@@ -188,6 +194,22 @@ static void check_purity(checker *check, const tvms_call *call, tvms_span span) 
   tvms_infer_report_impure(check->module, call, span, function);
 }
 
+// At the callee, if that has a place of its own.
+static void report_callee(checker *check, tvms_inference *in) {
+  const tvms_node *callee = in->call->args.items[0];
+  tvms_span whole = in->call->head.span, own = callee->span;
+  in->op = TVMS_R_call_tir;
+  if (own.begin > whole.begin && own.end < whole.end) in->arg_spans = &own;
+  (void)tvms_in_expects(in, 0, "a PrimFunc of the module");
+  in->arg_spans = NULL;
+  tvms_diag *last = check->context->diags.last;
+  if (!last || callee->kind == TVMS_NODE_VAR) return;
+  tvms_diag_remark(
+      &check->context->diags, last,
+      "a function of the module is cls.name; one that is registered by its name is "
+      "called by R.call_dps_packed");
+}
+
 static void check_inferred(checker *check, const tvms_node *value, tvms_span span) {
   const tvms_call *call = tvms_as_call(value);
   tvms_inference in = {.prover = &check->prover,
@@ -198,10 +220,8 @@ static void check_inferred(checker *check, const tvms_node *value, tvms_span spa
   if (op == TVMS_R_call_tir || op == TVMS_R_call_tir_inplace
       || op == TVMS_R_call_tir_with_grad) {
     if (op == TVMS_R_call_tir && call->args.len
-        && call->args.items[0]->kind != TVMS_NODE_GLOBAL_VAR) {
-      in.op = op;
-      tvms_in_expects(&in, 0, "a PrimFunc of the module");
-    }
+        && call->args.items[0]->kind != TVMS_NODE_GLOBAL_VAR)
+      report_callee(check, &in);
     (void)tvms_infer_check_call_tir(&in);
     return;
   }

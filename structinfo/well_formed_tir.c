@@ -477,10 +477,7 @@ static tvms_walk_step report_block(void *self, tvms_node *node, tvms_field_role 
   if (node->kind == TVMS_NODE_BLOCK) {
     c->found++;
     if (!c->partial || !is_reported(c, TVMS_D_needs_s_tir))
-      tvms_diag_remark(
-          &c->context->diags,
-          tvms_diag_report(&c->context->diags, TVMS_D_block_without_s_tir, node->span),
-          "write @T.prim_func(s_tir=True)");
+      tvms_diag_report(&c->context->diags, TVMS_D_block_without_s_tir, node->span);
     return TVMS_WALK_SKIP;
   }
   return tvms_node_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;

@@ -547,6 +547,10 @@ tvms_eval_value tvms_builtin_find(const tvms_reader *reader, tvms_sym name) {
   return TVMS_UNKNOWN;
 }
 
+tvms_sym tvms_builtin_name(tvms_eval_value builtin) {
+  return builtins[builtin.as.i].name;
+}
+
 tvms_eval_value tvms_builtin_call(tvms_reader *reader, tvms_eval_value builtin,
                                   tvms_ref call) {
   tvms_eval_value args[TVMS_MAX_PARAMS];

@@ -8,6 +8,9 @@
 // evaluation does not have it. Some belong to Python files only.
 tvms_eval_value tvms_builtin_find(const tvms_reader *reader, tvms_sym name);
 
+// The name of a value of the kind BUILTIN.
+tvms_sym tvms_builtin_name(tvms_eval_value builtin);
+
 // Calls a function of Python's builtins with the arguments of the CALL node `call`,
 // by CPython's rules. Unknown after a report.
 tvms_eval_value tvms_builtin_call(tvms_reader *reader, tvms_eval_value builtin,

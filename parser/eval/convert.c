@@ -154,6 +154,35 @@ static bool is_uncalled(tvms_eval_value value) {
   return value.kind == TVMS_EVAL_CALLABLE || value.kind == TVMS_EVAL_DTYPE_NAME;
 }
 
+// What stands in the place of another argument: a text where the data type is the other one, a
+// tensor behind what the operator does with it, a type for a value.
+static bool explain_order(tvms_reader *reader, tvms_diag *diag, tvms_ref ref,
+                          const char *expected, tvms_eval_value value) {
+  tvms_diags *diags = &reader->context->diags;
+  const tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
+  const tvms_node *type = node ? node->sinfo : NULL;
+  const tvms_param *param = param_at(reader, ref);
+  if (type && type->kind == TVMS_NODE_SINFO_TENSOR
+      && (strstr(expected, "an int") || strstr(expected, "integers")
+          || strcmp(expected, "a data type") == 0)) {
+    tvms_diag_remark(diags, diag, "tensors stand in front of what is done with them");
+    return true;
+  }
+  if (node && param && strcmp(expected, "a data type") == 0) {
+    uint32_t place = (uint32_t)(param - reader->call->signature->params) + 1;
+    tvms_diag_remark(diags, diag, "the data type is argument %u of %s", place,
+                     tvms_row_text(reader, reader->call->row));
+    return true;
+  }
+  if (!node || tvms_node_class_of(node) != TVMS_CLASS_SINFO) return false;
+  if (strcmp(expected, "a value of Relax") == 0)
+    tvms_diag_remark(diags, diag,
+                     "this is a type; the type of a tuple is R.Tuple(...)");
+  else if (node->kind == TVMS_NODE_SINFO_SHAPE)
+    tvms_diag_remark(diags, diag, "a shape that is a value is R.shape([...])");
+  return true;
+}
+
 // What to write instead of a value of a wrong type.
 static void explain_type(tvms_reader *reader, tvms_diag *diag, tvms_ref ref,
                          const char *expected, tvms_eval_value value) {
@@ -181,6 +210,8 @@ static void explain_type(tvms_reader *reader, tvms_diag *diag, tvms_ref ref,
                         : dtype ? "a tensor of this data type"
                                 : "a tensor";
     tvms_diag_remark(diags, diag, "%s is R.Tensor(shape, dtype)", other);
+  } else if (explain_order(reader, diag, ref, expected, value)) {
+    return;
   } else if (is_uncalled(value) && !dtype) {
     int len = (int)(span.end - span.begin);
     tvms_diag_remark(diags, diag, "call it: %.*s(...)", len > 60 ? 0 : len,
@@ -213,6 +244,15 @@ static bool is_constant_again(const tvms_reader *reader, tvms_ref ref,
   return false;
 }
 
+// Whether another part of what stands at `ref` was just reported.
+static bool is_same_place(const tvms_reader *reader, tvms_ref ref) {
+  const tvms_diag *last = reader->context->diags.last;
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  return last && last->id == TVMS_D_wrong_type
+         && last->source == reader->context->diags.source
+         && last->span.begin == span.begin && last->span.end == span.end;
+}
+
 tvms_diag *tvms_eval_report_type(tvms_reader *reader, tvms_ref ref,
                                  const char *TVMS_NULLABLE what, const char *expected,
                                  tvms_eval_value value) {
@@ -227,7 +267,7 @@ tvms_diag *tvms_eval_report_type(tvms_reader *reader, tvms_ref ref,
     what = name;
   }
   const char *got = tvms_eval_describe(reader, value);
-  if (is_constant_again(reader, ref, value)) return NULL;
+  if (is_constant_again(reader, ref, value) || is_same_place(reader, ref)) return NULL;
   tvms_diag *diag = tvms_reader_report(reader, wrong_type, ref, what, expected, got);
   if (!tvms_trial_is_muted(&reader->context->diags))
     explain_type(reader, diag, ref, expected, value);

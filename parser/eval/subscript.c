@@ -170,6 +170,8 @@ tvms_eval_value tvms_eval_report_no_subscript(tvms_reader *reader,
     return tvms_reader_failed(reader);
   tvms_diag *diag =
       tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, object));
+  if (object.kind == TVMS_EVAL_CALLABLE || object.kind == TVMS_EVAL_BUILTIN)
+    tvms_diag_remark(&reader->context->diags, diag, "it is called, with '(' and ')'");
   const tvms_node *load = tvms_eval_value_node_of(object, TVMS_NODE_BUFFER_LOAD);
   if (load && tvms_as_buffer_load(load)->buffer->kind == TVMS_NODE_BUFFER) {
     const tvms_buffer *buffer = tvms_as_buffer(tvms_as_buffer_load(load)->buffer);

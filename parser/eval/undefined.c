@@ -342,6 +342,34 @@ static void suggest_own(tvms_reader *reader, tvms_diag *diag, tvms_span span) {
     tvms_diag_remark(&reader->context->diags, diag, "did you mean '%s'?", own);
 }
 
+// `self` and `cls`, which Python hands to methods: here they are the module.
+static bool explain_module(tvms_reader *reader, tvms_diag *diag, const char *text,
+                           tvms_span span) {
+  const tvms_module *module = reader->module;
+  bool object = strcmp(text, "self") == 0 || strcmp(text, "cls") == 0;
+  if (!object || !module || module->bare) return false;
+  if (reader->surface->source->text[span.end] == '.'
+      && explain_dotted(reader, diag, text, span))
+    return true;
+  suggest(reader, diag, span, tvms_symbol_text(reader->context, module->name));
+  return true;
+}
+
+// A call of a function of the file, before the words of the language.
+static bool explain_function(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
+                             tvms_span span) {
+  if (reader->surface->source->text[span.end] != '(') return false;
+  const char *near = nearest_binding(reader, name, false);
+  if (!near) return false;
+  const tvms_binding *bound = tvms_scope_lookup(
+      reader, tvms_symbol_intern(reader->context, near, strlen(near)));
+  bool called = bound && bound->value.kind != TVMS_EVAL_NODE
+                && tvms_eval_ops_of(reader, bound->value)->call;
+  if (!called) return false;
+  suggest(reader, diag, span, near);
+  return true;
+}
+
 void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
                                      tvms_span span) {
   reader->failed = true;
@@ -374,6 +402,9 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
   }
   if (explain_key(reader, diag, span)) return;
   if (reader->lenient && explain_import(reader, diag, text, span)) return;
+  if (explain_module(reader, diag, text, span)
+      || explain_function(reader, diag, name, span))
+    return;
   bool foreign = tvms_meant_find(TVMS_MEANT_OBJECT, text) != NULL;
   if (foreign && explain_dotted(reader, diag, text, span)) return;
   if (explain_word(reader, diag, text, span)) return;

@@ -99,7 +99,16 @@ static tvms_node *extern_func(tvms_reader *reader, tvms_eval_value name, tvms_re
 static tvms_node *TVMS_NULLABLE callee_of(tvms_relax_op_call *call,
                                           tvms_eval_value value, tvms_ref ref) {
   if (value.kind == TVMS_EVAL_STR) return extern_func(call->reader, value, ref);
-  return tvms_relax_to_value(call->reader, value, ref);
+  tvms_node *node = tvms_relax_to_value(call->reader, value, ref);
+  const tvms_node *type = node ? node->sinfo : NULL;
+  bool data =
+      type
+      && (type->kind == TVMS_NODE_SINFO_TUPLE || type->kind == TVMS_NODE_SINFO_TENSOR
+          || type->kind == TVMS_NODE_SINFO_SHAPE);
+  if (!data) return node;
+  tvms_eval_report_wrong_type(call->reader, ref, "what is called",
+                              "a function or its name", tvms_eval_value_node(node));
+  return NULL;
 }
 
 static tvms_node *TVMS_NULLABLE dtype_of(tvms_relax_op_call *call,

@@ -3,6 +3,7 @@
 // Constants, shapes, types as arguments, R.match_cast, R.output, R.func_attr, packed calls,
 // devices, and operators that are only written as others.
 #include "ir/object.h"
+#include "parser/eval/builtin.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
@@ -14,6 +15,7 @@
 #include "parser/relax/state.h"
 #include "parser/relax/types.h"
 #include "parser/tir/convert.h"
+#include "parser/tir/tir.h"
 #include "structinfo/make.h"
 #include "support/diag_ids.h"
 
@@ -35,10 +37,22 @@ static bool is_outside(tvms_reader *reader, const tvms_call_args *call) {
 
 // ---- Values ----
 
+// A type of Python's where NumPy wants a data type: `R.const(True, bool)`.
+static bool dtype_of_python(tvms_eval_value value, tvms_dtype *dtype) {
+  if (value.kind != TVMS_EVAL_BUILTIN) return false;
+  switch (tvms_builtin_name(value)) {
+  case TVMS_SYM_bool: *dtype = TVMS_DTYPE(BOOL, 1); return true;
+  case TVMS_SYM_int: *dtype = TVMS_DTYPE(INT, 64); return true;
+  case TVMS_SYM_float: *dtype = TVMS_DTYPE(FLOAT, 64); return true;
+  default: return false;
+  }
+}
+
 tvms_eval_value tvms_call_relax_const(tvms_reader *reader, const tvms_call_args *call) {
   tvms_dtype dtype = {0};
   tvms_eval_value type = call->args[1];
-  if (type.kind != TVMS_EVAL_NONE
+  if (tvms_tir_of(reader) && is_outside(reader, call)) return TVMS_UNKNOWN;
+  if (!dtype_of_python(type, &dtype) && type.kind != TVMS_EVAL_NONE
       && !tvms_eval_to_dtype(reader, type, call->refs[1], &dtype)) {
     return tvms_reader_failed(reader);
   }
@@ -191,7 +205,11 @@ static void keep_unknown_outputs(tvms_reader *reader, tvms_ref call) {
     const tvms_surf *node = tvms_reader_at(reader, ref);
     if (node->kind != TVMS_SURF_NAME) continue;
     tvms_binding *binding = tvms_scope_lookup(reader, node->a);
-    if (!binding) keep_all_outputs(reader);
+    if (!binding) {
+      keep_all_outputs(reader);
+      // What is named too early is bound behind it.
+      tvms_builder_block(&tvms_relax_of(reader)->builder)->ended = false;
+    }
     if (!binding || tvms_eval_value_is_known(binding->value)) continue;
     tvms_vec_push(&reader->context->memory, &tvms_relax_of(reader)->unknown_outputs,
                   node->a);

@@ -60,15 +60,33 @@ typedef struct {
   TVMS_VEC(tvms_span) spans;
 } arguments;
 
+// Functions have no keywords; who writes one of R.call_tir wants that.
+static void report_keyword(tvms_reader *reader, const tvms_node *callee, tvms_ref ref) {
+  const char *name = tvms_symbol_text(reader->context, tvms_reader_at(reader, ref)->a);
+  tvms_diags *diags = &reader->context->diags;
+  bool global = callee->kind == TVMS_NODE_GLOBAL_VAR;
+  const char *function = "function";
+  if (global)
+    function = tvms_symbol_text(reader->context, tvms_as_global_var(callee)->name);
+  else if (callee->kind == TVMS_NODE_VAR)
+    function = tvms_symbol_text(reader->context, tvms_as_var(callee)->name);
+  tvms_diag *diag =
+      tvms_diag_report(diags, TVMS_D_unknown_parameter,
+                       tvms_eval_keyword_span(reader, ref, name), function, name);
+  if (global && (strcmp(name, "out_ty") == 0 || strcmp(name, "out_sinfo") == 0))
+    tvms_diag_remark(diags, diag,
+                     "a PrimFunc is called by R.call_tir(%s, (...), %s=...)", function,
+                     name);
+}
+
 // Evaluates all arguments to values of Relax; false if one is unknown.
-static bool take_arguments(tvms_reader *reader, tvms_ref call, arguments *args) {
+static bool take_arguments(tvms_reader *reader, const tvms_node *callee, tvms_ref call,
+                           arguments *args) {
   tvms_memory *memory = &reader->context->memory;
   bool known = true;
   tvms_surface_each(reader->surface, ref, tvms_reader_at(reader, call)->b) {
     if (tvms_reader_at(reader, ref)->kind == TVMS_SURF_KEYWORD) {
-      tvms_reader_report(
-          reader, unknown_parameter, ref, "function",
-          tvms_symbol_text(reader->context, tvms_reader_at(reader, ref)->a));
+      report_keyword(reader, callee, ref);
       known = false;
       continue;
     }
@@ -91,7 +109,7 @@ static tvms_eval_value call_value(tvms_reader *reader, tvms_node *callee,
   tvms_memory *memory = &reader->context->memory;
   arguments args = {0};
   tvms_eval_value result = TVMS_UNKNOWN;
-  if (take_arguments(reader, ref, &args)) {
+  if (take_arguments(reader, callee, ref, &args)) {
     tvms_call *call =
         tvms_node_make(reader->unit, CALL, tvms_reader_span_of(reader, ref));
     call->callee = callee;
@@ -112,7 +130,12 @@ tvms_eval_value tvms_relax_call(tvms_reader *reader, tvms_eval_value callee,
     if (callee.kind == TVMS_EVAL_RELAX && callee.spare == TVMS_RELAX_OP) {
       snprintf(name, sizeof name, "R.%s", tvms_op_of((tvms_opcode)callee.as.i)->name);
     }
-    tvms_reader_report(reader, outside_relax, tvms_reader_callee(reader, call), name);
+    tvms_diag *diag = tvms_reader_report(reader, outside_relax,
+                                         tvms_reader_callee(reader, call), name);
+    const char *own = reader->tables->near_name && strncmp(name, "R.", 2) == 0
+                          ? reader->tables->near_name(reader, name + 2)
+                          : NULL;
+    if (own) tvms_diag_remark(&reader->context->diags, diag, "did you mean '%s'?", own);
     return tvms_reader_failed(reader);
   }
   if (callee.kind == TVMS_EVAL_NODE) return call_value(reader, callee.as.node, call);

@@ -90,7 +90,17 @@ void tvms_tir_report_region(tvms_reader *reader, const tvms_node *region,
     found = subscripts_at(text, span);
   bool joined = found.joint_count && found.count == buffer->shape.len;
   if (found.slices || (found.count >= buffer->shape.len && !joined)) {
-    tvms_diag *slice = tvms_reader_report(reader, region_as_value, ref);
+    bool written = span.end > span.begin && text[span.end - 1] == ']';
+    tvms_span whole = tvms_reader_span_of(reader, ref);
+    tvms_diags *diags = &reader->context->diags;
+    reader->failed = true;
+    // Once of all slices in a call or an expression.
+    if (diags->last && diags->last->id == TVMS_D_region_as_value
+        && diags->last->source == diags->source
+        && diags->last->span.begin >= whole.begin && diags->last->span.end <= whole.end)
+      return;
+    tvms_diag *slice =
+        tvms_diag_report(diags, TVMS_D_region_as_value, written ? span : whole);
     const char *last =
         tvms_dialect_text(tvms_release_until(TVMS_FACT_slices_are_vectors));
     tvms_diag_remark(&reader->context->diags, slice,

@@ -234,6 +234,7 @@ static void bind_param(tvms_reader *reader, tvms_sym name, tvms_eval_value value
     reader->short_of_names = reader->unit;
     tvms_diag_report(&reader->context->diags, TVMS_D_already_defined, span,
                      tvms_symbol_text(reader->context, name));
+    reader->failed = true;
   }
   if (value.kind == TVMS_EVAL_NODE) value.as.node->spare |= TVMS_SPARE_BOUND;
   tvms_scope_bind(reader, name, value, span);
