@@ -89,9 +89,11 @@ static bool make_inputs(tvms_run *run, tvms_entry_call *call) {
 tvms_plugins *tvms_run_load_plugins(tvms_run *run, bool *good) {
   *good = true;
   if (!run->options.plugins.len) return NULL;
-  tvms_plugins *plugins = tvms_backend_plugins_new(&run->context->memory);
+  // Those of a whole verb are loaded before its first file.
+  tvms_memory *memory = run->context ? &run->context->memory : run->memory;
+  tvms_plugins *plugins = tvms_backend_plugins_new(memory);
   tvms_strbuf why;
-  tvms_strbuf_init(&why, &run->context->memory);
+  tvms_strbuf_init(&why, memory);
   for (uint32_t i = 0; i < run->options.plugins.len && *good; i++) {
     const char *path = run->options.plugins.items[i];
     *good = tvms_backend_plugins_open(plugins, path, &why);
@@ -105,6 +107,16 @@ tvms_plugins *tvms_run_load_plugins(tvms_run *run, bool *good) {
 
 const tvms_foreign *tvms_run_foreign(const tvms_plugins *plugins) {
   return plugins ? tvms_backend_plugins_foreign(plugins) : NULL;
+}
+
+tvms_status tvms_run_with_plugins(tvms_run *run, tvms_status (*verb)(tvms_run *)) {
+  bool good;
+  tvms_plugins *plugins = tvms_run_load_plugins(run, &good);
+  run->foreign = tvms_run_foreign(plugins);
+  tvms_status status = good ? verb(run) : TVMS_FAILED_IO;
+  run->foreign = NULL;
+  if (plugins) tvms_backend_plugins_free(plugins);
+  return status;
 }
 
 bool tvms_run_open_call(tvms_run *run, const char *backend, bool checked,

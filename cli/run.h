@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "driver/program.h"
 #include "driver/report.h"
+#include "interp/foreign.h"
 #include "support/context.h"
 
 // What `test --bless --interactive` has been told.
@@ -41,10 +42,12 @@ typedef struct {
   tvms_memory *memory;                  // of the whole run
   tvms_context *TVMS_NULLABLE context;  // of the file at hand
   tvms_region *TVMS_NULLABLE pages;     // that the file before has left
-  tvms_strbuf result;                   // of the file at hand, in its context's memory
-  bool result_is_json;                  // the result is an object, for a document
-  tvms_report_writer report;            // --format: of all files so far
-  bool reports;                         // `report` is open
+  const tvms_foreign *TVMS_NULLABLE
+      foreign;                // functions of --plugin, while the verb runs
+  tvms_strbuf result;         // of the file at hand, in its context's memory
+  bool result_is_json;        // the result is an object, for a document
+  tvms_report_writer report;  // --format: of all files so far
+  bool reports;               // `report` is open
   bool color_findings;
   bool color_result;
   uint32_t errors;  // of all files

@@ -3,6 +3,7 @@
 // functions of both are run on random inputs instead, and what they give is compared.
 #include "cli/files.h"
 #include "cli/findings.h"
+#include "cli/native.h"
 #include "cli/program.h"
 #include "driver/diff.h"
 #include "driver/semantics.h"
@@ -22,7 +23,7 @@ static tvms_status compare_values(tvms_run *run, tvms_diff_side left,
                        run->context);
   else
     tvms_semantics_compare_programs(left.program, right.program, right.source,
-                                    tolerance_of(run));
+                                    tolerance_of(run), run->foreign);
   return run->context->diags.errors ? TVMS_FOUND_ERRORS : TVMS_OK;
 }
 
@@ -44,6 +45,8 @@ static tvms_status diff_source(tvms_run *run, tvms_source *source) {
 }
 
 tvms_status tvms_verb_diff(tvms_run *run) {
+  if (run->options.plugins.len && !run->foreign)
+    return tvms_run_with_plugins(run, tvms_verb_diff);
   if (run->options.paths.len != 2)
     return tvms_run_misused(run, "exactly two files must be given");
   const tvms_texts *paths = &run->options.paths;

@@ -7,6 +7,7 @@
 // file that opt runs again by itself.
 #include "cli/files.h"
 #include "cli/findings.h"
+#include "cli/native.h"
 #include "cli/pass_names.h"
 #include "cli/pass_notes.h"
 #include "cli/program.h"
@@ -46,6 +47,7 @@ static bool run_pipeline(tvms_pass_notes *o, const tvms_pipeline *pipeline) {
       .stop_after = stop < UINT32_MAX ? (uint32_t)stop : UINT32_MAX,
       .log = given->remarks || given->statistics ? &o->log : NULL,
       .check_semantics = given->check_semantics,
+      .foreign = o->run->foreign,
       .verify_each = given->verify_each,
       .before = tvms_pass_notes_before,
       .after = tvms_pass_notes_after,
@@ -179,6 +181,8 @@ static bool is_one_file(tvms_run *run) {
 
 tvms_status tvms_verb_opt(tvms_run *run) {
   if (run->options.list) return list_passes(run);
+  if (run->options.plugins.len && !run->foreign)
+    return tvms_run_with_plugins(run, tvms_verb_opt);
   if (run->options.missing)
     return tvms_run_misused(run, "option '--missing' goes with --list");
   if (!run->options.passes && !tvms_options_replay(run)) return TVMS_FAILED_IO;

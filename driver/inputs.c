@@ -426,18 +426,52 @@ static bool random_of_type(tvms_inputs *m, const tvms_node *type, const char *na
   }
 }
 
+typedef struct {
+  const tvms_node *param;
+  const tvms_node *TVMS_NULLABLE type;
+} cast_search;
+
+static tvms_walk_step find_cast(void *self, tvms_node *node, tvms_field_role role) {
+  cast_search *search = self;
+  (void)role;
+  if (node->kind != TVMS_NODE_MATCH_CAST) return TVMS_WALK_ON;
+  const tvms_match_cast *cast = tvms_as_match_cast(node);
+  if (cast->value != search->param) return TVMS_WALK_ON;
+  search->type = cast->type;
+  return TVMS_WALK_STOP;
+}
+
+static bool has_sizes(const tvms_node *type) {
+  if (type->kind != TVMS_NODE_SINFO_TENSOR) return true;
+  const tvms_node *shape = tvms_as_sinfo_tensor(type)->shape;
+  return shape && shape->kind == TVMS_NODE_SHAPE_EXPR
+         && !tvms_dtype_is_void(type->dtype);
+}
+
+// The type of a parameter of a Relax function; what it leaves open the function may ask for in
+// a match_cast of the parameter.
+static const tvms_node *type_of_param(const tvms_inputs *m, const tvms_node *param) {
+  if (!param->sinfo || has_sizes(param->sinfo)) return param->sinfo;
+  cast_search search = {.param = param};
+  tvms_visitor visitor = {.self = &search, .enter = find_cast};
+  (void)tvms_walk(&m->context->memory, m->entry->function, &visitor);
+  return search.type ? search.type : param->sinfo;
+}
+
 static bool random_param(tvms_inputs *m, uint32_t index, tvms_value *value) {
   const char *name = tvms_inputs_param_name(m->context, m->entry, index);
   const tvms_buffer *buffer = buffer_of(m->entry, index);
   if (buffer) return random_tensor(m, buffer->shape, buffer->element, name, value);
   const tvms_node *param = params_of(m->entry).items[index];
-  if (param->sinfo) return random_of_type(m, param->sinfo, name, value);
+  const tvms_node *type = type_of_param(m, param);
+  if (type) return random_of_type(m, type, name, value);
   return random_number(m, param, param->dtype, name, value);
 }
 
-static tvms_list sizes_of_param(const tvms_member *entry, uint32_t index) {
-  const tvms_buffer *buffer = buffer_of(entry, index);
-  return buffer ? buffer->shape : sizes_of(params_of(entry).items[index]->sinfo);
+static tvms_list sizes_of_param(const tvms_inputs *m, uint32_t index) {
+  const tvms_buffer *buffer = buffer_of(m->entry, index);
+  return buffer ? buffer->shape
+                : sizes_of(type_of_param(m, params_of(m->entry).items[index]));
 }
 
 bool tvms_inputs_fill(tvms_inputs *m) {
@@ -454,7 +488,7 @@ bool tvms_inputs_fill(tvms_inputs *m) {
     if (values[i].kind == TVMS_VALUE_NONE && number) random_param(m, i, &values[i]);
   }
   for (uint32_t i = 0; i < count; i++) {
-    if (values[i].kind == TVMS_VALUE_NONE) learn_alone(m, sizes_of_param(entry, i));
+    if (values[i].kind == TVMS_VALUE_NONE) learn_alone(m, sizes_of_param(m, i));
   }
   for (uint32_t i = 0; i < count; i++) {
     bool given =

@@ -16,6 +16,7 @@ typedef struct {
   const tvms_optimize_options *options;
   const tvms_pipeline *pipeline;
   tvms_semantics *TVMS_NULLABLE semantics;
+  tvms_span span;  // of the pass that runs, in the pipeline
 } optimizing;
 
 void tvms_optimize_print(const tvms_program *program, const tvms_module *module,
@@ -59,7 +60,8 @@ static void give_reproducer(const optimizing *o, const tvms_pass_step *step,
 }
 
 static void before_pass(void *data, const tvms_pass_step *step, tvms_module *module) {
-  const optimizing *o = data;
+  optimizing *o = data;
+  o->span = step->span;
   if (o->options->before) o->options->before(o->options->self, step, module);
   if (o->options->reproducer) give_reproducer(o, step, module);
 }
@@ -76,13 +78,15 @@ static void after_pass(void *data, const tvms_pass_step *step, tvms_module *modu
 
 // A program that an option of a pass names, read as the one at hand was.
 static const tvms_program *TVMS_NULLABLE read_program(void *data, const char *path) {
-  const tvms_program *program = ((const optimizing *)data)->program;
+  const optimizing *o = data;
+  const tvms_program *program = o->program;
   tvms_context *context = program->context;
   tvms_source *outer = context->diags.source;
   tvms_source *source = tvms_source_read(&context->memory, path);
   if (!source) {
-    tvms_diag_report(&context->diags, TVMS_D_pass_file, program->modules[0]->name_span,
-                     path, strerror(errno));
+    context->diags.source = o->pipeline->source;
+    tvms_diag_report(&context->diags, TVMS_D_pass_file, o->span, path, strerror(errno));
+    context->diags.source = outer;
     return NULL;
   }
   uint32_t errors = context->diags.errors;
@@ -128,7 +132,7 @@ bool tvms_optimize(const tvms_program *program, const tvms_pipeline *pipeline,
     tvms_semantics semantics;
     if (options->check_semantics) {
       o.semantics = &semantics;
-      tvms_semantics_begin(&semantics, program, program->modules[i]);
+      tvms_semantics_begin(&semantics, program, program->modules[i], options->foreign);
     }
     good = tvms_pipeline_run(context, program->modules[i], pipeline,
                              options->stop_after, &hooks, NULL);

@@ -2,6 +2,7 @@
 #ifndef TVMS_DRIVER_OPTIMIZE_H
 #define TVMS_DRIVER_OPTIMIZE_H
 
+#include "interp/foreign.h"
 #include "passes/manager.h"
 #include "support/strbuf.h"
 
@@ -10,7 +11,8 @@ typedef struct {
   uint32_t stop_after;   // run so many steps of the pipeline; UINT32_MAX: all
   tvms_pass_log *TVMS_NULLABLE log;  // of remarks and counts; NULL: none are wanted
   bool check_semantics;  // run the module before and behind passes (driver/semantics.h)
-  bool verify_each;      // verify each module after each pass that changed it
+  const tvms_foreign *TVMS_NULLABLE foreign;  // that a module may call then, or NULL
+  bool verify_each;  // verify each module after each pass that changed it
   // Told in front of each pass; may be NULL.
   void (*TVMS_NULLABLE before)(void *self, const tvms_pass_step *step,
                                const tvms_module *module);

@@ -165,6 +165,7 @@ static tvms_status call(tvms_semantics *s, tvms_semantics_function *f,
                         .heap = heap,
                         .step_limit = MOST_STEPS,
                         .defines = true,
+                        .foreign = s->foreign,
                         .undefined = undefined};
   tvms_value result;
   tvms_status status = tvms_interp_call(&interp, member, values, count, &result);
@@ -265,8 +266,9 @@ static runnable open_runnable(const tvms_semantics *s, const tvms_module *module
 }
 
 void tvms_semantics_begin(tvms_semantics *s, const tvms_program *program,
-                          const tvms_module *module) {
-  *s = (tvms_semantics){.context = program->context, .program = program};
+                          const tvms_module *module, const tvms_foreign *foreign) {
+  *s = (tvms_semantics){
+      .context = program->context, .program = program, .foreign = foreign};
   tvms_arena_init(&s->arena, memory_of(s));
   s->tolerance = tolerance_of(memory_of(s), module);
   s->lowering = lowering_of(s);
@@ -457,10 +459,10 @@ void tvms_semantics_compare(tvms_semantics *s, const tvms_semantics_change *chan
 
 void tvms_semantics_compare_programs(const tvms_program *before,
                                      const tvms_program *now, tvms_source *source,
-                                     double tolerance) {
+                                     double tolerance, const tvms_foreign *foreign) {
   for (uint32_t i = 0; i < before->count && i < now->count; i++) {
     tvms_semantics s;
-    tvms_semantics_begin(&s, before, before->modules[i]);
+    tvms_semantics_begin(&s, before, before->modules[i], foreign);
     s.fixed = tolerance >= 0;
     if (s.fixed) s.tolerance = tolerance;
     s.program = now;

@@ -9,6 +9,7 @@
 #ifndef TVMS_DRIVER_SEMANTICS_H
 #define TVMS_DRIVER_SEMANTICS_H
 
+#include "interp/foreign.h"
 #include "ir/module.h"
 #include "runtime/value.h"
 #include "support/vec.h"
@@ -46,6 +47,7 @@ typedef struct {
 typedef struct {
   tvms_context *context;
   const tvms_program *program;
+  const tvms_foreign *TVMS_NULLABLE foreign;  // functions that calls may name
   tvms_arena arena;
   const char *lowering;  // pipeline that leaves operators with a definition alone
   bool has_undefined;    // the module mentions T.undef()
@@ -54,10 +56,12 @@ typedef struct {
   TVMS_VEC(tvms_semantics_function *) functions;
 } tvms_semantics;
 
-// Runs the public functions of a module. A function that cannot be run is named in a note, with
+// Runs the public functions of a module; `foreign`: functions that they may call by name, or
+// NULL. A function that cannot be run is named in a note, with
 // the reason, and not compared.
 void tvms_semantics_begin(tvms_semantics *semantics, const tvms_program *program,
-                          const tvms_module *module);
+                          const tvms_module *module,
+                          const tvms_foreign *TVMS_NULLABLE foreign);
 
 // Runs them again as they are behind a change, in a module of `semantics->program` or of one
 // that takes its place. The first result that differs, or the first fault, is reported as an
@@ -69,10 +73,11 @@ void tvms_semantics_compare(tvms_semantics *semantics,
 
 // Compares the public functions of two programs of one context, definition by definition.
 // `tolerance`: relative to the largest value of a result; negative: as of the narrowest
-// floats. Findings stand in `source`, which the second program was read from.
+// floats. `foreign` is as for tvms_semantics_begin. Findings stand in `source`, which the second program was read from.
 void tvms_semantics_compare_programs(const tvms_program *before,
                                      const tvms_program *now, tvms_source *source,
-                                     double tolerance);
+                                     double tolerance,
+                                     const tvms_foreign *TVMS_NULLABLE foreign);
 
 // Frees everything.
 void tvms_semantics_end(tvms_semantics *semantics);

@@ -127,6 +127,34 @@ class Plugins(unittest.TestCase):
         self.refused("error[E0930]: IndexError: too large", "-", "--plugin", ffi, "--in", "k=40", stdin=text)
         self.refused("error[E0913]", "-", "--plugin", ffi, stdin=text.replace("their.up", "their.no"))
 
+    def test_passes_are_compared_where_they_are_called(self):
+        text = HEAD + """    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32")):
+        with R.dataflow():
+            y = R.exp(x)
+            R.output(y)
+        z = R.call_dps_packed("my.scale", (y, R.prim_value(3)), R.Tensor((4,), "float32"))
+        return z
+"""
+        with open(self.path("called.tvms"), "w", encoding="utf-8") as f:
+            f.write(text)
+        with open(self.path("other.tvms"), "w", encoding="utf-8") as f:
+            f.write(text.replace("R.exp", "R.tanh"))
+        passes = ["opt", "--passes", "zero", "--check-semantics"]
+        for where in (self.path("called.tvms"), "-"):
+            p = tvms(*passes, where, stdin=text)
+            self.assertIn("N0893]: 'main' is not compared: there is no function 'my.scale' to call", p.stderr.decode())
+            p = tvms(*passes, "--plugin", self.plugin, where, stdin=text)
+            self.assertEqual((p.returncode, p.stderr.decode()), (0, ""))
+        p = tvms("diff", "--values", "--plugin", self.plugin, self.path("called.tvms"), self.path("called.tvms"))
+        self.assertEqual((p.returncode, p.stderr.decode()), (0, ""))
+        p = tvms("diff", "--values", "--plugin", self.plugin, self.path("called.tvms"), self.path("other.tvms"))
+        self.assertEqual(p.returncode, 1)
+        self.assertIn("E0891", p.stderr.decode())
+        p = tvms(*passes, "--plugin", self.path("none.so"), "-", stdin=text)
+        self.assertEqual(p.returncode, 2)
+        self.assertIn("cannot be used", p.stderr.decode())
+
     def test_functions_of_the_module_by_name(self):
         text = HEAD + """    @T.prim_func(s_tir=True)
     def more(a: T.handle, f: T.float32, b: T.handle):
