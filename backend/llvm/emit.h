@@ -28,8 +28,14 @@ typedef struct {
   LLVMValueRef *strides;
 } view;
 
-// What a function stores, as bits: the optimiser needs to know (backend/llvm/optimise.h).
-enum { STORES_VECTORS = 1, STORES_ELEMENTS = 2, STORES_ELEMENTS_IN_LOOPS = 4 };
+// What a function stores, as bits, and whether it starts parallel loops: the optimiser needs to know
+// (backend/llvm/optimise.h).
+enum {
+  STORES_VECTORS = 1,
+  STORES_ELEMENTS = 2,
+  STORES_ELEMENTS_IN_LOOPS = 4,
+  STARTS_THREADS = 8
+};
 
 // What is allocated: memory from the C library, or so many boxes of a list.
 typedef struct {

@@ -190,6 +190,8 @@ static void mark_long(LLVMModuleRef apart) {
 }
 
 void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores) {
+  if (stores == STARTS_THREADS) tvms_llvm_make_fast(function);
+  stores &= (uint8_t)~STARTS_THREADS;
   if (!stores) return;
   int kind = !(stores & STORES_VECTORS)          ? SCALAR
              : stores & STORES_ELEMENTS_IN_LOOPS ? MIXED

@@ -384,6 +384,7 @@ static LLVMValueRef fill_record(outline *o, LLVMValueRef extent) {
 static void emit_call(outline *o) {
   emitter *e = o->e;
   LLVMBuilderRef b = e->builder;
+  e->stores |= STARTS_THREADS;
   LLVMValueRef extent = tvms_emit_index(e, o->loop->extent);
   LLVMValueRef record = fill_record(o, extent);
   LLVMValueRef limit = tvms_emit_int(e, INT32_MAX);
