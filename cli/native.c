@@ -3,6 +3,7 @@
 
 #include "backend/load.h"
 #include "cli/program.h"
+#include "cli/restart.h"
 #include "driver/signature.h"
 
 #include <string.h>

@@ -39,10 +39,6 @@ TVMS_NODISCARD bool tvms_run_open_call(tvms_run *run, const char *backend, bool 
 // Frees the code and every value of the call.
 void tvms_run_close_call(tvms_entry_call *call);
 
-// `verb` with run->foreign, the functions of what --plugin names; the static program becomes its
-// twin, which starts the verb anew (cli/restart.c).
-tvms_status tvms_run_with_plugins(tvms_run *run, tvms_status (*verb)(tvms_run *));
-
 // Loads what --plugin names, or NULL; the caller frees it. `good` is false after a complaint.
 tvms_plugins *TVMS_NULLABLE tvms_run_load_plugins(tvms_run *run, bool *good);
 

@@ -2,9 +2,10 @@
 // twin, which can load the plug-in for native code. The twin stands beside it and gets the same
 // arguments.
 #define _GNU_SOURCE
+#include "cli/restart.h"
+
 #include "cli/explain.h"
 #include "cli/explain_shape.h"
-#include "cli/native.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 // functions of both are run on random inputs instead, and what they give is compared.
 #include "cli/files.h"
 #include "cli/findings.h"
-#include "cli/native.h"
 #include "cli/program.h"
+#include "cli/restart.h"
 #include "driver/diff.h"
 #include "driver/semantics.h"
 

@@ -7,11 +7,11 @@
 // file that opt runs again by itself.
 #include "cli/files.h"
 #include "cli/findings.h"
-#include "cli/native.h"
 #include "cli/pass_names.h"
 #include "cli/pass_notes.h"
 #include "cli/program.h"
 #include "cli/replay.h"
+#include "cli/restart.h"
 #include "driver/optimize.h"
 #include "driver/pass_list.h"
 #include "passes/pipeline.h"
