@@ -67,6 +67,45 @@ MISSING = """    @R.function(pure=False)
         y: R.Tuple = R.call_packed("mine.nowhere", x, ty_args=(R.Tuple(),))
         return x
 """
+STATE = """    @R.function(pure=False)
+    def grown(x: R.Tensor((2, 3), "float32")) -> R.Tensor((6, 3), "float32"):
+        c: R.Object = R.call_packed("vm.builtin.attention_kv_cache_create", x, R.shape([2, 3]), R.prim_value(-1), ty_args=(R.Object,))
+        d: R.Object = R.call_packed("vm.builtin.attention_kv_cache_append", c, x, ty_args=(R.Object,))
+        e: R.Object = R.call_packed("vm.builtin.attention_kv_cache_append", d, x, ty_args=(R.Object,))
+        v: R.Tensor((6, 3), "float32") = R.call_packed("vm.builtin.attention_kv_cache_view", e, R.shape([6, 3]), ty_args=(R.Tensor((6, 3), "float32"),))
+        w = R.add(v, v)
+        f: R.Object = R.call_packed("vm.builtin.attention_kv_cache_update", e, w, ty_args=(R.Object,))
+        u: R.Tensor((6, 3), "float32") = R.call_packed("vm.builtin.attention_kv_cache_view", f, R.shape([6, 3]), ty_args=(R.Tensor((6, 3), "float32"),))
+        return R.add(u, w)
+
+    @R.function(pure=False)
+    def window(x: R.Tensor((2, 3), "float32"), y: R.Tensor((1, 3), "float32")) -> R.Tensor((4, 3), "float32"):
+        c: R.Object = R.call_packed("vm.builtin.attention_kv_cache_create", x, R.shape([8, 3]), R.prim_value(2), ty_args=(R.Object,))
+        d: R.Object = R.call_packed("vm.builtin.attention_kv_cache_window_override_with_sinks", c, x, R.prim_value(4), R.prim_value(1), ty_args=(R.Object,))
+        e: R.Object = R.call_packed("vm.builtin.attention_kv_cache_window_override_with_sinks", d, y, R.prim_value(4), R.prim_value(1), ty_args=(R.Object,))
+        v: R.Tensor((4, 3), "float32") = R.call_packed("vm.builtin.attention_kv_cache_view", e, R.shape([4, 3]), ty_args=(R.Tensor((4, 3), "float32"),))
+        return R.add(v, v)
+
+    @R.function
+    def distinct(x: R.Tensor((2, "n"), "float32")) -> R.Tensor("float32", ndim=1):
+        m = T.int64()
+        u = R.unique(x, sorted=True, axis=None)
+        v = R.match_cast(u, R.Tensor((m,), "float32"))
+        return R.add(v, v)
+
+    @R.function
+    def places(x: R.Tensor((2, "n"), "float32")) -> R.Tensor("int64", ndim=2):
+        m = T.int64()
+        u = R.nonzero(x)
+        v = R.match_cast(u, R.Tensor((2, m), "int64"))
+        return R.add(v, v)
+
+    @R.function
+    def cut(x: R.Tensor((2, 3), "float32"), b: R.Tensor((2,), "int64"), e: R.Tensor((2,), "int64"), s: R.Tensor((2,), "int64")) -> R.Tensor("float32", ndim=2):
+        y = R.dynamic_strided_slice(x, b, e, s)
+        return y
+
+"""
 X = ["tensor", [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]]
 
 
@@ -82,7 +121,7 @@ class Callables(unittest.TestCase):
         cls.place.cleanup()
 
     def call(self, text, *calls, machine=False):
-        library = os.path.join(self.place.name, f"{self.id().split('.')[-1]}.so")
+        library = os.path.join(self.place.name, f"{self.id().split('.')[-1]}{machine:d}.so")
         p = tvms("build", *(["--vm"] if machine else []), "-", "-o", library, stdin=HEAD + text)
         self.assertEqual(p.returncode, 0, p.stderr.decode())
         said = self.stock.ask(job="call", path=library, machine=machine, calls=calls)
@@ -112,6 +151,15 @@ class Callables(unittest.TestCase):
 
     def test_results_in_the_machine(self):
         self.made(True)
+
+    def test_state_and_sizes(self):
+        calls = [["grown", X], ["window", X, ["tensor", [[7.0, 8.0, 9.0]]]], ["distinct", ["tensor", [[3.0, 1.0, 3.0, -2.0], [1.0, 0.0, 0.5, 3.0]]]],
+                 ["places", ["tensor", [[0.0, 1.0], [2.0, 0.0]]]], ["cut", X, ["int64", [0, 1]], ["int64", [2, 3]], ["int64", [1, 2]]]]
+        mine, stock = (self.call(STATE, *calls, machine=machine) for machine in (False, True))
+        for call, a, b in zip(calls, mine, stock):
+            with self.subTest(call=call[0]):
+                self.assertIn("result", b)
+                self.assertEqual(a["result"], b["result"])
 
     def test_prim_func(self):
         marked, = self.call(PRIM_FUNC, ["marked", ["tensor", [0, 1, 2, 3]], ["tensor", [0, 0, 0, 0]]])
