@@ -41,7 +41,8 @@ def call_job(question, names):
     library = tvm_ffi.load_module(question["path"])
     if question["machine"]:
         library = relax.VirtualMachine(library, tvm.cpu())
-    made = {"tensor": lambda a: tvm.runtime.tensor(np.array(a, "float32")), "shape": tvm_ffi.Shape, "number": int,
+    made = {"tensor": lambda a: tvm.runtime.tensor(np.array(a, "float32")), "shape": tvm_ffi.Shape, "number": int, "real": float,
+            "int32": lambda a: tvm.runtime.tensor(np.array(a, "int32")),
             "int64": lambda a: tvm.runtime.tensor(np.array(a, "int64"))}
     answers = []
     for name, *arguments in question["calls"]:

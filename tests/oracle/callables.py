@@ -3,7 +3,7 @@
 
 Tensors, numbers, texts and shapes arrive as they are, results come back, and what Python raises reaches the caller.
 """
-import os, sys, tempfile, unittest
+import math, os, random, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from cases import main, tvms
@@ -106,6 +106,37 @@ STATE = """    @R.function(pure=False)
         return y
 
 """
+SAMPLE = """    @R.function(pure=False)
+    def likely(p: R.Tensor((1, "n"), "float32"), q: R.Prim("float64"), u: R.Prim("float64")) -> R.Prim("int64"):
+        i: R.Prim("int64") = R.call_packed("vm.builtin.sample_top_p_from_prob", p, R.prim_value(q), R.prim_value(u), ty_args=(R.Prim("int64"),))
+        return i
+
+    @R.function(pure=False)
+    def scored(p: R.Tensor((1, "n"), "float32"), t: R.Prim("float64"), q: R.Prim("float64"), u: R.Prim("float64")) -> R.Prim("int64"):
+        i: R.Prim("int64") = R.call_packed("vm.builtin.sample_top_p_from_logits", p, R.prim_value(t), R.prim_value(q), R.prim_value(u), ty_args=(R.Prim("int64"),))
+        return i
+
+    @R.function(pure=False)
+    def rows(p: R.Tensor((2, 3), "float32"), u: R.Tensor((2, 1), "float32")) -> R.Tensor((2, 1), "int64"):
+        i: R.Tensor((2, 1), "int64") = R.call_packed("vm.builtin.multinomial_from_uniform", p, u, ty_args=(R.Tensor((2, 1), "int64"),))
+        return i
+
+    @R.function(pure=False)
+    def penalties(x: R.Tensor((1, 6), "float32"), w: R.Tensor((3,), "int32")) -> R.Tensor((1, 6), "float32"):
+        y = R.add(x, x)
+        _: R.Tuple = R.call_packed("vm.builtin.apply_repetition_penalty", y, w, R.prim_value(T.float64(1.5)), ty_args=(R.Tuple(),))
+        _1: R.Tuple = R.call_packed("vm.builtin.apply_presence_and_frequency_penalty", y, w, w, R.prim_value(T.float64(0.25)), R.prim_value(T.float64(0.5)), ty_args=(R.Tuple(),))
+        z = R.add(y, x)
+        return z
+
+    @R.function(pure=False)
+    def softmax(x: R.Tensor((1, 6), "float32")) -> R.Tensor((1, 6), "float32"):
+        y = R.add(x, x)
+        _: R.Tuple = R.call_packed("vm.builtin.apply_softmax_with_temperature", y, R.prim_value(T.float64(0.7)), ty_args=(R.Tuple(),))
+        z = R.add(y, y)
+        return z
+
+"""
 X = ["tensor", [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]]
 
 
@@ -160,6 +191,24 @@ class Callables(unittest.TestCase):
             with self.subTest(call=call[0]):
                 self.assertIn("result", b)
                 self.assertEqual(a["result"], b["result"])
+
+    def test_sampling(self):
+        generator = random.Random(0)
+        scores = [[generator.uniform(-3, 3) for _ in range(300)]]
+        raw = [math.exp(s) for s in scores[0]]
+        likely = [[r / sum(raw) for r in raw]]
+        calls = [["likely", ["tensor", likely], ["real", q], ["real", u]] for q in (0.1, 0.6, 1.0) for u in (0.0, 0.3, 0.77, 0.999)]
+        calls += [["scored", ["tensor", scores], ["real", t], ["real", q], ["real", u]] for t in (0.0, 0.5, 2.0) for q in (0.2, 0.95) for u in (0.1, 0.6, 0.99)]
+        calls += [["rows", ["tensor", [[0.25, 0.5, 0.25], [0.5, 0.25, 0.25]]], ["tensor", [[u], [1 - u]]]] for u in (0.0, 0.25, 0.6, 1.0)]
+        calls += [["penalties", ["tensor", [[1.0, -2.0, 0.5, 3.0, -0.5, 0.0]]], ["int32", [1, 3, 1]]]]
+        soft = ["softmax", ["tensor", [[1.0, -2.0, 0.5, 3.0, -0.5, 0.0]]]]
+        mine, stock = (self.call(SAMPLE, *calls, soft, machine=machine) for machine in (False, True))
+        for call, a, b in zip(calls, mine, stock):
+            with self.subTest(call=call[0], arguments=call[2:]):
+                self.assertIn("result", b)
+                self.assertEqual(a.get("result"), b["result"])
+        for a, b in zip(mine[-1]["result"][0], stock[-1]["result"][0]):
+            self.assertAlmostEqual(a, b, delta=1e-6)
 
     def test_prim_func(self):
         marked, = self.call(PRIM_FUNC, ["marked", ["tensor", [0, 1, 2, 3]], ["tensor", [0, 0, 0, 0]]])

@@ -3,6 +3,7 @@
 #include "runtime/box_object.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -145,6 +146,64 @@ Test(box, caches_of_a_tuple_lose_rows) {
   cr_assert_eq(boxes[2].v.p, boxes[0].v.p);
   cr_assert_neq(CALL("vm.builtin.tuple_getitem", &boxes[2], boxes[1], number(1)), 0);
   tvms_box_drop(boxes, 3);
+}
+
+Test(box, distinct_numbers) {
+  tvms_any boxes[3] = {0};
+  float data[] = {3, -0.0F, 1, 0, 3, -2};
+  rows r;
+  tvms_any yes = number(1), no = number(0);
+  cr_assert_eq(
+      CALL("relax.run.unique", &boxes[0], lend(&r, data, 3, 2), yes, yes, yes, yes), 0);
+  static const int64_t expected[3][6] = {
+      {5, 1, 2, 0}, {3, 1, 2, 1, 3, 0}, {1, 2, 1, 2}};
+  for (int64_t field = 1; field < 4; field++) {
+    cr_assert_eq(CALL("vm.builtin.tuple_getitem", &boxes[1], boxes[0], number(field)),
+                 0);
+    const tvms_dl_tensor *got = &tensor(&boxes[1])->tensor;
+    cr_assert_eq(got->shape[0], field == 2 ? 6 : 4);
+    cr_assert_arr_eq(got->data, expected[field - 1],
+                     (size_t)got->shape[0] * sizeof(int64_t));
+  }
+  // Rows, in the order in which they occur.
+  float same[] = {5, 6, 1, 2, 5, 6};
+  cr_assert_eq(CALL("relax.run.unique", &boxes[1], lend(&r, same, 3, 2), no, no, no, no,
+                    number(0)),
+               0);
+  cr_assert_eq(tensor(&boxes[1])->tensor.shape[0], 2);
+  cr_assert_arr_eq(tensor(&boxes[1])->tensor.data, same, 4 * sizeof(float));
+  cr_assert_eq(CALL("relax.run.nonzero", &boxes[2], lend(&r, data, 3, 2)), 0);
+  static const int64_t places[] = {0, 1, 2, 2, 0, 0, 0, 1};
+  cr_assert_arr_eq(tensor(&boxes[2])->tensor.data, places, sizeof places);
+  cr_assert_eq(CALL("relax.run.unique", &boxes[2], lend(&r, data, 0, 2), yes), 0);
+  cr_assert_eq(tensor(&boxes[2])->tensor.shape[0], 0);
+  cr_assert_neq(CALL("relax.run.unique", &boxes[2], lend(&r, data, 3, 2), no, no, no,
+                     no, number(2)),
+                0);
+  tvms_box_drop(boxes, 3);
+}
+
+Test(box, tokens_are_chosen) {
+  tvms_any box = {0}, top = {.type_index = TVMS_ANY_FLOAT, .v.f = 0.9}, at = top;
+  float likely[] = {0.25F, 0.5F, 0.125F, 0.125F}, nan[] = {NAN, NAN};
+  rows r;
+  at.v.f = 0.7;
+  cr_assert_eq(
+      CALL("vm.builtin.sample_top_p_from_prob", &box, lend(&r, likely, 1, 4), top, at),
+      0);
+  cr_assert_eq(box.v.i, 0);
+  cr_assert_neq(
+      CALL("vm.builtin.sample_top_p_from_prob", &box, lend(&r, nan, 1, 2), top, at), 0);
+  cr_assert_eq(CALL("vm.builtin.sample_top_p_from_logits", &box, lend(&r, nan, 1, 2),
+                    at, top, at),
+               0);
+  cr_assert_neq(
+      CALL("vm.builtin.sample_top_p_from_prob", &box, lend(&r, likely, 2, 2), top, at),
+      0);
+  cr_assert_neq(CALL("vm.builtin.apply_repetition_penalty", &box,
+                     lend(&r, likely, 1, 4), lend(&r, likely, 1, 4), top),
+                0);
+  tvms_box_drop(&box, 1);
 }
 
 Test(box, wrong_arguments_are_refused) {
