@@ -22,6 +22,7 @@ typedef struct {
   // (parser/python_assume.h): checked, and nothing else may look at it.
   const char *TVMS_NULLABLE assumed;  // which
   bool general;                       // whatever these are: it was checked for any
+  bool variables;                     // general, and all of them are integers
   tvms_span unknown;                  // where that is, or {0, 0}
   uint64_t hash;  // of the function, for passes/functions.c; 0: not known
 } tvms_member;

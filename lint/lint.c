@@ -93,8 +93,8 @@ static void run_rules(tvms_lint *lint, tvms_lint_looks_at looks_at) {
 }
 
 static bool is_whole(const tvms_lint *lint, const tvms_member *member) {
-  return member->function && !member->unread && !member->assumed
-         && !has_error_in(lint, member->function->span);
+  bool read = !member->unread && (!member->assumed || member->variables);
+  return member->function && read && !has_error_in(lint, member->function->span);
 }
 
 static void run_on_member(tvms_lint *lint, tvms_member *member) {

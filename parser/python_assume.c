@@ -8,6 +8,10 @@
 // A definition that can be read so is read again with every data type, for all of them and for
 // one after the other, and with variables of more than 32 bits. If nothing is ever wrong, it
 // was checked for any value.
+//
+// What verification finds is a matter of what is declared where, not of values. If it finds the
+// same in all of these readings, and no condition that a value decides stands in the definition,
+// then it is wrong for any value, too.
 #include "parser/python_assume.h"
 
 #include "parser/eval/assume.h"
@@ -23,8 +27,8 @@ static const struct {
   tvms_assumed usual;
   const char *other;
 } tries[] = {
-    {{"float32", {TVMS_INT, 32, 1}}, "int32"},
-    {{"float16", {TVMS_INT, 64, 1}}, "uint32"},
+    {{"float32", {TVMS_INT, 32, 1}, 2}, "int32"},
+    {{"float16", {TVMS_INT, 64, 1}, 4}, "uint32"},
 };
 
 static const char *const every_dtype[] = {
@@ -41,11 +45,39 @@ enum { MOST_ROUNDS = 6, MOST_DTYPES = 6 };
 // Text that is read again in one file, in addition to its size; and of one definition.
 enum { MOST_BYTES = 1 << 20, MOST_DEFINITION = 1 << 20 };
 
+// A definition that is read again, and what verification must find in each reading.
+typedef struct {
+  tvms_reader *reader;
+  tvms_ref definition;
+  uint64_t flaws;        // a number for the errors; 0: none
+  bool learns;           // it may find anything, which is kept in `flaws`
+  uint32_t least_items;  // that a sequence has where it holds for any value
+} attempt;
+
 static bool is_whole(const tvms_module *module) {
   for (uint32_t i = 0; i < module->member_count; i++) {
     if (module->members[i].unread) return false;
   }
   return true;
+}
+
+// True if a condition stands in the text of the definition: what it holds may not be reached.
+static bool has_condition(const tvms_reader *reader, tvms_ref definition) {
+  uint32_t begin = tvms_reader_at(reader, definition)->begin;
+  // The parts of a node are made before it, and nothing else is in between.
+  for (tvms_ref ref = definition; ref > 0; ref--) {
+    const tvms_surf *node = tvms_reader_at(reader, ref);
+    if (node->begin < begin) return false;
+    switch ((int)node->kind) {
+    case TVMS_SURF_IF:
+    case TVMS_SURF_IF_EXP:
+    case TVMS_SURF_COMP_IF:
+    case TVMS_SURF_WHILE:
+    case TVMS_SURF_ASSERT: return true;
+    default: break;
+    }
+  }
+  return false;
 }
 
 static bool may_read(tvms_reader *reader, tvms_ref definition) {
@@ -56,9 +88,30 @@ static bool may_read(tvms_reader *reader, tvms_ref definition) {
   return file->assumed_bytes <= MOST_BYTES + reader->surface->source->size;
 }
 
-// One reading: the module that was made, if any, and what is wrong with it.
+// A number for the errors of a list: which, and where.
+static uint64_t number_of(const tvms_diags *diags) {
+  uint64_t number = 0;
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    if (diag->severity != TVMS_SEVERITY_ERROR) continue;
+    uint64_t one = (uint64_t)diag->id << 32 | diag->span.begin;
+    number = (number ^ one) * UINT64_C(0xD6E8FEB86659FD93) + 1;
+  }
+  return number;
+}
+
+static void verify(tvms_reader *reader, tvms_module *made, uint64_t *flaws) {
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &reader->context->diags);
+  (void)tvms_well_formed_check_tir(made);
+  (void)tvms_well_formed_check_relax(made);
+  *flaws = number_of(&reader->context->diags);
+  tvms_trial_drop(&trial);
+}
+
+// One reading: the module that was made, if any, what is wrong with the text, and a number for
+// what is wrong with the module.
 static tvms_module *TVMS_NULLABLE read_once(tvms_reader *reader, tvms_ref definition,
-                                            uint32_t *errors) {
+                                            uint32_t *errors, uint64_t *flaws) {
   tvms_program *program = reader->program;
   uint32_t before = program->count;
   for (uint32_t i = 0; i < reader->assumptions.items.len; i++)
@@ -68,27 +121,27 @@ static tvms_module *TVMS_NULLABLE read_once(tvms_reader *reader, tvms_ref defini
   tvms_definition_read(reader, definition);
   tvms_module *made =
       program->count > before ? program->modules[--program->count] : NULL;
-  if (made) {
-    (void)tvms_well_formed_check_tir(made);
-    (void)tvms_well_formed_check_relax(made);
-  }
   *errors = reader->context->diags.errors;
   tvms_trial_drop(&trial);
+  *flaws = 0;
+  if (made) verify(reader, made, flaws);
   return made;
 }
 
 // Reads until a use says nothing new. NULL: it is not whole or something is wrong, `*errors`
 // times; UINT32_MAX: what is missing is not for assumptions to say.
-static tvms_module *TVMS_NULLABLE read_with(tvms_reader *reader, tvms_ref definition,
-                                            uint32_t *errors) {
-  tvms_assumptions *all = &reader->assumptions;
+static tvms_module *TVMS_NULLABLE read_with(attempt *a, uint32_t *errors) {
+  tvms_assumptions *all = &a->reader->assumptions;
   *errors = UINT32_MAX;
   for (uint32_t round = 0; round < MOST_ROUNDS; round++) {
-    if (!may_read(reader, definition)) return NULL;
+    if (!may_read(a->reader, a->definition)) return NULL;
     all->more = false;
     uint32_t found;
-    tvms_module *made = read_once(reader, definition, &found);
+    uint64_t flaws;
+    tvms_module *made = read_once(a->reader, a->definition, &found, &flaws);
     bool whole = made && is_whole(made);
+    if (whole && !found && a->learns) a->flaws = flaws;
+    found += flaws != a->flaws;
     if (whole && !found) return made;
     if (made) tvms_module_destroy(made);
     if (all->more) continue;
@@ -99,16 +152,16 @@ static tvms_module *TVMS_NULLABLE read_with(tvms_reader *reader, tvms_ref defini
 }
 
 // Makes of one data type after the other another one, and keeps that where less is wrong.
-static tvms_module *TVMS_NULLABLE read_mixed(tvms_reader *reader, tvms_ref definition,
-                                             const char *other, uint32_t errors) {
-  tvms_assumptions *all = &reader->assumptions;
+static tvms_module *TVMS_NULLABLE read_mixed(attempt *a, const char *other,
+                                             uint32_t errors) {
+  tvms_assumptions *all = &a->reader->assumptions;
   uint32_t tried = 0;
   for (uint32_t i = 0; i < all->items.len && tried < MOST_DTYPES; i++) {
     if (all->items.items[i].wanted != TVMS_WANTED_DTYPE) continue;
     tried++;
     all->items.items[i].dtype = other;
     uint32_t now;
-    tvms_module *made = read_with(reader, definition, &now);
+    tvms_module *made = read_with(a, &now);
     if (made) return made;
     if (now < errors)
       errors = now;
@@ -123,17 +176,15 @@ static void use_usual(tvms_assumptions *all) {
     all->items.items[i].dtype = NULL;
 }
 
-static tvms_module *TVMS_NULLABLE read_assumed(tvms_reader *reader,
-                                               tvms_ref definition) {
-  tvms_assumptions *all = &reader->assumptions;
+static tvms_module *TVMS_NULLABLE read_assumed(attempt *a) {
+  tvms_assumptions *all = &a->reader->assumptions;
   tvms_module *made = NULL;
   for (uint32_t i = 0; i < sizeof tries / sizeof tries[0] && !made; i++) {
     uint32_t errors;
     all->values = &tries[i].usual;
     use_usual(all);
-    made = read_with(reader, definition, &errors);
-    if (!made && errors == UINT32_MAX) break;
-    if (!made) made = read_mixed(reader, definition, tries[i].other, errors);
+    made = read_with(a, &errors);
+    if (!made) made = read_mixed(a, tries[i].other, errors);
   }
   return made;
 }
@@ -141,35 +192,48 @@ static tvms_module *TVMS_NULLABLE read_assumed(tvms_reader *reader,
 // ---- Any value ------------------------------------------------------------------------
 
 // True if the definition is read whole with these values, and asks for no others.
-static bool holds(tvms_reader *reader, tvms_ref definition,
-                  const tvms_assumed *values) {
-  uint32_t errors, asked = reader->assumptions.items.len;
-  reader->assumptions.values = values;
-  tvms_module *made = read_with(reader, definition, &errors);
+static bool holds(attempt *a, const tvms_assumed *values) {
+  uint32_t errors, asked = a->reader->assumptions.items.len;
+  a->reader->assumptions.values = values;
+  tvms_module *made = read_with(a, &errors);
   if (!made) return false;
   tvms_module_destroy(made);
-  return reader->assumptions.items.len == asked;
+  return a->reader->assumptions.items.len == asked;
 }
 
-// True if it is read whole whatever the values are.
-static bool holds_for_any(tvms_reader *reader, tvms_ref definition) {
-  tvms_assumptions *all = &reader->assumptions;
+static bool wants_items(const tvms_assumptions *all) {
+  for (uint32_t i = 0; i < all->items.len; i++) {
+    if (all->items.items[i].wanted == TVMS_WANTED_ITEMS) return true;
+  }
+  return false;
+}
+
+// True if it is read whole whatever the values are: of a sequence any number of items, or two and
+// more, because one item is often none to unpack.
+static bool holds_for_any(attempt *a) {
+  tvms_assumptions *all = &a->reader->assumptions;
   bool any = true, dtypes = false;
   use_usual(all);
   for (uint32_t i = 0; i < all->items.len; i++)
     dtypes = dtypes || all->items.items[i].wanted == TVMS_WANTED_DTYPE;
   for (uint32_t d = 0; d < (dtypes ? DTYPES : 1) && any; d++) {
-    const tvms_assumed same = {every_dtype[d], {TVMS_INT, 32, 1}};
-    any = holds(reader, definition, &same);
+    const tvms_assumed same = {every_dtype[d], {TVMS_INT, 32, 1}, 2};
+    any = holds(a, &same);
   }
-  const tvms_assumed wide = {every_dtype[0], {TVMS_INT, 64, 1}};
-  any = any && holds(reader, definition, &wide);
+  const tvms_assumed wide = {every_dtype[0], {TVMS_INT, 64, 1}, 2};
+  any = any && holds(a, &wide);
+  a->least_items = 1;
+  for (uint32_t i = TVMS_MOST_ASSUMED_ITEMS; i > 0 && any && wants_items(all); i--) {
+    const tvms_assumed many = {every_dtype[0], {TVMS_INT, 32, 1}, i};
+    if (holds(a, &many)) continue;
+    a->least_items = i + 1;
+    any = i == 1;
+  }
   for (uint32_t i = 0; i < all->items.len && any; i++) {
     if (all->items.items[i].wanted != TVMS_WANTED_DTYPE) continue;
     for (uint32_t d = 0; d < DTYPES && any; d++) {
       all->items.items[i].dtype = every_dtype[d];
-      any = holds(reader, definition, &tries[0].usual)
-            && holds(reader, definition, &tries[1].usual);
+      any = holds(a, &tries[0].usual) && holds(a, &tries[1].usual);
     }
     all->items.items[i].dtype = NULL;
   }
@@ -179,57 +243,77 @@ static bool holds_for_any(tvms_reader *reader, tvms_ref definition) {
 // ---- What is said ---------------------------------------------------------------------
 
 // `n, m, dtype`: what may have any value.
-static const char *text_of_any(tvms_reader *reader, tvms_unit *unit) {
+static const char *text_of_any(const attempt *a, tvms_unit *unit) {
+  tvms_reader *reader = a->reader;
   const tvms_assumptions *all = &reader->assumptions;
   tvms_strbuf text;
   tvms_strbuf_init(&text, &reader->context->memory);
   for (uint32_t i = 0; i < all->items.len; i++) {
-    if (all->items.items[i].wanted == TVMS_WANTED_NOTHING) continue;
+    const tvms_assumption *item = &all->items.items[i];
+    if (item->wanted == TVMS_WANTED_NOTHING || item->part) continue;
     tvms_strbuf_printf(&text, text.len ? ", %s" : "%s",
-                       tvms_symbol_text(reader->context, all->items.items[i].text));
+                       tvms_symbol_text(reader->context, item->text));
+    if (item->wanted == TVMS_WANTED_ITEMS && a->least_items > 1)
+      tvms_strbuf_printf(&text, " of %u or more items", a->least_items);
   }
   const char *kept = tvms_arena_text(&unit->arena, text.text, text.len);
   tvms_strbuf_fini(&text);
   return kept;
 }
 
-// What was assumed: `any n, m; dtype = "float32"`.
+// What was assumed: `any n, m; dtype = "float32"; 2 items of shape`.
 static const char *text_of(tvms_reader *reader, tvms_unit *unit) {
   const tvms_assumptions *all = &reader->assumptions;
   tvms_strbuf text;
   tvms_strbuf_init(&text, &reader->context->memory);
   for (uint32_t i = 0; i < all->items.len; i++) {
-    tvms_wanted wanted = all->items.items[i].wanted;
-    if (wanted != TVMS_WANTED_NUMBER && wanted != TVMS_WANTED_TEXT) continue;
+    const tvms_assumption *item = &all->items.items[i];
+    bool any = item->wanted == TVMS_WANTED_NUMBER || item->wanted == TVMS_WANTED_TEXT;
+    if (!any || item->part) continue;
     tvms_strbuf_printf(&text, text.len ? ", %s" : "any %s",
-                       tvms_symbol_text(reader->context, all->items.items[i].text));
+                       tvms_symbol_text(reader->context, item->text));
   }
   for (uint32_t i = 0; i < all->items.len; i++) {
     const tvms_assumption *item = &all->items.items[i];
-    if (item->wanted != TVMS_WANTED_DTYPE) continue;
-    tvms_strbuf_printf(&text, "%s%s = \"%s\"", text.len ? "; " : "",
-                       tvms_symbol_text(reader->context, item->text),
-                       item->dtype ? item->dtype : all->values->dtype);
+    const char *name = tvms_symbol_text(reader->context, item->text);
+    const char *between = text.len ? "; " : "";
+    if (item->wanted == TVMS_WANTED_DTYPE)
+      tvms_strbuf_printf(&text, "%s%s = \"%s\"", between, name,
+                         item->dtype ? item->dtype : all->values->dtype);
+    if (item->wanted == TVMS_WANTED_ITEMS)
+      tvms_strbuf_printf(&text, "%s%u items of %s", between, all->values->items, name);
   }
   const char *kept = tvms_arena_text(&unit->arena, text.text, text.len);
   tvms_strbuf_fini(&text);
   return kept;
 }
 
-// Readings with other values forget what was assumed in this one: its text is made before them.
-static void mark(tvms_reader *reader, tvms_ref definition, tvms_module *made,
-                 const tvms_module *old) {
+// Writes down what was assumed in this reading of members that were not read.
+static void mark(tvms_reader *reader, tvms_module *made, const tvms_module *old) {
   for (uint32_t i = 0; i < made->member_count && i < old->member_count; i++) {
     if (!old->members[i].unread) continue;
     made->members[i].assumed = text_of(reader, made->members[i].unit);
     made->members[i].unknown = old->members[i].unknown;
   }
-  if (!holds_for_any(reader, definition)) return;
+}
+
+static bool wants_numbers_only(const tvms_assumptions *all) {
+  for (uint32_t i = 0; i < all->items.len; i++) {
+    const tvms_assumption *item = &all->items.items[i];
+    bool other =
+        item->wanted != TVMS_WANTED_NUMBER && item->wanted != TVMS_WANTED_NOTHING;
+    if (other || item->real) return false;
+  }
+  return true;
+}
+
+static void mark_general(const attempt *a, tvms_module *made) {
   for (uint32_t i = 0; i < made->member_count; i++) {
     tvms_member *member = &made->members[i];
     if (!member->assumed) continue;
-    member->assumed = text_of_any(reader, member->unit);
+    member->assumed = text_of_any(a, member->unit);
     member->general = true;
+    member->variables = wants_numbers_only(&a->reader->assumptions);
   }
 }
 
@@ -237,10 +321,25 @@ void tvms_python_assume(tvms_reader *reader, tvms_ref definition) {
   tvms_program *program = reader->program;
   if (!reader->assumptions.more || is_whole(program->modules[program->count - 1]))
     return;
-  tvms_module *made = read_assumed(reader, definition);
+  attempt a = {.reader = reader, .definition = definition};
+  tvms_module *made = read_assumed(&a);
+  if (!made && !has_condition(reader, definition)) {
+    a.learns = true;
+    made = read_assumed(&a);
+    a.learns = false;
+  }
+  tvms_module **newest = &program->modules[program->count - 1];
   if (made) {
-    tvms_module **newest = &program->modules[program->count - 1];
-    mark(reader, definition, made, *newest);
+    // Readings with other values forget what was assumed in this one.
+    mark(reader, made, *newest);
+    if (holds_for_any(&a)) {
+      mark_general(&a, made);
+    } else if (a.flaws) {
+      tvms_module_destroy(made);
+      made = NULL;
+    }
+  }
+  if (made) {
     tvms_module_destroy(*newest);
     *newest = made;
   }

@@ -41,6 +41,35 @@ static uint32_t find(tvms_reader *reader, uint32_t base, tvms_sym text) {
   return all->items.len;
 }
 
+static tvms_eval_value value_of(tvms_reader *reader, uint32_t index);
+
+// 1 + the number of an item of what is called `name`, or 0.
+static uint32_t find_item(tvms_reader *reader, uint32_t base, tvms_sym name,
+                          uint32_t number) {
+  char text[96];
+  int len = snprintf(text, sizeof text, "%s[%u]",
+                     tvms_symbol_text(reader->context, name), number);
+  if (len < 0 || (size_t)len >= sizeof text) return 0;
+  return find(reader, base, tvms_symbol_intern(reader->context, text, (size_t)len));
+}
+
+// A tuple of variables. The table has as many as there may be, so that readings with another
+// number of them ask for nothing new.
+static tvms_eval_value sequence(tvms_reader *reader, tvms_assumption whole,
+                                uint32_t count) {
+  tvms_eval_value items[TVMS_MOST_ASSUMED_ITEMS];
+  for (uint32_t i = 0; i < TVMS_MOST_ASSUMED_ITEMS; i++) {
+    uint32_t index = find_item(reader, whole.base, whole.text, i);
+    if (!index) return TVMS_UNKNOWN_OF_PYTHON;
+    tvms_assumption *item = &reader->assumptions.items.items[index - 1];
+    if (item->wanted == TVMS_WANTED_NOTHING) item->wanted = TVMS_WANTED_NUMBER;
+    item->part = true;
+    items[i] = value_of(reader, index);
+  }
+  return tvms_eval_value_items(TVMS_EVAL_TUPLE,
+                               tvms_eval_keep_items(reader, items, count), count);
+}
+
 static tvms_node *variable(tvms_reader *reader, tvms_assumption *assumption,
                            const tvms_assumed *values) {
   if (assumption->unit != reader->unit) {
@@ -73,6 +102,7 @@ static tvms_eval_value value_of(tvms_reader *reader, uint32_t index) {
     const char *dtype = assumption->dtype ? assumption->dtype : values->dtype;
     return tvms_eval_value_text(dtype, (uint32_t)strlen(dtype));
   }
+  case TVMS_WANTED_ITEMS: return sequence(reader, *assumption, values->items);
   }
   return unknown;
 }
@@ -81,12 +111,8 @@ static tvms_eval_value value_of(tvms_reader *reader, uint32_t index) {
 
 static tvms_eval_value item_of(tvms_reader *reader, const tvms_binding *binding,
                                uint32_t number) {
-  char text[96];
-  int len = snprintf(text, sizeof text, "%s[%u]",
-                     tvms_symbol_text(reader->context, binding->name), number);
-  if (len < 0 || (size_t)len >= sizeof text) return TVMS_UNKNOWN;
-  tvms_sym name = tvms_symbol_intern(reader->context, text, (size_t)len);
-  return value_of(reader, find(reader, binding->span.begin, name));
+  return value_of(reader,
+                  find_item(reader, binding->span.begin, binding->name, number));
 }
 
 static tvms_eval_value assume_items(tvms_reader *reader, const tvms_binding *binding,
@@ -152,6 +178,35 @@ void tvms_eval_assume_wanted(tvms_reader *reader, tvms_eval_value value,
   if (assumption->wanted >= wanted) return;
   assumption->wanted = wanted;
   reader->assumptions.more = true;
+}
+
+static tvms_walk_step look_for_other(void *self, tvms_node *node,
+                                     tvms_field_role role) {
+  (void)self, (void)role;
+  bool other = (node->kind == TVMS_NODE_VAR && !(node->flags & TVMS_FLAG_ASSUMED))
+               || node->kind == TVMS_NODE_BUFFER_LOAD || node->kind == TVMS_NODE_CALL;
+  return other ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// An integer of Python's: a constant, or what is built of assumed ones alone.
+static bool is_integer(tvms_reader *reader, tvms_eval_value value) {
+  if (value.kind == TVMS_EVAL_INT) return true;
+  if (value.kind != TVMS_EVAL_NODE || !tvms_dtype_is_int(value.as.node->dtype))
+    return false;
+  tvms_visitor visitor = {.enter = look_for_other};
+  return tvms_walk(&reader->context->memory, value.as.node, &visitor);
+}
+
+tvms_eval_value tvms_eval_assume_operator(tvms_reader *reader, tvms_surf_op op,
+                                          tvms_eval_value left, tvms_eval_value right,
+                                          tvms_ref ref) {
+  if (!reader->assumptions.values || (op != TVMS_OP_POWER && op != TVMS_OP_DIV))
+    return TVMS_UNKNOWN;
+  bool assumed =
+      tvms_eval_assume_is_in(reader, left) || tvms_eval_assume_is_in(reader, right);
+  if (!assumed || !is_integer(reader, left) || !is_integer(reader, right))
+    return TVMS_UNKNOWN;
+  return tvms_eval_assume_result(reader, ref, op == TVMS_OP_DIV);
 }
 
 static tvms_walk_step look_for_assumed(void *self, tvms_node *node,

@@ -4,7 +4,8 @@
 // definition makes a shape of it, and `dtype` is a data type, because it declares a buffer with
 // it: what uses a value says what it must be. So a definition that could not be read whole is
 // read again with assumptions: a number is a variable that nothing binds, which may be any
-// integer, and a data type is one that is tried. What is found in such a reading holds only if
+// integer, a data type is one that is tried, and what is unpacked has a number of items that is
+// tried. What is found in such a reading holds only if
 // it is found in all of them; parser/python_assume.c decides that.
 //
 // Assumed are values of names that Python binds around the definition, and of their attributes
@@ -24,12 +25,16 @@ typedef enum {
   TVMS_WANTED_NUMBER,
   TVMS_WANTED_TEXT,
   TVMS_WANTED_DTYPE,
+  TVMS_WANTED_ITEMS,  // a sequence of numbers
 } tvms_wanted;
+
+enum { TVMS_MOST_ASSUMED_ITEMS = 4 };
 
 // What is assumed in one reading.
 typedef struct {
   const char *dtype;  // data types that have no own one
   tvms_dtype number;  // of the variables that stand for integers
+  uint32_t items;     // of a sequence; TVMS_MOST_ASSUMED_ITEMS at most
 } tvms_assumed;
 
 // A value that only Python knows.
@@ -39,6 +44,7 @@ typedef struct {
   tvms_wanted wanted;
   const char *TVMS_NULLABLE dtype;      // of a data type: its own
   bool real;                            // a number that may have a fraction
+  bool part;                            // an item of a sequence that is assumed itself
   const tvms_unit *TVMS_NULLABLE unit;  // whose the variable is
   tvms_node *TVMS_NULLABLE var;
 } tvms_assumption;
@@ -73,6 +79,13 @@ tvms_eval_value tvms_eval_assume_result(tvms_reader *reader, tvms_ref ref, bool 
 // Says what a value must be, if it is unknown.
 void tvms_eval_assume_wanted(tvms_reader *reader, tvms_eval_value value,
                              tvms_wanted wanted);
+
+// What Python's operator at `ref` gives for two integers, if one of them is assumed and neither is
+// built on anything else: an integer for `**`, and a real number for `/`, neither of which TVM
+// has. Else unknown.
+tvms_eval_value tvms_eval_assume_operator(tvms_reader *reader, tvms_surf_op op,
+                                          tvms_eval_value left, tvms_eval_value right,
+                                          tvms_ref ref);
 
 // True if a variable that stands for an assumed integer is in the value.
 bool tvms_eval_assume_is_in(tvms_reader *reader, tvms_eval_value value);

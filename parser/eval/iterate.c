@@ -1,6 +1,7 @@
 // What values yield where Python iterates over them.
 #include "parser/eval/iterate.h"
 
+#include "parser/eval/assume.h"
 #include "parser/eval/budget.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/ops.h"
@@ -81,6 +82,7 @@ bool tvms_eval_iterate(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
     *items = (tvms_eval_items){value.as.items, value.len};
     return true;
   }
+  tvms_eval_assume_wanted(reader, value, TVMS_WANTED_ITEMS);
   const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, value);
   if (ops->iterate) return ops->iterate(reader, value, ref, items);
   return tvms_eval_report_not_iterable(reader, value, ref);

@@ -7,6 +7,7 @@
 
 #include "ir/fold.h"
 #include "ir/fold_ops.h"
+#include "parser/eval/assume.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/python.h"
@@ -86,6 +87,8 @@ static tvms_eval_value arithmetic(tvms_reader *reader, tvms_surf_op op,
   tvms_tir_opcode bitwise = bitwise_of(op);
   if (bitwise)
     return tvms_eval_value_node(tvms_eval_bits(reader, bitwise, left, right, ref));
+  tvms_eval_value assumed = tvms_eval_assume_operator(reader, op, left, right, ref);
+  if (tvms_eval_value_is_known(assumed)) return assumed;
   tvms_node *a = tvms_eval_to_expr(reader, left, ref);
   tvms_node *b = a ? tvms_eval_to_expr(reader, right, ref) : NULL;
   if (!a || !b) return TVMS_UNKNOWN;

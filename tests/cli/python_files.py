@@ -286,6 +286,42 @@ class Kernels(Base):
                 self.assertEqual(p.returncode, 0, p.stderr)
                 self.assertRegex(p.stderr, b"1 definition read, 1 (in part|for any values)")
 
+    def test_what_is_wrong_for_any_value(self):
+        text = HEAD + """
+def make(n, dtype):
+    @T.prim_func(s_tir=True)
+    def f(A: T.Buffer((n,), dtype), B: T.Buffer((n,), dtype), at: T.Buffer((n,), "int32")):
+        for i in range(n):
+            with T.sblock("b"):
+                vi = T.axis.spatial(n, i)
+                k: T.int32 = at[vi]
+                B[vi] = A[k]
+    return f
+"""
+        p = tvms("check", self.file(text))
+        self.assertIn(b":18:17: error[E0604]: buffer 'k' is used here, but nothing declares it in this scope\n", p.stderr)
+        self.assertEqual((p.returncode, p.stderr.count(b"error"), p.stderr.count(b"N0445")), (1, 1, 1), p.stderr)
+        # With a condition that Python may decide nothing is certain.
+        for old, new in (("                B[vi]", "                if n > 1:\n                    B[vi]"), ("A[k]", "A[k] if n > 1 else A[0]")):
+            with self.subTest(new=new):
+                p = tvms("check", self.file(text.replace(old, new)))
+                self.assertEqual((p.returncode, p.stderr.count(b"N0429")), (0, 1), p.stderr)
+
+    def test_rules_hold_for_variables(self):
+        text = HEAD + """
+def make(n, kind="float32"):
+    @T.prim_func
+    def f(A: T.Buffer((n,), "float32")):
+        for i in range(n):
+            A[i + n] = T.float32(0)
+    return f
+"""
+        p = tvms("check", self.file(text))
+        self.assertIn(b"warning[W1150]: the index n is out of bounds: dimension 0 of 'A' has n elements", p.stderr)
+        # Of a data type that is tried they do not.
+        p = tvms("check", self.file(text.replace('"float32")):', "what)):").replace("(n, kind", "(n, what, kind").replace("T.float32(0)", "T.cast(0, what)")))
+        self.assertEqual((p.stderr.count(b"W1150"), p.stderr.count(b"N0445")), (0, 1), p.stderr)
+
     def test_results_of_math_with_assumptions(self):
         text = HEAD + """
 import math
@@ -444,8 +480,23 @@ def make(n, dtype, kinds, shape, helper):
             with self.subTest(new=new):
                 changed = text.replace(old, new)
                 p = tvms("check", self.file(changed))
-                known = new == "helper"
+                known = new in ("helper", "shape, kinds[0]")
                 self.assertEqual((p.returncode, p.stderr.count(b"note[N0429]"), p.stderr.count(b"error")), (0, not known, 0), p.stderr)
+        # What is unpacked has some number of items; what Python's ** and / give is a number.
+        items = HEAD + """
+def make(shape, dtype, n, bits):
+    @T.prim_func
+    def f(a: T.handle):
+        A = T.match_buffer(a, (n, *shape), dtype)
+        for i, s in T.grid(n, len(shape)):
+            for t in T.grid(*shape):
+                T.buffer_store(A, T.cast(2 ** bits + s, dtype), [i, *t])
+    return f
+"""
+        p = tvms("check", "--verify-each", self.file(items))
+        self.assertIn(b"'f' is checked for any n, shape of 2 or more items, dtype, bits, 2 ** bits\n", p.stderr)
+        p = tvms("check", self.file(items.replace("[i, *t]", "[i, t[0], t[1]]")))
+        self.assertIn(b"'f' is checked with assumptions: any n, bits, 2 ** bits; 2 items of shape; dtype = \"float32\"\n", p.stderr)
         # A text that nothing else says anything of.
         p = tvms("check", self.file(HEAD + "def make(where, n):\n    @T.prim_func\n    def f(A: T.Buffer((n,), 'int8', scope=where)):\n        T.evaluate(A[0])\n    return f\n"))
         self.assertIn(b"'f' is checked for any n, where\n", p.stderr)
