@@ -58,8 +58,14 @@ static void make_bad(tvms_surf *node) {
 static void refuse_target(surf_build *build, tvms_ref ref, surf_target_use use) {
   static const char *const verbs[] = {"assign to", "annotate or augment", "delete"};
   tvms_surf *node = surf_at(build, ref);
-  tvms_diag_report(&build->context->diags, TVMS_D_bad_target,
-                   (tvms_span){node->begin, node->end}, verbs[use], kind_text(node));
+  tvms_diags *diags = &build->context->diags;
+  tvms_diag *diag =
+      tvms_diag_report(diags, TVMS_D_bad_target, (tvms_span){node->begin, node->end},
+                       verbs[use], kind_text(node));
+  const tvms_surf *callee =
+      node->kind == TVMS_SURF_CALL ? surf_at(build, node->a) : NULL;
+  if (callee && callee->kind == TVMS_SURF_NAME)
+    tvms_diag_remark(diags, diag, "an element is taken by '[' and ']'");
   make_bad(node);
 }
 

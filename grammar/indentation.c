@@ -390,7 +390,13 @@ static bool shut_bracket(tvms_indentation *layout, tvms_token *token) {
   const char *text = tvms_token_text(token->kind);
   if (layout->brackets.len == 1 || top->shut == TVMS_TOK_END) {
     if (!is_wrong_line(layout, span.begin))
-      tvms_diag_report(diags_of(layout), TVMS_D_unmatched_bracket, span, text);
+      tvms_diag_remark(
+          diags_of(layout),
+          tvms_diag_report(diags_of(layout), TVMS_D_unmatched_bracket, span, text),
+          "leave it out, unless a '%c' is missing in front of it",
+          token->kind == TVMS_TOK_SHUT_ROUND    ? '('
+          : token->kind == TVMS_TOK_SHUT_SQUARE ? '['
+                                                : '{');
     return false;
   }
   char open[2] = {bracket_text(layout, top), '\0'};

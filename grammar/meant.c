@@ -268,7 +268,9 @@ static tvms_token_meaning statements(const char *text, tvms_token token,
                    (tvms_span){first.begin, token.begin}, "");
   }
   uint32_t end = end_before(text, token.begin);
-  if (name && lists_targets(text, first.begin, end))
+  uint32_t behind = token.end + (uint32_t)strspn(text + token.end, " ");
+  bool binds = text[behind] == '=' && text[behind + 1] != '=' && first.end == end;
+  if (name && (binds || lists_targets(text, first.begin, end)))
     return meaning(span, "missing comma?", (tvms_span){end, end}, ",");
   bool colon = token.kind == TVMS_TOK_NEWLINE && end > 0 && text[end - 1] == ':'
                && end - 1 > first.end;

@@ -8,6 +8,7 @@
 #include "ir/meant.h"
 #include "parser/eval/call.h"
 #include "parser/eval/expr.h"
+#include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
 #include "parser/eval/undefined.h"
 #include "parser/handlers.h"
@@ -364,6 +365,7 @@ static void read_last(tvms_reader *reader, tvms_ref last, tvms_ref definition,
   decoration->kind = TVMS_DECORATED_UNKNOWN;
   tvms_namespace namespace_ = namespace_of(reader, callee);
   const tvms_decorator *row = decorator_named(namespace_, name);
+  bool misread = tvms_reader_was_misread(reader, decoration->span);
   if (!row && namespace_ != TVMS_NS_NONE && decorator_named(TVMS_NS_NONE, name)) {
     // `@R.prim_func` above a function of tensors: the namespace is right, and the name is not.
     const tvms_decorator *own_one = decorator_above(reader, namespace_, definition);
@@ -385,6 +387,7 @@ static void read_last(tvms_reader *reader, tvms_ref last, tvms_ref definition,
   decoration->language = row->language;
   decoration->options = row->options;
   if (called) read_keywords(reader, row, last, decoration);
+  if (misread) allow_all(row, decoration);
 }
 
 tvms_decoration tvms_decoration_of(tvms_reader *reader, tvms_ref definition) {

@@ -515,10 +515,12 @@ static void follow_other(tvms_reader *reader, tvms_ref ref, bool certain,
   run->handler = handler;
 }
 
-// Whether the statement is one of the file, which Python runs whatever else it does.
-static bool is_of_file(const tvms_reader *reader, tvms_ref ref) {
+// Whether the statement is one of the file, or of a function that makes definitions: Python runs it
+// to get them.
+static bool leads_to_script(const tvms_reader *reader, const tvms_python_run *run) {
   const tvms_file_state *file = tvms_file_of(reader);
-  return file->stage == TVMS_PYTHON_READS && file->statement == ref && !reader->open;
+  return file->stage == TVMS_PYTHON_READS && !file->nested && !run->pure
+         && !run->handler && !reader->open;
 }
 
 static void report_names(tvms_reader *reader, tvms_ref expr);
@@ -557,19 +559,25 @@ static void report_names(tvms_reader *reader, tvms_ref expr) {
   }
 }
 
-// Reports names that nothing binds in a constant of the file that TVMScript needs: Python stops
-// there.
-static void report_undefined(tvms_reader *reader, tvms_ref targets, tvms_ref expr) {
-  const tvms_file_state *file = tvms_file_of(reader);
+// Reports names that nothing binds where Python stops at them.
+static void report_unbound(tvms_reader *reader, tvms_ref expr) {
   tvms_diags *diags = &reader->context->diags;
   uint32_t muted = diags->muted;
-  if (!tvms_needed_names_has_any(file->needed, reader->surface, targets)) return;
-  const tvms_diag *last = diags->last;
   tvms_span span = tvms_reader_span_of(reader, expr);
-  if (last && last->source == diags->source && last->span.begin >= span.begin) return;
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    // A body is followed for each call of its function.
+    bool again = diag->id == TVMS_D_undefined_name && diag->source == diags->source;
+    if (again && diag->span.begin >= span.begin && diag->span.end <= span.end) return;
+  }
   diags->muted = 0;
   report_names(reader, expr);
   diags->muted = muted;
+}
+
+// The same in a constant that TVMScript needs.
+static void report_undefined(tvms_reader *reader, tvms_ref targets, tvms_ref expr) {
+  if (tvms_needed_names_has_any(tvms_file_of(reader)->needed, reader->surface, targets))
+    report_unbound(reader, expr);
 }
 
 static void follow_stmt(tvms_reader *reader, tvms_ref ref, bool certain,
@@ -588,17 +596,23 @@ static void follow_stmt(tvms_reader *reader, tvms_ref ref, bool certain,
       tvms_python_read_import(reader, ref);
     return;
   case TVMS_SURF_ASSIGN:
-    if (is_of_file(reader, ref)) report_undefined(reader, stmt.a, stmt.b);
+    if (leads_to_script(reader, run)) report_undefined(reader, stmt.a, stmt.b);
     assign(reader, stmt.a, stmt.b, certain, run);
     return;
   case TVMS_SURF_ANN_ASSIGN:
-    if (stmt.c && is_of_file(reader, ref)) report_undefined(reader, stmt.a, stmt.c);
+    if (stmt.c && leads_to_script(reader, run))
+      report_undefined(reader, stmt.a, stmt.c);
     if (stmt.c) assign(reader, stmt.a, stmt.c, certain, run);
     return;
   case TVMS_SURF_AUG_ASSIGN: add_to(reader, &stmt, certain); return;
   case TVMS_SURF_DELETE: forget_all(reader, stmt.a); return;
   case TVMS_SURF_EXPRESSION: follow_expression(reader, stmt.a, certain, run); return;
-  case TVMS_SURF_RETURN: follow_return(reader, &stmt, certain, run); return;
+  case TVMS_SURF_RETURN:
+    if (stmt.a && leads_to_script(reader, run)
+        && tvms_reader_at(reader, stmt.a)->kind == TVMS_SURF_NAME)
+      report_unbound(reader, stmt.a);
+    follow_return(reader, &stmt, certain, run);
+    return;
   case TVMS_SURF_IF: follow_if(reader, ref, certain, run); return;
   case TVMS_SURF_FOR: follow_for(reader, ref, certain, run); return;
   case TVMS_SURF_WITH: follow_with(reader, ref, certain, run); return;

@@ -110,12 +110,16 @@ static bool has_script(const tvms_source *source) {
   return false;
 }
 
-// Whether the line above the one of `at` is a decorator of TVMScript's.
-static bool is_decorated(const char *text, uint32_t at) {
+// Whether the line of `at` imports something of TVM, or the one above it is a decorator of
+// TVMScript's.
+static bool is_of_script(const char *text, uint32_t at) {
   enum { LONGEST = 400 };  // of the two lines
   uint32_t least = at > LONGEST ? at - LONGEST : 0;
   while (at > least && text[at - 1] != '\n')
     at--;
+  if (strncmp(text + at, "from tvm", 8) == 0
+      || strncmp(text + at, "import tvm", 10) == 0)
+    return true;
   if (at == least) return false;
   uint32_t line = at - 1;
   while (line > least && text[line - 1] != '\n')
@@ -130,7 +134,8 @@ static int by_begin(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
-// A header below a decorator of TVMScript that is refused is no definition.
+// A header below a decorator of TVMScript that is refused is no definition; without its imports
+// nothing of the file is TVMScript.
 static void keep_headers(tvms_context *context, const tvms_spans *script,
                          tvms_spans *kept) {
   const tvms_diags *diags = &context->diags;
@@ -139,7 +144,7 @@ static void keep_headers(tvms_context *context, const tvms_spans *script,
     if (diag->id != TVMS_D_syntax || diag->source != diags->source) continue;
     uint32_t near = 0;
     if (tvms_spans_hold(script, &near, diag->span.begin)
-        || !is_decorated(diags->source->text, diag->span.begin))
+        || !is_of_script(diags->source->text, diag->span.begin))
       continue;
     tvms_vec_push(&context->memory, kept, diag->span);
   }

@@ -113,6 +113,23 @@ static bool is_whole_grid(tvms_reader *reader, tvms_ref ref, tvms_eval_value val
   return true;
 }
 
+// Whether finding `id` was reported of the name that stands at `ref`, a constant of Python's, where it
+// is mentioned before.
+static bool is_said_of_name(const tvms_reader *reader, tvms_diag_id id, tvms_ref ref) {
+  if (tvms_reader_at(reader, ref)->kind != TVMS_SURF_NAME) return false;
+  const tvms_diags *diags = &reader->context->diags;
+  const char *text = reader->surface->source->text;
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  uint32_t len = span.end - span.begin;
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    if (diag->id == id && diag->source == diags->source
+        && diag->span.end - diag->span.begin == len
+        && memcmp(text + diag->span.begin, text + span.begin, len) == 0)
+      return true;
+  }
+  return false;
+}
+
 void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref,
                                  const char *TVMS_NULLABLE what, const char *expected,
                                  tvms_eval_value value) {
@@ -188,6 +205,12 @@ static void explain_type(tvms_reader *reader, tvms_diag *diag, tvms_ref ref,
                          const char *expected, tvms_eval_value value) {
   tvms_diags *diags = &reader->context->diags;
   tvms_span span = tvms_reader_span_of(reader, ref);
+  if (tvms_reader_at(reader, ref)->kind == TVMS_SURF_SUBSCRIPT
+      && strcmp(expected, "a data type or T.handle") == 0) {
+    // `T.let[int]`
+    ref = tvms_reader_at(reader, ref)->b;
+    span = tvms_reader_span_of(reader, ref);
+  }
   bool named = tvms_reader_at(reader, ref)->kind == TVMS_SURF_NAME;
   const char *word =
       named ? tvms_symbol_text(reader->context, tvms_reader_at(reader, ref)->a) : "";
@@ -230,18 +253,7 @@ static bool is_constant_again(const tvms_reader *reader, tvms_ref ref,
                               tvms_eval_value value) {
   bool constant = value.kind == TVMS_EVAL_FLOAT || value.kind == TVMS_EVAL_STR
                   || value.kind == TVMS_EVAL_NONE || value.kind == TVMS_EVAL_CALLABLE;
-  if (!constant || tvms_reader_at(reader, ref)->kind != TVMS_SURF_NAME) return false;
-  const tvms_diags *diags = &reader->context->diags;
-  const char *text = reader->surface->source->text;
-  tvms_span span = tvms_reader_span_of(reader, ref);
-  uint32_t len = span.end - span.begin;
-  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
-    if (diag->id == TVMS_D_wrong_type && diag->source == diags->source
-        && diag->span.end - diag->span.begin == len
-        && memcmp(text + diag->span.begin, text + span.begin, len) == 0)
-      return true;
-  }
-  return false;
+  return constant && is_said_of_name(reader, TVMS_D_wrong_type, ref);
 }
 
 // Whether another part of what stands at `ref` was just reported.
@@ -404,6 +416,7 @@ static void report_dtype(tvms_reader *reader, tvms_eval_value value, tvms_ref re
       "float16", "float32", "float64", "bfloat16", "int8",   "int16",  "int32",
       "int64",   "uint8",   "uint16",  "uint32",   "uint64", "handle", "bool"};
   reader->failed = true;
+  if (is_said_of_name(reader, TVMS_D_bad_dtype, ref)) return;
   tvms_diag *diag =
       tvms_reader_report(reader, bad_dtype, ref, (int)value.len, value.as.text);
   const char *meant = tvms_meant_find(TVMS_MEANT_DTYPE, value.as.text);

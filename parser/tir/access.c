@@ -13,6 +13,7 @@
 #include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/origin.h"
+#include "parser/eval/reader.h"
 #include "parser/eval/signature.h"
 #include "parser/eval/subscript.h"
 #include "parser/tir/convert.h"
@@ -64,7 +65,9 @@ static bool check_rank(tvms_reader *reader, const tvms_node *buffer, uint32_t co
   const tvms_buffer *fields = tvms_as_buffer(buffer);
   if (fields->shape.len == count) return true;
   reader->failed = true;
-  if (is_rank_said(reader, buffer, count)) return false;
+  if (is_rank_said(reader, buffer, count)
+      || tvms_reader_was_misread(reader, tvms_reader_span_of(reader, ref)))
+    return false;
   tvms_diag *diag = tvms_reader_report(
       reader, wrong_rank, tvms_tir_indexed_at(reader, ref),
       tvms_symbol_text(reader->context, fields->name), fields->shape.len, count);

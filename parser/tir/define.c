@@ -36,6 +36,7 @@
 #include "parser/tir/stmt.h"
 #include "support/diag_ids.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 // ---- Defining names -------------------------------------------------------------------------
@@ -120,6 +121,22 @@ void tvms_tir_define_early(tvms_node *var) {
   var->flags |= TVMS_FLAG_EARLY;
 }
 
+// Whether the name in front of this one, of the same targets, was reported as defined already.
+static bool follows_clash(const tvms_reader *reader, tvms_span span) {
+  const tvms_diags *diags = &reader->context->diags;
+  const tvms_diag *last = diags->last;
+  if (!last || last->id != TVMS_D_already_defined || last->source != diags->source
+      || last->span.end >= span.begin)
+    return false;
+  const char *text = reader->surface->source->text;
+  for (uint32_t at = last->span.end; at < span.begin; at++) {
+    bool listed = text[at] == ',' || text[at] == ' ' || text[at] == '_'
+                  || isalnum((unsigned char)text[at]);
+    if (!listed) return false;
+  }
+  return true;
+}
+
 void tvms_tir_define(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
                      tvms_span span) {
   tvms_binding *here =
@@ -134,10 +151,13 @@ void tvms_tir_define(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
   if (clash) {
     tvms_diags *diags = &reader->context->diags;
     reader->short_of_names = reader->unit;
-    tvms_diag *diag = tvms_diag_report(diags, TVMS_D_already_defined, span,
-                                       tvms_symbol_text(reader->context, name));
-    tvms_diag_note(diags, diag, here->span, "defined here before");
     reader->failed = true;
+    // Of a line that is there twice, once.
+    if (!follows_clash(reader, span)) {
+      tvms_diag *diag = tvms_diag_report(diags, TVMS_D_already_defined, span,
+                                         tvms_symbol_text(reader->context, name));
+      tvms_diag_note(diags, diag, here->span, "defined here before");
+    }
   }
   if (value.kind == TVMS_EVAL_NODE) value.as.node->spare |= TVMS_SPARE_BOUND;
   tvms_scope_bind(reader, name, value, span);
