@@ -4,6 +4,7 @@
 //
 // Calls with effects stay outside dataflow blocks, match_cast stays everywhere. Functions
 // are kept if they are public, named by the option `entry`, or called from one that is.
+// What the result of a local function needs stays even if the function goes.
 // TVM: relax.transform.DeadCodeElimination.
 #include "passes/relax/graph/dead_code_elimination.h"
 
@@ -73,6 +74,8 @@ static void mark_binding(usage *used, tvms_node *binding, bool dataflow) {
   }
   const tvms_var_binding *bound = tvms_as_var_binding(binding);
   if (!tvms_node_map_get(&used->live, bound->var)) {
+    // To TVM what a local function returns is used (src/relax/analysis/udchain.cc).
+    if (bound->value->kind == TVMS_NODE_FUNCTION) mark_value(used, bound->value);
     if (dataflow || !has_effect(used, bound->value)) return;
     tvms_node_map_put(&used->live, bound->var, bound->var);
   }
