@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Every operator computes what it computes in stock TVM.
 
-The programs are the golden files of LegalizeOps, DispatchSortScan and DispatchSampling: each function of them runs on random inputs, interpreted and native, and
-stock TVM 0.27 compiles and runs the same function. Results agree to 1e-5 of the largest value (1e-2 where float16 is
+The programs are the golden files of LegalizeOps, DispatchSortScan and DispatchSampling, and the calls of operator_calls.py: each function of them runs on random
+inputs, interpreted and native, and stock TVM 0.27 compiles and runs the same function. Every operator that tvms lowers must be among those that were compared. Results agree to 1e-5 of the largest value (1e-2 where float16 is
 involved, whose operations are rounded at other places).
 
     operators.py [FILE]...
@@ -11,12 +11,13 @@ import os, re, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
+import operator_calls
 from cases import files_under, main, source, tvms
 from stock import Stock
 
 RELEASE = "0.27"
 CLOSE, CLOSE_HALF = 1e-5, 1e-2
-RUN = re.compile(r"# RUN: opt --passes (LegalizeOps|DispatchSortScan|DispatchSampling)\n")
+RUN = re.compile(r"# RUN: opt --passes '?(LegalizeOps|DispatchSortScan|DispatchSampling)'?\n")
 
 
 def programs():
@@ -26,6 +27,23 @@ def programs():
             text = f.read()
         if RUN.match(text):
             yield path, re.split(r"^# (?:EXPECT|FINDINGS)", text, maxsplit=1, flags=re.M)[0]
+    yield "operator_calls.tvms", operator_calls.program()
+
+
+def lowered():
+    """Names of the operators that LegalizeOps and the passes of te/dispatch.def lower."""
+    with open(os.path.join(source(), "ir/ops.def"), encoding="utf-8") as f:
+        rows = re.findall(r'^OP\((\w+), "([^"]+)",.*?, (\w+), \d+,$', f.read(), re.M)
+    with open(os.path.join(source(), "te/dispatch.def"), encoding="utf-8") as f:
+        dispatched = set(re.findall(r"^DISPATCH\((\w+),", f.read(), re.M))
+    return {name for ident, name, legalize in rows if legalize != "none" or ident in dispatched}
+
+
+def operators_of(text, function):
+    """Operators that a function of a module calls."""
+    body = re.split(rf"^(?:    )?def {function}\(", text, maxsplit=1, flags=re.M)[1]
+    body = re.split(r"^(?:    )?(?:@|def )", body, maxsplit=1, flags=re.M)[0]
+    return set(re.findall(r"\bR\.([\w.]+)\(", body))
 
 
 def results_in(folder):
@@ -56,7 +74,7 @@ class Operators(unittest.TestCase):
 
     def test_operators(self):
         wanted = {os.path.abspath(path) for path in FILES}
-        compared = 0
+        compared, operators = 0, set(operator_calls.ELSEWHERE)
         for path, text in programs():
             if wanted and os.path.abspath(path) not in wanted:
                 continue
@@ -65,14 +83,18 @@ class Operators(unittest.TestCase):
                 f.write(text)
             p = tvms("print", "--dialect", RELEASE, program)
             answer = self.stock.ask(text=p.stdout.decode(), folder=self.place.name, seed=7)
+            text = p.stdout.decode()
             for name, said in answer.get("functions", {}).items():
                 if "error" in said:
                     print(f"not compared: {os.path.basename(path)} {name}: {said['error']}")
                     continue
                 self.check(program, name, said, CLOSE_HALF if "float16" in text else CLOSE)
                 compared += 1
+                operators |= operators_of(text, name)
         print(f"{compared} functions compared")
         self.assertGreater(compared, 0 if wanted else 30)
+        if not wanted:
+            self.assertEqual(sorted(lowered() - operators), [], "lowered and not compared")
 
 
 FILES = [a for a in sys.argv[1:] if os.path.exists(a)]
