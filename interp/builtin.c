@@ -40,6 +40,12 @@ int64_t tvms_interp_builtin_number(const tvms_builtin *b, uint32_t i) {
   return value.i;
 }
 
+double tvms_interp_builtin_real(const tvms_builtin *b, uint32_t i) {
+  tvms_value value = tvms_interp_builtin_at(b, i);
+  if (value.kind == TVMS_VALUE_FLOAT) return value.f;
+  return (double)tvms_interp_builtin_number(b, i);
+}
+
 tvms_tensor *tvms_interp_builtin_tensor(const tvms_builtin *b, uint32_t i) {
   tvms_value value = tvms_interp_builtin_at(b, i);
   if (value.kind != TVMS_VALUE_TENSOR)

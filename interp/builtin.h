@@ -33,6 +33,9 @@ tvms_value tvms_interp_builtin_at(const tvms_builtin *b, uint32_t i);
 // An argument that is an integer; a fault if it is not.
 int64_t tvms_interp_builtin_number(const tvms_builtin *b, uint32_t i);
 
+// An argument that is a number, as a real one; a fault if it is not.
+double tvms_interp_builtin_real(const tvms_builtin *b, uint32_t i);
+
 // An argument that is a tensor, borrowed; a fault if it is not.
 tvms_tensor *tvms_interp_builtin_tensor(const tvms_builtin *b, uint32_t i);
 

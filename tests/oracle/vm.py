@@ -3,7 +3,7 @@
 
     vm.py [--release R]... [FILE]...
 
-Each definition with Relax functions of corpus/ that stock TVM of the release builds (relax.build):
+Each definition with Relax functions of corpus/, and of the golden files of caches with pages, that stock TVM of the release builds (relax.build):
 
   - `tvms dump` writes what TVM's as_text gives, byte for byte, and writes the same of the library that TVM exports
   - the library of `tvms build --vm` runs in TVM's machine, and gives what TVM's own build gives
@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cases import files_under, source, tvms
 from stock import Stock, definitions_of, difference, known
 
+PAGED = ["tests/golden/run/paged-cache.tvms", "tests/golden/run/paged-cache-window.tvms"]
 RELEASES = ["0.25", "0.26", "0.27"]
 CLOSE = 1e-5
 
@@ -98,7 +99,7 @@ def main():
     for release in a.release or RELEASES:
         with tempfile.TemporaryDirectory() as folder:
             judge = Judge(release, folder)
-            for path in a.files or files_under("corpus"):
+            for path in a.files or files_under("corpus") + [os.path.join(source(), path) for path in PAGED]:
                 with open(path, encoding="utf-8") as f:
                     for i, text in enumerate(definitions_of(f.read())):
                         p = tvms("print", "--dialect", release, "-", stdin=text)

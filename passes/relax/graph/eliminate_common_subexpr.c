@@ -6,7 +6,8 @@
 // The second binding stays as a copy. What a branch computes serves the branch, what a
 // dataflow block computes for itself serves the block, and a local function shares nothing
 // with what is around it. Calls with effects and allocations are left alone; with call_only,
-// so is everything but calls, and with keep_packed what packed functions return. TVM: relax.transform.EliminateCommonSubexpr.
+// so is everything but calls, and with keep_packed what packed functions return
+// and what is computed with objects. TVM: relax.transform.EliminateCommonSubexpr.
 #include "passes/relax/graph/eliminate_common_subexpr.h"
 
 #include "ir/build.h"
@@ -35,6 +36,7 @@ typedef struct {
   tvms_unit *unit;
   bool call_only;
   bool keep_packed;
+  bool keep_objects;
   bool tells;  // remarks are wanted of this pass, and not of one that shares by the way
   TVMS_VEC(entry) entries;
   uint32_t buckets[BUCKETS];  // entry + 1
@@ -73,11 +75,27 @@ static bool allocates(const tvms_node *value) {
          || op == TVMS_R_vm_alloc_tensor;
 }
 
+// Is there something of unknown kind among these, such as a cache?
+static bool has_object(tvms_list values) {
+  for (uint32_t i = 0; i < values.len; i++) {
+    const tvms_node *value = values.items[i];
+    if (value->kind == TVMS_NODE_TUPLE && has_object(tvms_as_tuple(value)->fields))
+      return true;
+    if (value->sinfo && value->sinfo->kind == TVMS_NODE_SINFO_OBJECT) return true;
+  }
+  return false;
+}
+
 // What a packed function returns may be changed by another one later, though both calls are said to be
 // pure: caches of attention are.
 static bool calls_packed(const tvms_node *value) {
   tvms_opcode op = value->kind == TVMS_NODE_CALL ? tvms_op_called(value) : TVMS_R_NONE;
   return op == TVMS_R_call_pure_packed || op == TVMS_R_call_inplace_packed;
+}
+
+// What is computed with a cache is another result each time.
+static bool uses_object(const tvms_node *value) {
+  return value->kind == TVMS_NODE_CALL && has_object(tvms_as_call(value)->args);
 }
 
 // Why a value may not be shared; NULL: it may.
@@ -88,6 +106,7 @@ static const char *TVMS_NULLABLE obstacle(eliminator *e, tvms_node *value) {
   if (!tvms_walk(memory_of(e), value, &visitor)) return "it may have side effects";
   if (e->keep_packed && calls_packed(value))
     return "with keep_packed, calls of packed functions stay";
+  if (e->keep_objects && uses_object(value)) return "an argument may have changed";
   return allocates(value) ? "it allocates memory" : NULL;
 }
 
@@ -278,6 +297,7 @@ static tvms_node *share_values(const eliminator *like, tvms_unit *unit,
                   .unit = unit,
                   .call_only = like->call_only,
                   .keep_packed = like->keep_packed,
+                  .keep_objects = like->keep_objects,
                   .tells = like->tells};
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &e);
@@ -297,8 +317,8 @@ static tvms_node *share_values(const eliminator *like, tvms_unit *unit,
 }
 
 tvms_node *tvms_relax_share_values(tvms_pass_run *run, tvms_unit *unit,
-                                   tvms_node *function, bool call_only) {
-  eliminator like = {.run = run, .call_only = call_only};
+                                   tvms_node *function, bool keep_objects) {
+  eliminator like = {.run = run, .keep_objects = keep_objects};
   return share_values(&like, unit, function);
 }
 
@@ -306,6 +326,7 @@ static tvms_node *eliminate(tvms_pass_run *run, tvms_unit *unit, tvms_node *func
   eliminator like = {.run = run, .tells = run->hooks && run->hooks->log};
   like.call_only = TVMS_OPTION(run, EliminateCommonSubexpr, call_only).number != 0;
   like.keep_packed = TVMS_OPTION(run, EliminateCommonSubexpr, keep_packed).number != 0;
+  like.keep_objects = like.keep_packed;
   return share_values(&like, unit, function);
 }
 

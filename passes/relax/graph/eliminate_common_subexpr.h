@@ -5,8 +5,9 @@
 #include "passes/functions.h"
 
 // What EliminateCommonSubexpr makes of a FUNCTION whose nodes lie in `unit`; the same node if
-// there is nothing to do.
+// there is nothing to do. With keep_objects, what is computed with objects of unknown kind is not shared:
+// caches change.
 tvms_node *tvms_relax_share_values(tvms_pass_run *run, tvms_unit *unit,
-                                   tvms_node *function, bool call_only);
+                                   tvms_node *function, bool keep_objects);
 
 #endif

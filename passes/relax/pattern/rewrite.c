@@ -107,7 +107,7 @@ tvms_node *tvms_relax_pattern_tidy(tvms_pass_run *run, tvms_unit *unit,
                                    tvms_node *function) {
   for (uint32_t i = 0; i < MOST_ROUNDS; i++) {
     tvms_node *next = tvms_relax_canonicalize(run, unit, function);
-    next = tvms_relax_share_values(run, unit, next, false);
+    next = tvms_relax_share_values(run, unit, next, true);
     next = tvms_dead_code_clean(run, unit, next);
     bool same = next == function || tvms_node_equal(run->context, next, function);
     function = next;
