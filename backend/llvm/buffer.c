@@ -12,6 +12,7 @@
 #include "backend/llvm/helper.h"
 #include "backend/llvm/kept.h"
 #include "backend/llvm/stmt.h"
+#include "backend/llvm/strided.h"
 #include "backend/llvm/types.h"
 #include "passes/tir/memory/lift_allocations.h"
 #include "support/diag_ids.h"
@@ -30,8 +31,13 @@ LLVMValueRef tvms_emit_index(emitter *e, const tvms_node *node) {
   return LLVMBuildIntCast2(e->builder, value, e->i64, is_signed, "");
 }
 
+static bool is_number(LLVMValueRef value, uint64_t number) {
+  return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) == number;
+}
+
 static LLVMValueRef multiply(emitter *e, LLVMValueRef a, LLVMValueRef b) {
-  return LLVMBuildNSWMul(e->builder, a, b, "");
+  if (is_number(b, 1)) return a;
+  return is_number(a, 1) ? b : LLVMBuildNSWMul(e->builder, a, b, "");
 }
 
 static view *view_of(emitter *e, const tvms_buffer *buffer) {
@@ -232,7 +238,7 @@ LLVMValueRef tvms_emit_address(emitter *e, view *v, const tvms_node *node,
   for (uint32_t i = 0; i < count; i++) {
     if (e->options->checked) check_index(e, v, node, i, indices[i], span);
     LLVMValueRef step = multiply(e, indices[i], v->strides[i]);
-    flat = LLVMBuildNSWAdd(e->builder, flat, step, "");
+    flat = is_number(flat, 0) ? step : LLVMBuildNSWAdd(e->builder, flat, step, "");
   }
   LLVMTypeRef type = tvms_emit_memory_type(e, buffer->element, span);
   return LLVMBuildInBoundsGEP2(e->builder, type, v->data, &flat, 1, "");
@@ -259,8 +265,21 @@ typedef struct {
   tvms_span span;
 } access_path;
 
+// The first lane of a ramp, or of one that the same number is added to in every lane.
+static LLVMValueRef first_lane(emitter *e, const tvms_node *index) {
+  if (index->kind == TVMS_NODE_RAMP)
+    return tvms_emit_expr(e, tvms_as_ramp(index)->base);
+  const tvms_binary *sum = tvms_as_binary(index);
+  bool left = sum->a->kind == TVMS_NODE_BROADCAST;
+  const tvms_node *more = left ? sum->a : sum->b;
+  LLVMValueRef added = tvms_emit_expr(e, tvms_as_broadcast(more)->value);
+  LLVMValueRef first = first_lane(e, left ? sum->b : sum->a);
+  return LLVMBuildNSWAdd(e->builder, first, added, "");
+}
+
+// `first_only`: indices of several lanes are ramps, and the place of their first lane is asked for only.
 static access_path open_access(emitter *e, const tvms_node *buffer, tvms_list indices,
-                               tvms_span span) {
+                               bool first_only, tvms_span span) {
   tvms_arena *arena = &e->context->scratch;
   access_path path = {tvms_emit_use_buffer(e, buffer, span),
                       buffer,
@@ -271,7 +290,9 @@ static access_path open_access(emitter *e, const tvms_node *buffer, tvms_list in
   bool before = e->in_index;
   e->in_index = true;
   for (uint32_t i = 0; i < indices.len; i++) {
-    path.values[i] = tvms_emit_expr(e, indices.items[i]);
+    bool first = first_only && indices.items[i]->dtype.lanes > 1;
+    path.values[i] =
+        first ? first_lane(e, indices.items[i]) : tvms_emit_expr(e, indices.items[i]);
   }
   e->in_index = before;
   return path;
@@ -362,29 +383,18 @@ static uint32_t last_step(const tvms_buffer_load *load, uint32_t lanes) {
   return short_step(indices.items[indices.len - 1]);
 }
 
-// Every `step`-th element from the place of the first lane on. Nothing behind the last lane is
-// read; with a step of two the second of two vectors ends with it.
+// Every `step`-th element from the place of the first lane on. Nothing behind the last lane is read.
 static LLVMValueRef load_steps(emitter *e, access_path *path, tvms_dtype element,
                                uint32_t lanes, uint32_t step) {
-  bool halves = step == 2;
+  LLVMValueRef place = place_of(e, path, 0);
+  if (step == 2) return tvms_emit_load_halves(e, element, place, lanes, path->span);
   uint32_t all = (lanes - 1) * step + 1;
   LLVMValueRef picked[MOST_STEPS];
-  for (uint32_t i = 0; i < lanes; i++) {
-    // In the second vector everything lies one further.
-    uint32_t at = i * step + (halves && i * step >= lanes ? 1 : 0);
-    picked[i] = LLVMConstInt(e->i32, at, false);
-  }
-  tvms_dtype wide = tvms_dtype_with_lanes(element, (int)(halves ? lanes : all));
-  LLVMValueRef place = place_of(e, path, 0);
-  LLVMValueRef first = tvms_emit_load(e, wide, place, path->span);
-  LLVMValueRef second = LLVMGetUndef(LLVMTypeOf(first));
-  if (halves) {
-    LLVMTypeRef type = tvms_emit_memory_type(e, element, path->span);
-    LLVMValueRef behind = tvms_emit_int(e, (int64_t)lanes - 1);
-    place = LLVMBuildInBoundsGEP2(e->builder, type, place, &behind, 1, "");
-    second = tvms_emit_load(e, wide, place, path->span);
-  }
-  return LLVMBuildShuffleVector(e->builder, first, second,
+  for (uint32_t i = 0; i < lanes; i++)
+    picked[i] = LLVMConstInt(e->i32, i * step, false);
+  tvms_dtype wide = tvms_dtype_with_lanes(element, (int)all);
+  LLVMValueRef loaded = tvms_emit_load(e, wide, place, path->span);
+  return LLVMBuildShuffleVector(e->builder, loaded, LLVMGetUndef(LLVMTypeOf(loaded)),
                                 LLVMConstVector(picked, lanes), "");
 }
 
@@ -394,16 +404,15 @@ LLVMValueRef tvms_emit_buffer_load(emitter *e, const tvms_node *node) {
   bool together;
   uint32_t lanes = index_lanes(load->indices, &together);
   LLVMValueRef predicate = load->predicate ? tvms_emit_expr(e, load->predicate) : NULL;
-  access_path path = open_access(e, load->buffer, load->indices, node->span);
+  bool free = !predicate && !e->options->checked && lanes > 1;
+  bool whole = free && together && is_compact(load->buffer);
+  uint32_t step = free && !whole ? last_step(load, lanes) : 0;
+  access_path path =
+      open_access(e, load->buffer, load->indices, whole || step, node->span);
   if (lanes == 1) return load_lane(e, &path, element, predicate, 0);
   if (element.lanes > 1) tvms_emit_refuse(e, node->span, "a vector of vectors");
-  bool whole = together && is_compact(load->buffer) && !predicate;
-  if (whole && !e->options->checked) {
-    return tvms_emit_load(e, node->dtype, place_of(e, &path, 0), node->span);
-  }
-  uint32_t step = last_step(load, lanes);
-  if (step && !predicate && !e->options->checked)
-    return load_steps(e, &path, element, lanes, step);
+  if (whole) return tvms_emit_load(e, node->dtype, place_of(e, &path, 0), node->span);
+  if (step) return load_steps(e, &path, element, lanes, step);
   LLVMValueRef result = LLVMGetUndef(tvms_emit_type(e, node->dtype, node->span));
   for (uint32_t i = 0; i < lanes; i++) {
     LLVMValueRef value = load_lane(e, &path, element, predicate, i);
@@ -436,7 +445,9 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
       store->predicate ? tvms_emit_expr(e, store->predicate) : NULL;
   bool together;
   uint32_t lanes = index_lanes(store->indices, &together);
-  access_path path = open_access(e, store->buffer, store->indices, node->span);
+  bool whole = together && is_compact(store->buffer) && !predicate
+               && !e->options->checked && lanes > 1;
+  access_path path = open_access(e, store->buffer, store->indices, whole, node->span);
   if (lanes == 1) {
     e->stores |= e->loop ? STORES_ELEMENTS | STORES_ELEMENTS_IN_LOOPS : STORES_ELEMENTS;
     store_lane(e, &path, element, predicate, value, 0);
@@ -445,8 +456,7 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
   e->stores |= STORES_VECTORS;
   if (element.lanes > 1) tvms_emit_refuse(e, node->span, "a vector of vectors");
   if (store->value->dtype.lanes <= 1) value = tvms_emit_splat(e, value, lanes);
-  bool whole = together && is_compact(store->buffer) && !predicate;
-  if (whole && !e->options->checked) {
+  if (whole) {
     tvms_dtype vector = tvms_dtype_with_lanes(element, (int)lanes);
     tvms_emit_store(e, vector, value, place_of(e, &path, 0), node->span);
     return;

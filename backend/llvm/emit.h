@@ -43,6 +43,17 @@ typedef struct {
   uint32_t boxes;
 } live_memory;
 
+// A load of every second element (backend/llvm/strided.h), for those that come behind it in its block.
+typedef struct {
+  LLVMBasicBlockRef block;
+  LLVMValueRef place, first;
+  LLVMValueRef TVMS_NULLABLE second;  // NULL: it has a neighbour already
+  tvms_dtype element;
+  uint32_t lanes;
+} strided_load;
+
+enum { MOST_STRIDED = 32 };
+
 // Where break and continue go. What was allocated inside of the loop is freed on the way:
 // all of emitter.memory above `memory`.
 typedef struct loop_target {
@@ -100,9 +111,11 @@ typedef struct {
   TVMS_VEC(live_memory) memory;         // live allocations, innermost last
   uint64_t frame;                       // bytes of buffers in the frame
   loop_target *loop;
-  uint8_t stores;    // what it stores: STORES_
-  bool in_parallel;  // its code is the steps of a parallel loop
-  bool in_index;     // integer arithmetic cannot overflow: it makes an index
+  strided_load strided[MOST_STRIDED];  // the last ones
+  uint32_t strided_count;              // of all
+  uint8_t stores;                      // what it stores: STORES_
+  bool in_parallel;                    // its code is the steps of a parallel loop
+  bool in_index;  // integer arithmetic cannot overflow: it makes an index
 } emitter;
 
 // Emits the code of one of two alternatives, and gives its value (tvms_emit_choose).

@@ -362,6 +362,31 @@ static tvms_node *term_of(tvms_line_writer *w, uint32_t at,
   return p->guarded_term;
 }
 
+typedef struct {
+  tvms_unit *unit;
+  const tvms_node *line;
+} striding;
+
+static tvms_walk_step find_stride(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  const striding *s = self;
+  int64_t step;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  bool strides = tvms_cpu_step_of(s->unit, load->buffer, load->indices, s->line, &step)
+                 && step > 1;
+  return strides ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// Are all steps of the sum written out for one step of the tile after the other? Where lanes are picked
+// from what is loaded, only then is it needed for a short time, though neighbours use it, too.
+static bool goes_step_by_step(tvms_line_writer *w, const tvms_line_member *m) {
+  if (w->chunk.tile <= 1 || w->chunk.lanes <= 1 || tvms_line_taps(m) < 0) return false;
+  striding s = {w->unit, m->stage.axes[m->own[m->own_count - 1]].var};
+  tvms_visitor visitor = {.self = &s, .enter = find_stride};
+  return !tvms_walk(&w->unit->context->memory, m->term, &visitor);
+}
+
 // Sums of all elements of the chunk in registers, step by step in the order of the text.
 static tvms_node *column_chunk(tvms_line_writer *w, uint32_t at) {
   static const char *const names[] = {"k", "k1", "k2", "k3"};
@@ -389,9 +414,15 @@ static tvms_node *column_chunk(tvms_line_writer *w, uint32_t at) {
   tvms_node *value = combined(w, m, before, now_in_segment(w, at, term));
   if (guards.tile) w->guard = tvms_line_as_now(w, guards.tile);
   stored = tvms_cpu_store(w->unit, sums, tvms_list_copy(w->unit, &w->place, 1), value);
+  tvms_node *step = goes_step_by_step(w, m) ? e.step : NULL;
+  if (step) e.step = NULL;
   stored = tvms_line_close(w, &e, false, stored);
   w->guard = NULL;
-  tvms_stmt_push(w->unit, &stmts, around_sums(w, m, &guards, vars, stored));
+  stored = around_sums(w, m, &guards, vars, stored);
+  if (step)
+    stored = tvms_cpu_loop(w->unit, step, number(w, w->chunk.tile), TVMS_FOR_UNROLLED,
+                           stored);
+  tvms_stmt_push(w->unit, &stmts, stored);
   if (w->plan->places[at].how != TVMS_LINE_OF_CHUNK) {
     e = tvms_line_open(w);
     value = tvms_buffer_load_new(w->unit, sums, &w->place, 1, NULL, TVMS_NO_SPAN);

@@ -1,0 +1,14 @@
+// Loads of every second element: those beside each other share what they take.
+#ifndef TVMS_BACKEND_LLVM_STRIDED_H
+#define TVMS_BACKEND_LLVM_STRIDED_H
+
+#include "backend/llvm/emit.h"
+
+// Every second one of 2 * `lanes` - 1 elements from `place` on. Nothing behind the last one is read.
+//
+// Where the code in front, without a branch, has loaded as much from the element before on, all
+// that lies between is read in two vectors for both: neither reads what the other does not.
+LLVMValueRef tvms_emit_load_halves(emitter *e, tvms_dtype element, LLVMValueRef place,
+                                   uint32_t lanes, tvms_span span);
+
+#endif
