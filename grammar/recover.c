@@ -238,8 +238,43 @@ static void empty_bracket(surf_parser *p, uint32_t end) {
   tvms_surface_push(p, TERMINAL_BAD, bracket.begin + 1, end, 0);
 }
 
+// The first line between the innermost bracket of `begin` and `line` that looks like a statement of
+// an open block, as `b = g(y)` below `a = f(x` does: it was taken for an argument. `line` if there
+// is none.
+static uint32_t first_swallowed(surf_parser *p, uint32_t begin, uint32_t line) {
+  const char *text = text_of(p);
+  for (uint32_t at = begin; at < line; at++) {
+    if (text[at] != '\n') continue;
+    uint32_t next = at + 1, first;
+    if (next >= line) break;
+    uint32_t column = tvms_indentation_column(&p->layout, next, &first);
+    uint32_t word = first;
+    while (may_begin_statement(text[word]) || (text[word] >= '0' && text[word] <= '9'))
+      word++;
+    word += (uint32_t)strspn(text + word, " ");
+    bool binds = text[word] == '=' && text[word + 1] != '=';
+    if (binds && may_begin_statement(text[first])
+        && tvms_indentation_is_level(&p->layout, column))
+      return next;
+  }
+  return line;
+}
+
+// Brackets that were opened behind `place` are forgotten.
+static void drop_brackets(surf_parser *p, uint32_t place) {
+  while (p->layout.brackets.len > 2
+         && p->layout.brackets.items[p->layout.brackets.len - 1].begin >= place) {
+    p->layout.brackets.len--;
+    p->layout.lexer.depth--;
+  }
+}
+
 static void restart_at(surf_parser *p, uint32_t line, bool report) {
   uint32_t header = line;
+  if (tvms_indentation_depth(&p->layout) > 0) {
+    line = first_swallowed(p, p->layout.brackets.items[1].begin, line);
+    if (line < header) drop_brackets(p, line);
+  }
   line = with_decorators(p, line, p->layout.first.begin);
   tvms_token first = p->layout.first;
   uint32_t end = trim_end(p, first.begin, line);

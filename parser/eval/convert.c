@@ -235,9 +235,10 @@ static void explain_type(tvms_reader *reader, tvms_diag *diag, tvms_ref ref,
     tvms_diag_remark(diags, diag, "%s is R.Tensor(shape, dtype)", other);
   } else if (explain_order(reader, diag, ref, expected, value)) {
     return;
-  } else if (is_uncalled(value) && !dtype) {
+  } else if (is_uncalled(value) && !dtype
+             && (named || tvms_reader_at(reader, ref)->kind == TVMS_SURF_ATTRIBUTE)) {
     int len = (int)(span.end - span.begin);
-    tvms_diag_remark(diags, diag, "call it: %.*s(...)", len > 60 ? 0 : len,
+    tvms_diag_remark(diags, diag, "call it: %.*s(...)", len,
                      reader->surface->source->text + span.begin);
   } else if (value.kind == TVMS_EVAL_INT
              && strncmp(expected, "a tuple or list", 15) == 0
