@@ -5,6 +5,7 @@
 #include "driver/native.h"
 #include "interp/interp.h"
 #include "interp/relax_ops.h"
+#include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/manager.h"
 #include "passes/pipeline.h"
@@ -329,6 +330,25 @@ tvms_module *tvms_runnable_lowered(const tvms_program *program, const char *entr
   return lower(program, module, lowering);
 }
 
+static tvms_walk_step find_object(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self, (void)role;
+  bool found = node->kind == TVMS_NODE_CALL
+               && tvms_call_opcode(node) == TVMS_TIR_anylist_setitem_call_packed;
+  return found ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// Objects are of libraries: code that tells where it failed has none.
+static bool has_objects(const tvms_module *module) {
+  tvms_visitor visitor = {.enter = find_object};
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    tvms_node *function = module->members[i].function;
+    bool compiled = function && function->kind == TVMS_NODE_PRIM_FUNC;
+    if (compiled && !tvms_walk(&module->context->memory, function, &visitor))
+      return true;
+  }
+  return false;
+}
+
 tvms_module *tvms_runnable_host(const tvms_program *program, const char *entry) {
   tvms_context *context = program->context;
   tvms_program *copy = tvms_copy_program(program);
@@ -336,8 +356,8 @@ tvms_module *tvms_runnable_host(const tvms_program *program, const char *entry) 
   tvms_trial_begin(&trial, &context->diags);
   tvms_module *module = tvms_runnable_lowered(copy, entry, "LambdaLift,host");
   const tvms_member *found = module ? tvms_runnable_entry(module, entry) : NULL;
-  bool whole =
-      found && found->function->kind == TVMS_NODE_PRIM_FUNC && !context->diags.errors;
+  bool whole = found && found->function->kind == TVMS_NODE_PRIM_FUNC
+               && !context->diags.errors && !has_objects(module);
   tvms_trial_drop(&trial);
   if (whole) return module;
   tvms_copy_destroy(copy, module);

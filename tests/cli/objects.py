@@ -262,6 +262,37 @@ class Objects(unittest.TestCase):
             self.assertIn("match_cast: a tensor of 1 dimensions and float32 is expected", f("any", ("f", [1, 2], [1, 2]), True))
             self.assertIn("out of memory", f("chosen", ("f", [12], [0] * 12), ("q", [2], [1 << 40, 1 << 40]), ("?", [], [True])))
 
+    def test_recursive_functions_give_what_grows(self):
+        text = HEAD + """
+    @R.function(private=True)
+    def grow(x: R.Tensor(("n",), "float32"), k: R.Prim("int64")) -> R.Tensor("float32", ndim=1):
+        n = T.int64()
+        cls = Module
+        if R.prim_value(k > 0):
+            y = R.concat((x, x), axis=0)
+            z: R.Tensor("float32", ndim=1) = cls.grow(y, R.prim_value(k - 1))
+            r: R.Tensor("float32", ndim=1) = z
+        else:
+            r: R.Tensor("float32", ndim=1) = x
+        return r
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), k: R.Prim("int64")) -> R.Tensor("float32", ndim=1):
+        m = T.int64()
+        cls = Module
+        y: R.Tensor("float32", ndim=1) = cls.grow(x, k)
+        z = R.match_cast(y, R.Tensor((m,), "float32"))
+        return R.add(z, z)
+"""
+        for f in self.build(text):
+            for k in range(4):
+                self.assertEqual(f("main", ("f", [2], [1, 2]), k), ("f", [2 << k], [2, 4] * (1 << k)))
+
+    def test_bench_interprets_what_has_objects(self):
+        p = tvms("bench", "-", "--entry", "create", "--repeat", "2", stdin=CACHE)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        self.assertIn(b"create: median", p.stdout)
+
     def test_functions_are_chosen(self):
         text = HEAD + """
     @R.function(private=True)

@@ -236,30 +236,10 @@ static tvms_host_value *TVMS_NULLABLE allocate_storage(tvms_host *h,
   if (size->kind != TVMS_HOST_SHAPE || size->dims.len != 1)
     return tvms_host_refuse(h, call->head.span, "its size is not a number of bytes");
   tvms_host_value *storage = tvms_host_value_new(h, TVMS_HOST_STORAGE);
-  if (tvms_host_is_late(h, size->dims)) {
-    const tvms_host_value *memory =
-        tvms_host_late_tensor(h, "memory", TVMS_DTYPE(UINT, 8), size->dims);
-    storage->data = memory->data;
-    return storage;
-  }
+  // Its size may be more than 64 bits can say: each tensor has memory of its own then, which is checked.
+  if (tvms_host_is_late(h, size->dims)) return storage;
   storage->number = tvms_host_take(h, size->dims.items[0]);
   return storage->number ? storage : NULL;
-}
-
-// The pointer to a byte of a storage.
-static tvms_node *place_in(tvms_host *h, const tvms_host_value *storage,
-                           const tvms_host_value *offset) {
-  bool begins = tvms_node_is_int(offset->number, 0);
-  if (!storage->data) {
-    tvms_node *at = storage->number;
-    if (!begins)
-      at = tvms_binary_new(h->unit, TVMS_NODE_ADD, at, offset->number, TVMS_NO_SPAN);
-    return tvms_host_place(h, at);
-  }
-  if (begins) return storage->data;
-  tvms_node *args[] = {storage->data, offset->number};
-  return tvms_call_new_of(h->unit, TVMS_DTYPE(HANDLE, 64),
-                          TVMS_TIR_handle_add_byte_offset, args, 2, TVMS_NO_SPAN);
 }
 
 static tvms_host_value *TVMS_NULLABLE allocate_in(tvms_host *h, const tvms_call *call,
@@ -273,8 +253,12 @@ static tvms_host_value *TVMS_NULLABLE allocate_in(tvms_host *h, const tvms_call 
               && call->args.items[3]->kind == TVMS_NODE_DTYPE_IMM;
   if (!good) return tvms_host_refuse(h, call->head.span, "its storage is not known");
   tvms_dtype dtype = tvms_as_dtype_imm(call->args.items[3])->value;
+  if (!storage->number) return tvms_host_tensor(h, name, dtype, shape->dims, NULL);
+  tvms_node *at = storage->number;
+  if (!tvms_node_is_int(offset->number, 0))
+    at = tvms_binary_new(h->unit, TVMS_NODE_ADD, at, offset->number, TVMS_NO_SPAN);
   tvms_node *buffer =
-      tvms_host_declare(h, name, dtype, shape->dims, place_in(h, storage, offset));
+      tvms_host_declare(h, name, dtype, shape->dims, tvms_host_place(h, at));
   tvms_host_value *value =
       tvms_host_tensor(h, name, dtype, shape->dims, tvms_as_buffer(buffer)->data);
   value->buffer = buffer;

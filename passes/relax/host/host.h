@@ -29,19 +29,17 @@ typedef enum {
 typedef struct tvms_host_value tvms_host_value;
 struct tvms_host_value {
   tvms_host_kind kind;
-  tvms_dtype dtype;  // TENSOR: of its elements
-  tvms_list dims;    // TENSOR, SHAPE
-  tvms_node *TVMS_NULLABLE
-      data;  // TENSOR: the pointer; STORAGE: likewise, if it is no part of the
-             // workspace; OBJECT: the list
+  tvms_dtype dtype;                 // TENSOR: of its elements
+  tvms_list dims;                   // TENSOR, SHAPE
+  tvms_node *TVMS_NULLABLE data;    // TENSOR: the pointer; OBJECT: the list
   tvms_node *TVMS_NULLABLE buffer;  // TENSOR: with these sizes, if it is declared
   tvms_node *TVMS_NULLABLE
-      number;  // NUMBER; STORAGE: where it begins, in bytes; CHOICE: which it is
+      number;  // NUMBER; STORAGE: where it begins, in bytes, NULL: it has no memory; CHOICE: which it is
   tvms_host_value **fields;  // TUPLE; FUNCTION: what it has captured; CHOICE: of what
   uint32_t count;
   uint32_t member;                     // FUNCTION
   uint32_t index;                      // OBJECT: of the item
-  tvms_host_value *TVMS_NULLABLE box;  // TENSOR, STORAGE: the object whose memory it is
+  tvms_host_value *TVMS_NULLABLE box;  // TENSOR: the object whose memory it is
   tvms_host_value *TVMS_NULLABLE
       memory;      // NUMBER, SHAPE, CHOICE: where a branch writes it
   uint32_t depth;  // branches that it was made in

@@ -300,26 +300,6 @@ static const tvms_node *TVMS_NULLABLE result_type(const tvms_host *h) {
   return value->sinfo ? value->sinfo : h->source->ret;
 }
 
-// Where all sizes of a result are told by the parameters, callers may know them before the body
-// is there: of a recursive function.
-static void size_results(tvms_host *h, const tvms_node_vec *results) {
-  const tvms_node *ret = h->source->ret;
-  for (uint32_t i = 0; i < results->len && !h->failed; i++) {
-    if (!results->items[i]) continue;
-    tvms_buffer *buffer = tvms_as_buffer(results->items[i]);
-    bool typed = ret && i < tvms_host_leaves(ret);
-    const tvms_node *type = typed ? tvms_host_leaf_type(ret, i) : NULL;
-    if (type && type->kind != TVMS_NODE_SINFO_TENSOR) continue;
-    tvms_list dims;
-    if (!type || !tvms_sinfo_dims(type, &dims))
-      tvms_host_refuse(
-          h, h->source->head.span,
-          "it calls itself, and its type does not say the sizes of its result");
-    else
-      tvms_host_exprs(h, dims, h->source->head.span, &buffer->shape);
-  }
-}
-
 // Result `at`, a tensor, is an object: callers cannot know its sizes.
 static void make_object(tvms_host *h, uint32_t at, tvms_node_vec *results,
                         tvms_strbuf *pattern) {
@@ -330,6 +310,24 @@ static void make_object(tvms_host *h, uint32_t at, tvms_node_vec *results,
   h->params.items[h->input_count + at] = object_result(h, at, results->len == 1);
   h->buffers.items[h->input_count + at] = NULL;
   results->items[at] = NULL;
+}
+
+// Callers know the results of a recursive function before its body is there: a tensor of which the type does
+// not say the sizes, by those of the parameters, is an object.
+static void size_results(tvms_host *h, tvms_node_vec *results, tvms_strbuf *pattern) {
+  const tvms_node *ret = h->source->ret;
+  for (uint32_t i = 0; i < results->len && !h->failed; i++) {
+    if (!results->items[i]) continue;
+    tvms_buffer *buffer = tvms_as_buffer(results->items[i]);
+    bool typed = ret && i < tvms_host_leaves(ret);
+    const tvms_node *type = typed ? tvms_host_leaf_type(ret, i) : NULL;
+    if (type && type->kind != TVMS_NODE_SINFO_TENSOR) continue;
+    tvms_list dims;
+    if (!type || !tvms_sinfo_dims(type, &dims) || !tvms_host_knows(h, dims))
+      make_object(h, i, results, pattern);
+    else
+      tvms_host_exprs(h, dims, h->source->head.span, &buffer->shape);
+  }
 }
 
 // Do callers not know what memory a leaf of the result needs?
@@ -459,7 +457,7 @@ static void make_function(tvms_host *h, tvms_host_function *made) {
   function->name = h->source->name;
   function->head.flags = (h->source->head.flags & TVMS_FLAG_PRIVATE) | TVMS_FLAG_S_TIR;
   if (made->recursive && !h->failed) {
-    size_results(h, &results);
+    size_results(h, &results, &pattern);
     set_params(h, function);
     made->made = function;
   }

@@ -78,11 +78,27 @@ static tvms_host_value *TVMS_NULLABLE make_tuple(tvms_host *h, const tvms_call *
   return h->failed ? NULL : value;
 }
 
+// A field of an object is taken when it runs.
+static tvms_host_value *TVMS_NULLABLE object_item(tvms_host *h, const tvms_call *call,
+                                                  const tvms_host_value *object,
+                                                  const tvms_host_value *index) {
+  tvms_node_vec args = {0};
+  tvms_vec_push(tvms_host_memory(h), &args, tvms_host_item(h, object));
+  tvms_vec_push(tvms_host_memory(h), &args, index->number);
+  tvms_host_value *field =
+      tvms_host_make(h, "vm.builtin.tuple_getitem", &args, call->head.span);
+  tvms_vec_fini(tvms_host_memory(h), &args);
+  if (!call->head.sinfo) return field;
+  return tvms_host_unboxed(h, call->head.sinfo, field,
+                           "a field of a tuple: ", call->head.span);
+}
+
 static tvms_host_value *TVMS_NULLABLE tuple_item(tvms_host *h, const tvms_call *call) {
-  const tvms_host_value *tuple = argument(h, call, 0, TVMS_HOST_TUPLE);
+  const tvms_host_value *tuple = same(h, call);
   const tvms_host_value *index = tuple ? argument(h, call, 1, TVMS_HOST_NUMBER) : NULL;
   if (!index) return NULL;
-  for (uint32_t i = 0; i < tuple->count; i++) {
+  if (tuple->kind == TVMS_HOST_OBJECT) return object_item(h, call, tuple, index);
+  for (uint32_t i = 0; tuple->kind == TVMS_HOST_TUPLE && i < tuple->count; i++) {
     if (tvms_node_is_int(index->number, i)) return tuple->fields[i];
   }
   return tvms_host_refuse(h, call->head.span, "which field it takes is not known");

@@ -66,6 +66,14 @@ tvms_node *tvms_host_expr(tvms_host *h, tvms_node *expr, tvms_span span) {
   return tvms_clone(h->unit, expr, &h->known);
 }
 
+bool tvms_host_knows(tvms_host *h, tvms_list exprs) {
+  tvms_visitor visitor = {.self = h, .enter = find_unknown};
+  for (uint32_t i = 0; i < exprs.len; i++) {
+    if (!tvms_walk(tvms_host_memory(h), exprs.items[i], &visitor)) return false;
+  }
+  return true;
+}
+
 bool tvms_host_exprs(tvms_host *h, tvms_list exprs, tvms_span span, tvms_list *made) {
   *made = tvms_list_copy(h->unit, exprs.items, exprs.len);
   for (uint32_t i = 0; i < exprs.len && !h->failed; i++)

@@ -16,6 +16,9 @@ tvms_node *TVMS_NULLABLE tvms_host_expr(tvms_host *h, tvms_node *expr, tvms_span
 // The same for each item.
 bool tvms_host_exprs(tvms_host *h, tvms_list exprs, tvms_span span, tvms_list *made);
 
+// Are all sizes in these expressions known?
+bool tvms_host_knows(tvms_host *h, tvms_list exprs);
+
 // The value of an expression of TIR.
 tvms_host_value *tvms_host_number(tvms_host *h, tvms_node *number);
 
