@@ -6,6 +6,7 @@
 
 #include "ir/build.h"
 #include "ir/object.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 
@@ -78,4 +79,11 @@ int tvms_host_device_type(const tvms_node *config) {
 const char *TVMS_NULLABLE tvms_host_device_name(const tvms_node *config) {
   const device *found = device_of(config);
   return found ? found->name : NULL;
+}
+
+void tvms_host_target_report(tvms_context *context, const tvms_node *function,
+                             const char *name, const char *pass) {
+  tvms_diag *diag =
+      tvms_diag_report(&context->diags, TVMS_D_no_target, function->span, name, pass);
+  tvms_diag_remark(&context->diags, diag, "run BindTarget{target=llvm} before it");
 }

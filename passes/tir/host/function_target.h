@@ -30,4 +30,8 @@ enum {
   TVMS_HOST_DEVICE_HEXAGON = 16,
 };
 
+// Reports that a pass needs the target of a function that has none, and what gives it one.
+void tvms_host_target_report(tvms_context *context, const tvms_node *function,
+                             const char *name, const char *pass);
+
 #endif

@@ -268,7 +268,7 @@ static const char *kind_of_target(tvms_unit *unit, const tvms_node *function) {
   const char *name = tvms_symbol_text(unit->context, tvms_as_prim_func(function)->name);
   const tvms_node *config = tvms_host_target_of(function);
   if (!config) {
-    tvms_diag_report(diags, TVMS_D_no_target, function->span, name, "LowerIntrin");
+    tvms_host_target_report(unit->context, function, name, "LowerIntrin");
     return NULL;
   }
   const char *kind = tvms_host_target_kind(config);

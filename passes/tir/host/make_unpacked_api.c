@@ -148,8 +148,7 @@ static tvms_node *unpack(tvms_pass_run *run, tvms_unit *unit, tvms_node *old) {
   if (!symbol) return function;
   const tvms_node *config = tvms_host_target_of(function);
   if (!config) {
-    tvms_diag_report(&unit->context->diags, TVMS_D_no_target, function->span, symbol,
-                     "MakeUnpackedAPI");
+    tvms_host_target_report(unit->context, function, symbol, "MakeUnpackedAPI");
     return function;
   }
   tvms_node *host = tvms_host_target_to_be(unit, config);

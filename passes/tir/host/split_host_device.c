@@ -363,8 +363,9 @@ static bool have_targets(tvms_pass_run *run) {
     const tvms_member *member = &run->module->members[i];
     if (!member->function || member->function->kind != TVMS_NODE_PRIM_FUNC) continue;
     if (tvms_host_target_of(member->function)) continue;
-    tvms_diag_report(&run->context->diags, TVMS_D_no_target, member->function->span,
-                     tvms_symbol_text(run->context, member->name), "SplitHostDevice");
+    tvms_host_target_report(run->context, member->function,
+                            tvms_symbol_text(run->context, member->name),
+                            "SplitHostDevice");
     all = false;
   }
   return all;

@@ -94,8 +94,9 @@ static void verify(tvms_pass_run *run, const tvms_node *function) {
   const tvms_node *config = tvms_host_target_of(function);
   if (!config) {
     if (tvms_release_has(run->module->dialect, TVMS_FACT_memory_has_target))
-      tvms_diag_report(&context->diags, TVMS_D_no_target, function->span,
-                       tvms_symbol_text(context, prim_func->name), "VerifyMemory");
+      tvms_host_target_report(context, function,
+                              tvms_symbol_text(context, prim_func->name),
+                              "VerifyMemory");
     return;
   }
   int64_t convention = 0;
