@@ -21,6 +21,7 @@
 #define USE_DEPENDENT_LAUNCH   "tirx.use_programtic_dependent_launch"
 #define USE_COOPERATIVE_LAUNCH "tirx.use_cooperative_launch"
 #define USE_DYNAMIC_MEMORY     "tirx.use_dyn_shared_memory"
+#define CLASSIC_DYNAMIC_MEMORY "tir.use_dyn_shared_memory"
 #define DYNAMIC_BYTES          "tirx.dyn_smem_bytes"
 
 enum { LAUNCHED = 1, CALLED_AS_EXTERN = 2 };
@@ -44,7 +45,9 @@ typedef struct {
   TVMS_VEC(launch_axis) axes;  // in order of their first use
   tvms_node_vec binds;         // BIND, in order
   tvms_node *TVMS_NULLABLE declared_bytes;
-  tvms_node *TVMS_NULLABLE dynamic;  // BUFFER in dynamic shared memory
+  bool dynamic;                // there is dynamic shared memory:
+  tvms_list dynamic_extents;   // so many
+  tvms_dtype dynamic_element;  // of these
   bool dependent;
   bool cooperative;
 } kernel_info;
@@ -62,10 +65,18 @@ static void note_axis(kernel_info *info, const tvms_attr_stmt *attr) {
   tvms_vec_push(&info->run->context->memory, &info->axes, axis);
 }
 
-static bool is_dynamic(const tvms_context *context, const tvms_node *buffer) {
-  const char *scope = tvms_storage_scope_of(context, buffer);
-  return tvms_storage_rank_of(scope) == TVMS_STORAGE_SHARED
-         && !strcmp(tvms_storage_tag_of(scope), ".dyn");
+// Memory that is allocated for the pointer `data` counts if it is shared and dynamic.
+static void note_memory(kernel_info *info, const tvms_node *data, tvms_list extents,
+                        tvms_dtype element) {
+  const tvms_node *type = data->sinfo;
+  if (info->dynamic || !type || type->kind != TVMS_NODE_SINFO_POINTER) return;
+  tvms_sym symbol = tvms_as_sinfo_pointer(type)->scope;
+  if (!symbol) return;  // global
+  const char *scope = tvms_symbol_text(info->run->context, symbol);
+  info->dynamic = tvms_storage_rank_of(scope) == TVMS_STORAGE_SHARED
+                  && !strcmp(tvms_storage_tag_of(scope), ".dyn");
+  info->dynamic_extents = extents;
+  info->dynamic_element = element;
 }
 
 static tvms_walk_step note_launch(void *self, tvms_node *node, tvms_field_role role) {
@@ -73,9 +84,13 @@ static tvms_walk_step note_launch(void *self, tvms_node *node, tvms_field_role r
   (void)role;
   if (node->kind == TVMS_NODE_BIND)
     tvms_vec_push(&info->run->context->memory, &info->binds, node);
-  if (node->kind == TVMS_NODE_ALLOC_BUFFER && !info->dynamic) {
-    tvms_node *buffer = tvms_as_alloc_buffer(node)->buffer;
-    if (is_dynamic(info->run->context, buffer)) info->dynamic = buffer;
+  if (node->kind == TVMS_NODE_ALLOC_BUFFER) {
+    const tvms_buffer *buffer = tvms_as_buffer(tvms_as_alloc_buffer(node)->buffer);
+    note_memory(info, buffer->data, buffer->shape, buffer->element);
+  }
+  if (node->kind == TVMS_NODE_ALLOCATE) {
+    const tvms_allocate *alloc = tvms_as_allocate(node);
+    note_memory(info, alloc->var, alloc->extents, alloc->element);
   }
   if (node->kind != TVMS_NODE_ATTR_STMT) return TVMS_WALK_ON;
   tvms_attr_stmt *attr = tvms_as_attr_stmt(node);
@@ -119,10 +134,12 @@ static bool is_kernel(const kernel_info *info) {
 static tvms_node *tags_of(const kernel_info *info, tvms_unit *unit) {
   tvms_node_vec tags = {0};
   tvms_memory *memory = &unit->context->memory;
+  bool tirx = tvms_release_has(unit->dialect, TVMS_FACT_tir_is_tirx);
+  const char *memory_tag = tirx ? USE_DYNAMIC_MEMORY : CLASSIC_DYNAMIC_MEMORY;
   const char *more[] = {
       info->dependent ? USE_DEPENDENT_LAUNCH : NULL,
       info->cooperative ? USE_COOPERATIVE_LAUNCH : NULL,
-      info->dynamic || info->declared_bytes ? USE_DYNAMIC_MEMORY : NULL,
+      info->dynamic || info->declared_bytes ? memory_tag : NULL,
   };
   for (uint32_t i = 0; i < info->axes.len + 3; i++) {
     const char *tag =
@@ -138,16 +155,18 @@ static tvms_node *tags_of(const kernel_info *info, tvms_unit *unit) {
 
 // ---- Calls ----
 
-static tvms_node *bytes_of(tvms_unit *unit, const tvms_node *buffer,
-                           tvms_node_map *known) {
-  const tvms_buffer *b = tvms_as_buffer(buffer);
+static tvms_node *dynamic_bytes(tvms_unit *unit, const kernel_info *info,
+                                tvms_node_map *known) {
+  tvms_dtype element = info->dynamic_element;
   tvms_node *size = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 1, TVMS_NO_SPAN);
-  for (uint32_t i = 0; i < b->shape.len; i++) {
-    tvms_node *extent = tvms_clone(unit, b->shape.items[i], known);
+  for (uint32_t i = 0; i < info->dynamic_extents.len; i++) {
+    tvms_node *extent = tvms_clone(unit, info->dynamic_extents.items[i], known);
     size = tvms_build_binary(unit, TVMS_NODE_MUL, size, extent, TVMS_NO_SPAN);
   }
-  int64_t bytes = ((int64_t)b->element.bits * b->element.lanes + 7) / 8;
-  tvms_node *each = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 64), bytes, TVMS_NO_SPAN);
+  int64_t bytes = ((int64_t)element.bits * element.lanes + 7) / 8;
+  bool wide = tvms_release_has(unit->dialect, TVMS_FACT_buffers_are_variables);
+  tvms_dtype dtype = wide ? TVMS_DTYPE(INT, 64) : TVMS_DTYPE(INT, 32);
+  tvms_node *each = tvms_int_imm_new(unit, dtype, bytes, TVMS_NO_SPAN);
   return tvms_build_binary(unit, TVMS_NODE_MUL, size, each, TVMS_NO_SPAN);
 }
 
@@ -170,7 +189,7 @@ static void push_extents(const kernel_info *info, tvms_unit *unit,
   if (info->declared_bytes)
     tvms_vec_push(memory, args, tvms_clone(unit, info->declared_bytes, &known));
   else if (info->dynamic)
-    tvms_vec_push(memory, args, bytes_of(unit, info->dynamic, &known));
+    tvms_vec_push(memory, args, dynamic_bytes(unit, info, &known));
   tvms_node_map_fini(&known);
 }
 
@@ -246,7 +265,9 @@ static tvms_node *lower_calls(tvms_pass_run *run, tvms_unit *unit,
                               tvms_node *function) {
   launching *l = run->state;
   const tvms_node *config = tvms_host_target_of(function);
-  l->host = tvms_host_of_target(config);
+  // Up to 0.22 the caller is code for its device, whoever may be its host.
+  bool hosts = !tvms_release_has(unit->dialect, TVMS_FACT_definitions_hold_bodies);
+  l->host = hosts ? tvms_host_of_target(config) : NULL;
   l->target = tvms_as_object_target(tvms_host_without(unit, config))->config;
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, l);
@@ -271,6 +292,18 @@ static tvms_node *drop_return(tvms_rewriter *r, tvms_node *node) {
   return node;
 }
 
+// Before 0.26 a return is the call of an operator.
+static tvms_node *drop_classic_return(tvms_rewriter *r, tvms_node *node) {
+  const launched_body *body = r->self;
+  const tvms_node *value = tvms_as_evaluate(node)->value;
+  if (tvms_call_opcode(value) != TVMS_TIR_ret) return node;
+  tvms_list args = tvms_as_call((tvms_node *)(uintptr_t)value)->args;
+  if (args.len == 1 && tvms_node_is_int(args.items[0], 0))
+    return body->keeps_returns ? node : NULL;
+  tvms_diag_report(&r->unit->context->diags, TVMS_D_kernel_returns, node->span);
+  return node;
+}
+
 static tvms_node *drop_dynamic_bytes(tvms_rewriter *r, tvms_node *node) {
   (void)r;
   return tvms_bytes_is(tvms_as_attr_stmt(node)->key, DYNAMIC_BYTES) ? NULL : node;
@@ -286,6 +319,7 @@ static tvms_node *launched(tvms_pass_run *run, tvms_unit *unit, tvms_node *funct
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &body);
   r.leave[TVMS_NODE_RETURN] = drop_return;
+  r.leave[TVMS_NODE_EVALUATE] = drop_classic_return;
   r.leave[TVMS_NODE_ATTR_STMT] = drop_dynamic_bytes;
   tvms_node *new = tvms_node_copy(unit, tvms_rewrite(&r, function));
   tvms_rewriter_fini(&r);
@@ -293,8 +327,9 @@ static tvms_node *launched(tvms_pass_run *run, tvms_unit *unit, tvms_node *funct
   kernel->ret = NULL;
   kernel->attrs = tvms_object_map_with(unit, kernel->attrs, "calling_conv",
                                        tvms_object_int_new(unit, 2, TVMS_NO_SPAN));
-  kernel->attrs =
-      tvms_object_map_with(unit, kernel->attrs, "tirx.kernel_launch_params", tags);
+  bool tirx = tvms_release_has(unit->dialect, TVMS_FACT_tir_is_tirx);
+  const char *key = tirx ? "tirx.kernel_launch_params" : "tir.kernel_launch_params";
+  kernel->attrs = tvms_object_map_with(unit, kernel->attrs, key, tags);
   return new;
 }
 
@@ -313,9 +348,10 @@ static tvms_node *publish(tvms_pass_run *run, tvms_unit *unit, tvms_node *functi
   tvms_node *new =
       called &LAUNCHED ? launched(run, unit, function) : tvms_node_copy(unit, function);
   tvms_prim_func *prim_func = tvms_as_prim_func(new);
-  prim_func->attrs =
-      tvms_object_map_with(unit, prim_func->attrs, "tirx.is_global_func",
-                           tvms_object_bool_new(unit, true, TVMS_NO_SPAN));
+  bool tirx = tvms_release_has(unit->dialect, TVMS_FACT_tir_is_tirx);
+  prim_func->attrs = tvms_object_map_with(
+      unit, prim_func->attrs, tirx ? "tirx.is_global_func" : "tir.is_global_func",
+      tvms_object_bool_new(unit, true, TVMS_NO_SPAN));
   new->flags &= (uint8_t)~TVMS_FLAG_PRIVATE;
   return new;
 }
@@ -332,4 +368,17 @@ void tvms_host_lower_launches(tvms_pass_run *run) {
   tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, publish);
   run->state = outer;
   tvms_arena_reset(scratch, mark);
+}
+
+bool tvms_host_have_targets(tvms_pass_run *run, const char *pass) {
+  bool all = true;
+  for (uint32_t i = 0; i < run->module->member_count; i++) {
+    const tvms_member *member = &run->module->members[i];
+    if (!member->function || member->function->kind != TVMS_NODE_PRIM_FUNC) continue;
+    if (tvms_host_target_of(member->function)) continue;
+    tvms_host_target_report(run->context, member->function,
+                            tvms_symbol_text(run->context, member->name), pass);
+    all = false;
+  }
+  return all;
 }

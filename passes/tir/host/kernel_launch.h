@@ -11,4 +11,7 @@
 // LowerDeviceKernelLaunches.
 void tvms_host_lower_launches(tvms_pass_run *run);
 
+// Does every PrimFunc of the module have a target? Reports those that have none, for `pass`.
+TVMS_NODISCARD bool tvms_host_have_targets(tvms_pass_run *run, const char *pass);
+
 #endif

@@ -12,10 +12,10 @@
 // the device; a region with an attribute "target" is for that target in any function. A region
 // becomes a kernel: its parameters are the pointers of the buffers that it uses and then the
 // variables, by name. How a kernel is called depends on both targets (kernel_launch.h). Every
-// PrimFunc must have a target. Before 0.26 kernels take the pointers of the buffers themselves,
-// and up to 0.22 three passes do this; modules of these releases are refused if they have a region
-// (up to 0.22: with an attribute "target"), and otherwise nothing is to be split. TVM:
-// tirx.transform.SplitHostDevice, tir.transform.SplitHostDevice up to 0.22.
+// PrimFunc must have a target. Before 0.26 the parameters are the pointers of the buffers
+// themselves. Up to 0.22 only an attribute "target" begins a region (AnnotateDeviceRegions puts
+// it there), and calls are left to LowerDeviceKernelLaunch. TVM: tirx.transform.SplitHostDevice,
+// tir.transform.SplitHostDevice up to 0.22.
 #include "ir/build.h"
 #include "ir/clone.h"
 #include "ir/object.h"
@@ -66,7 +66,7 @@ static tvms_sym name_of(const tvms_node *used) {
 }
 
 static bool is_pointer(const tvms_node *used) {
-  return used->kind == TVMS_NODE_BUFFER
+  return used->kind == TVMS_NODE_BUFFER || tvms_dtype_is_handle(used->dtype)
          || (used->sinfo && used->sinfo->kind == TVMS_NODE_SINFO_POINTER);
 }
 
@@ -126,9 +126,21 @@ static tvms_node *add_buffer(kernel *k, tvms_node *buffer) {
   return pointer;
 }
 
+// Before 0.26 the kernel declares the buffer for its own variable. A buffer over memory that the
+// region allocates is not known before; TVM declares it all the same.
+static void add_view(kernel *k, tvms_node *buffer) {
+  if (!tvms_node_map_get(&k->known, tvms_as_buffer(buffer)->data)) return;
+  tvms_decl_buffer *declare = tvms_node_make(k->unit, DECL_BUFFER, TVMS_NO_SPAN);
+  declare->buffer = tvms_clone(k->unit, buffer, &k->known);
+  tvms_vec_push(&k->unit->context->memory, &k->body, &declare->head);
+}
+
 // The buffer that was used last is declared first.
-static void declare_buffers(kernel *k, const tvms_node_vec *used,
+static void declare_buffers(kernel *k, const tvms_host_captured *captured,
                             tvms_node_map *pointers) {
+  const tvms_node_vec *used = &captured->used, *views = &captured->views;
+  for (uint32_t i = views->len; i-- > 0;)
+    add_view(k, views->items[i]);
   for (uint32_t i = used->len; i-- > 0;) {
     tvms_node *node = used->items[i];
     if (node->kind == TVMS_NODE_BUFFER)
@@ -136,15 +148,16 @@ static void declare_buffers(kernel *k, const tvms_node_vec *used,
   }
 }
 
-static void add_params(kernel *k, tvms_node_vec *used) {
+static void add_params(kernel *k, tvms_host_captured *captured) {
   tvms_memory *memory = &k->unit->context->memory;
+  tvms_node_vec *used = &captured->used;
   tvms_node_map pointers;
   tvms_node_map_init(&pointers, memory);
   for (uint32_t i = 0; i < used->len; i++) {
     if (used->items[i]->kind == TVMS_NODE_VAR)
       tvms_clone(k->unit, used->items[i], &k->known);
   }
-  declare_buffers(k, used, &pointers);
+  declare_buffers(k, captured, &pointers);
   sort_by_name(k->unit->context, used);
   for (uint32_t i = 0; i < used->len; i++) {
     tvms_node *node = used->items[i];
@@ -195,11 +208,14 @@ static tvms_node *attributes(const splitting *s, tvms_unit *unit, tvms_node *tar
                              const launch_bounds *b) {
   tvms_node *yes = tvms_object_bool_new(unit, true, TVMS_NO_SPAN);
   tvms_node *attrs = tvms_object_map_with(unit, NULL, "target", target);
-  attrs = tvms_object_map_with(unit, attrs, "tirx.noalias", yes);
-  attrs = tvms_object_map_with(unit, attrs, "tirx.is_global_func", yes);
-  static const char *const taken[] = {"tirx.kernel_launch_params", "num_inputs"};
+  bool tirx = tvms_release_has(unit->dialect, TVMS_FACT_tir_is_tirx);
+  attrs = tvms_object_map_with(unit, attrs, tirx ? "tirx.noalias" : "tir.noalias", yes);
+  attrs = tvms_object_map_with(
+      unit, attrs, tirx ? "tirx.is_global_func" : "tir.is_global_func", yes);
+  static const char *const taken[] = {"num_inputs", "tirx.kernel_launch_params"};
+  int count = !tirx ? 0 : s->captured.pointers ? 1 : 2;
   const tvms_node *old = tvms_as_prim_func(s->function)->attrs;
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < count; i++) {
     tvms_node *value = tvms_object_map_get(old, taken[i]);
     if (!value) continue;
     attrs = tvms_object_map_with(unit, attrs, taken[i], tvms_clone(unit, value, NULL));
@@ -241,10 +257,9 @@ static tvms_node *kernel_body(kernel *k, tvms_node *const *stmts, uint32_t count
     tvms_vec_push(memory, &region, tvms_clone(k->unit, stmts[i], &k->known));
   tvms_node *seq = tvms_stmt_seq(k->unit, &region, TVMS_NO_SPAN);
   if (fails) {
-    tvms_return *end = tvms_node_make(k->unit, RETURN, TVMS_NO_SPAN);
-    end->value = zero(k->unit);
     tvms_stmt_push(k->unit, &k->body, seq);
-    tvms_vec_push(memory, &k->body, &end->head);
+    tvms_vec_push(memory, &k->body,
+                  tvms_stmt_return(k->unit, zero(k->unit), TVMS_NO_SPAN));
   } else {
     tvms_stmt_push_last(memory, &k->body, seq);
   }
@@ -299,6 +314,9 @@ static void push_call(tvms_unit *unit, tvms_node_vec *stmts, tvms_sym name,
   check->message = tvms_list_copy(unit, &message, 1);
   tvms_vec_push(memory, stmts, &bind->head);
   tvms_vec_push(memory, stmts, &check->head);
+  // An assertion that holds a body says that there is none.
+  if (tvms_stmt_holds_body(&check->head, unit->dialect))
+    tvms_vec_push(memory, stmts, tvms_stmt_none(unit, TVMS_NO_SPAN));
 }
 
 // ---- Functions with regions ----
@@ -311,7 +329,7 @@ static void split_region(splitting *s, tvms_unit *unit, tvms_node_vec *stmts,
   kernel k = {.unit = tvms_functions_open_unit(s->run)};
   tvms_node_map_init(&k.known, memory);
   tvms_host_captured_find(&s->captured, region.items, region.len);
-  add_params(&k, &s->captured.used);
+  add_params(&k, &s->captured);
   bool fails = can_fail(target);
   tvms_node *body = kernel_body(&k, region.items, region.len, fails);
   finish(s, &k, body, target, name);
@@ -342,10 +360,16 @@ static tvms_node *split_seq(tvms_rewriter *r, tvms_node *node) {
   return tvms_stmt_seq(r->unit, &stmts, node->span);
 }
 
+// Up to 0.22 regions are marked before, and calls are lowered later.
+static bool has_three_passes(tvms_dialect dialect) {
+  return tvms_release_has(dialect, TVMS_FACT_definitions_hold_bodies);
+}
+
 static tvms_node *split(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   splitting s = {.run = run, .function = function};
-  s.target = tvms_host_target_of(function);
-  tvms_host_captured_init(&s.captured, &run->context->memory, function);
+  if (!has_three_passes(unit->dialect)) s.target = tvms_host_target_of(function);
+  bool pointers = !tvms_release_has(unit->dialect, TVMS_FACT_buffers_are_variables);
+  tvms_host_captured_init(&s.captured, &run->context->memory, function, pointers);
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &s);
   r.roles = TVMS_IN(BODY);
@@ -356,69 +380,9 @@ static tvms_node *split(tvms_pass_run *run, tvms_unit *unit, tvms_node *function
   return changed;
 }
 
-// Does every PrimFunc have a target? Reports those that have none.
-static bool have_targets(tvms_pass_run *run) {
-  bool all = true;
-  for (uint32_t i = 0; i < run->module->member_count; i++) {
-    const tvms_member *member = &run->module->members[i];
-    if (!member->function || member->function->kind != TVMS_NODE_PRIM_FUNC) continue;
-    if (tvms_host_target_of(member->function)) continue;
-    tvms_host_target_report(run->context, member->function,
-                            tvms_symbol_text(run->context, member->name),
-                            "SplitHostDevice");
-    all = false;
-  }
-  return all;
-}
-
-// ---- Before 0.26 ----
-
-// A walk that looks for a region.
-typedef struct {
-  splitting s;
-  tvms_unit *unit;
-  const tvms_node *found;
-} region_search;
-
-static tvms_walk_step note_region(void *self, tvms_node *node, tvms_field_role role) {
-  (void)role;
-  region_search *search = self;
-  if (search->found) return TVMS_WALK_SKIP;
-  if (!target_of_region(&search->s, search->unit, node)) return TVMS_WALK_ON;
-  search->found = node;
-  return TVMS_WALK_SKIP;
-}
-
-// Reports the first region of each function. Are there none?
-static bool have_no_regions(tvms_pass_run *run, bool marked_only) {
-  tvms_unit unit;
-  bool none = true;
-  tvms_unit_init(&unit, run->context, run->module->dialect);
-  for (uint32_t i = 0; i < run->module->member_count; i++) {
-    const tvms_node *function = run->module->members[i].function;
-    if (!function || function->kind != TVMS_NODE_PRIM_FUNC) continue;
-    region_search search = {.unit = &unit};
-    if (!marked_only) search.s.target = tvms_host_target_of(function);
-    tvms_visitor visitor = {.self = &search, .enter = note_region};
-    tvms_walk(&run->context->memory, tvms_as_prim_func(function)->body, &visitor);
-    if (!search.found) continue;
-    tvms_diag_report(&run->context->diags, TVMS_D_pass_of_newer_releases,
-                     search.found->span, "SplitHostDevice of code for a device",
-                     "0.26");
-    none = false;
-  }
-  tvms_unit_fini(&unit);
-  return none;
-}
-
 void tvms_pass_split_host_device(tvms_pass_run *run) {
-  tvms_dialect dialect = run->module->dialect;
-  bool whole = tvms_release_has(dialect, TVMS_FACT_packed_arguments_have_padding);
-  if (whole && !have_targets(run)) return;
-  if (!tvms_release_has(dialect, TVMS_FACT_buffers_are_variables)
-      && !have_no_regions(run, !whole))
-    return;
-  if (!whole) return;
+  bool alone = has_three_passes(run->module->dialect);
+  if (!alone && !tvms_host_have_targets(run, "SplitHostDevice")) return;
   tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, split);
-  tvms_host_lower_launches(run);
+  if (!alone) tvms_host_lower_launches(run);
 }
