@@ -22,6 +22,7 @@
 #include "structinfo/well_formed_tir.h"
 
 #include "ir/build.h"
+#include "ir/equal.h"
 #include "ir/node_map.h"
 #include "ir/walk.h"
 #include "structinfo/scope_ids.h"
@@ -39,7 +40,8 @@ typedef struct {
   bool reported;  // nothing more is said about it
   bool is_loop;
   uint32_t blocks;  // blocks with axes around the loop that defines it
-  tvms_span span;   // of its definition
+  const tvms_node *TVMS_NULLABLE value;  // that a let in an expression gave it
+  tvms_span span;                        // of its definition
 } fact;
 
 typedef struct {
@@ -112,6 +114,19 @@ static void define(checker *c, const tvms_node *node, bool thread) {
   f->thread = f->thread || thread;
   f->open++;
   tvms_vec_push(c->memory, &c->open, f);
+}
+
+// A let in an expression may stand there again, where what holds it was copied: one variable
+// has one value. TVM: VarUseDefAnalyzer, "weaker SSA condition".
+static void define_let(checker *c, const tvms_let *let) {
+  fact *f = fact_of(c, let->var);
+  if (f->value && tvms_node_same_expr(f->value, let->value)) {
+    f->open++;
+    tvms_vec_push(c->memory, &c->open, f);
+    return;
+  }
+  define(c, let->var, false);
+  f->value = let->value;
 }
 
 static void define_if_new(checker *c, const tvms_node *TVMS_NULLABLE node) {
@@ -401,7 +416,7 @@ static void visit_expr(checker *c, tvms_node *node) {
     const tvms_let *let = tvms_as_let(node);
     visit(c, let->value);
     uint32_t mark = c->open.len;
-    define(c, let->var, false);
+    define_let(c, let);
     visit(c, let->body);
     close_scope(c, mark);
     return;
