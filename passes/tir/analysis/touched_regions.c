@@ -195,6 +195,32 @@ static void visit_load(tvms_touched_collector *c, const tvms_buffer_load *load) 
   visit_list(c, load->indices);
 }
 
+// ---- Pointers ----
+
+static tvms_walk_step note_owner(void *self, tvms_node *node, tvms_field_role role) {
+  tvms_touched_collector *c = self;
+  (void)role;
+  if (node->kind != TVMS_NODE_BUFFER) return TVMS_WALK_ON;
+  tvms_node *data = tvms_as_buffer(node)->data;
+  const tvms_node *known = tvms_node_map_get(&c->owners, data);
+  tvms_node_map_put(&c->owners, data, known && known != node ? data : node);
+  return TVMS_WALK_SKIP;
+}
+
+// The buffer that an ALLOCATE is for; NULL: none, or several.
+static tvms_node *TVMS_NULLABLE owner_of(const tvms_touched_collector *c,
+                                         const tvms_allocate *alloc) {
+  tvms_node *owner = tvms_node_map_get(&c->owners, alloc->var);
+  if (!owner || owner->kind != TVMS_NODE_BUFFER) return NULL;
+  return tvms_dtype_same(tvms_as_buffer(owner)->element, alloc->element) ? owner : NULL;
+}
+
+static void visit_allocation(tvms_touched_collector *c, tvms_node *buffer) {
+  tvms_vec_push(c->memory, &c->flat, c->buffers.len);
+  tvms_touched_allocate(c, buffer);
+  visit_list(c, tvms_as_buffer(buffer)->shape);
+}
+
 static void visit_inner(tvms_touched_collector *c, tvms_node *node) {
   switch ((int)node->kind) {
   case TVMS_NODE_BUFFER_LOAD: visit_load(c, tvms_as_buffer_load(node)); return;
@@ -241,11 +267,15 @@ static void visit_inner(tvms_touched_collector *c, tvms_node *node) {
       visit_list(c, args);
     return;
   }
-  case TVMS_NODE_ALLOC_BUFFER: {
-    tvms_node *buffer = tvms_as_alloc_buffer(node)->buffer;
-    tvms_vec_push(c->memory, &c->flat, c->buffers.len);
-    tvms_touched_allocate(c, buffer);
-    visit_list(c, tvms_as_buffer(buffer)->shape);
+  case TVMS_NODE_ALLOC_BUFFER:
+    visit_allocation(c, tvms_as_alloc_buffer(node)->buffer);
+    return;
+  case TVMS_NODE_ALLOCATE: {
+    tvms_node *owner = owner_of(c, tvms_as_allocate(node));
+    if (owner)
+      visit_allocation(c, owner);
+    else
+      visit_list(c, tvms_as_allocate(node)->extents);
     return;
   }
   case TVMS_NODE_DECL_BUFFER:
@@ -274,6 +304,10 @@ bool tvms_touched_regions_collect(tvms_unit *unit, tvms_node *body, bool inside,
   tvms_domains_init(&c.ever, unit);
   tvms_node_map_init(&c.places, c.memory);
   tvms_node_map_init(&c.given, c.memory);
+  tvms_node_map_init(&c.owners, c.memory);
+  tvms_visitor owners = {.self = &c, .enter = note_owner};
+  if (!tvms_release_has(unit->dialect, TVMS_FACT_alloc_buffer_is_a_statement))
+    tvms_walk(c.memory, body, &owners);
   visit(&c, body);
   tvms_touched_settle_flat(&c, 0);
   tvms_vec_fini(c.memory, &c.axes);
@@ -282,6 +316,7 @@ bool tvms_touched_regions_collect(tvms_unit *unit, tvms_node *body, bool inside,
   tvms_vec_fini(c.memory, &c.pending);
   tvms_vec_fini(c.memory, &c.declarations);
   tvms_vec_fini(c.memory, &c.flat);
+  tvms_node_map_fini(&c.owners);
   tvms_node_map_fini(&c.given);
   tvms_node_map_fini(&c.places);
   tvms_domains_fini(&c.ever);

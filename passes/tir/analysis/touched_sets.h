@@ -43,6 +43,8 @@ typedef struct {
   tvms_node_vec pending;  // conditions that domains cannot say
   TVMS_VEC(tvms_touched_declared) declarations;
   tvms_node_map given;  // buffer -> region that a block gives for all loads
+  tvms_node_map
+      owners;  // pointer -> the only BUFFER over it; itself: there are several
   uint32_t blocks;
   TVMS_VEC(uint32_t) flat;  // buffers of statements, until their scope ends
   tvms_node_map *regions;

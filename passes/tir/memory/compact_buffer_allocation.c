@@ -6,7 +6,8 @@
 //
 // Every access is moved by where the touched region begins; StmtSimplify mends the indices.
 // The annotation buffer_dim_align of a block gives its buffers strides. With is_strict=false
-// the region may leave the shape that is written. Buffers of which every dimension is needed stay
+// the region may leave the shape that is written. T.allocate of 0.22 changes with its buffer, if it
+// has one only. Buffers of which every dimension is needed stay
 // as they are, and parameters always do. TVM: s_tir.transform.CompactBufferAllocation.
 #include "arith/analyzer.h"
 #include "ir/equal.h"
@@ -21,6 +22,7 @@ typedef struct {
   tvms_node_map regions;  // BUFFER as written -> BUFFER_REGION that is touched
   tvms_node_map aligns;   // BUFFER as written -> OBJECT_ARRAY [_, dim, factor, offset]s
   tvms_node_map noted;    // BUFFER that an annotation names -> itself
+  tvms_node_map memory;   // pointer -> BUFFER as it becomes
 } compaction;
 
 static tvms_node *build(compaction *c, tvms_node_kind kind, tvms_node *a,
@@ -205,12 +207,25 @@ static tvms_node *leave_region(tvms_rewriter *r, tvms_node *node) {
   return copy;
 }
 
+// What T.allocate makes has the extents of its buffer.
+static tvms_node *leave_allocate(tvms_rewriter *r, tvms_node *node) {
+  const compaction *c = r->self;
+  const tvms_node *buffer = tvms_node_map_get(&c->memory, tvms_as_allocate(node)->var);
+  if (!buffer) return node;
+  tvms_list shape = tvms_as_buffer(buffer)->shape;
+  if (same_exprs(shape, tvms_as_allocate(node)->extents)) return node;
+  tvms_node *copy = tvms_node_copy(c->unit, node);
+  tvms_as_allocate(copy)->extents = shape;
+  return copy;
+}
+
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   compaction c = {.unit = unit};
   tvms_memory *memory = &run->context->memory;
   tvms_node_map_init(&c.regions, memory);
   tvms_node_map_init(&c.aligns, memory);
   tvms_node_map_init(&c.noted, memory);
+  tvms_node_map_init(&c.memory, memory);
   tvms_node *body = tvms_as_prim_func(function)->body, *changed = function;
   bool inside = TVMS_OPTION(run, CompactBufferAllocation, is_strict).number != 0;
   if (tvms_touched_regions_collect(unit, body, inside, &c.regions)) {
@@ -222,15 +237,19 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
     r.leave[TVMS_NODE_BUFFER_LOAD] = leave_element;
     r.leave[TVMS_NODE_STORE] = leave_element;
     r.leave[TVMS_NODE_BUFFER_REGION] = leave_region;
+    r.leave[TVMS_NODE_ALLOCATE] = leave_allocate;
     for (uint32_t i = 0; i < c.regions.cap; i++) {
       const tvms_node_pair *pair = &c.regions.pairs[i];
       if (!pair->key || !pair->value) continue;
       tvms_node *old = (tvms_node *)(uintptr_t)pair->key;
-      tvms_node_map_put(&r.known, old, compact(&c, old, pair->value));
+      tvms_node *compacted = compact(&c, old, pair->value);
+      tvms_node_map_put(&r.known, old, compacted);
+      tvms_node_map_put(&c.memory, tvms_as_buffer(old)->data, compacted);
     }
     changed = tvms_rewrite(&r, function);
     tvms_rewriter_fini(&r);
   }
+  tvms_node_map_fini(&c.memory);
   tvms_node_map_fini(&c.noted);
   tvms_node_map_fini(&c.aligns);
   tvms_node_map_fini(&c.regions);
