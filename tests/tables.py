@@ -17,6 +17,7 @@ HELPERS = {
     "oracle/ask_models.py": "run by a Python with stock TVM",
     "oracle/ask_native.py": "run by a Python with stock TVM",
     "oracle/ask_operators.py": "run by a Python with stock TVM",
+    "oracle/ask_paged.py": "run by a Python with stock TVM",
     "oracle/ask_vm.py": "run by a Python with stock TVM",
     "oracle/ask_generated.py": "run by a Python with stock TVM",
     "oracle/simplify.py": "records cases of a unit test",
