@@ -409,6 +409,7 @@ static bool mend_arrow(surf_parser *p, tvms_token token) {
   uint32_t last = trim_end(p, first.begin, token.begin);
   if (token.kind != TVMS_TOK_NEWLINE || first.kind != TVMS_TOK_DEF) return false;
   if (last == first.begin || text[last - 1] != ':') return false;
+  if (memchr(text + first.begin, '#', last - first.begin)) return false;  // of a comment
   uint32_t whole = tvms_surface_height(p), height = whole;
   while (height > 0 && !tvms_surface_takes(p, TERMINAL_ARROW)) {
     tvms_surface_set_height(p, --height);
