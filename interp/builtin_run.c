@@ -106,6 +106,8 @@ tvms_value tvms_interp_builtin_run_unique(const tvms_builtin *b) {
       .counts = flag_at(b, 4),
       .by_axis = b->count > 5 && b->args[5].kind == TVMS_VALUE_INT,
   };
+  if (x->view.dtype.lanes != 1 || x->view.dtype.bits > 64)
+    tvms_interp_builtin_refuse(b, "a tensor of numbers is expected");
   if (how.by_axis) {
     int64_t axis = b->args[5].i;
     how.axis = axis < 0 ? axis + x->view.ndim : axis;
