@@ -216,7 +216,7 @@ static uint32_t trim_end(const surf_parser *p, uint32_t begin, uint32_t end) {
   return end;
 }
 
-// The first of the lines of decorators above a line.
+// The first of the lines of decorators above a line, as far as they stand behind `begin`.
 static uint32_t with_decorators(surf_parser *p, uint32_t line, uint32_t begin) {
   const char *text = text_of(p);
   for (;;) {
@@ -275,7 +275,9 @@ static void restart_at(surf_parser *p, uint32_t line, bool report) {
     line = first_swallowed(p, p->layout.brackets.items[1].begin, line);
     if (line < header) drop_brackets(p, line);
   }
-  line = with_decorators(p, line, p->layout.first.begin);
+  uint32_t depth = tvms_indentation_depth(&p->layout);
+  uint32_t inside = p->layout.brackets.items[depth].begin;
+  line = with_decorators(p, line, depth ? inside : p->layout.first.begin);
   tvms_token first = p->layout.first;
   uint32_t end = trim_end(p, first.begin, line);
   if (line < header) empty_bracket(p, end);
@@ -409,7 +411,8 @@ static bool mend_arrow(surf_parser *p, tvms_token token) {
   uint32_t last = trim_end(p, first.begin, token.begin);
   if (token.kind != TVMS_TOK_NEWLINE || first.kind != TVMS_TOK_DEF) return false;
   if (last == first.begin || text[last - 1] != ':') return false;
-  if (memchr(text + first.begin, '#', last - first.begin)) return false;  // of a comment
+  if (memchr(text + first.begin, '#', last - first.begin))
+    return false;  // of a comment
   uint32_t whole = tvms_surface_height(p), height = whole;
   while (height > 0 && !tvms_surface_takes(p, TERMINAL_ARROW)) {
     tvms_surface_set_height(p, --height);

@@ -201,3 +201,16 @@ Test(grammar, python_beyond_tvmscript_is_not_supported) {
 Test(grammar, a_body_in_the_wrong_column_is_still_read) {
   expect_findings("@d\n def f():\n   x = 1\n   y = = 2\n", "2:2 E0114 4:8 E0119");
 }
+
+// What is refused in a bracket lies in it, also where lines in front of the bracket begin with '@'.
+Test(grammar, what_is_given_up_lies_where_it_was_written) {
+  const char *const texts[] = {"(\n @)(", "(\n@a\n)(b c", "f(\n@d\ng(1,\n@e\nx = 1\n"};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    parse(texts[i]);
+    for (uint32_t at = 1; at < surface.count; at++) {
+      const tvms_surf *node = tvms_surface_at(&surface, at);
+      bool inside = node->begin <= node->end && node->end <= strlen(texts[i]);
+      cr_assert(inside, "node %u of text %zu: %u to %u", at, i, node->begin, node->end);
+    }
+  }
+}
