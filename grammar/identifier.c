@@ -62,9 +62,15 @@ tvms_token_kind tvms_lexer_take_stray(tvms_lexer *lexer) {
   char text[8] = {0};
   bool shown = c > ' ' && c != 0x7F;
   if (shown) memcpy(text, lexer->token, (size_t)len);
-  tvms_diag *diag = tvms_diag_report(&lexer->context->diags, TVMS_D_stray_character,
-                                     tvms_lexer_span(lexer), shown ? "'" : "", text,
-                                     shown ? "' " : "", (unsigned)c);
+  const tvms_diag *last = lexer->context->diags.last;
+  tvms_span span = tvms_lexer_span(lexer);
+  // `=!`: it belongs to what was just reported.
+  if (last && last->source == lexer->context->diags.source
+      && last->span.begin < span.begin && last->span.end == span.end)
+    return TVMS_TOK_STRAY;
+  tvms_diag *diag =
+      tvms_diag_report(&lexer->context->diags, TVMS_D_stray_character, span,
+                       shown ? "'" : "", text, shown ? "' " : "", (unsigned)c);
   lexer->cursor = tvms_lexer_explain_stray(lexer, diag, (uint32_t)c, lexer->cursor);
   return TVMS_TOK_STRAY;
 }

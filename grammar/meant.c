@@ -64,6 +64,8 @@ static tvms_token_meaning comparisons(const char *text, tvms_token token) {
     return replaced((tvms_span){begin - 1, token.end}, "write '<=' to compare", "<=");
   if (equals && text[token.end] == '<' && before[1] == ' ')
     return replaced((tvms_span){begin, token.end + 1}, "write '<=' to compare", "<=");
+  if (equals && text[token.end] == '!')
+    return replaced((tvms_span){begin, token.end + 1}, "write '!=' to compare", "!=");
   if (equals && text[token.end] == '>' && strchr(") ", before[1]))
     return replaced((tvms_span){begin, token.end + 1}, "write '->'", "->");
   return (tvms_token_meaning){0};
@@ -184,6 +186,17 @@ static bool assigns(const char *text, uint32_t begin, uint32_t end) {
   return false;
 }
 
+// `R.divide x, y`: whether a dotted name of a namespace ends at `end`.
+static bool ends_callee(const char *text, uint32_t end) {
+  uint32_t begin = end;
+  bool dotted = false;
+  while (begin > 0
+         && (isalnum((unsigned char)text[begin - 1]) || strchr("_.", text[begin - 1])))
+    dotted = text[--begin] == '.' || dotted;
+  return dotted && end - begin > 2 && strchr("RTI", text[begin])
+         && text[begin + 1] == '.';
+}
+
 // `x T.exp(y)`, `x = a b`, `T.evaluate "f"`: something stands between the two, outside of brackets.
 static tvms_token_meaning left_out(const char *text, tvms_token token,
                                    tvms_token first) {
@@ -192,6 +205,9 @@ static tvms_token_meaning left_out(const char *text, tvms_token token,
   bool operand = token.kind == TVMS_TOK_NAME || token.kind == TVMS_TOK_STRING;
   char before = end > 0 ? text[end - 1] : '\n';
   bool behind = isalnum((unsigned char)before) || strchr("_)]", before);
+  if ((operand || token.kind == TVMS_TOK_INT || token.kind == TVMS_TOK_FLOAT)
+      && ends_callee(text, end))
+    return meaning(span, "missing '('?", (tvms_span){end, token.begin}, NULL);
   if (first.kind != TVMS_TOK_NAME || !operand || !behind || token.begin <= first.begin)
     return (tvms_token_meaning){0};
   if (assigns(text, first.begin, end))

@@ -354,6 +354,67 @@ static const tvms_decorator *TVMS_NULLABLE decorator_above(tvms_reader *reader,
   return row;
 }
 
+// `@tvm.script.ir_modul`, and `@tvm.ir_module`: no other package has either.
+static bool is_of_tvm(tvms_reader *reader, tvms_ref callee, bool known) {
+  const tvms_surf *node = tvms_reader_at(reader, callee);
+  if (node->kind != TVMS_SURF_ATTRIBUTE) return false;
+  const tvms_surf *object = tvms_reader_at(reader, node->a);
+  const tvms_surf *base = tvms_reader_at(reader, base_of(reader, callee));
+  const tvms_binding *bound =
+      base->kind == TVMS_SURF_NAME ? tvms_scope_lookup(reader, base->a) : NULL;
+  if (!bound || bound->value.kind != TVMS_EVAL_PYTHON) return false;
+  if (strcmp(bound->value.as.text, "tvm") != 0) return false;
+  return known ? object == base
+               : object->kind == TVMS_SURF_ATTRIBUTE
+                     && strcmp(tvms_symbol_text(reader->context, object->b), "script")
+                            == 0;
+}
+
+// `@T.prim_func` above a function of tensors.
+static void report_language(tvms_reader *reader, tvms_ref callee,
+                            const tvms_decorator *row) {
+  tvms_diags *diags = &reader->context->diags;
+  tvms_span span = tvms_reader_span_of(reader, callee);
+  tvms_diag *diag = tvms_diag_report(
+      diags, TVMS_D_wrong_decorator, span,
+      row->namespace_ == TVMS_NS_R ? "a function of tensors" : "a function of buffers");
+  const char *meant = text_of(reader, row);
+  tvms_diag_remark(diags, diag, "did you mean '%s'?", meant);
+  tvms_diag_fix(diags, diag, span, true, "%s", meant);
+}
+
+// Whether all annotations of the definition are names of the namespace or calls of such, and one
+// of them is of that language alone.
+static bool is_annotated_by(tvms_reader *reader, tvms_namespace namespace_,
+                            tvms_ref definition) {
+  if (tvms_reader_at(reader, definition)->kind != TVMS_SURF_DEF) return false;
+  bool any = false;
+  tvms_surface_each(reader->surface, ref,
+                    tvms_surface_define(reader->surface, definition).params) {
+    const tvms_surf *param = tvms_reader_at(reader, ref);
+    if (param->kind != TVMS_SURF_PARAM || !param->b) return false;
+    const tvms_surf *type = tvms_reader_at(reader, param->b);
+    tvms_ref callee = type->kind == TVMS_SURF_CALL ? type->a : param->b;
+    if (namespace_of(reader, callee) != namespace_) return false;
+    // Scalars are parameters of both languages.
+    any = any || namespace_ != TVMS_NS_T
+          || tvms_decoration_last_name(reader, callee) == TVMS_SYM_Buffer;
+  }
+  return any;
+}
+
+// `@T.prim_func` above a function of tensors: the decorator that it asks for, or NULL.
+static const tvms_decorator *TVMS_NULLABLE other_language(tvms_reader *reader,
+                                                          const tvms_decorator *row,
+                                                          tvms_ref definition) {
+  bool tensors = row->namespace_ == TVMS_NS_T && row->name == TVMS_SYM_prim_func
+                 && is_annotated_by(reader, TVMS_NS_R, definition);
+  bool buffers = row->namespace_ == TVMS_NS_R && row->name == TVMS_SYM_function
+                 && is_annotated_by(reader, TVMS_NS_T, definition);
+  if (!tensors && !buffers) return NULL;
+  return decorator_above(reader, tensors ? TVMS_NS_R : TVMS_NS_T, definition);
+}
+
 static void read_last(tvms_reader *reader, tvms_ref last, tvms_ref definition,
                       tvms_decoration *decoration) {
   bool of_class = tvms_reader_at(reader, definition)->kind == TVMS_SURF_CLASS;
@@ -376,17 +437,26 @@ static void read_last(tvms_reader *reader, tvms_ref last, tvms_ref definition,
       report_elsewhere(reader, callee, row);
   } else if (!row) {
     row = nearest(reader, namespace_, name, of_class);
-    if (reader->lenient && !(namespace_ && row && is_near(reader, name, row))) return;
+    bool ours = namespace_ || is_of_tvm(reader, callee, false);
+    if (reader->lenient && !(ours && row && is_near(reader, name, row))) return;
     report_misspelt(reader, callee, decoration->span, name, row);
+  } else if (is_of_tvm(reader, callee, true)) {
+    report_elsewhere(reader, callee, row);
   } else if (!is_namespace(reader, callee)) {
     return;
   }
   if (!row) return;
+  const tvms_decorator *other = other_language(reader, row, definition);
+  if (other) {
+    report_language(reader, callee, other);
+    row = other;
+    misread = true;
+  }
   tvms_prototype_decorator(reader, name, callee);
   decoration->kind = row->kind;
   decoration->language = row->language;
   decoration->options = row->options;
-  if (called) read_keywords(reader, row, last, decoration);
+  if (called && !other) read_keywords(reader, row, last, decoration);
   if (misread) allow_all(row, decoration);
 }
 
@@ -399,4 +469,15 @@ tvms_decoration tvms_decoration_of(tvms_reader *reader, tvms_ref definition) {
   if (!last) return decoration;
   read_last(reader, last, definition, &decoration);
   return decoration;
+}
+
+void tvms_decoration_guess(tvms_reader *reader, tvms_ref definition,
+                           tvms_decoration *decoration) {
+  const tvms_decorator *row = decorator_above(reader, TVMS_NS_T, definition);
+  if (!row) row = decorator_above(reader, TVMS_NS_R, definition);
+  if (!row) return;
+  decoration->kind = row->kind;
+  decoration->language = row->language;
+  decoration->options = row->options;
+  allow_all(row, decoration);
 }

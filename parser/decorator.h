@@ -11,6 +11,11 @@ enum { TVMS_MODULE_OPTION_REWRITER = TVMS_OPTION_ROOM << 8 };
 // it was meant to. Reports what is wrong with them, so it is called once per definition.
 tvms_decoration tvms_decoration_of(tvms_reader *reader, tvms_ref definition);
 
+// What a definition without decorators was to be, by the annotation of its first parameter;
+// `*decoration` stays as it is if that does not show.
+void tvms_decoration_guess(tvms_reader *reader, tvms_ref definition,
+                           tvms_decoration *decoration);
+
 // The last name of a dotted expression: `T.prim_func`, `prim_func`; 0 for anything else.
 tvms_sym tvms_decoration_last_name(const tvms_reader *reader, tvms_ref expr);
 

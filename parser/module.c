@@ -180,7 +180,8 @@ static void explain_bare(tvms_reader *reader, tvms_diag *diag, tvms_span name,
 
 static void check_decorated(tvms_reader *reader, const tvms_decoration *decoration,
                             tvms_span name, bool is_class) {
-  if (reader->lenient) return;
+  if (reader->lenient && !(reader->module && decoration->kind == TVMS_DECORATED_NOT))
+    return;
   const char *what = is_class ? "a class" : "a function";
   tvms_diags *diags = &reader->context->diags;
   switch ((int)decoration->kind) {
@@ -209,6 +210,8 @@ static void collect_defs(tvms_reader *reader, tvms_ref body) {
     tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
     tvms_decoration decoration = tvms_decoration_of(reader, ref);
     check_decorated(reader, &decoration, def.name_span, false);
+    if (decoration.kind == TVMS_DECORATED_NOT)
+      tvms_decoration_guess(reader, ref, &decoration);
     tvms_def entry = {ref, def.name, 0, decoration};
     bool member = decoration.kind == TVMS_DECORATED_FUNCTION
                   || decoration.kind == TVMS_DECORATED_PYTHON;

@@ -12,7 +12,6 @@
 #include "parser/python_body.h"
 
 #include "parser/dialect_marks.h"
-#include "parser/eval/builtin.h"
 #include "parser/eval/class.h"
 #include "parser/eval/comprehension.h"
 #include "parser/eval/expr.h"
@@ -21,12 +20,12 @@
 #include "parser/eval/python.h"
 #include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
-#include "parser/eval/undefined.h"
 #include "parser/file_state.h"
 #include "parser/module.h"
 #include "parser/needed_names.h"
 #include "parser/python.h"
 #include "parser/python_assume.h"
+#include "parser/python_check.h"
 #include "parser/python_function.h"
 #include "parser/python_names.h"
 #include "parser/python_object.h"
@@ -147,7 +146,7 @@ static bool truth_of(tvms_reader *reader, tvms_ref condition,
   }
 }
 
-// ---- Calls that are gathered ----------------------------------------------------------
+// ---- Calls of functions that make definitions -----------------------------------------
 
 // Where what belongs to the statement itself ends, and the statements below it begin.
 static uint32_t end_of_own(const tvms_reader *reader, tvms_ref ref) {
@@ -158,16 +157,21 @@ static uint32_t end_of_own(const tvms_reader *reader, tvms_ref ref) {
                : tvms_reader_at(reader, ref)->end;
 }
 
-static void gather_calls(tvms_reader *reader, tvms_ref ref) {
+// They are written down, and looked at when definitions are read.
+static void gather_calls(tvms_reader *reader, tvms_ref ref, bool checked) {
   tvms_file_state *file = tvms_file_of(reader);
-  if (file->stage == TVMS_PYTHON_READS || !file->calls.calls.len) return;
+  bool reads = file->stage == TVMS_PYTHON_READS;
+  if ((reads && !checked) || !file->calls.calls.len) return;
   uint32_t end = end_of_own(reader, ref);
   uint32_t i = tvms_python_calls_from(&file->calls, reader->surface,
                                       tvms_reader_at(reader, ref)->begin);
   for (; i < file->calls.calls.len; i++) {
     tvms_ref call = file->calls.calls.items[i];
     if (tvms_reader_at(reader, call)->begin >= end) return;
-    (void)tvms_python_body_eval(reader, call);
+    if (reads)
+      tvms_python_check_call(reader, call);
+    else
+      (void)tvms_python_body_eval(reader, call);
   }
 }
 
@@ -339,6 +343,14 @@ static void follow_return(tvms_reader *reader, const tvms_surf *stmt, bool certa
   run->result = stmt->a ? tvms_python_body_eval(reader, stmt->a) : TVMS_NOTHING;
 }
 
+// Whether the statement is one of the file, or of a function that makes definitions: Python runs it
+// to get them.
+static bool leads_to_script(const tvms_reader *reader, const tvms_python_run *run) {
+  const tvms_file_state *file = tvms_file_of(reader);
+  return file->stage == TVMS_PYTHON_READS && !file->nested && !run->pure
+         && !run->handler && !reader->open;
+}
+
 // ---- Definitions ----------------------------------------------------------------------
 
 // In a file whose definitions are written for different releases, each is read as its own.
@@ -437,15 +449,20 @@ static bool sets_attribute(const tvms_reader *reader, tvms_sym name) {
 // A class of Python: a scope in which TVMScript may stand.
 static void follow_class(tvms_reader *reader, tvms_ref ref, tvms_python_run *run) {
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
+  const tvms_binding *bound = tvms_scope_lookup(reader, def.name);
+  bool unbound = !bound || bound->span.begin == def.name_span.begin;
   tvms_scope_bind(reader, def.name, TVMS_UNKNOWN, def.name_span);
   if (run->pure) return;
   tvms_python_run inner = {.every = run->every};
+  uint32_t before = reader->program->count;
   tvms_scope_push(reader);
   tvms_python_names_bind(reader, def.body);
   tvms_eval_value object = tvms_file_of(reader)->object;
   tvms_file_of(reader)->object = tvms_python_object_of(reader, def.body);
   tvms_python_body_follow(reader, def.body, true, &inner);
   tvms_file_of(reader)->object = object;
+  if (unbound && leads_to_script(reader, run))
+    tvms_python_check_bare_class(reader, &def, before);
   forget_assigned(reader);
   // Bases and decorators may make anything of the attributes, as Enum does.
   bool plain = !def.params && !def.decorators && !run->every;
@@ -476,6 +493,8 @@ static void follow_definition(tvms_reader *reader, tvms_ref ref, tvms_python_run
       number < file->script->len && file->script->items[number].begin == stmt->begin;
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   bool reads = file->stage == TVMS_PYTHON_READS && !run->pure;
+  if (stmt->kind == TVMS_SURF_CLASS && leads_to_script(reader, run))
+    tvms_python_check_list(reader, def.params);
   // A macro is read again, because its name is bound by that.
   bool read =
       script && run->every && file->made[number] && file->made[number] != UINT32_MAX;
@@ -515,76 +534,17 @@ static void follow_other(tvms_reader *reader, tvms_ref ref, bool certain,
   run->handler = handler;
 }
 
-// Whether the statement is one of the file, or of a function that makes definitions: Python runs it
-// to get them.
-static bool leads_to_script(const tvms_reader *reader, const tvms_python_run *run) {
-  const tvms_file_state *file = tvms_file_of(reader);
-  return file->stage == TVMS_PYTHON_READS && !file->nested && !run->pure
-         && !run->handler && !reader->open;
-}
-
-static void report_names(tvms_reader *reader, tvms_ref expr);
-
-static void report_names_of(tvms_reader *reader, tvms_ref list) {
-  tvms_surface_each(reader->surface, ref, list) report_names(reader, ref);
-}
-
-// Names that nothing binds in an expression. What has names of its own (lambda, comprehension)
-// is left out.
-static void report_names(tvms_reader *reader, tvms_ref expr) {
-  const tvms_surf node = *tvms_reader_at(reader, expr);
-  switch ((int)node.kind) {
-  case TVMS_SURF_NAME:
-    if (!tvms_scope_lookup(reader, node.a)
-        && !tvms_eval_value_is_known(tvms_builtin_find(reader, node.a)))
-      tvms_eval_report_undefined_name(reader, node.a,
-                                      tvms_reader_span_of(reader, expr));
-    return;
-  case TVMS_SURF_TUPLE:
-  case TVMS_SURF_LIST: report_names_of(reader, node.a); return;
-  case TVMS_SURF_BINARY:
-    report_names(reader, node.a);
-    report_names(reader, node.b);
-    return;
-  case TVMS_SURF_UNARY:
-  case TVMS_SURF_ATTRIBUTE: report_names(reader, node.a); return;
-  case TVMS_SURF_CALL:
-    report_names(reader, node.a);
-    tvms_surface_each(reader->surface, ref, node.b) {
-      const tvms_surf *argument = tvms_reader_at(reader, ref);
-      report_names(reader, argument->kind == TVMS_SURF_KEYWORD ? argument->b : ref);
-    }
-    return;
-  default: return;
-  }
-}
-
-// Reports names that nothing binds where Python stops at them.
-static void report_unbound(tvms_reader *reader, tvms_ref expr) {
-  tvms_diags *diags = &reader->context->diags;
-  uint32_t muted = diags->muted;
-  tvms_span span = tvms_reader_span_of(reader, expr);
-  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
-    // A body is followed for each call of its function.
-    bool again = diag->id == TVMS_D_undefined_name && diag->source == diags->source;
-    if (again && diag->span.begin >= span.begin && diag->span.end <= span.end) return;
-  }
-  diags->muted = 0;
-  report_names(reader, expr);
-  diags->muted = muted;
-}
-
-// The same in a constant that TVMScript needs.
-static void report_undefined(tvms_reader *reader, tvms_ref targets, tvms_ref expr) {
+// What Python refuses in a constant that TVMScript needs.
+static void check_constant(tvms_reader *reader, tvms_ref targets, tvms_ref expr) {
   if (tvms_needed_names_has_any(tvms_file_of(reader)->needed, reader->surface, targets))
-    report_unbound(reader, expr);
+    tvms_python_check(reader, expr);
 }
 
 static void follow_stmt(tvms_reader *reader, tvms_ref ref, bool certain,
                         tvms_python_run *run) {
   const tvms_surf stmt = *tvms_reader_at(reader, ref);
   tvms_file_of(reader)->followed++;
-  gather_calls(reader, ref);
+  gather_calls(reader, ref, leads_to_script(reader, run));
   switch ((int)stmt.kind) {
   case TVMS_SURF_DEF:
   case TVMS_SURF_CLASS: follow_definition(reader, ref, run); return;
@@ -596,21 +556,18 @@ static void follow_stmt(tvms_reader *reader, tvms_ref ref, bool certain,
       tvms_python_read_import(reader, ref);
     return;
   case TVMS_SURF_ASSIGN:
-    if (leads_to_script(reader, run)) report_undefined(reader, stmt.a, stmt.b);
+    if (leads_to_script(reader, run)) check_constant(reader, stmt.a, stmt.b);
     assign(reader, stmt.a, stmt.b, certain, run);
     return;
   case TVMS_SURF_ANN_ASSIGN:
-    if (stmt.c && leads_to_script(reader, run))
-      report_undefined(reader, stmt.a, stmt.c);
+    if (stmt.c && leads_to_script(reader, run)) check_constant(reader, stmt.a, stmt.c);
     if (stmt.c) assign(reader, stmt.a, stmt.c, certain, run);
     return;
   case TVMS_SURF_AUG_ASSIGN: add_to(reader, &stmt, certain); return;
   case TVMS_SURF_DELETE: forget_all(reader, stmt.a); return;
   case TVMS_SURF_EXPRESSION: follow_expression(reader, stmt.a, certain, run); return;
   case TVMS_SURF_RETURN:
-    if (stmt.a && leads_to_script(reader, run)
-        && tvms_reader_at(reader, stmt.a)->kind == TVMS_SURF_NAME)
-      report_unbound(reader, stmt.a);
+    if (leads_to_script(reader, run)) tvms_python_check_return(reader, ref);
     follow_return(reader, &stmt, certain, run);
     return;
   case TVMS_SURF_IF: follow_if(reader, ref, certain, run); return;
@@ -660,6 +617,15 @@ static bool has_unread(const tvms_reader *reader, tvms_ref ref) {
     if (!file->made[i]) return true;
   }
   return false;
+}
+
+bool tvms_python_body_may_follow(const tvms_reader *reader, tvms_ref stmt) {
+  const tvms_file_state *file = tvms_file_of(reader);
+  const tvms_surf *node = tvms_reader_at(reader, stmt);
+  bool plain = node->kind == TVMS_SURF_ASSIGN || node->kind == TVMS_SURF_EXPRESSION;
+  if (!plain || !file->calls.calls.len) return false;
+  tvms_ref last = file->calls.calls.items[file->calls.calls.len - 1];
+  return tvms_reader_at(reader, last)->begin >= node->begin;
 }
 
 void tvms_python_body_read_stmt(tvms_reader *reader, tvms_ref stmt) {

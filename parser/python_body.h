@@ -28,6 +28,10 @@ tvms_eval_value tvms_python_body_eval(tvms_reader *reader, tvms_ref expr);
 // functions that make definitions is known then. Nothing is reported.
 void tvms_python_body_gather(tvms_reader *reader);
 
+// Whether a statement behind the last definition is followed, too: one that a call of a function
+// that makes definitions may be in, or that leads to such.
+bool tvms_python_body_may_follow(const tvms_reader *reader, tvms_ref stmt);
+
 // Reads a statement of a Python file: definitions of TVMScript wherever they stand in it.
 // What Python binds around them is known if tvms can compute it, and else unknown; nothing
 // is reported of it.

@@ -144,6 +144,9 @@ static bool is_of_script(const finder *f, tvms_ref root, tvms_ref decorator) {
     if (!strchr(" \t\r\n\\", c)) path[len++] = c;
   }
   path[len] = '\0';
+  // What everybody means by them, and says so when they are read.
+  if (strcmp(path, "tvm.ir_module") == 0 || strcmp(path, "tvm.prim_func") == 0)
+    return true;
   return strncmp(path, "tvm.", 4) == 0 && leads_to_script(path);
 }
 

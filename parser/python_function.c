@@ -125,13 +125,7 @@ static tvms_eval_value answer(tvms_reader *reader, const function *called,
   return result;
 }
 
-// What is wrong with the arguments that a definition gives a function of the file. Of functions that
-// make definitions a decorator may have changed the signature.
-static void report_arguments(tvms_reader *reader, const function *called,
-                             tvms_ref call) {
-  const tvms_file_state *file = tvms_file_of(reader);
-  bool reads = file->stage == TVMS_PYTHON_READS && !file->nested;
-  if (!reads || called->maker || tvms_trial_is_muted(&reader->context->diags)) return;
+static void report_binding(tvms_reader *reader, const function *called, tvms_ref call) {
   tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
   uint64_t given;
@@ -141,6 +135,59 @@ static void report_arguments(tvms_reader *reader, const function *called,
                              tvms_symbol_text(reader->context, def.name), 0, call, args,
                              refs, &given);
   reader->unknown = unknown;
+}
+
+// What is wrong with the arguments that a definition gives a function of the file. Of functions that
+// make definitions a decorator may have changed the signature.
+static void report_arguments(tvms_reader *reader, const function *called,
+                             tvms_ref call) {
+  const tvms_file_state *file = tvms_file_of(reader);
+  bool reads = file->stage == TVMS_PYTHON_READS && !file->nested;
+  if (!reads || called->maker || tvms_trial_is_muted(&reader->context->diags)) return;
+  report_binding(reader, called, call);
+}
+
+// Whether the call has as many arguments as the signature wants, with names that it has. What is
+// spread may be any.
+static bool fits(const tvms_reader *reader, const tvms_signature *signature,
+                 tvms_ref call) {
+  uint64_t given = 0;
+  uint32_t plain = 0;
+  tvms_surface_each(reader->surface, ref, tvms_reader_at(reader, call)->b) {
+    const tvms_surf *node = tvms_reader_at(reader, ref);
+    if (node->kind == TVMS_SURF_STAR || node->kind == TVMS_SURF_DOUBLE_STAR)
+      return true;
+    if (node->kind != TVMS_SURF_KEYWORD) {
+      if (plain >= signature->plain && signature->rest < 0) return false;
+      if (plain < signature->plain) given |= (uint64_t)1 << plain++;
+      continue;
+    }
+    uint32_t i = 0;
+    while (i < signature->count
+           && (signature->params[i].name != node->a
+               || signature->params[i].kind > TVMS_PARAM_KEYWORD_ONLY))
+      i++;
+    if (i == signature->count && signature->keywords < 0) return false;
+    if (i < signature->count) given |= (uint64_t)1 << i;
+  }
+  for (uint32_t i = 0; i < signature->count; i++) {
+    const tvms_param *param = &signature->params[i];
+    if (param->kind <= TVMS_PARAM_KEYWORD_ONLY && param->required && !(given >> i & 1))
+      return false;
+  }
+  return true;
+}
+
+void tvms_python_function_check(tvms_reader *reader, tvms_eval_value callee,
+                                tvms_ref call) {
+  const function *called = callee.as.object;
+  const tvms_python_calls *calls = &tvms_file_of(reader)->calls;
+  tvms_surf_definition def = tvms_surface_define(reader->surface, called->ref);
+  uint32_t times = 0;
+  for (uint32_t i = 0; i < calls->functions.len; i++)
+    times += calls->functions.items[i].name == def.name;
+  if (def.decorators || times != 1 || fits(reader, called->signature, call)) return;
+  report_binding(reader, called, call);
 }
 
 tvms_eval_value tvms_python_function_call(tvms_reader *reader, tvms_eval_value callee,

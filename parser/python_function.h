@@ -13,6 +13,11 @@ tvms_eval_value tvms_python_function_make(tvms_reader *reader, tvms_ref ref);
 tvms_eval_value tvms_python_function_call(tvms_reader *reader, tvms_eval_value callee,
                                           tvms_ref call);
 
+// Reports arguments of the CALL node that Python refuses, of a function that has no decorator and
+// that the file defines once.
+void tvms_python_function_check(tvms_reader *reader, tvms_eval_value callee,
+                                tvms_ref call);
+
 // Follows the body of the DEF at `ref` as if it was called by who is not in the file: with
 // what pytest's parametrize says, and the defaults of parameters; all else is unknown.
 void tvms_python_function_run(tvms_reader *reader, tvms_ref ref);

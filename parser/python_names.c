@@ -131,6 +131,18 @@ static bool binds_anything(tvms_sym name) {
   return name == TVMS_SYM_exec || name == TVMS_SYM_globals;
 }
 
+// `from __future__ import annotations`.
+static bool postpones(const tvms_reader *reader, const tvms_surf *import) {
+  if (strcmp(tvms_symbol_text(reader->context, import->a), "__future__") != 0)
+    return false;
+  tvms_surface_each(reader->surface, ref, import->b) {
+    const tvms_surf *alias = tvms_reader_at(reader, ref);
+    if (strcmp(tvms_symbol_text(reader->context, alias->a), "annotations") == 0)
+      return true;
+  }
+  return false;
+}
+
 void tvms_python_names_bind_file(tvms_reader *reader) {
   binder b = {reader, false, tvms_python_names_unknown(reader)};
   bind_body(&b, reader->surface->body);
@@ -144,6 +156,8 @@ void tvms_python_names_bind_file(tvms_reader *reader) {
       reader->open = true;
     } else if (node->kind == TVMS_SURF_IMPORT_FROM && !node->b) {
       reader->open = true;
+    } else if (node->kind == TVMS_SURF_IMPORT_FROM) {
+      reader->postponed = reader->postponed || postpones(reader, node);
     }
   }
 }

@@ -14,6 +14,7 @@
 #include "parser/python.h"
 #include "parser/python_body.h"
 #include "parser/python_calls.h"
+#include "parser/python_check.h"
 #include "parser/python_file.h"
 #include "parser/python_names.h"
 #include "parser/tir/room.h"
@@ -211,12 +212,15 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   tvms_python_bind_prefixes(&reader);
   if (script.len) {
     tvms_python_names_bind_file(&reader);
+    tvms_python_check_returns(&reader);
     tvms_python_body_gather(&reader);
   }
   if (options->as_written && !options->python) tvms_metadata_bind_omitted(&reader);
   read_comments(&reader);
   for (tvms_ref ref = surface.body; ref;) {
-    if (options->python && !file.unread) break;  // only Python follows
+    // Only Python follows, of which calls may still be wrong.
+    bool rest = options->python && !file.unread;
+    if (rest && !tvms_python_body_may_follow(&reader, ref)) break;
     uint32_t count = program->count;
     file.statement = ref;
     if (options->python)

@@ -376,6 +376,29 @@ static const char *TVMS_NULLABLE completed(const char *name, size_t len,
   return found;
 }
 
+// A name of which letters were left out: "img" for "image". NULL if several are.
+static const char *TVMS_NULLABLE abbreviated(const char *name, size_t len,
+                                             const char *const *candidates,
+                                             uint32_t count) {
+  enum { SHORTEST = 3 };
+  const char *found = NULL;
+  for (uint32_t i = 0; i < count && len >= SHORTEST; i++) {
+    const char *at = candidates[i];
+    if (*at != *name || strlen(at) > 2 * len) continue;
+    size_t letter = 0;
+    for (; *at && letter < len; at++)
+      letter += *at == name[letter];
+    if (letter < len || (found && strcmp(found, candidates[i]) == 0)) continue;
+    if (found) return NULL;
+    found = candidates[i];
+  }
+  return found;
+}
+
+static bool is_swapped(const char *a, const char *b) {
+  return a[0] == b[1] && a[1] == b[0] && b[1] && !b[2];
+}
+
 const char *tvms_diag_nearest_name(const char *name, const char *const *candidates,
                                    uint32_t count) {
   const char *best = NULL;
@@ -391,6 +414,7 @@ const char *tvms_diag_nearest_name(const char *name, const char *const *candidat
   // Of two letters the first one must be right.
   if (len == 2) best_distance = 2;
   for (uint32_t i = 0; i < count; i++) {
+    if (len == 2 && is_swapped(name, candidates[i])) return candidates[i];
     if (len == 2 && (strlen(candidates[i]) != 2 || candidates[i][0] != *name)) continue;
     uint32_t away = distance(name, len, candidates[i], best_distance);
     if (away < best_distance) {
@@ -398,5 +422,5 @@ const char *tvms_diag_nearest_name(const char *name, const char *const *candidat
       best_distance = away;
     }
   }
-  return best;
+  return best ? best : abbreviated(name, len, candidates, count);
 }

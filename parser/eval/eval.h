@@ -107,6 +107,7 @@ struct tvms_reader {
   bool mixed;       // the text has marks of releases that exclude each other; reported
   bool as_written;  // what TVM writes and does not read is read
   bool lenient;     // a .py file: names that Python binds are unknown, silently
+  bool postponed;   // of it: Python does not evaluate annotations
   bool open;        // of it: names that nothing binds here may be bound all the same
   // What the decorators of a definition inside a body say; reports what is wrong with them.
   tvms_decoration (*decorate)(tvms_reader *reader, tvms_ref definition);

@@ -36,14 +36,25 @@ tvms_span tvms_eval_operator_span(const tvms_reader *reader, tvms_ref ref,
   return whole;
 }
 
+// What no operator of a program goes with.
+static bool is_no_operand(tvms_eval_value value) {
+  switch ((int)value.kind) {
+  case TVMS_EVAL_STR:
+  case TVMS_EVAL_NONE:
+  case TVMS_EVAL_TUPLE:
+  case TVMS_EVAL_LIST:
+  case TVMS_EVAL_DICT:
+  case TVMS_EVAL_CALLABLE:
+  case TVMS_EVAL_NAMESPACE: return true;
+  default: return tvms_eval_value_node_of(value, TVMS_NODE_BUFFER) != NULL;
+  }
+}
+
 // The operand at fault, where only one can be: a whole buffer, a text. Else the operation.
 static tvms_ref wrong_operand(const tvms_reader *reader, tvms_eval_value a,
                               tvms_eval_value b, tvms_ref ref) {
   const tvms_surf *node = tvms_reader_at(reader, ref);
-  bool wrong_a =
-      tvms_eval_value_node_of(a, TVMS_NODE_BUFFER) || a.kind == TVMS_EVAL_STR;
-  bool wrong_b =
-      tvms_eval_value_node_of(b, TVMS_NODE_BUFFER) || b.kind == TVMS_EVAL_STR;
+  bool wrong_a = is_no_operand(a), wrong_b = is_no_operand(b);
   if (wrong_a == wrong_b) return ref;
   if (node->kind == TVMS_SURF_BINARY) return wrong_a ? node->a : node->b;
   if (node->kind != TVMS_SURF_COMPARE) return ref;

@@ -84,9 +84,11 @@ static tvms_ref first_item(const tvms_reader *reader, tvms_ref sequence) {
   return written ? node->a : 0;
 }
 
-// In a signature a string is a dimension, from 0.26 on.
+// In a signature a string is a dimension, from 0.26 on; not in a file whose annotations Python
+// evaluates before TVM sees them.
 static bool is_quoted_dim(const tvms_reader *reader, tvms_eval_value dim,
                           tvms_ref ref) {
+  if (reader->lenient && !reader->postponed) return false;
   return dim.kind == TVMS_EVAL_STR && tvms_tir_of(reader)
          && tvms_tir_of(reader)->part != TVMS_TIR_IN_BODY && ref
          && tvms_surface_is_string(reader->surface, ref)

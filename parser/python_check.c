@@ -1,0 +1,160 @@
+// What Python refuses around the definitions of a file: Python stops there, so no definition comes
+// of it. Only what is certain is reported, and once, however often a body is followed.
+#include "parser/python_check.h"
+
+#include "parser/eval/builtin.h"
+#include "parser/eval/class.h"
+#include "parser/eval/reader.h"
+#include "parser/eval/scope.h"
+#include "parser/eval/undefined.h"
+#include "parser/python_function.h"
+#include "parser/room.h"
+#include "support/diag_ids.h"
+
+#include <string.h>
+
+static void report_in(tvms_reader *reader, tvms_ref expr);
+
+static void report_in_list(tvms_reader *reader, tvms_ref list) {
+  tvms_surface_each(reader->surface, ref, list) report_in(reader, ref);
+}
+
+static void report_name(tvms_reader *reader, tvms_sym name, tvms_ref ref) {
+  if (!tvms_scope_lookup(reader, name)
+      && !tvms_eval_value_is_known(tvms_builtin_find(reader, name)))
+    tvms_eval_report_undefined_name(reader, name, tvms_reader_span_of(reader, ref));
+}
+
+// `Config.blok`.
+static void report_attribute(tvms_reader *reader, const tvms_surf *node, tvms_ref ref) {
+  const tvms_surf *object = tvms_reader_at(reader, node->a);
+  const tvms_binding *bound =
+      object->kind == TVMS_SURF_NAME ? tvms_scope_lookup(reader, object->a) : NULL;
+  if (bound && tvms_eval_is_class(bound->value))
+    (void)tvms_eval_class_attribute(reader, bound->value, node->b, ref);
+}
+
+static void report_arguments(tvms_reader *reader, tvms_ref call) {
+  const tvms_surf *callee = tvms_reader_at(reader, tvms_reader_at(reader, call)->a);
+  const tvms_binding *bound =
+      callee->kind == TVMS_SURF_NAME ? tvms_scope_lookup(reader, callee->a) : NULL;
+  if (bound && bound->value.kind == TVMS_EVAL_FUNCTION)
+    tvms_python_function_check(reader, bound->value, call);
+}
+
+// What has names of its own (lambda, comprehension) is left out.
+static void report_in(tvms_reader *reader, tvms_ref expr) {
+  const tvms_surf node = *tvms_reader_at(reader, expr);
+  switch ((int)node.kind) {
+  case TVMS_SURF_NAME: report_name(reader, node.a, expr); return;
+  case TVMS_SURF_TUPLE:
+  case TVMS_SURF_LIST: report_in_list(reader, node.a); return;
+  case TVMS_SURF_BINARY:
+    report_in(reader, node.a);
+    report_in(reader, node.b);
+    return;
+  case TVMS_SURF_UNARY: report_in(reader, node.a); return;
+  case TVMS_SURF_ATTRIBUTE:
+    report_in(reader, node.a);
+    report_attribute(reader, &node, expr);
+    return;
+  case TVMS_SURF_KEYWORD: report_in(reader, node.b); return;
+  case TVMS_SURF_CALL:
+    report_in(reader, node.a);
+    report_in_list(reader, node.b);
+    report_arguments(reader, expr);
+    return;
+  default: return;
+  }
+}
+
+static bool was_reported(const tvms_reader *reader, tvms_span span) {
+  const tvms_diags *diags = &reader->context->diags;
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    bool inside = diag->span.begin >= span.begin && diag->span.end <= span.end;
+    if (inside && diag->severity == TVMS_SEVERITY_ERROR
+        && diag->source == diags->source)
+      return true;
+  }
+  return false;
+}
+
+// Statements of Python are followed in silence: reports are for here only.
+static void report_aloud(tvms_reader *reader, tvms_ref expr,
+                         void (*report)(tvms_reader *, tvms_ref)) {
+  tvms_diags *diags = &reader->context->diags;
+  if (was_reported(reader, tvms_reader_span_of(reader, expr))) return;
+  uint32_t muted = diags->muted;
+  diags->muted = 0;
+  report(reader, expr);
+  diags->muted = muted;
+}
+
+void tvms_python_check(tvms_reader *reader, tvms_ref expr) {
+  report_aloud(reader, expr, report_in);
+}
+
+void tvms_python_check_list(tvms_reader *reader, tvms_ref list) {
+  tvms_surface_each(reader->surface, ref, list) tvms_python_check(reader, ref);
+}
+
+void tvms_python_check_return(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *stmt = tvms_reader_at(reader, ref);
+  bool name = stmt->a && tvms_reader_at(reader, stmt->a)->kind == TVMS_SURF_NAME;
+  if (name && !was_reported(reader, tvms_reader_span_of(reader, ref)))
+    tvms_python_check(reader, stmt->a);
+}
+
+void tvms_python_check_call(tvms_reader *reader, tvms_ref call) {
+  report_aloud(reader, call, report_arguments);
+}
+
+void tvms_python_check_bare_class(tvms_reader *reader, const tvms_surf_definition *def,
+                                  uint32_t first) {
+  tvms_diags *diags = &reader->context->diags;
+  const char *text = reader->surface->source->text;
+  uint32_t len = def->name_span.end - def->name_span.begin;
+  if (def->decorators || was_reported(reader, def->name_span)) return;
+  for (uint32_t i = first; i < reader->program->count; i++) {
+    const tvms_module *module = reader->program->modules[i];
+    for (uint32_t k = 0; k < module->member_count; k++) {
+      tvms_span asked = module->members[k].unknown;
+      bool same = asked.end - asked.begin == len
+                  && memcmp(text + asked.begin, text + def->name_span.begin, len) == 0;
+      if (!same) continue;
+      uint32_t muted = diags->muted;
+      diags->muted = 0;
+      tvms_diag *diag =
+          tvms_diag_report(diags, TVMS_D_not_decorated, def->name_span, "a class");
+      tvms_diag_remark(diags, diag, "write @I.ir_module above it");
+      tvms_diag_note(diags, diag, asked, "its functions use it as a module");
+      diags->muted = muted;
+      return;
+    }
+  }
+}
+
+static void report_returns(tvms_reader *reader, tvms_ref body) {
+  tvms_memory *memory = &reader->context->memory;
+  if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
+  tvms_surface_each(reader->surface, ref, body) {
+    const tvms_surf *node = tvms_reader_at(reader, ref);
+    if (node->kind == TVMS_SURF_DEF) continue;
+    if (node->kind == TVMS_SURF_RETURN) {
+      tvms_span span = {node->begin, node->begin + (uint32_t)strlen("return")};
+      tvms_diag_report(&reader->context->diags, TVMS_D_syntax, span, "'return'",
+                       " outside of a function");
+      continue;
+    }
+    tvms_ref bodies[2];
+    tvms_surface_bodies(reader->surface, ref, bodies);
+    report_returns(reader, bodies[0]);
+    report_returns(reader, bodies[1]);
+  }
+  tvms_memory_leave(memory);
+}
+
+void tvms_python_check_returns(tvms_reader *reader) {
+  tvms_span whole = {0, (uint32_t)reader->surface->source->size};
+  if (!was_reported(reader, whole)) report_returns(reader, reader->surface->body);
+}
