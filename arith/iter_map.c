@@ -412,6 +412,15 @@ bool tvms_iter_map_simplify(tvms_unit *unit, tvms_analyzer *analyzer,
   mapping made;
   open_mapping(&made, unit, analyzer, domains, domain_count, indices, index_count,
                predicate, false, keep_units);
+  if (!made.found && !tvms_node_is_int(predicate, 1)) {
+    // The predicate may be what is in the way.
+    close_mapping(&made);
+    predicate = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
+    open_mapping(&made, unit, analyzer, domains, domain_count, indices, index_count,
+                 predicate, false, keep_units);
+    if (!tvms_release_has(unit->dialect, TVMS_FACT_unconditioned_places_are_padded))
+      made.found = made.found && !made.m.needs_padding;
+  }
   for (uint32_t i = 0; made.found && i < index_count; i++)
     simplified[i] = tvms_iter_sum_write(&made.m, made.sums[i]);
   bool found = made.found && !made.m.failed;

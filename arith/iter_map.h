@@ -34,8 +34,9 @@ TVMS_NODISCARD bool tvms_iter_map_detect(tvms_unit *unit, tvms_analyzer *analyze
                                          bool keep_units, tvms_iter_image *images);
 
 // Writes indices as the sums of iterators that they are, which is how TVM simplifies places in
-// flat buffers. False if they are none. `keep_units` is as above. TVM: IterMapSimplify, which then keeps the
-// indices.
+// flat buffers. What is no iterator under the predicate may be one without it, from 0.27 on only
+// where no extent must be padded. False if they are none. `keep_units` is as above. TVM: IterMapSimplify,
+// which then keeps the indices.
 TVMS_NODISCARD bool tvms_iter_map_simplify(tvms_unit *unit, tvms_analyzer *analyzer,
                                            const tvms_iter_domain *domains,
                                            uint32_t domain_count,

@@ -101,11 +101,7 @@ static tvms_node *enter_realize(tvms_rewriter *r, tvms_node *node) {
   tvms_list values = realize->iter_values;
   if (!values.len) return TVMS_REWRITE_BELOW;
   tvms_node **made = tvms_arena_array(&r->unit->arena, tvms_node *, values.len);
-  tvms_node *yes = tvms_bool_imm_new(r->unit, true, TVMS_NO_SPAN);
-  bool found = simplify(s, values, realize->predicate, made);
-  if (!found && !tvms_node_is_int(realize->predicate, 1))
-    found = simplify(s, values, yes, made);
-  if (!found) return node;
+  if (!simplify(s, values, realize->predicate, made)) return node;
   tvms_block_realize *copy = tvms_as_block_realize(tvms_node_copy(r->unit, node));
   copy->iter_values = tvms_list_copy(r->unit, made, values.len);
   return &copy->head;

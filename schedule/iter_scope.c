@@ -88,23 +88,17 @@ void tvms_sched_iter_leave(tvms_sched_iter *scope, uint32_t mark) {
   scope->domains.len = mark;
 }
 
-static bool simplify(tvms_sched_iter *s, tvms_list indices, tvms_node *condition,
-                     tvms_node **made) {
-  return tvms_iter_map_simplify(s->sched->unit, s->facts.analyzer, s->domains.items,
-                                s->domains.len, indices.items, indices.len, condition,
-                                false, made);
-}
-
 tvms_list tvms_sched_iter_simplify(tvms_sched_iter *scope, tvms_list indices) {
   tvms_unit *unit = scope->sched->unit;
   tvms_node **simple = tvms_arena_array(&unit->arena, tvms_node *, indices.len + 1);
-  tvms_node *yes = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN), *all = yes;
+  tvms_node *all = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
   for (uint32_t i = 0; i < scope->conditions.len; i++)
     all =
         tvms_sched_build(scope->sched, TVMS_NODE_AND, all, scope->conditions.items[i]);
-  bool found = simplify(scope, indices, all, simple);
-  if (!found && all != yes) found = simplify(scope, indices, yes, simple);
-  if (!found) return indices;
+  if (!tvms_iter_map_simplify(unit, scope->facts.analyzer, scope->domains.items,
+                              scope->domains.len, indices.items, indices.len, all,
+                              false, simple))
+    return indices;
   tvms_list made = tvms_list_copy(unit, indices.items, indices.len);
   for (uint32_t i = 0; i < made.len; i++)
     if (simple[i]->kind != TVMS_NODE_INT_IMM || made.items[i]->kind != TVMS_NODE_VAR)

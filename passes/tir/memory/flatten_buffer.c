@@ -231,7 +231,7 @@ static void simplify_places(flattening *f, tvms_list places) {
   tvms_memory *memory = &f->unit->context->memory;
   used_iters used = {.f = f};
   tvms_visitor visitor = {.self = &used, .enter = note_iter};
-  tvms_node *yes = tvms_bool_imm_new(f->unit, true, TVMS_NO_SPAN), *predicate = yes;
+  tvms_node *predicate = tvms_bool_imm_new(f->unit, true, TVMS_NO_SPAN);
   for (uint32_t i = 0; i < f->conditions.len; i++) {
     tvms_walk(memory, f->conditions.items[i], &visitor);
     predicate = build(f, TVMS_NODE_AND, predicate, f->conditions.items[i]);
@@ -243,11 +243,6 @@ static void simplify_places(flattening *f, tvms_list places) {
   bool found =
       tvms_iter_map_simplify(f->unit, analyzer, used.domains.items, used.domains.len,
                              places.items, places.len, predicate, false, made);
-  if (!found && predicate != yes) {
-    found =
-        tvms_iter_map_simplify(f->unit, analyzer, used.domains.items, used.domains.len,
-                               places.items, places.len, yes, false, made);
-  }
   for (uint32_t i = 0; found && i < places.len; i++)
     places.items[i] = made[i];
   tvms_vec_fini(memory, &used.domains);
