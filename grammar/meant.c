@@ -47,7 +47,8 @@ static tvms_token_meaning replaced(tvms_span span, const char *note,
 }
 
 // `===`, `!==`, `<>`, and `=>` for the arrow of a result; the token is their last part.
-static tvms_token_meaning comparisons(const char *text, tvms_token token) {
+static tvms_token_meaning comparisons(const char *text, tvms_token token,
+                                      tvms_token first) {
   uint32_t begin = token.begin;
   if (begin < 2) return (tvms_token_meaning){0};
   const char *before = text + begin - 2;
@@ -67,7 +68,10 @@ static tvms_token_meaning comparisons(const char *text, tvms_token token) {
   if (equals && text[token.end] == '!')
     return replaced((tvms_span){begin, token.end + 1}, "write '!=' to compare", "!=");
   if (equals && text[token.end] == '>' && strchr(") ", before[1]))
-    return replaced((tvms_span){begin, token.end + 1}, "write '->'", "->");
+    return first.kind == TVMS_TOK_DEF
+               ? replaced((tvms_span){begin, token.end + 1}, "write '->'", "->")
+               : replaced((tvms_span){begin, token.end + 1}, "write '>=' to compare",
+                          ">=");
   return (tvms_token_meaning){0};
 }
 
@@ -88,7 +92,7 @@ static tvms_token_meaning signs(const char *text, tvms_token token, tvms_token f
     if (end >= 2 && memcmp(text + end - 2, "--", 2) == 0)
       return replaced(last, "write '-= 1'", " -= 1");
   }
-  tvms_token_meaning compared = comparisons(text, token);
+  tvms_token_meaning compared = comparisons(text, token, first);
   if (compared.note) return compared;
   if (begin > 0 && text[begin - 1] == '/' && text[begin] == '*')
     return meaning((tvms_span){begin - 1, token.end}, "a comment begins with '#'",

@@ -535,7 +535,9 @@ static void follow_other(tvms_reader *reader, tvms_ref ref, bool certain,
 }
 
 // What Python refuses in a constant that TVMScript needs.
-static void check_constant(tvms_reader *reader, tvms_ref targets, tvms_ref expr) {
+static void check_constant(tvms_reader *reader, tvms_ref targets, tvms_ref expr,
+                           bool certain) {
+  if (certain) tvms_python_check_named_call(reader, expr);
   if (tvms_needed_names_has_any(tvms_file_of(reader)->needed, reader->surface, targets))
     tvms_python_check(reader, expr);
 }
@@ -556,11 +558,12 @@ static void follow_stmt(tvms_reader *reader, tvms_ref ref, bool certain,
       tvms_python_read_import(reader, ref);
     return;
   case TVMS_SURF_ASSIGN:
-    if (leads_to_script(reader, run)) check_constant(reader, stmt.a, stmt.b);
+    if (leads_to_script(reader, run)) check_constant(reader, stmt.a, stmt.b, certain);
     assign(reader, stmt.a, stmt.b, certain, run);
     return;
   case TVMS_SURF_ANN_ASSIGN:
-    if (stmt.c && leads_to_script(reader, run)) check_constant(reader, stmt.a, stmt.c);
+    if (stmt.c && leads_to_script(reader, run))
+      check_constant(reader, stmt.a, stmt.c, certain);
     if (stmt.c) assign(reader, stmt.a, stmt.c, certain, run);
     return;
   case TVMS_SURF_AUG_ASSIGN: add_to(reader, &stmt, certain); return;

@@ -109,6 +109,13 @@ void tvms_python_check_call(tvms_reader *reader, tvms_ref call) {
   report_aloud(reader, call, report_arguments);
 }
 
+void tvms_python_check_named_call(tvms_reader *reader, tvms_ref expr) {
+  const tvms_surf *call = tvms_reader_at(reader, expr);
+  if (call->kind == TVMS_SURF_CALL
+      && tvms_reader_at(reader, call->a)->kind == TVMS_SURF_NAME)
+    tvms_python_check(reader, expr);
+}
+
 void tvms_python_check_bare_class(tvms_reader *reader, const tvms_surf_definition *def,
                                   uint32_t first) {
   tvms_diags *diags = &reader->context->diags;

@@ -15,7 +15,10 @@ void tvms_python_check_list(tvms_reader *reader, tvms_ref list);
 // The same for the name that the RETURN statement returns.
 void tvms_python_check_return(tvms_reader *reader, tvms_ref ref);
 
-// The same for the arguments of a CALL node alone.
+// Like tvms_python_check for a call of a plain name; other expressions are left out.
+void tvms_python_check_named_call(tvms_reader *reader, tvms_ref expr);
+
+// The same for the arguments of a CALL node alone, which may have names of its own around it.
 void tvms_python_check_call(tvms_reader *reader, tvms_ref call);
 
 // Reports the class `def` if one of the modules that its body made, those from `first` on, waits

@@ -37,6 +37,20 @@ tvms_eval_value tvms_eval_class_make(tvms_reader *reader,
       .kind = TVMS_EVAL_UNKNOWN, .flags = TVMS_EVAL_OF_CLASS, .as.object = made};
 }
 
+// The attribute was reported where it was asked for first.
+static bool is_said(const tvms_reader *reader, tvms_span span) {
+  const tvms_diags *diags = &reader->context->diags;
+  const char *text = reader->surface->source->text;
+  uint32_t len = span.end - span.begin;
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    if (diag->id == TVMS_D_unknown_attribute && diag->source == diags->source
+        && diag->span.end - diag->span.begin == len
+        && memcmp(text + diag->span.begin, text + span.begin, len) == 0)
+      return true;
+  }
+  return false;
+}
+
 // A name that the class does not have and no statement of the file gives it is a mistake if it
 // has one that is nearly spelled so.
 static void report_misspelt(tvms_reader *reader, const attributes *all, tvms_sym name,
@@ -53,6 +67,7 @@ static void report_misspelt(tvms_reader *reader, const attributes *all, tvms_sym
   tvms_span span = tvms_reader_span_of(reader, ref);
   tvms_span last = {span.end - (uint32_t)strlen(text), span.end};
   reader->failed = true;
+  if (is_said(reader, last)) return;
   tvms_diag *diag =
       tvms_diag_report(diags, TVMS_D_unknown_attribute, last, "the class", text);
   tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
