@@ -181,12 +181,13 @@ static bool fits(const tvms_reader *reader, const tvms_signature *signature,
 void tvms_python_function_check(tvms_reader *reader, tvms_eval_value callee,
                                 tvms_ref call) {
   const function *called = callee.as.object;
-  const tvms_python_calls *calls = &tvms_file_of(reader)->calls;
   tvms_surf_definition def = tvms_surface_define(reader->surface, called->ref);
+  if (def.decorators || fits(reader, called->signature, call)) return;
+  const tvms_python_calls *calls = &tvms_file_of(reader)->calls;
   uint32_t times = 0;
   for (uint32_t i = 0; i < calls->functions.len; i++)
     times += calls->functions.items[i].name == def.name;
-  if (def.decorators || times != 1 || fits(reader, called->signature, call)) return;
+  if (times != 1) return;
   report_binding(reader, called, call);
 }
 
