@@ -29,9 +29,10 @@ typedef struct {
   tvms_memory *memory;
   tvms_relax_aliases aliases;
   // By id of a variable: the last binding of its block that uses it, the number of bindings for
-  // one that is seen behind the block.
+  // one that is used behind the block.
   uint32_t *last;
-  uint32_t *chosen;           // by id of a call: the argument to write over + 1
+  uint32_t *uses;    // by id of a variable: in the function, less those in its block
+  uint32_t *chosen;  // by id of a call: the argument to write over + 1
   TVMS_VEC(uint32_t) needed;  // by place: the last binding that needs what is there
   const tvms_node *block;
   uint32_t at;  // the binding at hand
@@ -58,12 +59,33 @@ static tvms_walk_step note_use(void *self, tvms_node *node, tvms_field_role role
   return TVMS_WALK_ON;
 }
 
+static tvms_walk_step count_use(void *self, tvms_node *node, tvms_field_role role) {
+  inplace *p = self;
+  if (node->kind == TVMS_NODE_VAR && role == TVMS_ROLE_USE && node->id < p->aliases.ids)
+    p->uses[node->id]++;
+  return TVMS_WALK_ON;
+}
+
+// Functions in a block have blocks of their own, where their variables are uncounted.
+static tvms_walk_step uncount_use(void *self, tvms_node *node, tvms_field_role role) {
+  inplace *p = self;
+  if (node->kind == TVMS_NODE_FUNCTION) return TVMS_WALK_SKIP;
+  if (node->kind == TVMS_NODE_VAR && role == TVMS_ROLE_USE && node->id < p->aliases.ids)
+    p->uses[node->id]--;
+  return TVMS_WALK_ON;
+}
+
+// What a tuple holds that is only seen behind the block, and not used there, is not needed.
+static bool is_used_behind(const inplace *p, const tvms_node *var) {
+  return !(var->flags & TVMS_FLAG_DATAFLOW) && p->uses[var->id] > 0;
+}
+
 // Taking an item uses no memory: its own uses count, and tvms_relax_aliases_of knows its place.
 static void find_last_uses(inplace *p, tvms_list bindings) {
   tvms_visitor visitor = {.self = p, .enter = note_use};
   for (uint32_t i = 0; i < bindings.len; i++) {
     const tvms_node *var = tvms_relax_binding_var(bindings.items[i]);
-    p->last[var->id] = var->flags & TVMS_FLAG_DATAFLOW ? i : bindings.len;
+    p->last[var->id] = is_used_behind(p, var) ? bindings.len : i;
   }
   for (p->at = 0; p->at < bindings.len; p->at++) {
     tvms_node *value = tvms_relax_binding_value(bindings.items[p->at]);
@@ -77,9 +99,11 @@ static void find_last_uses(inplace *p, tvms_list bindings) {
     tvms_alias_set set = tvms_relax_aliases_of(&p->aliases, var);
     // Where something else may be, nothing is written over.
     (void)!tvms_relax_aliases_reach(&p->aliases, set);
+    bool seen = !(var->flags & TVMS_FLAG_DATAFLOW);
     for (uint32_t k = 0; k < p->aliases.found.len; k++) {
       uint32_t *needed = &p->needed.items[p->aliases.found.items[k]];
-      if (*needed < p->last[var->id]) *needed = p->last[var->id];
+      uint32_t until = seen && k < set.count ? bindings.len : p->last[var->id];
+      if (*needed < until) *needed = until;
     }
   }
 }
@@ -142,6 +166,8 @@ static tvms_node *enter_block(tvms_rewriter *r, tvms_node *node) {
   tvms_list bindings = tvms_as_binding_block(node)->bindings;
   p->block = node;
   tvms_relax_aliases_look(&p->aliases, node);
+  tvms_visitor visitor = {.self = p, .enter = uncount_use};
+  tvms_walk(p->memory, node, &visitor);
   find_last_uses(p, bindings);
   for (p->at = 0; p->at < bindings.len; p->at++)
     choose(p, bindings.items[p->at]);
@@ -238,13 +264,17 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   inplace p = {.memory = &run->context->memory};
   tvms_relax_aliases_init(&p.aliases, unit);
   p.last = zeros(&p);
+  p.uses = zeros(&p);
   p.chosen = zeros(&p);
+  tvms_visitor visitor = {.self = &p, .enter = count_use};
+  tvms_walk(p.memory, function, &visitor);
   tvms_relax_mutator_init(&p.mutator, run, unit, &p);
   p.mutator.rewriter.enter[TVMS_NODE_BINDING_BLOCK] = enter_block;
   p.mutator.rewriter.leave[TVMS_NODE_CALL] = leave_call;
   tvms_node *changed = tvms_relax_mutate(&p.mutator, function);
   tvms_relax_mutator_fini(&p.mutator);
   tvms_memory_free(p.memory, p.last);
+  tvms_memory_free(p.memory, p.uses);
   tvms_memory_free(p.memory, p.chosen);
   tvms_vec_fini(p.memory, &p.needed);
   tvms_relax_aliases_fini(&p.aliases);
