@@ -249,7 +249,7 @@ make(16)
 """
         p = tvms("print", "--dialect", "0.27", self.file(text))
         self.assertIn(b'def f(A: T.Buffer((4, 16), "float32")):', p.stdout, p.stderr)
-        for change in (("class Config:", "class Config(Base):"), ("class Config:", "@enum\nclass Config:"),
+        for change in (("class Config:", "from elsewhere import Base\n\nclass Config(Base):"), ("class Config:", "@enum\nclass Config:"),
                        ("make(16)", "Config.block = 8\nmake(16)"), ("    block = 4", "    block = what")):
             with self.subTest(change=change):
                 p = tvms("check", self.file(text.replace(*change)))
