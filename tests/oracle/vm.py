@@ -99,7 +99,7 @@ def main():
     for release in a.release or RELEASES:
         with tempfile.TemporaryDirectory() as folder:
             judge = Judge(release, folder)
-            for path in a.files or files_under("corpus") + [os.path.join(source(), path) for path in PAGED]:
+            for path in a.files or [*files_under("corpus"), *(os.path.join(source(), path) for path in PAGED)]:
                 with open(path, encoding="utf-8") as f:
                     for i, text in enumerate(definitions_of(f.read())):
                         p = tvms("print", "--dialect", release, "-", stdin=text)
