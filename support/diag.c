@@ -396,7 +396,7 @@ static const char *TVMS_NULLABLE abbreviated(const char *name, size_t len,
 }
 
 static bool is_swapped(const char *a, const char *b) {
-  return a[0] == b[1] && a[1] == b[0] && b[1] && !b[2];
+  return strlen(b) == 2 && a[0] == b[1] && a[1] == b[0];
 }
 
 const char *tvms_diag_nearest_name(const char *name, const char *const *candidates,

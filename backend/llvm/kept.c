@@ -1,7 +1,7 @@
 // Memory that a library keeps: a list of places, each with one block or none. A block begins with
 // its size. Who wants memory takes the first block that it finds out of its place, by an atomic
 // exchange, so nobody else has it meanwhile; one that is too small is replaced by a larger one.
-// So after the first calls nothing is allocated any more.
+// So after the first calls nothing is allocated any more; the blocks go with the library.
 //
 // There is one place for workspaces: of two calls at the same time one makes its own. Other
 // memory has more: threads of a parallel loop, and functions that call themselves.
@@ -158,4 +158,59 @@ void tvms_emit_give(emitter *e, tvms_kept kind, LLVMValueRef memory) {
   LLVMTypeRef params[] = {e->pointer, e->i64, e->pointer};
   LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), params, 3, false);
   call(e, type, give_function(e, type), kind, memory);
+}
+
+// ---- The end ----
+
+// void tvms.drop(ptr list, i64 places, i64): frees the blocks of a list.
+static LLVMValueRef drop_function(emitter *e, LLVMTypeRef type) {
+  search s;
+  if (!begin_function(e, &s, "tvms.drop", type)) return s.h.function;
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef null = LLVMConstNull(e->pointer);
+  LLVMBasicBlockRef found = tvms_helper_block(e, &s.h, "found");
+  LLVMValueRef kept = LLVMBuildAtomicRMW(b, LLVMAtomicRMWBinOpXchg, s.place, null,
+                                         LLVMAtomicOrderingAcquireRelease, false);
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, kept, null, ""), found, s.next);
+  tvms_helper_enter(e, found);
+  tvms_helper_free(e, kept);
+  LLVMBuildBr(b, s.next);
+  tvms_helper_enter(e, s.none);
+  LLVMBuildRetVoid(b);
+  tvms_helper_end(e, &s.h);
+  return s.h.function;
+}
+
+// Has the loader call a function when the library goes.
+static void call_at_end(emitter *e, LLVMValueRef function) {
+  enum { USUAL_PRIORITY = 65535 };
+  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->llvm);
+  LLVMValueRef fields[] = {LLVMConstInt(i32, USUAL_PRIORITY, false), function,
+                           LLVMConstNull(e->pointer)};
+  LLVMValueRef row = LLVMConstStructInContext(e->llvm, fields, 3, false);
+  LLVMValueRef rows = LLVMConstArray2(LLVMTypeOf(row), &row, 1);
+  LLVMValueRef list = LLVMAddGlobal(e->module, LLVMTypeOf(rows), "llvm.global_dtors");
+  LLVMSetInitializer(list, rows);
+  LLVMSetLinkage(list, LLVMAppendingLinkage);
+}
+
+void tvms_emit_kept_end(emitter *e) {
+  LLVMTypeRef nothing = LLVMVoidTypeInContext(e->llvm),
+              params[] = {e->pointer, e->i64, e->i64};
+  LLVMTypeRef type = LLVMFunctionType(nothing, params, 3, false);
+  LLVMValueRef leave = NULL;
+  LLVMSetCurrentDebugLocation2(e->builder, NULL);
+  for (int kind = TVMS_KEPT_WORKSPACE; kind <= TVMS_KEPT_SCRATCH; kind++) {
+    if (!LLVMGetNamedGlobal(e->module, lists[kind].name)) continue;
+    if (!leave) {
+      leave = LLVMAddFunction(e->module, "tvms.leave",
+                              LLVMFunctionType(nothing, NULL, 0, false));
+      LLVMSetLinkage(leave, LLVMPrivateLinkage);
+      tvms_helper_enter(e, LLVMAppendBasicBlockInContext(e->llvm, leave, "entry"));
+    }
+    call(e, type, drop_function(e, type), (tvms_kept)kind, tvms_emit_int(e, 0));
+  }
+  if (!leave) return;
+  LLVMBuildRetVoid(e->builder);
+  call_at_end(e, leave);
 }

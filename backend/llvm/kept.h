@@ -14,4 +14,7 @@ LLVMValueRef tvms_emit_take(emitter *e, tvms_kept kind, LLVMValueRef bytes);
 // Code that lets the library keep memory for others.
 void tvms_emit_give(emitter *e, tvms_kept kind, LLVMValueRef memory);
 
+// Has the memory freed when the library is unloaded. Behind all other code of the module.
+void tvms_emit_kept_end(emitter *e);
+
 #endif

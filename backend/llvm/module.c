@@ -12,6 +12,7 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/entry.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/kept.h"
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/plain.h"
 #include "backend/llvm/steps.h"
@@ -146,6 +147,7 @@ void tvms_emit_entries(emitter *e) {
     tvms_arena_reset(&e->context->scratch, mark);
   }
   tvms_emit_walker(e);
+  tvms_emit_kept_end(e);
   add_content(e);
   set_visible(e, false);
   tvms_vec_fini(&e->context->memory, &e->memory);

@@ -221,7 +221,7 @@ def main(A: T.Buffer((512,), "bfloat16"), B: T.Buffer((512,), "bfloat16"), C: T.
         """LLVM would go on with a warning, or end the process where a processor has no 64-bit mode."""
         for target, text in (
             ("no-such-machine", "unknown machine 'no-such-machine'; there is 'x86_64', 'aarch64', 'riscv64'"),
-            ("x86-64-linux", "unknown machine 'x86-64-linux'; there is 'x86_64'"),
+            ("x86-64-linux", "unknown machine 'x86-64-linux'; did you mean 'x86_64'?"),
             ("i686-linux-gnu", "'i686-linux-gnu' is not a 64-bit little-endian machine"),
             ("aarch64_be-linux-gnu", "'aarch64_be-linux-gnu' is not a 64-bit little-endian machine"),
             ("x86_64-linux-gnu,pentiumX", "unknown processor 'pentiumX' of x86_64; there is 'penryn'"),
