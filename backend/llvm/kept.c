@@ -94,19 +94,27 @@ static LLVMValueRef make_block(emitter *e, const search *s, LLVMBasicBlockRef us
   return fresh;
 }
 
+// Takes what is in the place of the search; goes on where there was a block.
+static LLVMValueRef take_out(emitter *e, const search *s) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef null = LLVMConstNull(e->pointer);
+  LLVMBasicBlockRef found = tvms_helper_block(e, &s->h, "found");
+  LLVMValueRef kept = LLVMBuildAtomicRMW(b, LLVMAtomicRMWBinOpXchg, s->place, null,
+                                         LLVMAtomicOrderingAcquireRelease, false);
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, kept, null, ""), found, s->next);
+  tvms_helper_enter(e, found);
+  return kept;
+}
+
 // ptr tvms.take(ptr list, i64 places, i64 bytes)
 static LLVMValueRef take_function(emitter *e, LLVMTypeRef type) {
   search s;
   if (!begin_function(e, &s, "tvms.take", type)) return s.h.function;
   LLVMBuilderRef b = e->builder;
-  LLVMValueRef null = LLVMConstNull(e->pointer);
-  LLVMBasicBlockRef found = tvms_helper_block(e, &s.h, "found");
   LLVMBasicBlockRef small = tvms_helper_block(e, &s.h, "small");
   LLVMBasicBlockRef use = tvms_helper_block(e, &s.h, "use");
-  LLVMValueRef kept = LLVMBuildAtomicRMW(b, LLVMAtomicRMWBinOpXchg, s.place, null,
-                                         LLVMAtomicOrderingAcquireRelease, false);
-  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, kept, null, ""), found, s.next);
-  tvms_helper_enter(e, found);
+  LLVMValueRef kept = take_out(e, &s);
+  LLVMBasicBlockRef found = LLVMGetInsertBlock(b);
   LLVMValueRef size = LLVMBuildLoad2(b, e->i64, kept, "");
   LLVMValueRef bytes = LLVMGetParam(s.h.function, 2);
   LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGE, size, bytes, ""), use, small);
@@ -167,13 +175,7 @@ static LLVMValueRef drop_function(emitter *e, LLVMTypeRef type) {
   search s;
   if (!begin_function(e, &s, "tvms.drop", type)) return s.h.function;
   LLVMBuilderRef b = e->builder;
-  LLVMValueRef null = LLVMConstNull(e->pointer);
-  LLVMBasicBlockRef found = tvms_helper_block(e, &s.h, "found");
-  LLVMValueRef kept = LLVMBuildAtomicRMW(b, LLVMAtomicRMWBinOpXchg, s.place, null,
-                                         LLVMAtomicOrderingAcquireRelease, false);
-  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, kept, null, ""), found, s.next);
-  tvms_helper_enter(e, found);
-  tvms_helper_free(e, kept);
+  tvms_helper_free(e, take_out(e, &s));
   LLVMBuildBr(b, s.next);
   tvms_helper_enter(e, s.none);
   LLVMBuildRetVoid(b);
