@@ -235,12 +235,19 @@ static bool is_for_good(const tvms_node *node, const tvms_node *TVMS_NULLABLE re
          && (!hooked || defined);
 }
 
+// Half of all nodes are numbers and names that no hook wants and nothing stands below.
+static bool is_left_alone(const tvms_rewriter *r, const tvms_node *node) {
+  return !node->sinfo && !r->enter[node->kind] && !r->leave[node->kind]
+         && !tvms_node_schema_of((tvms_node_kind)node->kind)->parts->name;
+}
+
 static tvms_node *TVMS_NULLABLE rewrite_as(tvms_rewriter *r, tvms_node *node,
                                            tvms_field_role role) {
   if (node->id == 0) return node;
   bool lasting = has_identity(node);
   tvms_node *known = lasting ? tvms_node_map_get(&r->known, node) : NULL;
   if (known) return known;
+  if (is_left_alone(r, node)) return node;
   if (!tvms_memory_enter(memory_of(r)))
     tvms_memory_unwind(memory_of(r), TVMS_OVER_LIMIT);
   tvms_field_role outer = r->role;

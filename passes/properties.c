@@ -34,13 +34,18 @@ static bool is_stmt_or_top(const tvms_node *node) {
     return lacks(context, function, find_##name);                                      \
   }
 
-LACKS(no_dataflow, BINDING_BLOCK, node->flags &TVMS_FLAG_DATAFLOW, true)
+static bool is_of_relax(const tvms_node *node) {
+  return node->kind != TVMS_NODE_PRIM_FUNC;
+}
+
+LACKS(no_dataflow, BINDING_BLOCK, node->flags &TVMS_FLAG_DATAFLOW, is_of_relax(node))
 LACKS(no_init, BLOCK, tvms_as_block(node)->init != NULL, is_stmt_or_top(node))
 LACKS(opaque, BLOCK, tvms_as_block(node)->iter_vars.len > 0, is_stmt_or_top(node))
 LACKS(no_match, BLOCK, tvms_as_block(node)->match_buffers.len > 0, is_stmt_or_top(node))
 LACKS(no_local, VAR_BINDING,
-      tvms_as_var_binding(node)->value->kind == TVMS_NODE_FUNCTION, true)
-LACKS(placed, CALL, tvms_op_called(node) == TVMS_R_builtin_alloc_tensor, true)
+      tvms_as_var_binding(node)->value->kind == TVMS_NODE_FUNCTION, is_of_relax(node))
+LACKS(placed, CALL, tvms_op_called(node) == TVMS_R_builtin_alloc_tensor,
+      is_of_relax(node))
 
 static const tvms_property properties[] = {
 #define PROPERTY(NAME, holds, text, passes) {holds_##holds, text, passes},

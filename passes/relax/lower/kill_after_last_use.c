@@ -53,6 +53,7 @@ static tvms_node *drop_copies(tvms_unit *unit, tvms_node *function) {
   tvms_walk(&unit->context->memory, function, &visitor);
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &c);
+  rewriter.roles = TVMS_IN(USE) | TVMS_IN(BODY);
   rewriter.enter[TVMS_NODE_VAR_BINDING] = drop_copy;
   rewriter.enter[TVMS_NODE_MATCH_CAST] = drop_cast;
   function = tvms_rewrite(&rewriter, function);
@@ -240,6 +241,7 @@ static tvms_node *kill(tvms_unit *unit, tvms_node *function) {
     tvms_node_map_init(maps_of(&k, i), k.memory);
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &k);
+  rewriter.roles = TVMS_IN(USE) | TVMS_IN(BODY);
   rewriter.enter[TVMS_NODE_SEQ_EXPR] = enter_sequence;
   rewriter.leave[TVMS_NODE_SEQ_EXPR] = leave_sequence;
   rewriter.leave[TVMS_NODE_VAR_BINDING] = leave_binding;

@@ -7,6 +7,7 @@
 
 #include "ir/fold_ops.h"
 #include "ir/object.h"
+#include "ir/walk.h"
 #include "passes/tir/host/function_target.h"
 
 #include <stdlib.h>
@@ -29,6 +30,40 @@ bool tvms_host_float_is_native(tvms_host_float_family family,
   if (!arch || strncmp(arch, "sm_", 3) != 0) return false;
   // Ampere and later; Ada Lovelace and later.
   return strtol(arch + 3, NULL, 10) >= (family == TVMS_HOST_BFLOAT16 ? 80 : 89);
+}
+
+static bool is_of(tvms_host_float_family family, const tvms_node *node) {
+  return tvms_host_float_is(family, node->dtype)
+         || (node->sinfo && node->sinfo->kind == TVMS_NODE_SINFO_POINTER
+             && tvms_host_float_is(family, node->sinfo->dtype));
+}
+
+static bool reinterprets_as_itself(const tvms_node *node) {
+  return tvms_call_opcode(node) == TVMS_TIR_reinterpret
+         && !tvms_dtype_is_handle(node->dtype)
+         && tvms_dtype_same(tvms_as_call(node)->args.items[0]->dtype, node->dtype);
+}
+
+// What a buffer consists of is looked at where it is defined.
+static tvms_walk_step find_family(void *self, tvms_node *node, tvms_field_role role) {
+  tvms_host_float_family family = *(const tvms_host_float_family *)self;
+  bool found = is_of(family, node) || reinterprets_as_itself(node);
+  bool used = false;
+  if (node->kind == TVMS_NODE_ALLOCATE)
+    found |= tvms_host_float_is(family, tvms_as_allocate(node)->element);
+  if (node->kind == TVMS_NODE_BUFFER) {
+    found |= tvms_host_float_is(family, tvms_as_buffer(node)->element)
+             || is_of(family, tvms_as_buffer(node)->data);
+    used = role != TVMS_ROLE_DEFINE;
+  }
+  if (found) return TVMS_WALK_STOP;
+  return used ? TVMS_WALK_SKIP : TVMS_WALK_ON;
+}
+
+bool tvms_host_float_concerns(tvms_host_float_family family, tvms_memory *memory,
+                              tvms_node *function) {
+  tvms_visitor visitor = {.self = &family, .enter = find_family};
+  return !tvms_walk(memory, function, &visitor);
 }
 
 tvms_dtype tvms_host_float_storage(tvms_dtype dtype) {

@@ -17,6 +17,11 @@ bool tvms_host_float_is(tvms_host_float_family family, tvms_dtype dtype);
 bool tvms_host_float_is_native(tvms_host_float_family family,
                                const tvms_node *function);
 
+// Could legalising the family change anything in `function`? False if no value, buffer or pointer
+// in it is of the family, and no value is reinterpreted as its own dtype.
+bool tvms_host_float_concerns(tvms_host_float_family family, tvms_memory *memory,
+                              tvms_node *function);
+
 // The unsigned integers in which values of a dtype are stored.
 tvms_dtype tvms_host_float_storage(tvms_dtype dtype);
 
