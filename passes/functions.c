@@ -108,7 +108,7 @@ tvms_sym tvms_functions_add_unique(tvms_pass_run *run, const char *name,
 
 // From how many bytes on a function of `size` bytes is moved.
 static size_t crowded_from(size_t size) {
-  enum { TIMES = 8, LEAST = 1 << 16 };
+  enum { TIMES = 4, LEAST = 1 << 16 };
   return size * TIMES < LEAST ? LEAST : size * TIMES;
 }
 
