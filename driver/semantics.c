@@ -17,8 +17,9 @@
 #include <stdio.h>
 #include <string.h>
 
-// Most loop iterations and calls of one run; what takes longer is not compared.
-enum { MOST_STEPS = 200 * 1000 * 1000 };
+// Most loop iterations and calls of one run; what takes longer is not compared. A pass that makes of a small
+// program one that takes so many times as long is not waited for, either.
+enum { MOST_STEPS = 200 * 1000 * 1000, FEW_STEPS = 32 * 1000 * 1000, MOST_TIMES = 64 };
 
 // What T.undef() is in the second run; 0 in all others.
 enum { OTHER_NUMBER = 85 };
@@ -149,6 +150,13 @@ static bool make_inputs(tvms_semantics *s, tvms_semantics_function *f,
   return true;
 }
 
+// Steps that a run may take, by those of the first one.
+static uint64_t limit_of(const tvms_semantics_function *f) {
+  uint64_t steps = MOST_TIMES * f->steps;
+  if (f->steps == 0 || steps > MOST_STEPS) return MOST_STEPS;
+  return steps > FEW_STEPS ? steps : FEW_STEPS;
+}
+
 // Calls `member`; inside of a trial, whose first finding says why not.
 static tvms_status call(tvms_semantics *s, tvms_semantics_function *f,
                         const tvms_module *module, const tvms_member *member,
@@ -163,12 +171,13 @@ static tvms_status call(tvms_semantics *s, tvms_semantics_function *f,
   tvms_interp interp = {.context = s->context,
                         .module = module,
                         .heap = heap,
-                        .step_limit = MOST_STEPS,
+                        .step_limit = limit_of(f),
                         .defines = true,
                         .foreign = s->foreign,
                         .undefined = undefined};
   tvms_value result;
   tvms_status status = tvms_interp_call(&interp, member, values, count, &result);
+  if (f->steps == 0) f->steps = interp.steps;
   if (status != TVMS_OK) return status;
   // What takes addresses returns an error code.
   if (by_address && result.kind == TVMS_VALUE_INT && !result.i)

@@ -33,6 +33,7 @@ typedef struct {
   tvms_value
       *inputs;  // as they were before the call, for a function that takes them packed
                 // or by address later
+  uint64_t steps;  // that the first run took
   tvms_semantics_results results;
   tvms_semantics_results others;  // if T.undef() is another number; none: there is none
 } tvms_semantics_function;

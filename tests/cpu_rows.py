@@ -63,6 +63,20 @@ class Program:
             out += ["                with T.init():", "                    " + self.bound(init, axes)]
         self.body += out + ["                " + self.bound(last, axes)]
 
+    def tuple(self, name, axes, places, inits, values, d):
+        """A block that stores several values, each computed before all stores."""
+        swap = self.r.random() < 0.5
+        order = list(zip(places, inits, values, [f"w{i}" for i in range(len(places))]))
+        self.stage(name, axes, [self.MARK, self.MARK])
+        lines = [line for line in self.body if self.MARK not in line][:-1]
+        space = "                "
+        lines.append(space + "with T.init():")
+        lines += [space + "    " + self.bound(f"{place} = {init}", axes) for place, init, _, _ in order]
+        lines += [space + self.bound(f"{w}: T.let[T.{'int32' if place[0] == 'A' else d}] = {value}", axes) for place, _, value, w in order]
+        self.body = lines + [space + self.bound(f"{place} = {w}", axes) for place, _, _, w in (order[::-1] if swap else order)]
+
+    MARK = "MARK"
+
     def bound(self, line, axes):
         for a, _, _ in axes:
             line = re.sub(rf"\b{a}\b", "v" + a, line)
@@ -120,6 +134,36 @@ def rows(r):
             else:
                 p.stage(f"scalar{i}", [("z", 1, "S")], [f"{name}[z] = {r.choice(folds)} + {d and 'T.' + d + '(1)'}"])
             folds.append(place)
+    return p
+
+
+def tuples(r):
+    """Two sums at once, with elements that use those of their group, and searches for the greatest or least."""
+    p = Program(r)
+    p.blocks = True
+    d = r.choice(["float32", "float32", "float16", "int32"])
+    groups, size, n = p.size(8), r.choice([1, 2, 4]), p.size()
+    if r.random() < 0.5:
+        init = [f"T.{d}({r.choice([0, 0, 1])})"] * 2
+        p.param("X", [f"{groups} * {size}", n], d)
+        p.param("Y", [f"{groups} * {size}", n], d)
+        (p.buffer if isinstance(groups, int) else p.param)("S", [groups], d)
+        p.buffer("Q", [groups], d)
+        x = f"X[g * {size} + h, k]"
+        p.tuple("sums", [("g", groups, "S"), ("h", size, "R"), ("k", n, "R")], ["S[g]", "Q[g]"], init, [f"S[g] + {x}", r.choice(["Q[g] + {x} * {x}", "T.max(Q[g], {x})"]).format(x=x)], d)
+        p.stage("norm", [("i", f"{groups} * {size}", "S"), ("j", n, "S")], [f"Y[i, j] = X[i, j] * S[i // {size}] - Q[i // {size}]"])
+        return p
+    inner = p.size(20) if r.random() < 0.4 else None
+    p.param("X", [groups, n] + ([inner] if inner else []), d)
+    shape, at, x = ([groups, inner], "i, j", "X[i, k, j]") if inner else ([groups], "i", "X[i, k]")
+    p.param("A", shape, "int32")
+    p.param("M", shape, d)
+    greatest, late = r.random() < 0.5, r.choice(["{m} {s}= {x}", "{m} {s} {x}", "{m} {s} {x} or {m} == {x} and {a} < k", "{m} {s} {x} or {m} == {x} and {a} > k"])
+    m, a, sign = f"M[{at}]", f"A[{at}]", ">" if greatest else "<"
+    begin = f"T.{d}({r.choice([-4, 0, 4])})" if r.random() < 0.5 else f'T.{"min" if greatest else "max"}_value("{d}")'
+    axes = [("i", groups, "S")] + ([("j", inner, "S")] if inner else []) + [("k", n, "R")]
+    p.tuple("search", axes, [a, m], [r.choice(["-1", "-1", "0"]), begin],
+            [f"T.Select({late.format(m=m, a=a, x=x, s=sign)}, {a}, k)", f"T.Select({m} {sign} {x}, {m}, {x})"], d)
     return p
 
 
@@ -311,7 +355,7 @@ def main():
     passed = failed = scheduled = 0
     with tempfile.TemporaryDirectory() as folder:
         for i in range(options.count):
-            program = r.choice([rows, rows, rows, columns, window, movement, movement])(r)
+            program = r.choice([rows, rows, rows, columns, window, movement, movement, tuples])(r)
             target, reorder = r.choice(TARGETS), r.random() < 0.5
             wrong, was_scheduled = judge(r, folder, program, target, reorder)
             scheduled += was_scheduled

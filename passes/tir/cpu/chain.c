@@ -6,6 +6,7 @@
 #include "ir/equal.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
+#include "passes/tir/cpu/groups.h"
 #include "passes/tir/cpu/padding.h"
 #include "passes/tir/cpu/places.h"
 
@@ -405,6 +406,17 @@ static void inline_stage(tvms_chain *chain, uint32_t at, const uint32_t *dims) {
   remove_stage(chain, at);
 }
 
+// Elements that use what was reduced for their group go through groups one by one.
+static void split_rows(tvms_chain *chain, uint32_t at) {
+  tvms_stage *stage = &chain->stages[at];
+  for (uint32_t i = 0; i < at && !has_sums(stage); i++) {
+    const tvms_stage *from = &chain->stages[i];
+    if (has_sums(from)
+        && tvms_cpu_split_rows(chain->unit, stage, from->store->buffer))
+      return;
+  }
+}
+
 void tvms_chain_inline(tvms_chain *chain) {
   for (uint32_t i = 0; i < chain->count;) {
     const tvms_stage *stage = &chain->stages[i];
@@ -418,4 +430,6 @@ void tvms_chain_inline(tvms_chain *chain) {
     else
       i++;
   }
+  for (uint32_t i = 0; i < chain->count; i++)
+    split_rows(chain, i);
 }

@@ -69,6 +69,7 @@ bool tvms_cpu_split_axis(tvms_unit *unit, tvms_stage *stage, uint32_t axis,
 typedef struct {
   tvms_memory *memory;
   const tvms_stage *stage;
+  const tvms_node *TVMS_NULLABLE buffer;  // that is loaded; NULL: any
   uint32_t axis;
   int64_t size;
 } group;
@@ -116,6 +117,25 @@ static tvms_walk_step find_grouped_load(void *self, tvms_node *node,
       return TVMS_WALK_STOP;
   }
   return TVMS_WALK_SKIP;
+}
+
+static tvms_walk_step find_row_load(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  group *g = self;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  tvms_visitor visitor = {.self = g, .enter = find_group};
+  for (uint32_t i = 0; i < load->indices.len && load->buffer == g->buffer; i++) {
+    if (!tvms_walk(g->memory, load->indices.items[i], &visitor)) return TVMS_WALK_STOP;
+  }
+  return TVMS_WALK_SKIP;
+}
+
+bool tvms_cpu_split_rows(tvms_unit *unit, tvms_stage *stage, const tvms_node *buffer) {
+  group found = {.memory = &unit->context->memory, .stage = stage, .buffer = buffer};
+  tvms_visitor visitor = {.self = &found, .enter = find_row_load};
+  if (tvms_walk(&unit->context->memory, stage->store->value, &visitor)) return false;
+  return tvms_cpu_split_axis(unit, stage, found.axis, found.size);
 }
 
 bool tvms_cpu_split_groups(tvms_unit *unit, tvms_stage *stage) {

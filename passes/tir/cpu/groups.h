@@ -13,6 +13,10 @@
 // 8 * g + j. False: there is none, or one axis more would be too many; the stage stays.
 bool tvms_cpu_split_groups(tvms_unit *unit, tvms_stage *stage);
 
+// The same for an element-wise stage that loads `buffer` by o // 8: elements in groups, each with what
+// was found for its group.
+bool tvms_cpu_split_rows(tvms_unit *unit, tvms_stage *stage, const tvms_node *buffer);
+
 // Two axes in the place of `axis`, the inner one of `size` steps, by which its constant extent can be
 // divided. False: one axis more would be too many; the stage stays.
 bool tvms_cpu_split_axis(tvms_unit *unit, tvms_stage *stage, uint32_t axis,

@@ -15,15 +15,16 @@ bool tvms_cpu_depends(tvms_unit *unit, tvms_list indices, const tvms_node *var) 
   return false;
 }
 
-static bool index_step(tvms_unit *unit, tvms_node *index, const tvms_node *var,
-                       int64_t *step) {
+bool tvms_cpu_index_step(tvms_unit *unit, tvms_node *index, const tvms_node *var,
+                         int64_t *step) {
   *step = index == var;
   if (index == var) return true;
   if (!tvms_walk_contains(&unit->context->memory, index, var)) return true;
   if (index->kind < TVMS_NODE_ADD || index->kind > TVMS_NODE_MUL) return false;
   const tvms_binary *binary = tvms_as_binary(index);
   int64_t a, b;
-  if (!index_step(unit, binary->a, var, &a) || !index_step(unit, binary->b, var, &b))
+  if (!tvms_cpu_index_step(unit, binary->a, var, &a)
+      || !tvms_cpu_index_step(unit, binary->b, var, &b))
     return false;
   if (index->kind == TVMS_NODE_MUL) {
     if (b)
@@ -46,7 +47,7 @@ bool tvms_cpu_step_of(tvms_unit *unit, const tvms_node *buffer, tvms_list indice
   int64_t size = 1;  // elements of the dimensions behind; -1: not known
   for (uint32_t i = indices.len; i-- > 0;) {
     int64_t here, moved;
-    if (!index_step(unit, indices.items[i], var, &here)) return false;
+    if (!tvms_cpu_index_step(unit, indices.items[i], var, &here)) return false;
     if (here && size < 0) return false;
     if (here
         && (__builtin_mul_overflow(here, size, &moved)

@@ -9,6 +9,10 @@
 bool tvms_cpu_step_of(tvms_unit *unit, const tvms_node *buffer, tvms_list indices,
                       const tvms_node *var, int64_t *step);
 
+// By how much an index grows with each step of `var`. False: that is not one constant.
+bool tvms_cpu_index_step(tvms_unit *unit, tvms_node *index, const tvms_node *var,
+                         int64_t *step);
+
 // Does each step of the axes that the stage does not sum over store at a place of its own?
 bool tvms_cpu_is_injective(tvms_unit *unit, const tvms_stage *stage);
 

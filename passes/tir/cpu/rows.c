@@ -12,7 +12,8 @@
 enum {
   NONE = TVMS_MOST_STAGE_AXES,
   FEWEST_FOLDED = 8,  // elements for which lanes are added up across
-  FEWEST_LANES = 4    // elements side by side that are worth a vector
+  FEWEST_LANES = 4,   // elements side by side that are worth a vector
+  FARTHEST_STEP = 16  // elements between neighbours that windows share something at
 };
 
 // ---- Loads ----
@@ -100,6 +101,7 @@ typedef struct {
   const tvms_node *var;
   uint32_t next;  // loads of elements side by side along the variable
   uint32_t far;   // loads that move otherwise
+  uint32_t wide;  // those of them that leave a line of the cache with each step
 } movement;
 
 static tvms_walk_step note_movement(void *self, tvms_node *node, tvms_field_role role) {
@@ -112,6 +114,7 @@ static tvms_walk_step note_movement(void *self, tvms_node *node, tvms_field_role
   bool known = tvms_cpu_step_of(m->unit, load->buffer, load->indices, m->var, &step);
   if (known && step == 1) m->next++;
   if (!known || (step != 0 && step != 1)) m->far++;
+  if (known && (step < 0 || step > FARTHEST_STEP)) m->wide++;
   return TVMS_WALK_ON;
 }
 
@@ -218,8 +221,8 @@ static bool folds(tvms_unit *unit, const tvms_line_member *m) {
   movement along = movement_along(unit, m->term, stage->axes[line].var);
   bool side_by_side = along.next > 0 && along.far == 0;
   bool many = extent < 0 || extent >= FEWEST_LANES;
-  if (many && (side_by_side || tvms_line_slides(unit, m, stage->axes[line].var)))
-    return false;
+  bool slides = tvms_line_slides(unit, m, stage->axes[line].var) && along.wide == 0;
+  if (many && (side_by_side || slides)) return false;
   return across && folded(stage) >= FEWEST_FOLDED;
 }
 
@@ -307,6 +310,43 @@ static bool is_apart(tvms_unit *unit, const tvms_line_member *earlier,
   return tvms_as_buffer(a)->data != tvms_as_buffer(b)->data && !loads(unit, earlier, b);
 }
 
+typedef struct {
+  tvms_unit *unit;
+  const tvms_line_member *other;
+  bool shared;
+} sharing;
+
+static tvms_walk_step find_shared(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  sharing *s = self;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  if (node->kind == TVMS_NODE_BUFFER_LOAD)
+    s->shared |= loads(s->unit, s->other, tvms_as_buffer_load(node)->buffer);
+  return TVMS_WALK_ON;
+}
+
+// Reductions along the same rows of the same operand need nothing of each other to share a pass.
+static bool match_alike(tvms_unit *unit, const tvms_line_group *g,
+                        tvms_line_member *later) {
+  if (!has_sums(&later->stage) || !folds(unit, later)) return false;
+  sharing s = {.unit = unit, .other = later};
+  for (uint32_t i = 0; i < g->count; i++) {
+    if (g->members[i].kind != TVMS_LINE_FOLD) continue;
+    tvms_visitor visitor = {.self = &s, .enter = find_shared};
+    tvms_walk(&unit->context->memory, g->members[i].term, &visitor);
+  }
+  if (!s.shared) return false;
+  uint32_t rows = 0;
+  for (uint32_t i = 0; i < later->stage.count; i++) {
+    const tvms_stage_axis *axis = &later->stage.axes[i];
+    if (axis->sums) continue;
+    if (rows == g->row_count || !same_extent(unit, g->rows[rows], axis->extent))
+      return false;
+    later->rows[rows++] = i;
+  }
+  return rows == g->row_count;
+}
+
 // Does the later member take part in the rows of the group? It must load what the group stores,
 // in the row at hand.
 static bool match_rows(tvms_chain *chain, const tvms_line_group *g,
@@ -321,7 +361,7 @@ static bool match_rows(tvms_chain *chain, const tvms_line_group *g,
     if (!tvms_line_loads(chain->unit, later, from->stage.store->buffer, match_load, &m))
       return false;
   }
-  return met && has_all_rows(g, later);
+  return met ? has_all_rows(g, later) : match_alike(chain->unit, g, later);
 }
 
 static bool match_rows_back(tvms_chain *chain, const tvms_line_group *g,

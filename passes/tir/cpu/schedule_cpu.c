@@ -26,6 +26,7 @@
 #include "passes/tir/cpu/groups.h"
 #include "passes/tir/cpu/producers.h"
 #include "passes/tir/cpu/rows_nest.h"
+#include "passes/tir/cpu/tuples.h"
 #include "support/diag_ids.h"
 
 #include <string.h>
@@ -396,11 +397,27 @@ static void take_factors_out(scheduler *s, tvms_list *stmts, tvms_list *allocate
   *stmts = made;
 }
 
+// Each reduction to several values becomes one statement for each of them.
+static tvms_list take_tuples_apart(scheduler *s, tvms_list stmts) {
+  tvms_node_vec made = {0};
+  for (uint32_t i = 0; i < stmts.len; i++) {
+    tvms_node *parts[TVMS_MOST_PARTS] = {stmts.items[i]};
+    uint32_t count =
+        tvms_cpu_take_tuple_apart(s->unit, stmts.items[i], s->reorders, parts);
+    for (uint32_t k = 0; k < (count ? count : 1); k++)
+      tvms_stmt_push(s->unit, &made, parts[k]);
+  }
+  tvms_list list = tvms_list_copy(s->unit, made.items, made.len);
+  tvms_vec_fini(&s->unit->context->memory, &made);
+  return list;
+}
+
 static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
                                               tvms_node *body) {
   tvms_list stmts =
       body->kind == TVMS_NODE_SEQ ? tvms_as_seq(body)->stmts : (tvms_list){&body, 1};
   tvms_node_vec made = {0};
+  if (s->noalias) stmts = take_tuples_apart(s, stmts);
   stmts = tvms_cpu_producers_join(s->unit, allocated, stmts, &s->gone);
   if (s->reorders && s->rooted) take_factors_out(s, &stmts, &allocated);
   bool changed = false;

@@ -118,7 +118,7 @@ static bool read_block(tvms_unit *unit, const tvms_block_realize *realize,
   return true;
 }
 
-static bool same_place(const tvms_store *a, const tvms_store *b) {
+bool tvms_stage_same_place(const tvms_store *a, const tvms_store *b) {
   if (a->buffer != b->buffer || a->indices.len != b->indices.len) return false;
   for (uint32_t i = 0; i < a->indices.len; i++) {
     if (!tvms_node_same_expr(a->indices.items[i], b->indices.items[i])) return false;
@@ -137,23 +137,34 @@ static void find_sums(tvms_memory *memory, tvms_stage *stage) {
   }
 }
 
-const char *TVMS_NULLABLE tvms_stage_read(tvms_unit *unit, tvms_node *nest,
-                                          tvms_stage *stage) {
+const char *TVMS_NULLABLE tvms_stage_read_nest(tvms_unit *unit, tvms_node *nest,
+                                               tvms_stage *stage, tvms_node **body,
+                                               tvms_node **init, bool *blocked) {
   *stage = (tvms_stage){.nest = nest, .name = ""};
-  tvms_node *body = read_loops(nest, stage), *init = NULL;
-  if (!body) return "a loop is scheduled already";
+  *init = NULL;
+  *body = read_loops(nest, stage);
+  if (!*body) return "a loop is scheduled already";
   if (is_skewed(&unit->context->memory, stage))
     return "how far a loop goes depends on one around it";
-  bool blocked = body->kind == TVMS_NODE_BLOCK_REALIZE;
-  if (blocked && !read_block(unit, tvms_as_block_realize(body), stage, &body, &init))
+  *blocked = (*body)->kind == TVMS_NODE_BLOCK_REALIZE;
+  if (*blocked && !read_block(unit, tvms_as_block_realize(*body), stage, body, init))
     return "the variables of its block are not those of its loops";
+  return NULL;
+}
+
+const char *TVMS_NULLABLE tvms_stage_read(tvms_unit *unit, tvms_node *nest,
+                                          tvms_stage *stage) {
+  tvms_node *body, *init;
+  bool blocked;
+  const char *why = tvms_stage_read_nest(unit, nest, stage, &body, &init, &blocked);
+  if (why) return why;
   if (body->kind != TVMS_NODE_STORE || tvms_as_store(body)->predicate)
     return "it is more than one store";
   stage->store = tvms_as_store(body);
   if (!blocked) find_sums(&unit->context->memory, stage);
   if (!init) return NULL;
   bool fits = init->kind == TVMS_NODE_STORE && !tvms_as_store(init)->predicate
-              && same_place(tvms_as_store(init), stage->store);
+              && tvms_stage_same_place(tvms_as_store(init), stage->store);
   if (!fits) return "it begins with more than one value";
   stage->init = tvms_as_store(init)->value;
   return NULL;

@@ -29,6 +29,15 @@ typedef struct {
 const char *TVMS_NULLABLE tvms_stage_read(tvms_unit *unit, tvms_node *nest,
                                           tvms_stage *stage);
 
+// The loops and the block of such a nest alone: what it holds is `body`, and `init`, if the block begins
+// with something, else NULL. Without a block (`blocked` is false) no axis is known to be summed over.
+const char *TVMS_NULLABLE tvms_stage_read_nest(tvms_unit *unit, tvms_node *nest,
+                                               tvms_stage *stage, tvms_node **body,
+                                               tvms_node **init, bool *blocked);
+
+// Do both store at the same place?
+bool tvms_stage_same_place(const tvms_store *a, const tvms_store *b);
+
 // A nest of loops around one block that does `store` in all steps of the stage's axes, for which there
 // are fresh variables, and `init`, a store, before the first one; without `init` the axes that are summed over
 // are left out. It stands where the stage's nest stands.
