@@ -84,6 +84,8 @@ void tvms_values_add(tvms_strbuf *out, tvms_value value) {
   case TVMS_VALUE_BOOL: tvms_strbuf_puts(out, value.i ? "True" : "False"); break;
   case TVMS_VALUE_FLOAT: tvms_strbuf_printf(out, "%.17g", value.f); break;
   case TVMS_VALUE_STR: tvms_strbuf_puts(out, value.text ? value.text : ""); break;
+  case TVMS_VALUE_FUNCTION:
+  case TVMS_VALUE_CLOSURE: tvms_strbuf_puts(out, "a function"); break;
   default: tvms_strbuf_puts(out, "nothing");
   }
 }

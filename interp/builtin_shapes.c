@@ -100,7 +100,8 @@ tvms_value tvms_interp_builtin_check_tuple_info(const tvms_builtin *b) {
 }
 
 tvms_value tvms_interp_builtin_check_func_info(const tvms_builtin *b) {
-  expect_kind(b, TVMS_VALUE_FUNCTION, "a function");
+  if (tvms_interp_builtin_at(b, 0).kind != TVMS_VALUE_CLOSURE)
+    expect_kind(b, TVMS_VALUE_FUNCTION, "a function");
   return nothing();
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMORY_ALIGN = 64, LEAVES = 1, FREES = 2 };
+enum { MEMORY_ALIGN = 64 };
 
 static const uint64_t one_weak = (uint64_t)1 << 32;
 
@@ -38,12 +38,12 @@ void tvms_box_release(tvms_any_object *object) {
   uint64_t old = __atomic_fetch_sub(&object->references, 1, __ATOMIC_ACQ_REL);
   if ((uint32_t)old != 1) return;
   if (old == one_weak + 1) {
-    if (object->deleter) object->deleter(object, LEAVES | FREES);
+    if (object->deleter) object->deleter(object, TVMS_BOX_LEAVES | TVMS_BOX_FREES);
     return;
   }
-  if (object->deleter) object->deleter(object, LEAVES);
+  if (object->deleter) object->deleter(object, TVMS_BOX_LEAVES);
   old = __atomic_fetch_sub(&object->references, one_weak, __ATOMIC_ACQ_REL);
-  if (old == one_weak && object->deleter) object->deleter(object, FREES);
+  if (old == one_weak && object->deleter) object->deleter(object, TVMS_BOX_FREES);
 }
 
 void tvms_box_drop(tvms_any *boxes, int64_t count) {
@@ -205,8 +205,7 @@ bool tvms_box_dtype(const char *text, tvms_dl_type *type) {
 
 // ---- Objects ----
 
-static void *TVMS_NULLABLE new_object(size_t bytes, int32_t kind,
-                                      void (*deleter)(void *, int)) {
+void *tvms_box_object_new(size_t bytes, int32_t kind, void (*deleter)(void *, int)) {
   size_t whole = (bytes + MEMORY_ALIGN - 1) / MEMORY_ALIGN * MEMORY_ALIGN;
   tvms_any_object *object = aligned_alloc(MEMORY_ALIGN, whole);
   if (object) *object = (tvms_any_object){one_weak + 1, kind, 0, deleter};
@@ -214,19 +213,19 @@ static void *TVMS_NULLABLE new_object(size_t bytes, int32_t kind,
 }
 
 static void delete_plain(void *object, int flags) {
-  if (flags & FREES) free(object);
+  if (flags & TVMS_BOX_FREES) free(object);
 }
 
 static void delete_tensor(void *object, int flags) {
   tvms_box_tensor *tensor = object;
-  if (flags & LEAVES && tensor->owner) tvms_box_release(tensor->owner);
-  if (flags & FREES) free(object);
+  if (flags & TVMS_BOX_LEAVES && tensor->owner) tvms_box_release(tensor->owner);
+  if (flags & TVMS_BOX_FREES) free(object);
 }
 
 static void delete_array(void *object, int flags) {
   array_object *array = object;
-  if (flags & LEAVES) tvms_box_drop(array->first, array->count);
-  if (flags & FREES) free(object);
+  if (flags & TVMS_BOX_LEAVES) tvms_box_drop(array->first, array->count);
+  if (flags & TVMS_BOX_FREES) free(object);
 }
 
 bool tvms_box_bytes(tvms_dl_type type, const int64_t *sizes, int32_t ndim,
@@ -249,7 +248,8 @@ tvms_box_tensor *tvms_box_tensor_new(tvms_box_args *a, tvms_dl_type type, int32_
   begin = (begin + MEMORY_ALIGN - 1) / MEMORY_ALIGN * MEMORY_ALIGN;
   tvms_box_tensor *made = NULL;
   if (tvms_box_bytes(type, sizes, ndim, &bytes))
-    made = new_object(owner ? begin : begin + bytes, TVMS_ANY_TENSOR, delete_tensor);
+    made = tvms_box_object_new(owner ? begin : begin + bytes, TVMS_ANY_TENSOR,
+                               delete_tensor);
   if (!made) {
     tvms_box_no_memory(a);
     return NULL;
@@ -278,8 +278,7 @@ int32_t tvms_box_give(tvms_any *result, int32_t kind, void *object) {
 
 // ---- Functions ----
 
-// A reference of an object, or a copy of a tensor that is lent.
-static int32_t copy_of(tvms_box_args *a, tvms_any value, tvms_any *result) {
+int32_t tvms_box_copy_of(tvms_box_args *a, tvms_any value, tvms_any *result) {
   if (value.type_index == TVMS_ANY_DL_TENSOR) {
     const tvms_dl_tensor *from = value.v.p;
     if (from->device.type != TVMS_DL_CPU || !is_compact(from))
@@ -304,21 +303,21 @@ int32_t tvms_box_copy(void *raise, const tvms_any *args, int32_t count,
                       tvms_any *result) {
   tvms_box_args a = tvms_box_open(raise, "vm.builtin.copy", args, count);
   if (count < 1) return tvms_box_refuse(&a, "a value");
-  return copy_of(&a, args[0], result);
+  return tvms_box_copy_of(&a, args[0], result);
 }
 
 int32_t tvms_box_make_tuple(void *raise, const tvms_any *args, int32_t count,
                             tvms_any *result) {
   tvms_box_args a = tvms_box_open(raise, "vm.builtin.make_tuple", args, count);
-  array_object *array = new_object(sizeof *array + (size_t)count * sizeof(tvms_any),
-                                   TVMS_ANY_ARRAY, delete_array);
+  array_object *array = tvms_box_object_new(
+      sizeof *array + (size_t)count * sizeof(tvms_any), TVMS_ANY_ARRAY, delete_array);
   if (!array) return tvms_box_no_memory(&a);
   array->first = array->items;
   array->count = array->room = count;
   array->free_items = NULL;
   memset(array->items, 0, (size_t)count * sizeof(tvms_any));
   for (int32_t i = 0; i < count; i++) {
-    if (copy_of(&a, args[i], &array->items[i]) == 0) continue;
+    if (tvms_box_copy_of(&a, args[i], &array->items[i]) == 0) continue;
     tvms_box_release(&array->head);
     return -1;
   }
@@ -333,14 +332,14 @@ int32_t tvms_box_tuple_getitem(void *raise, const tvms_any *args, int32_t count,
   if (a.failed) return -1;
   if (!items || at < 0 || at >= len)
     return tvms_box_refuse(&a, "a tuple that has such a field");
-  return copy_of(&a, items[at], result);
+  return tvms_box_copy_of(&a, items[at], result);
 }
 
 int32_t tvms_box_shape(void *raise, const tvms_any *args, int32_t count,
                        tvms_any *result) {
   tvms_box_args a = tvms_box_open(raise, "ffi.Shape", args, count);
-  shape_object *shape = new_object(sizeof *shape + (size_t)count * sizeof(int64_t),
-                                   TVMS_ANY_SHAPE, delete_plain);
+  shape_object *shape = tvms_box_object_new(
+      sizeof *shape + (size_t)count * sizeof(int64_t), TVMS_ANY_SHAPE, delete_plain);
   if (!shape) return tvms_box_no_memory(&a);
   shape->sizes = shape->items;
   shape->count = (uint64_t)count;
@@ -369,8 +368,7 @@ int32_t tvms_box_new_tensor(void *raise, const tvms_any *args, int32_t count,
 
 // ---- Checks ----
 
-// Who is meant, the last argument, behind what is expected.
-static int32_t mismatch(tvms_box_args *a, const char *expected) {
+int32_t tvms_box_mismatch(tvms_box_args *a, const char *expected) {
   char text[224];
   const char *who = tvms_box_text(a, a->count - 1);
   snprintf(text, sizeof text, "%s%s is expected", who ? who : "", expected);
@@ -397,9 +395,9 @@ int32_t tvms_box_check_tensor_info(void *raise, const tvms_any *args, int32_t co
               && tensor->dtype.lanes == type.lanes;
   snprintf(wanted, sizeof wanted, "a tensor of %lld dimensions and %s", (long long)ndim,
            dtype);
-  if (!same) return mismatch(&a, wanted);
+  if (!same) return tvms_box_mismatch(&a, wanted);
   if (tensor->device.type != TVMS_DL_CPU || !is_compact(tensor))
-    return mismatch(&a, "a tensor without gaps in the memory of this machine");
+    return tvms_box_mismatch(&a, "a tensor without gaps in the memory of this machine");
   return 0;
 }
 
@@ -414,7 +412,7 @@ int32_t tvms_box_check_shape_info(void *raise, const tvms_any *args, int32_t cou
       && (ndim < 0 || (int64_t)((const shape_object *)args[0].v.p)->count == ndim);
   char wanted[64];
   snprintf(wanted, sizeof wanted, "a shape of %lld sizes", (long long)ndim);
-  return same ? 0 : mismatch(&a, wanted);
+  return same ? 0 : tvms_box_mismatch(&a, wanted);
 }
 
 int32_t tvms_box_check_prim_value_info(void *raise, const tvms_any *args, int32_t count,
@@ -430,5 +428,5 @@ int32_t tvms_box_check_prim_value_info(void *raise, const tvms_any *args, int32_
   bool real = type.code == TVMS_DL_FLOAT || type.code == TVMS_DL_BFLOAT;
   bool same =
       real ? kind == TVMS_ANY_FLOAT : kind == TVMS_ANY_INT || kind == TVMS_ANY_BOOL;
-  return same ? 0 : mismatch(&a, real ? "a real number" : "an integer");
+  return same ? 0 : tvms_box_mismatch(&a, real ? "a real number" : "an integer");
 }

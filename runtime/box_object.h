@@ -12,6 +12,8 @@ typedef struct {
   int64_t sizes[];
 } tvms_box_tensor;
 
+enum { TVMS_BOX_LEAVES = 1, TVMS_BOX_FREES = 2 };
+
 // One call in progress. After the first error nothing more is raised.
 typedef struct {
   tvms_box_raise raise;
@@ -27,6 +29,9 @@ tvms_box_args tvms_box_open(void *raise, const char *name, const tvms_any *args,
 
 // Raises that something is expected; -1.
 int32_t tvms_box_refuse(tvms_box_args *a, const char *expected);
+
+// Raises a TypeError that something is expected of whom the last argument, a text, says; -1.
+int32_t tvms_box_mismatch(tvms_box_args *a, const char *expected);
 
 // Raises that there is no memory; -1.
 int32_t tvms_box_no_memory(tvms_box_args *a);
@@ -69,6 +74,15 @@ void tvms_box_release(tvms_any_object *object);
 
 // The items of an array; NULL if the value is none.
 const tvms_any *TVMS_NULLABLE tvms_box_items(tvms_any value, int64_t *count);
+
+// A new object of this kind with one reference; nobody has written what is behind its head. `deleter` is called
+// with TVMS_BOX_LEAVES when the last reference has gone, and with TVMS_BOX_FREES when it is to be freed. NULL:
+// there is no memory.
+void *TVMS_NULLABLE tvms_box_object_new(size_t bytes, int32_t kind,
+                                        void (*deleter)(void *object, int flags));
+
+// Puts a reference of a value, or a copy of a tensor that is lent, into *result. Returns 0, or -1 after an error.
+int32_t tvms_box_copy_of(tvms_box_args *a, tvms_any value, tvms_any *result);
 
 // Makes *result an object; it gets the caller's reference.
 int32_t tvms_box_give(tvms_any *result, int32_t kind, void *object);

@@ -107,6 +107,15 @@ static const char *item_at(c_emitter *e, const tvms_node *list,
   return tvms_c_text(e, "((i64m *)(%s) + 2 * (i64)(%s))", base, tvms_c_index(e, index));
 }
 
+// The name of the entry of a function of the module, which may come later.
+static const char *entry_of(c_emitter *e, const tvms_member *member) {
+  const char *name = tvms_c_entry_name(e, member);
+  tvms_vec_push(&e->context->memory, &e->called, member);
+  tvms_strbuf_printf(&e->head, "%sint %s(void *, const void *, i32, void *);\n",
+                     tvms_c_is_exported(e, member) ? "" : "static ", name);
+  return name;
+}
+
 static void put_argument(c_emitter *e, const tvms_node *node, const char *name,
                          uint32_t at) {
   const char *value;
@@ -143,8 +152,15 @@ static void put_argument(c_emitter *e, const tvms_node *node, const char *name,
 static const char *arguments_of(c_emitter *e, tvms_list args, uint32_t first) {
   const char *name = tvms_c_text(e, "a%u", e->next++);
   tvms_c_line(e, "i64 %s[%u];", name, 2 * (args.len - first));
-  for (uint32_t i = first + 1; i < args.len; i++)
-    put_argument(e, args.items[i], name, i - first - 1);
+  for (uint32_t i = first + 1; i < args.len; i++) {
+    uint32_t at = i - first - 1;
+    const tvms_member *member = tvms_boxes_entry_of(e->program, args, first, i);
+    if (member)
+      tvms_c_line(e, "%s[%u] = %d, %s[%u] = (i64)%s;", name, 2 * at, TVMS_ANY_POINTER,
+                  name, 2 * at + 1, entry_of(e, member));
+    else
+      put_argument(e, args.items[i], name, at);
+  }
   return name;
 }
 
@@ -182,10 +198,7 @@ static void call_by_host(c_emitter *e, const char *name, const char *args,
 
 static const char *call_own(c_emitter *e, const tvms_call *call,
                             const tvms_member *member, const char *args) {
-  const char *name = tvms_c_entry_name(e, member), *result = new_result(e);
-  tvms_vec_push(&e->context->memory, &e->called, member);
-  tvms_strbuf_printf(&e->head, "%sint %s(void *, const void *, i32, void *);\n",
-                     tvms_c_is_exported(e, member) ? "" : "static ", name);
+  const char *name = entry_of(e, member), *result = new_result(e);
   check_status(
       e, tvms_c_text(e, "%s(0, %s, %u, %s)", name, args, call->args.len - 1, result));
   tvms_dtype dtype = call->head.dtype,

@@ -1,6 +1,7 @@
 // Names of runtime/boxes.def, for emitters.
 #include "backend/core/boxes.h"
 
+#include "interp/meaning.h"
 #include "ir/build.h"
 #include "ir/op.h"
 
@@ -18,6 +19,15 @@ const char *tvms_boxes_symbol(const char *name) {
     if (!strcmp(boxes[i].name, name)) return boxes[i].symbol;
   }
   return NULL;
+}
+
+const tvms_member *tvms_boxes_entry_of(const tvms_module *module, tvms_list args,
+                                       uint32_t first, uint32_t at) {
+  const tvms_node *name = args.items[first];
+  bool makes =
+      at == first + 1 && name->kind == TVMS_NODE_STRING_IMM
+      && tvms_bytes_is(tvms_as_string_imm(name)->value, "vm.builtin.make_closure");
+  return makes ? tvms_meaning_of_named(module, args.items[at]) : NULL;
 }
 
 int64_t tvms_boxes_of(const tvms_call *call) {

@@ -147,6 +147,20 @@ static void put_item(emitter *e, const tvms_node *node, LLVMValueRef place, size
   put(e, place, at + 8, LLVMBuildLoad2(e->builder, e->i64, item, ""));
 }
 
+// The entry of another function of the module, which may come later.
+static LLVMValueRef entry_of(emitter *e, const tvms_member *member) {
+  LLVMTypeRef types[] = {e->pointer, e->pointer, e->i32, e->pointer};
+  LLVMTypeRef type = LLVMFunctionType(e->i32, types, 4, false);
+  const char *name = tvms_emit_entry_name(e, member);
+  LLVMValueRef found = LLVMGetNamedFunction(e->module, name);
+  if (found) return found;
+  // Entries are made when bodies are optimized, and need this one then.
+  LLVMValueRef body = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));
+  LLVMSetLinkage(body, LLVMExternalLinkage);
+  LLVMSetVisibility(body, LLVMHiddenVisibility);
+  return LLVMAddFunction(e->module, name, type);
+}
+
 // The arguments behind number `first`, which is the name.
 static LLVMValueRef arguments_of(emitter *e, tvms_list args, uint32_t first) {
   LLVMValueRef place = words(e, 2 * args.len);
@@ -156,7 +170,9 @@ static LLVMValueRef arguments_of(emitter *e, tvms_list args, uint32_t first) {
       put_item(e, args.items[i], place, at);
       continue;
     }
-    argument arg = argument_of(e, args.items[i]);
+    const tvms_member *member = tvms_boxes_entry_of(e->program, args, first, i);
+    argument arg = member ? (argument){TVMS_ANY_POINTER, entry_of(e, member)}
+                          : argument_of(e, args.items[i]);
     put(e, place, at + offsetof(tvms_any, type_index), int32(e, arg.type));
     put(e, place, at + offsetof(tvms_any, padding), int32(e, 0));
     put(e, place, at + offsetof(tvms_any, v), arg.value);
@@ -252,18 +268,6 @@ static LLVMValueRef given_number(emitter *e, const tvms_call *call) {
   return tvms_emit_convert(e, wide, dtype, value, call->head.span);
 }
 
-// The entry of another function of the module, which may come later.
-static LLVMValueRef entry_of(emitter *e, const tvms_member *member, LLVMTypeRef type) {
-  const char *name = tvms_emit_entry_name(e, member);
-  LLVMValueRef found = LLVMGetNamedFunction(e->module, name);
-  if (found) return found;
-  // Entries are made when bodies are optimized, and need this one then.
-  LLVMValueRef body = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));
-  LLVMSetLinkage(body, LLVMExternalLinkage);
-  LLVMSetVisibility(body, LLVMHiddenVisibility);
-  return LLVMAddFunction(e->module, name, type);
-}
-
 static LLVMValueRef call_own(emitter *e, const tvms_call *call,
                              const tvms_member *member, LLVMValueRef args) {
   LLVMTypeRef types[] = {e->pointer, e->pointer, e->i32, e->pointer};
@@ -272,7 +276,7 @@ static LLVMValueRef call_own(emitter *e, const tvms_call *call,
   put(e, result, 0, tvms_emit_int(e, 0));
   put(e, result, 8, tvms_emit_int(e, 0));
   LLVMValueRef all[] = {e->raised, args, int32(e, call->args.len - 1), result};
-  LLVMValueRef callee = entry_of(e, member, type);
+  LLVMValueRef callee = entry_of(e, member);
   check_status(e, LLVMBuildCall2(e->builder, type, callee, all, 4, ""),
                call->head.span);
   tvms_dtype dtype = call->head.dtype,

@@ -27,8 +27,10 @@ enum {
   TVMS_ANY_DL_TENSOR = 7,  // a borrowed tvms_dl_tensor *
   TVMS_ANY_TEXT = 8,       // a borrowed const char *
   TVMS_ANY_OBJECT = 64,    // the first kind that is an object with a reference count
-  TVMS_ANY_SHAPE = 69,     // an object: {int64_t *sizes, size_t count} after its head
-  TVMS_ANY_TENSOR = 70,    // an object: a tvms_dl_tensor after its head
+  TVMS_ANY_FUNCTION =
+      68,  // an object: a tvms_safe_call after its head, whose `self` it is
+  TVMS_ANY_SHAPE = 69,   // an object: {int64_t *sizes, size_t count} after its head
+  TVMS_ANY_TENSOR = 70,  // an object: a tvms_dl_tensor after its head
   TVMS_ANY_ARRAY = 71  // an object: {tvms_any *items, int64_t count, …} after its head
 };
 

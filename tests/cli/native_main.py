@@ -68,7 +68,7 @@ class Library:
             return struct.unpack("d", struct.pack("q", any_.value))[0]
         if any_.kind < 64:
             return None if any_.kind == 0 else bool(any_.value) if any_.kind == 2 else any_.value
-        if any_.kind == 64:
+        if any_.kind in (64, 68):
             return Any(any_.kind, 0, any_.value)
         head = Object.from_address(any_.value)
         assert head.references >> 32 == 1 and head.kind == any_.kind
@@ -82,7 +82,7 @@ class Library:
     def content(self, any_):
         if any_.kind < 64:
             return self.taken(any_)
-        if any_.kind == 64:  # the tuple around it will drop it
+        if any_.kind in (64, 68):  # the tuple around it will drop it
             Object.from_address(any_.value).references += 1
             return self.taken(any_)
         at = any_.value + 24

@@ -137,6 +137,34 @@ SAMPLE = """    @R.function(pure=False)
         return z
 
 """
+FUNCTIONS = """    @R.function(private=True)
+    def negated(x: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+        y = R.negative(x)
+        return y
+
+    @R.function
+    def make(x: R.Tensor((2, 3), "float32"), c: R.Prim("bool")) -> R.Callable((R.Tensor((2, 3), "float32"),), R.Tensor((2, 3), "float32"), True):
+        cls = Module
+        @R.function
+        def inner(y: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+            z = R.add(y, x)
+            return z
+        if c:
+            f = inner
+        else:
+            f = cls.negated
+        return f
+
+    @R.function
+    def use(f: R.Callable((R.Tensor((2, 3), "float32"),), R.Tensor((2, 3), "float32"), True), x: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+        y = f(x)
+        z = R.match_cast(y, R.Tensor((2, 3), "float32"))
+        w = f(z)
+        v = R.match_cast(w, R.Tensor((2, 3), "float32"))
+        u = R.add(v, x)
+        return u
+
+"""
 X = ["tensor", [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]]
 
 
@@ -213,6 +241,19 @@ class Callables(unittest.TestCase):
     def test_prim_func(self):
         marked, = self.call(PRIM_FUNC, ["marked", ["tensor", [0, 1, 2, 3]], ["tensor", [0, 0, 0, 0]]])
         self.assertEqual((marked["last"], marked["seen"]), ([0.0, 2.0, 4.0, 6.0], [[4, 0.5, "a text"]]))
+
+    def test_functions_are_values(self):
+        """Functions of Python as arguments, and results that Python calls: the same as TVM's machine."""
+        calls = [["use", ["function", "thrice"], X], ["use", ["made", ["make", X, ["truth", True]]], X], ["use", ["made", ["make", X, ["truth", False]]], X],
+                 ["call", ["made", ["make", X, ["truth", True]]], X], ["use", ["function", "fails"], X], ["use", ["function", "number"], X], ["use", ["number", 3], X]]
+        mine, stock = (self.call(FUNCTIONS, *calls, machine=machine) for machine in (False, True))
+        x = [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+        wanted = [[[f * v for v in row] for row in x] for f in (10, 4, 2, 2)]
+        self.assertEqual([a["result"] for a in mine[:4]], wanted)
+        self.assertEqual([a["result"] for a in stock[:3]], wanted[:3])  # Python cannot call a closure of TVM's machine
+        for answers in mine, stock:
+            self.assertEqual([a["error"] for a in answers[4:]], ["ValueError", "TypeError", "TypeError"])
+            self.assertEqual(answers[4]["text"], "not on a day like this")
 
     def test_missing(self):
         missing, = self.call(MISSING, ["missing", X])

@@ -280,6 +280,42 @@ class Function:
             self.bind(f"R.match_cast({made}, {type_text(t)})", t)
         self.module.local = True
 
+    def callable(self):
+        """A function as an argument: one of the module, chosen by a branch, a field of a tuple, or a local one that holds a value."""
+        v, t = self.pick()
+        rank = len(t.dims)
+        if rank not in (1, 2) or self.depth > 3:
+            return
+        names = [f"cls.{self.r.choice(['plain', 'cast'])}{rank}" for _ in range(2)]
+        self.module.helpers |= {name[4:] for name in names} | {f"apply{rank}"}
+        kind = self.r.choice(["given", "given", "chosen", "field", "called"] + (["held"] if self.module.local and self.depth == 2 and all(d.isalnum() for d in t.dims) else []))
+        f = names[0]
+        if kind == "chosen" and self.conditions:
+            f, g = self.new_name(), self.new_name()
+            self.say(f"if {self.r.choice(self.conditions)}:")
+            self.say(f"    {g} = {names[0]}")
+            self.say("else:")
+            self.say(f"    {g} = {names[1]}")
+            self.say(f"{f} = R.match_cast({g}, {callable_text(rank)})")
+        elif kind in ("field", "called"):
+            u, f = self.new_name(), self.new_name()
+            self.say(f"{u} = ({', '.join(names)}, {v})")
+            self.say(f"{f} = {u}[{self.r.randrange(2)}]")
+        elif kind == "held":
+            g, a, b, f = (self.new_name() for _ in range(4))
+            w, _ = self.r.choice([(w, u) for w, u in self.tensors() if u == t])
+            self.say("@R.function")
+            self.say(f"def {g}({a}: {type_text(t)}) -> {type_text(t)}:")
+            self.say(f"    {b} = R.{self.r.choice(['add', 'maximum'])}({a}, {w})")
+            self.say(f"    return {b}")
+            self.say(f"{f} = R.match_cast({g}, {callable_text(rank)})")
+        if kind == "called":
+            w = self.bind(f"{f}({v})", None)
+            self.values.pop()
+            self.bind(f"R.match_cast({w}, {type_text(t)})", t)
+        else:
+            self.bind(f"cls.apply{rank}({f}, {v})", t)
+
     def runtime(self):
         """Functions of the run time by their names."""
         v, t = self.pick()
@@ -347,6 +383,11 @@ class Function:
             getattr(self, self.r.choice(kinds))()
 
 
+def callable_text(rank):
+    unknown = f'R.Tensor("float32", ndim={rank})'
+    return f"R.Callable(({unknown},), {unknown}, True)"
+
+
 def helper_text(name):
     """A private function by its name: what it does, and the rank of its argument."""
     kind, rank = name[:-1], int(name[-1])
@@ -361,6 +402,9 @@ def helper_text(name):
     if kind == "cast":
         unknown = f'R.Tensor("float32", ndim={rank})'
         return f"{start}(x: {unknown}) -> {unknown}:\n{head}        y = R.match_cast(x, {plain})\n        z = R.add(y, y)\n        return z\n"
+    if kind == "apply":
+        return (f"{start}(f: {callable_text(rank)}, x: {quoted}) -> {quoted}:\n{head}        y = f(x)\n        z = R.match_cast(y, {plain})\n"
+                f"        w = f(z)\n        v = R.match_cast(w, {plain})\n        return v\n")
     return (f"{start}(x: {quoted}, k: R.Prim(\"int64\")) -> {quoted}:\n{head}        if R.prim_value(k > 0):\n            y = R.add(x, x)\n"
             f"            z: {plain} = cls.{name}(y, R.prim_value(k - 1))\n            r = R.negative(z)\n        else:\n            r = x\n        return r\n")
 

@@ -11,6 +11,7 @@
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/host/calls.h"
 #include "passes/relax/host/choices.h"
+#include "passes/relax/host/functions.h"
 #include "passes/relax/host/leaves.h"
 #include "passes/relax/host/objects.h"
 #include "passes/relax/host/values.h"
@@ -27,10 +28,7 @@ static tvms_host_value *TVMS_NULLABLE variable(tvms_host *h, tvms_node *node) {
 
 static tvms_host_value *TVMS_NULLABLE tuple(tvms_host *h, const tvms_node *node) {
   tvms_list fields = tvms_as_tuple(node)->fields;
-  tvms_host_value *value = tvms_host_value_new(h, TVMS_HOST_TUPLE);
-  value->count = fields.len;
-  value->fields =
-      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, fields.len);
+  tvms_host_value *value = tvms_host_value_of(h, TVMS_HOST_TUPLE, fields.len);
   for (uint32_t i = 0; i < fields.len && !h->failed; i++)
     value->fields[i] = tvms_host_eval(h, fields.items[i]);
   return h->failed ? NULL : value;
@@ -98,9 +96,8 @@ tvms_host_value *tvms_host_merged_leaf(tvms_host *h, const tvms_node *node,
     made = tvms_list_copy(h->unit, &count, 1);
     break;
   }
-  case TVMS_NODE_SINFO_OBJECT:
+  default:
     return tvms_host_gives_function(h, node) ? tvms_host_choice(h) : tvms_host_slot(h);
-  default: return tvms_host_choice(h);
   }
   tvms_host_value *tensor =
       tvms_host_tensor(h, "merged", dtype, made, tvms_host_sent(h, node, at));
@@ -188,10 +185,7 @@ static tvms_host_value *TVMS_NULLABLE match_fields(tvms_host *h, tvms_list types
   if (types.len != value->count)
     return tvms_host_refuse(h, span,
                             "match_cast asks for other fields than the value has");
-  tvms_host_value *made = tvms_host_value_new(h, TVMS_HOST_TUPLE);
-  made->count = types.len;
-  made->fields =
-      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, types.len);
+  tvms_host_value *made = tvms_host_value_of(h, TVMS_HOST_TUPLE, types.len);
   for (uint32_t i = 0; i < types.len && !h->failed; i++)
     made->fields[i] = tvms_host_match(h, types.items[i], value->fields[i], span);
   return h->failed ? NULL : made;

@@ -9,7 +9,7 @@
 #include "passes/relax/fuse/tir_call_sizes.h"
 #include "passes/relax/fuse/unpack_prim_func.h"
 #include "passes/relax/host/bindings.h"
-#include "passes/relax/host/choices.h"
+#include "passes/relax/host/functions.h"
 #include "passes/relax/host/leaves.h"
 #include "passes/relax/host/objects.h"
 #include "passes/relax/host/packed.h"
@@ -35,6 +35,19 @@ static bool takes_object(const tvms_prim_func *callee,
          && tvms_dtype_is_handle(callee->params.items[at]->dtype);
 }
 
+// The tensor that the next parameter is, of an object. NULL: the parameter is not a tensor, or refused.
+static tvms_host_value *TVMS_NULLABLE tensor_for(tvms_host *h,
+                                                 const tvms_prim_func *callee,
+                                                 const tvms_fuse_passed_list *passed,
+                                                 const tvms_host_value *object) {
+  uint32_t at = passed->len;
+  if (at >= callee->params.len || !callee->buffers.items[at]) return NULL;
+  const tvms_buffer *buffer = tvms_as_buffer(callee->buffers.items[at]);
+  const tvms_node *type =
+      tvms_sinfo_tensor_new_ndim(h->unit, buffer->shape.len, buffer->element, NULL);
+  return tvms_host_unboxed(h, type, object, "", TVMS_NO_SPAN);
+}
+
 // What is handed over for an object, a tensor, a number or the numbers of a shape.
 static void hand_over(tvms_host *h, const tvms_prim_func *callee,
                       tvms_host_value *value, tvms_fuse_passed_list *passed) {
@@ -46,6 +59,8 @@ static void hand_over(tvms_host *h, const tvms_prim_func *callee,
                     ((tvms_fuse_passed){tvms_host_item_pointer(h, object), NULL}));
     return;
   }
+  if (value->kind == TVMS_HOST_OBJECT) value = tensor_for(h, callee, passed, value);
+  if (!value) return;
   if (value->kind == TVMS_HOST_TENSOR)
     tvms_vec_push(memory, passed,
                   ((tvms_fuse_passed){value->data, tensor_type(h, value)}));
@@ -290,60 +305,7 @@ static tvms_host_value *TVMS_NULLABLE shape_of(tvms_host *h, const tvms_call *ca
   return shape;
 }
 
-// ---- Functions as values ----
-
-tvms_host_value *tvms_host_function_value(tvms_host *h, const tvms_node *node) {
-  const tvms_member *member = tvms_module_named(h->run->module, node);
-  uint32_t index = member ? (uint32_t)(member - h->run->module->members) : 0;
-  bool known = member && member->function && index < h->function_count
-               && member->function->kind == TVMS_NODE_FUNCTION;
-  if (!known)
-    return tvms_host_refuse(h, node->span,
-                            "a value is a function that is not one of Relax");
-  tvms_host_value *value = tvms_host_value_new(h, TVMS_HOST_FUNCTION);
-  value->member = index;
-  return value;
-}
-
-// make_closure(function, (captured…)): the function may be a closure, whose values come behind these.
-static tvms_host_value *TVMS_NULLABLE make_closure(tvms_host *h,
-                                                   const tvms_call *call) {
-  const tvms_host_value *function = tvms_host_eval(h, call->args.items[0]);
-  const tvms_host_value *captured =
-      function ? tvms_host_eval(h, call->args.items[1]) : NULL;
-  if (!captured) return NULL;
-  if (function->kind != TVMS_HOST_FUNCTION || captured->kind != TVMS_HOST_TUPLE)
-    return tvms_host_refuse(h, call->head.span, "its function is not known");
-  tvms_host_value *closure = tvms_host_value_new(h, TVMS_HOST_FUNCTION);
-  uint32_t count = captured->count + function->count;
-  closure->member = function->member;
-  closure->count = count;
-  closure->fields =
-      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, count);
-  for (uint32_t i = 0; i < count; i++)
-    closure->fields[i] = i < captured->count ? captured->fields[i]
-                                             : function->fields[i - captured->count];
-  return closure;
-}
-
-static tvms_host_value *TVMS_NULLABLE invoke(tvms_host *h, tvms_node *node,
-                                             tvms_node *callee, tvms_list args) {
-  const tvms_host_value *function = tvms_host_eval(h, callee);
-  if (!function) return NULL;
-  if (function->kind == TVMS_HOST_CHOICE)
-    return tvms_host_invoke_choice(h, node, function, args);
-  if (function->kind != TVMS_HOST_FUNCTION)
-    return tvms_host_refuse(h, node->span, "which function it calls is not known");
-  return tvms_host_call_function(h, node, function, args);
-}
-
-static tvms_host_value *TVMS_NULLABLE invoke_closure(tvms_host *h, tvms_node *node) {
-  const tvms_call *call = tvms_as_call(node);
-  if (call->args.items[1]->kind != TVMS_NODE_TUPLE)
-    return tvms_host_refuse(h, node->span, "its arguments are not written out");
-  return invoke(h, node, call->args.items[0],
-                tvms_as_tuple(call->args.items[1])->fields);
-}
+// ---- Other operators ----
 
 // An operator that lowering has left.
 static void *TVMS_NULLABLE refuse_operator(tvms_host *h, const tvms_node *node) {
@@ -372,9 +334,9 @@ static tvms_host_value *TVMS_NULLABLE call_operator(tvms_host *h, tvms_node *nod
   case TVMS_R_reshape: return reshape(h, call);
   case TVMS_R_shape_of: return shape_of(h, call);
   case TVMS_R_tensor_to_shape: return tvms_host_tensor_to_shape(h, call);
-  case TVMS_R_make_closure: return make_closure(h, call);
+  case TVMS_R_make_closure: return tvms_host_make_closure(h, call);
   case TVMS_R_invoke_closure:
-  case TVMS_R_invoke_pure_closure: return invoke_closure(h, node);
+  case TVMS_R_invoke_pure_closure: return tvms_host_invoke_closure(h, node);
   case TVMS_R_NONE: break;
   default: return refuse_operator(h, node);
   }
@@ -390,7 +352,8 @@ tvms_host_value *tvms_host_call(tvms_host *h, tvms_node *node, const char *name)
   if (callee->kind == TVMS_NODE_OPERATOR) return call_operator(h, node, name);
   if (callee->kind == TVMS_NODE_EXTERN_FUNC) return tvms_host_call_packed(h, node);
   if (callee->kind == TVMS_NODE_VAR)
-    return invoke(h, node, tvms_as_call(node)->callee, tvms_as_call(node)->args);
+    return tvms_host_invoke(h, node, tvms_as_call(node)->callee,
+                            tvms_as_call(node)->args);
   const tvms_member *member = tvms_module_named(h->run->module, callee);
   if (!member || !member->function)
     return tvms_host_refuse(h, node->span,
@@ -399,7 +362,8 @@ tvms_host_value *tvms_host_call(tvms_host *h, tvms_node *node, const char *name)
   if (member->function->kind == TVMS_NODE_PRIM_FUNC && index < h->function_count)
     return call_prim_func(h, tvms_as_call(node), index);
   if (member->function->kind == TVMS_NODE_FUNCTION && index < h->function_count)
-    return invoke(h, node, tvms_as_call(node)->callee, tvms_as_call(node)->args);
+    return tvms_host_invoke(h, node, tvms_as_call(node)->callee,
+                            tvms_as_call(node)->args);
   return tvms_host_refuse(h, node->span,
                           "it calls a function that is defined elsewhere");
 }

@@ -13,8 +13,4 @@ tvms_host_value *TVMS_NULLABLE tvms_host_call_function(tvms_host *h, tvms_node *
                                                        const tvms_host_value *function,
                                                        tvms_list args);
 
-// The value of a GLOBAL_VAR that stands for a Relax function. NULL: refused.
-tvms_host_value *TVMS_NULLABLE tvms_host_function_value(tvms_host *h,
-                                                        const tvms_node *node);
-
 #endif

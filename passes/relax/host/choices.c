@@ -8,6 +8,7 @@
 #include "ir/stmt.h"
 #include "passes/relax/host/bindings.h"
 #include "passes/relax/host/calls.h"
+#include "passes/relax/host/functions.h"
 #include "passes/relax/host/leaves.h"
 #include "passes/relax/host/objects.h"
 #include "passes/relax/host/values.h"
@@ -38,9 +39,15 @@ bool tvms_host_gives_function(const tvms_host *h, const tvms_node *expr) {
       expr = tvms_relax_definitions_value(&h->definitions, expr);
       break;
     case TVMS_NODE_SEQ_EXPR: expr = tvms_as_seq_expr(expr)->body; break;
-    case TVMS_NODE_IF: expr = tvms_as_if(expr)->true_branch; break;
+    case TVMS_NODE_IF:
+      if (!tvms_host_gives_function(h, tvms_as_if(expr)->false_branch)) return false;
+      expr = tvms_as_if(expr)->true_branch;
+      break;
     case TVMS_NODE_GLOBAL_VAR: return true;
-    case TVMS_NODE_CALL: return tvms_op_called(expr) == TVMS_R_make_closure;
+    case TVMS_NODE_CALL:
+      if (tvms_op_called(expr) != TVMS_R_make_closure) return false;
+      expr = tvms_as_call(expr)->args.items[0];
+      break;
     default: return false;
     }
   }
@@ -95,8 +102,10 @@ static tvms_host_value *TVMS_NULLABLE outlive(tvms_host *h, tvms_host_value *val
   case TVMS_HOST_SHAPE: return outlive_numbers(h, value, around);
   case TVMS_HOST_TUPLE:
   case TVMS_HOST_FUNCTION: return outlive_fields(h, value, around);
+  case TVMS_HOST_CHOICE: return tvms_host_boxed(h, value);
   case TVMS_HOST_TENSOR: {
-    if (tvms_host_is_late(h, value->dims)) break;
+    // The list of objects outlives the branch; whoever takes the tensor reads its sizes there.
+    if (tvms_host_is_late(h, value->dims)) return tvms_host_boxed(h, value);
     tvms_host_value *made = memory_around(h, value->dtype, value->dims, around);
     if (made) tvms_host_deliver(h, value, made);
     return made;
@@ -158,22 +167,63 @@ void tvms_host_settle(tvms_host *h, tvms_host_value *choice) {
   settle_value(h, choice);
 }
 
-// ---- Calls ----
+// ---- What is done with the function that it is ----
 
-static tvms_node *alternative(tvms_host *h, tvms_node *node,
-                              const tvms_host_value *function, tvms_list args,
-                              tvms_host_value *const *merged, uint32_t count) {
+// What is done with each: a call, whose results are written to `merged`, or an object is made of it.
+typedef struct {
+  tvms_node *TVMS_NULLABLE node;
+  tvms_list args;
+  tvms_host_value **merged;
+  uint32_t count;
+  const tvms_host_value *TVMS_NULLABLE object;
+} use;
+
+static void use_function(tvms_host *h, const tvms_host_value *function, const use *u) {
+  if (u->object) {
+    tvms_host_box_function(h, function, u->object);
+    return;
+  }
+  tvms_host_value *value = tvms_host_call_function(h, u->node, function, u->args);
+  for (uint32_t i = 0; i < u->count && value; i++)
+    tvms_host_deliver(h, tvms_host_leaf(value, i), u->merged[i]);
+}
+
+static tvms_node *alternative(tvms_host *h, const tvms_host_value *function,
+                              const use *u, tvms_span span) {
   tvms_node_vec around = h->stmts;
   h->stmts = (tvms_node_vec){0};
   h->branches++;
-  tvms_host_value *value = tvms_host_call_function(h, node, function, args);
-  for (uint32_t i = 0; i < count && value; i++)
-    tvms_host_deliver(h, tvms_host_leaf(value, i), merged[i]);
+  use_function(h, function, u);
   h->branches--;
-  tvms_node *made = tvms_stmt_seq(h->unit, &h->stmts, node->span);
+  tvms_node *made = tvms_stmt_seq(h->unit, &h->stmts, span);
   tvms_vec_fini(tvms_host_memory(h), &h->stmts);
   h->stmts = around;
   return made;
+}
+
+// A branch over the number. False: refused.
+static bool use_choice(tvms_host *h, const tvms_host_value *choice, const use *u,
+                       tvms_span span) {
+  tvms_node *uses = NULL;
+  for (uint32_t k = choice->count; k > 0 && !h->failed; k--) {
+    tvms_node *made = alternative(h, choice->fields[k - 1], u, span);
+    if (uses) {
+      tvms_if_then_else *test = tvms_node_make(h->unit, IF_THEN_ELSE, span);
+      test->condition = tvms_binary_new(h->unit, TVMS_NODE_EQ, choice->number,
+                                        tvms_host_int(h, k - 1), TVMS_NO_SPAN);
+      test->then_case = made;
+      test->else_case = uses;
+      made = &test->head;
+    }
+    uses = made;
+  }
+  if (!h->failed) tvms_host_push(h, uses);
+  return !h->failed;
+}
+
+bool tvms_host_box_choice(tvms_host *h, const tvms_host_value *choice,
+                          const tvms_host_value *to) {
+  return use_choice(h, choice, &(use){.object = to}, TVMS_NO_SPAN);
 }
 
 tvms_host_value *tvms_host_invoke_choice(tvms_host *h, tvms_node *node,
@@ -190,21 +240,9 @@ tvms_host_value *tvms_host_invoke_choice(tvms_host *h, tvms_node *node,
   for (uint32_t i = 0; i < count && !h->failed; i++)
     if (merged[i]->kind == TVMS_HOST_TENSOR)
       tvms_host_send(h, node, i, merged[i]->data);
-  tvms_node *calls = NULL;
-  for (uint32_t k = choice->count; k > 0 && !h->failed; k--) {
-    tvms_node *made = alternative(h, node, choice->fields[k - 1], args, merged, count);
-    if (calls) {
-      tvms_if_then_else *test = tvms_node_make(h->unit, IF_THEN_ELSE, node->span);
-      test->condition = tvms_binary_new(h->unit, TVMS_NODE_EQ, choice->number,
-                                        tvms_host_int(h, k - 1), TVMS_NO_SPAN);
-      test->then_case = made;
-      test->else_case = calls;
-      made = &test->head;
-    }
-    calls = made;
-  }
-  if (h->failed) return NULL;
-  tvms_host_push(h, calls);
+  if (h->failed
+      || !use_choice(h, choice, &(use){node, args, merged, count, NULL}, node->span))
+    return NULL;
   tvms_host_value **leaves = tvms_arena_array(scratch, tvms_host_value *, count);
   for (uint32_t i = 0; i < count && !h->failed; i++)
     leaves[i] = tvms_host_read(h, tvms_host_leaf_type(node->sinfo, i), merged[i]);

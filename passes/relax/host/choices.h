@@ -4,7 +4,7 @@
 
 #include "passes/relax/host/host.h"
 
-// Is the value of an expression a function, as far as can be seen? A closure has the type of any object.
+// Is the value of an expression a function of the module, as can be seen? A closure has the type of any object.
 bool tvms_host_gives_function(const tvms_host *h, const tvms_node *expr);
 
 // What a branch is to give if that is a function: a choice among none yet.
@@ -17,6 +17,10 @@ void tvms_host_choose(tvms_host *h, tvms_host_value *function, tvms_host_value *
 
 // Behind the branch: reads which function it is.
 void tvms_host_settle(tvms_host *h, tvms_host_value *choice);
+
+// Makes the object `to` of the function that a choice is. NULL: refused.
+bool tvms_host_box_choice(tvms_host *h, const tvms_host_value *choice,
+                          const tvms_host_value *to);
 
 // The call `node` of a choice with arguments. NULL: refused.
 tvms_host_value *TVMS_NULLABLE tvms_host_invoke_choice(tvms_host *h, tvms_node *node,

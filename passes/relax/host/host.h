@@ -64,6 +64,7 @@ typedef struct {
   bool called;         // by one of the module
   bool recursive;      // it has memory of its own and takes none
   bool has_workspace;  // the last parameter is one
+  bool boxed;          // an object is made of it, which calls its entry
   bool visited;
 } tvms_host_function;
 

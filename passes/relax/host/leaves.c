@@ -52,10 +52,7 @@ tvms_host_value *tvms_host_of_leaves(tvms_host *h, const tvms_node *type,
                                      tvms_host_value *const *leaves, uint32_t *next) {
   if (type->kind != TVMS_NODE_SINFO_TUPLE) return leaves[(*next)++];
   tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
-  tvms_host_value *tuple = tvms_host_value_new(h, TVMS_HOST_TUPLE);
-  tuple->count = fields.len;
-  tuple->fields =
-      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, fields.len);
+  tvms_host_value *tuple = tvms_host_value_of(h, TVMS_HOST_TUPLE, fields.len);
   for (uint32_t i = 0; i < fields.len; i++)
     tuple->fields[i] = tvms_host_of_leaves(h, fields.items[i], leaves, next);
   return tuple;

@@ -14,7 +14,7 @@
 // called directly, with pointers and sizes, closures with what they hold behind the arguments; branches are `if`, match_casts assertions, reshapes
 // other sizes of the same memory, constants data of the function. A recursive function allocates
 // its own memory. What packed functions give, and tensors of sizes that callers cannot know, are objects
-// (objects.c). What cannot be said so is an error at its place. TVM has no such pass.
+// (objects.c, functions.c). What cannot be said so is an error at its place. TVM has no such pass.
 #include "arith/analyzer.h"
 #include "ir/build.h"
 #include "ir/clone.h"
@@ -261,6 +261,9 @@ void tvms_pass_lower_relax_to_tir(tvms_pass_run *run) {
   name_direct(run, functions, &graph);
   for (uint32_t i = 0; i < count; i++)
     visit(run, functions, &graph, i);
+  // An object calls its function by a name that is a text.
+  for (uint32_t i = 0; i < count; i++)
+    called[i] &= !functions[i].boxed;
   put_in_place(run, functions, count);
   if (run->changed) tvms_fuse_drop_packed(run, called, count);
   tvms_relax_call_graph_fini(&graph);

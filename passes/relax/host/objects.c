@@ -16,6 +16,8 @@
 #include "ir/walk.h"
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/host/bindings.h"
+#include "passes/relax/host/choices.h"
+#include "passes/relax/host/functions.h"
 #include "passes/relax/host/values.h"
 #include "passes/tir/host/packed_arguments.h"
 #include "runtime/abi.h"
@@ -157,7 +159,7 @@ tvms_node *tvms_host_lent_shape(tvms_host *h, const tvms_host_value *shape) {
 
 // ---- Boxes around values ----
 
-static bool push_boxed(tvms_host *h, tvms_host_value *value, tvms_node_vec *args) {
+bool tvms_host_push_boxed(tvms_host *h, tvms_host_value *value, tvms_node_vec *args) {
   tvms_memory *memory = tvms_host_memory(h);
   if (value->kind == TVMS_HOST_NUMBER) {
     tvms_vec_push(memory, args, value->number);
@@ -189,7 +191,7 @@ bool tvms_host_box_into(tvms_host *h, const tvms_host_value *value,
   case TVMS_HOST_TUPLE:
     name = "vm.builtin.make_tuple";
     for (uint32_t i = 0; i < value->count && !h->failed; i++)
-      push_boxed(h, value->fields[i], &args);
+      tvms_host_push_boxed(h, value->fields[i], &args);
     break;
   case TVMS_HOST_NOTHING: {
     tvms_node *reset[] = {to->data, int32(h, to->index)};
@@ -198,8 +200,9 @@ bool tvms_host_box_into(tvms_host *h, const tvms_host_value *value,
     tvms_host_push(h, tvms_evaluate_new(h->unit, made, TVMS_NO_SPAN));
     return true;
   }
-  default:
-    tvms_host_refuse(h, TVMS_NO_SPAN, "a function or memory is passed as an object");
+  case TVMS_HOST_FUNCTION: return tvms_host_box_function(h, value, to);
+  case TVMS_HOST_CHOICE: return tvms_host_box_choice(h, value, to);
+  default: tvms_host_refuse(h, TVMS_NO_SPAN, "memory is passed as an object");
   }
   if (!h->failed) tvms_host_set(h, to, name, &args, TVMS_NO_SPAN);
   tvms_vec_fini(memory, &args);
@@ -334,14 +337,19 @@ static tvms_host_value *number_in(tvms_host *h, const tvms_node *type,
   return tvms_host_number(h, bound(h, variable(h, "number", dtype), number));
 }
 
+static tvms_host_value *function_in(tvms_host *h, const tvms_host_value *object,
+                                    const char *who) {
+  check(h, "vm.builtin.check_func_info", object, -1, (tvms_dtype){0}, who);
+  tvms_host_value *value = tvms_host_value_new(h, TVMS_HOST_OBJECT);
+  *value = *object;
+  return value;
+}
+
 static tvms_host_value *TVMS_NULLABLE tuple_in(tvms_host *h, const tvms_node *type,
                                                const tvms_host_value *object,
                                                const char *who, tvms_span span) {
   tvms_list types = tvms_as_sinfo_tuple(type)->fields;
-  tvms_host_value *tuple = tvms_host_value_new(h, TVMS_HOST_TUPLE);
-  tuple->count = types.len;
-  tuple->fields =
-      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, types.len);
+  tvms_host_value *tuple = tvms_host_value_of(h, TVMS_HOST_TUPLE, types.len);
   for (uint32_t i = 0; i < types.len && !h->failed; i++)
     tuple->fields[i] = tvms_host_unboxed(
         h, types.items[i], tvms_host_object_field(h, object, i, span), who, span);
@@ -370,7 +378,8 @@ tvms_host_value *tvms_host_unboxed(tvms_host *h, const tvms_node *type,
   case TVMS_NODE_SINFO_SHAPE: value = shape_in(h, type, object, who); break;
   case TVMS_NODE_SINFO_PRIM: value = number_in(h, type, object, who); break;
   case TVMS_NODE_SINFO_TUPLE: value = tuple_in(h, type, object, who, span); break;
-  default: return tvms_host_refuse(h, span, "a packed function gives a function");
+  case TVMS_NODE_SINFO_FUNC: return function_in(h, object, who);
+  default: return tvms_host_refuse(h, span, "a value has a type that none has");
   }
   return value ? tvms_host_match(h, type, value, span) : NULL;
 }

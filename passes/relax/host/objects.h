@@ -26,6 +26,9 @@ void tvms_host_set(tvms_host *h, const tvms_host_value *to, const char *name,
 tvms_host_value *tvms_host_make(tvms_host *h, const char *name,
                                 const tvms_node_vec *args, tvms_span span);
 
+// Appends a value as it is given to a packed function that may keep it: a number, or an object. False: refused.
+bool tvms_host_push_boxed(tvms_host *h, tvms_host_value *value, tvms_node_vec *args);
+
 // Makes the object `to` of any value. NULL: refused.
 bool tvms_host_box_into(tvms_host *h, const tvms_host_value *value,
                         const tvms_host_value *to);

@@ -69,10 +69,7 @@ static tvms_host_value *TVMS_NULLABLE reshape(tvms_host *h, const tvms_call *cal
 }
 
 static tvms_host_value *TVMS_NULLABLE make_tuple(tvms_host *h, const tvms_call *call) {
-  tvms_host_value *value = tvms_host_value_new(h, TVMS_HOST_TUPLE);
-  value->count = call->args.len;
-  value->fields =
-      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, value->count);
+  tvms_host_value *value = tvms_host_value_of(h, TVMS_HOST_TUPLE, call->args.len);
   for (uint32_t i = 0; i < value->count && !h->failed; i++)
     value->fields[i] = tvms_host_eval(h, call->args.items[i]);
   return h->failed ? NULL : value;

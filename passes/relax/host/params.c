@@ -61,6 +61,14 @@ static tvms_host_value *object_param(tvms_host *h, const char *name) {
   return tvms_host_object_param(h, param);
 }
 
+static tvms_host_value *TVMS_NULLABLE function_param(tvms_host *h,
+                                                     const tvms_node *type,
+                                                     const char *name, tvms_span span) {
+  char who[96];
+  snprintf(who, sizeof who, "argument '%.64s': ", name);
+  return tvms_host_unboxed(h, type, object_param(h, name), who, span);
+}
+
 static tvms_host_value *TVMS_NULLABLE tensor_param(tvms_host *h, const tvms_node *type,
                                                    const char *name, tvms_span span) {
   tvms_list dims, made;
@@ -135,10 +143,7 @@ static tvms_host_value *TVMS_NULLABLE param_of(tvms_host *h, const tvms_node *ty
 static tvms_host_value *TVMS_NULLABLE tuple_param(tvms_host *h, const tvms_node *type,
                                                   const char *name, tvms_span span) {
   tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
-  tvms_host_value *value = tvms_host_value_new(h, TVMS_HOST_TUPLE);
-  value->count = fields.len;
-  value->fields =
-      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, fields.len);
+  tvms_host_value *value = tvms_host_value_of(h, TVMS_HOST_TUPLE, fields.len);
   h->plain = false;
   tvms_strbuf_putc(&h->inputs, '(');
   for (uint32_t i = 0; i < fields.len && !h->failed; i++) {
@@ -164,7 +169,8 @@ static tvms_host_value *TVMS_NULLABLE param_of(tvms_host *h, const tvms_node *ty
         h, number_param(h, tvms_as_sinfo_prim(type)->value, name, dtype, span));
   }
   case TVMS_NODE_SINFO_OBJECT: return object_param(h, name);
-  default: return tvms_host_refuse(h, span, "a parameter is a function");
+  case TVMS_NODE_SINFO_FUNC: return function_param(h, type, name, span);
+  default: return tvms_host_refuse(h, span, "a parameter has a type that no value has");
   }
 }
 

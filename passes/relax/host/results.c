@@ -22,7 +22,7 @@ static tvms_node *object_result(tvms_host *h, uint32_t at, bool single) {
 static bool is_object_type(const tvms_node *type) {
   if (type->kind == TVMS_NODE_SINFO_TENSOR) return tvms_dtype_is_void(type->dtype);
   if (type->kind == TVMS_NODE_SINFO_SHAPE) return tvms_as_sinfo_shape(type)->ndim < 0;
-  return type->kind == TVMS_NODE_SINFO_OBJECT;
+  return type->kind == TVMS_NODE_SINFO_OBJECT || type->kind == TVMS_NODE_SINFO_FUNC;
 }
 
 // A buffer for a leaf of the result, NULL for an object. Its sizes are those of the value, which is not
@@ -54,7 +54,7 @@ static tvms_node *TVMS_NULLABLE result_param(tvms_host *h, const tvms_node *type
     dtype = TVMS_DTYPE(INT, 64);
     break;
   }
-  default: return tvms_host_refuse(h, span, "a result is a function");
+  default: return tvms_host_refuse(h, span, "a result has a type that no value has");
   }
   tvms_node *buffer = tvms_host_buffer(h, name, dtype, dims);
   tvms_host_add_buffer_param(h, buffer);

@@ -36,6 +36,13 @@ tvms_host_value *tvms_host_value_new(tvms_host *h, tvms_host_kind kind) {
   return value;
 }
 
+tvms_host_value *tvms_host_value_of(tvms_host *h, tvms_host_kind kind, uint32_t count) {
+  tvms_host_value *value = tvms_host_value_new(h, kind);
+  value->count = count;
+  value->fields = tvms_arena_array(&h->run->context->scratch, tvms_host_value *, count);
+  return value;
+}
+
 tvms_host_value *tvms_host_number(tvms_host *h, tvms_node *number) {
   tvms_host_value *value = tvms_host_value_new(h, TVMS_HOST_NUMBER);
   value->number = number;

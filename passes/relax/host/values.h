@@ -10,6 +10,9 @@ void *TVMS_NULLABLE tvms_host_refuse(tvms_host *h, tvms_span span, const char *r
 // A new value in scratch memory.
 tvms_host_value *tvms_host_value_new(tvms_host *h, tvms_host_kind kind);
 
+// The same, with room for fields.
+tvms_host_value *tvms_host_value_of(tvms_host *h, tvms_host_kind kind, uint32_t count);
+
 // An expression of the Relax function in the PrimFunc. NULL: refused, a size in it is not known.
 tvms_node *TVMS_NULLABLE tvms_host_expr(tvms_host *h, tvms_node *expr, tvms_span span);
 
