@@ -343,20 +343,22 @@ static bool shuts_soon(const tvms_indentation *layout, const tvms_bracket *top,
   return false;
 }
 
-// Whether the rest of the line closes exactly the brackets that are open but for the innermost
-// `closed` ones.
+// Whether the rest of the statement closes exactly the brackets that are open but for the innermost
+// `closed` ones. A comma behind the last of them is not the end of one.
 static bool rest_closes(const tvms_indentation *layout, uint32_t closed,
                         uint32_t from) {
-  enum { MOST = 32, SOON = 400 };
+  enum { MOST = 32, SOON = 1000 };
   char wanted[MOST];
   uint32_t depth = 0;
   const tvms_bracket *brackets = layout->brackets.items;
   for (uint32_t i = 1; i + closed < layout->brackets.len && depth < MOST; i++)
     wanted[depth++] = *tvms_token_text((tvms_token_kind)brackets[i].shut);
   const char *text = (const char *)layout->lexer.base;
+  bool comma = false;
   for (uint32_t at = from; at < from + SOON; at++) {
     char c = text[at];
-    if (!c || strchr("\r\n#", c)) return depth == 0;
+    if (c == '#') c = text[at += (uint32_t)strcspn(text + at, "\r\n")];
+    if (!c || (strchr("\r\n", c) && depth == 0)) return depth == 0 && !comma;
     if (c == '"' || c == '\'') {
       const char *end = memchr(text + at + 1, c, strcspn(text + at + 1, "\r\n"));
       if (!end) return false;
@@ -367,6 +369,7 @@ static bool rest_closes(const tvms_indentation *layout, uint32_t closed,
       wanted[depth++] = c == '(' ? ')' : c == '[' ? ']' : '}';
     }
     if (strchr(")]}", c) && (depth == 0 || wanted[--depth] != c)) return false;
+    if (!strchr(" \t", c)) comma = c == ',';
   }
   return false;
 }

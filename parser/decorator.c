@@ -300,7 +300,11 @@ static void read_keyword(tvms_reader *reader, const tvms_decorator *row, tvms_re
   uint32_t errors = reader->context->diags.errors;
   bool set = flag_of(reader, value, keyword->unless) != keyword->unless;
   if (reader->context->diags.errors > errors) {
-    allow_all(row, decoration);
+    // Which value was meant is not known: neither it nor what calls it is to be wrong for that.
+    if (keyword->unless)
+      decoration->options |= TVMS_OPTION_UNCHECKED;
+    else if (keyword->option != TVMS_OPTION_PRIVATE)
+      decoration->options |= keyword->option;
     return;
   }
   decoration->options &= ~keyword->option;

@@ -475,6 +475,7 @@ static void follow_class(tvms_reader *reader, tvms_ref ref, tvms_python_run *run
 static void follow_function(tvms_reader *reader, tvms_ref ref, tvms_python_run *run) {
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   tvms_file_state *file = tvms_file_of(reader);
+  if (leads_to_script(reader, run)) tvms_python_check_defaults(reader, def.params);
   tvms_scope_bind(reader, def.name, TVMS_UNKNOWN, def.name_span);
   tvms_scope_bind(reader, def.name, tvms_python_function_make(reader, ref),
                   def.name_span);

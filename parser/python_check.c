@@ -7,6 +7,7 @@
 #include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
 #include "parser/eval/undefined.h"
+#include "parser/python_body.h"
 #include "parser/python_function.h"
 #include "parser/room.h"
 #include "support/diag_ids.h"
@@ -42,6 +43,33 @@ static void report_arguments(tvms_reader *reader, tvms_ref call) {
     tvms_python_function_check(reader, bound->value, call);
 }
 
+// Whether some statement of the file may add to a dict: `CONFIG["rows"] = 4`, `CONFIG.update(…)`.
+static bool may_grow(const tvms_reader *reader, tvms_sym name) {
+  for (tvms_ref ref = 1; ref < reader->surface->count; ref++) {
+    const tvms_surf *node = tvms_reader_at(reader, ref);
+    bool changes = node->kind == TVMS_SURF_ATTRIBUTE;
+    if (node->kind == TVMS_SURF_ASSIGN) {
+      node = tvms_reader_at(reader, node->a);
+      changes = node->kind == TVMS_SURF_SUBSCRIPT;
+    }
+    if (!changes) continue;
+    const tvms_surf *object = tvms_reader_at(reader, node->a);
+    if (object->kind == TVMS_SURF_NAME && object->a == name) return true;
+  }
+  return false;
+}
+
+// `CONFIG["rosw"]`.
+static void report_key(tvms_reader *reader, const tvms_surf *node, tvms_ref ref) {
+  const tvms_surf *object = tvms_reader_at(reader, node->a);
+  const tvms_binding *bound =
+      object->kind == TVMS_SURF_NAME ? tvms_scope_lookup(reader, object->a) : NULL;
+  if (bound && bound->value.kind == TVMS_EVAL_DICT
+      && tvms_surface_is_string(reader->surface, node->b)
+      && !may_grow(reader, object->a))
+    (void)tvms_python_body_eval(reader, ref);
+}
+
 // What has names of its own (lambda, comprehension) is left out.
 static void report_in(tvms_reader *reader, tvms_ref expr) {
   const tvms_surf node = *tvms_reader_at(reader, expr);
@@ -59,6 +87,11 @@ static void report_in(tvms_reader *reader, tvms_ref expr) {
     report_attribute(reader, &node, expr);
     return;
   case TVMS_SURF_KEYWORD: report_in(reader, node.b); return;
+  case TVMS_SURF_SUBSCRIPT:
+    report_in(reader, node.a);
+    report_in(reader, node.b);
+    report_key(reader, &node, expr);
+    return;
   case TVMS_SURF_CALL:
     report_in(reader, node.a);
     report_in_list(reader, node.b);
@@ -96,6 +129,13 @@ void tvms_python_check(tvms_reader *reader, tvms_ref expr) {
 
 void tvms_python_check_list(tvms_reader *reader, tvms_ref list) {
   tvms_surface_each(reader->surface, ref, list) tvms_python_check(reader, ref);
+}
+
+void tvms_python_check_defaults(tvms_reader *reader, tvms_ref params) {
+  tvms_surface_each(reader->surface, ref, params) {
+    tvms_ref value = tvms_reader_at(reader, ref)->c;
+    if (value) tvms_python_check(reader, value);
+  }
 }
 
 void tvms_python_check_return(tvms_reader *reader, tvms_ref ref) {
@@ -146,7 +186,8 @@ static void report_returns(tvms_reader *reader, tvms_ref body) {
   if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
   tvms_surface_each(reader->surface, ref, body) {
     const tvms_surf *node = tvms_reader_at(reader, ref);
-    if (node->kind == TVMS_SURF_DEF) continue;
+    // Of a statement that the grammar skips (`async def`) nothing is known.
+    if (node->kind == TVMS_SURF_DEF || node->kind == TVMS_SURF_UNSUPPORTED) continue;
     if (node->kind == TVMS_SURF_RETURN) {
       tvms_span span = {node->begin, node->begin + (uint32_t)strlen("return")};
       tvms_diag_report(&reader->context->diags, TVMS_D_syntax, span, "'return'",

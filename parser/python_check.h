@@ -4,13 +4,16 @@
 
 #include "parser/eval/eval.h"
 
-// Reports names that nothing binds, attributes that a class of the file does not have, and
-// arguments that a function of the file does not take, in an expression that Python evaluates to
+// Reports names that nothing binds, attributes that a class of the file does not have, keys that
+// a dict of it does not have, and arguments that a function of the file does not take, in an expression that Python evaluates to
 // get definitions. What was reported within it is not reported again.
 void tvms_python_check(tvms_reader *reader, tvms_ref expr);
 
 // The same for a list of expressions.
 void tvms_python_check_list(tvms_reader *reader, tvms_ref list);
+
+// The same for the defaults of parameters.
+void tvms_python_check_defaults(tvms_reader *reader, tvms_ref params);
 
 // The same for the name that the RETURN statement returns.
 void tvms_python_check_return(tvms_reader *reader, tvms_ref ref);

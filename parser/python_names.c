@@ -117,6 +117,11 @@ tvms_eval_value tvms_python_names_unknown(const tvms_reader *reader) {
   return tvms_file_of(reader)->nested ? TVMS_UNKNOWN : TVMS_UNKNOWN_OF_PYTHON;
 }
 
+void tvms_python_names_bind_target(tvms_reader *reader, tvms_ref target) {
+  binder b = {reader, false, tvms_python_names_unknown(reader)};
+  bind_target(&b, target);
+}
+
 void tvms_python_names_bind(tvms_reader *reader, tvms_ref body) {
   binder b = {reader, false, tvms_python_names_unknown(reader)};
   bind_body(&b, body);

@@ -13,6 +13,9 @@ tvms_eval_value tvms_python_names_unknown(const tvms_reader *reader);
 // functions and classes below bind in scopes of their own are not among them.
 void tvms_python_names_bind(tvms_reader *reader, tvms_ref body);
 
+// Binds the names of an assignment's target, or of what is like one, in the same way.
+void tvms_python_names_bind_target(tvms_reader *reader, tvms_ref target);
+
 // Makes the names that the statements from `body` on bind unknown.
 void tvms_python_names_forget(tvms_reader *reader, tvms_ref body);
 

@@ -17,6 +17,7 @@
 #include "parser/python_check.h"
 #include "parser/python_file.h"
 #include "parser/python_names.h"
+#include "parser/python_undefined.h"
 #include "parser/tir/room.h"
 #include "parser/values.h"
 #include "support/diag_ids.h"
@@ -217,6 +218,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   }
   if (options->as_written && !options->python) tvms_metadata_bind_omitted(&reader);
   read_comments(&reader);
+  if (script.len) tvms_python_undefined_report(&reader);
   for (tvms_ref ref = surface.body; ref;) {
     // Only Python follows, of which calls may still be wrong.
     bool rest = options->python && !file.unread;

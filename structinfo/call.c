@@ -350,7 +350,12 @@ void tvms_infer_report_impure(const tvms_module *module, const tvms_call *call,
                      "T has operators of numbers; those of tensors are below R");
     return;
   }
-  if (!tvms_infer_called_prim_func(module, call->callee)) return;
+  if (!tvms_infer_called_prim_func(module, call->callee)) {
+    if (function)
+      tvms_diag_remark(diags, diag,
+                       "a function with effects is written @R.function(pure=False)");
+    return;
+  }
   tvms_diag_remark(diags, diag,
                    "a PrimFunc writes into its arguments and returns nothing; "
                    "R.call_tir makes its outputs and returns them");

@@ -35,6 +35,7 @@ typedef struct {
   uint32_t limit;       // ids below this
   tvms_node_vec scope;  // variables in scope, innermost last
   bool pure;            // the function may make no impure call
+  bool said_impure;     // of the function: one impure call of it was reported
   bool dataflow;
   bool partial;          // bindings are missing, because they could not be read
   const char *function;  // its name
@@ -186,11 +187,21 @@ static void check_list(checker *check, tvms_list list, tvms_span span) {
   }
 }
 
+// Whether the function has effects, or the call is not what was meant.
+static bool is_meant(const checker *check, const tvms_call *call) {
+  return tvms_call_opcode(&call->head) == TVMS_TIR_NONE
+         && !tvms_infer_called_prim_func(check->module, call->callee);
+}
+
 static void check_purity(checker *check, const tvms_call *call, tvms_span span) {
   if (tvms_infer_call_is_pure(check->module, call)) return;
   if (call->callee->kind == TVMS_NODE_GLOBAL_VAR && !call->callee->sinfo) return;
   if (!check->dataflow && !check->pure) return;
   const char *function = check->dataflow ? NULL : check->function;
+  if (function && is_meant(check, call)) {
+    if (check->said_impure) return;
+    check->said_impure = true;
+  }
   tvms_infer_report_impure(check->module, call, span, function);
 }
 
@@ -364,7 +375,7 @@ static bool forces_pure(const tvms_function *function) {
 static void check_function(checker *check, const tvms_node *node) {
   const tvms_function *function = tvms_as_function(node);
   if (!function->body) return;
-  bool pure = check->pure, dataflow = check->dataflow;
+  bool pure = check->pure, dataflow = check->dataflow, said = check->said_impure;
   const char *outer = check->function;
   uint32_t scope = check->scope.len;
   bool forced = forces_pure(function);
@@ -374,7 +385,7 @@ static void check_function(checker *check, const tvms_node *node) {
                      check->function);
   }
   check->pure = node->flags & TVMS_FLAG_PURE && !forced;
-  check->dataflow = false;
+  check->dataflow = check->said_impure = false;
   for (uint32_t i = 0; i < function->params.len; i++) {
     const tvms_node *param = function->params.items[i];
     if (param->sinfo) define_dims(check, param->sinfo, param->span);
@@ -389,6 +400,7 @@ static void check_function(checker *check, const tvms_node *node) {
   close_scope(check, scope);
   check->pure = pure;
   check->dataflow = dataflow;
+  check->said_impure = said;
   check->function = outer;
 }
 

@@ -1,6 +1,6 @@
 # TVMScript in a Python file, in what Python people write around it.
 import os , sys
-from somewhere import elsewhere
+from somewhere import decorators, elsewhere
 from tvm.script import ir as I, relax as R, tirx as T
 
 try:

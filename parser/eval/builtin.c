@@ -547,6 +547,13 @@ tvms_eval_value tvms_builtin_find(const tvms_reader *reader, tvms_sym name) {
   return TVMS_UNKNOWN;
 }
 
+const char *tvms_builtin_nearest(const tvms_reader *reader, const char *name) {
+  const char *names[BUILTIN_COUNT];
+  for (uint32_t i = 0; i < BUILTIN_COUNT; i++)
+    names[i] = tvms_symbol_text(reader->context, builtins[i].name);
+  return tvms_diag_nearest_name(name, names, BUILTIN_COUNT);
+}
+
 tvms_sym tvms_builtin_name(tvms_eval_value builtin) {
   return builtins[builtin.as.i].name;
 }

@@ -8,6 +8,10 @@
 // evaluation does not have it. Some belong to Python files only.
 tvms_eval_value tvms_builtin_find(const tvms_reader *reader, tvms_sym name);
 
+// The function that a misspelt name was meant to be, or NULL.
+const char *TVMS_NULLABLE tvms_builtin_nearest(const tvms_reader *reader,
+                                               const char *name);
+
 // The name of a value of the kind BUILTIN.
 tvms_sym tvms_builtin_name(tvms_eval_value builtin);
 

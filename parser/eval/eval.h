@@ -53,6 +53,8 @@ typedef struct tvms_visible {
 typedef struct {
   const tvms_unit *TVMS_NULLABLE unit;
   tvms_sym name;
+  tvms_span
+      within;  // not empty: the function of Python in which no definition says it again
 } tvms_undefined;
 
 // ---- The reader -----------------------------------------------------------------------

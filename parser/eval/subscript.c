@@ -132,13 +132,37 @@ bool tvms_eval_dict_find(const tvms_reader *reader, tvms_eval_value dict,
   return !sure;
 }
 
+// What the nearest key of the dict is, if it is a string.
+static void suggest_key(tvms_reader *reader, tvms_eval_value dict, tvms_eval_value key,
+                        tvms_ref ref, tvms_diag *diag) {
+  enum { MOST = 64 };
+  const char *names[MOST];
+  uint32_t count = 0;
+  if (key.kind != TVMS_EVAL_STR) return;
+  for (uint32_t i = 0; i < dict.len && count < MOST; i += 2) {
+    tvms_eval_value own = dict.as.items[i];
+    if (own.kind == TVMS_EVAL_STR) names[count++] = own.as.text;
+  }
+  const char *near = tvms_diag_nearest_name(key.as.text, names, count);
+  if (!near) return;
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag_remark(diags, diag, "did you mean \"%s\"?", near);
+  if (tvms_reader_at(reader, ref)->kind == TVMS_SURF_STRING)
+    tvms_diag_fix(diags, diag, tvms_reader_span_of(reader, ref), false, "\"%s\"", near);
+}
+
 tvms_eval_value tvms_eval_dict_subscript(tvms_reader *reader, tvms_eval_value dict,
                                          tvms_eval_value key, tvms_ref ref) {
   tvms_eval_value found;
   if (tvms_eval_dict_find(reader, dict, key, &found)) return found;
   uint32_t len;
   const char *text = tvms_eval_str(reader, key, ref, &len);
-  if (text) tvms_reader_report(reader, no_such_key, ref, text);
+  if (!text) return TVMS_UNKNOWN;
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  if (node->kind == TVMS_SURF_SUBSCRIPT) ref = node->b;
+  tvms_diag *diag = tvms_diag_report(&reader->context->diags, TVMS_D_no_such_key,
+                                     tvms_reader_span_of(reader, ref), text);
+  suggest_key(reader, dict, key, ref, diag);
   return TVMS_UNKNOWN;
 }
 

@@ -7,12 +7,14 @@
 
 #include "ir/meant.h"
 #include "ir/respell.h"
+#include "parser/eval/builtin.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/scope.h"
 #include "support/diag_ids.h"
 #include "support/trial.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 // `dotted`: something of the name is asked for, as of a namespace.
@@ -198,6 +200,25 @@ static bool explain_key(tvms_reader *reader, tvms_diag *diag, tvms_span span) {
   return true;
 }
 
+// `CONFIG[dtype]`, where some dict of the file has the key "dtype".
+static bool explain_subscript(tvms_reader *reader, tvms_diag *diag, tvms_span span) {
+  const tvms_source *source = reader->surface->source;
+  const char *text = source->text;
+  if (span.begin == 0 || text[span.begin - 1] != '[' || text[span.end] != ']')
+    return false;
+  char key[64];
+  int len = (int)(span.end - span.begin);
+  for (const char *quote = "\"'"; *quote; quote++) {
+    int written =
+        snprintf(key, sizeof key, "%c%.*s%c:", *quote, len, text + span.begin, *quote);
+    if (written < 0 || (size_t)written >= sizeof key) return false;
+    if (!strstr(text, key)) continue;
+    tvms_eval_offer_quotes(reader, diag, span);
+    return true;
+  }
+  return false;
+}
+
 // A module of Python that a file forgot to import.
 static bool explain_import(tvms_reader *reader, tvms_diag *diag, const char *name,
                            tvms_span span) {
@@ -247,7 +268,7 @@ static bool is_of_file(const tvms_reader *reader, tvms_sym name) {
 }
 
 static void note_said(tvms_reader *reader, tvms_sym name) {
-  tvms_undefined said = {reader->unit, name};
+  tvms_undefined said = {reader->unit, name, {0, 0}};
   tvms_vec_push(&reader->context->memory, &reader->undefined, said);
 }
 
@@ -273,12 +294,14 @@ static bool is_same_line(tvms_reader *reader, tvms_sym name, tvms_span span) {
 // Whether the name was reported in this definition, which is enough; of a name of the file, once in
 // the file. Likewise where names are missing on the left of
 // an assignment.
-static bool is_said(const tvms_reader *reader, tvms_sym name) {
+static bool is_said(const tvms_reader *reader, tvms_sym name, tvms_span span) {
   if (reader->short_of_names && reader->short_of_names == reader->unit) return true;
   for (uint32_t i = 0; i < reader->undefined.len; i++) {
     const tvms_undefined *said = &reader->undefined.items[i];
     bool missing = said->name == name && is_of_file(reader, name);
-    if ((said->unit == reader->unit || missing) && said->name == name) return true;
+    bool around = said->within.begin <= span.begin && span.end <= said->within.end;
+    if ((said->unit == reader->unit || missing || around) && said->name == name)
+      return true;
   }
   return false;
 }
@@ -287,7 +310,8 @@ void tvms_eval_forget_undefined(tvms_reader *reader) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < reader->undefined.len; i++) {
     tvms_undefined said = reader->undefined.items[i];
-    if (is_of_file(reader, said.name)) reader->undefined.items[kept++] = said;
+    if (said.within.end || is_of_file(reader, said.name))
+      reader->undefined.items[kept++] = said;
   }
   reader->undefined.len = kept;
 }
@@ -363,9 +387,12 @@ static bool explain_function(tvms_reader *reader, tvms_diag *diag, tvms_sym name
   if (!near) return false;
   const tvms_binding *bound = tvms_scope_lookup(
       reader, tvms_symbol_intern(reader->context, near, strlen(near)));
+  // Of what Python calls nothing is known before it is evaluated.
+  bool python =
+      bound && tvms_scope_is_python(reader) && !tvms_eval_value_is_known(bound->value);
   bool called = bound && bound->value.kind != TVMS_EVAL_NODE
                 && tvms_eval_ops_of(reader, bound->value)->call;
-  if (!called) return false;
+  if (!called && !python) return false;
   suggest(reader, diag, span, near);
   return true;
 }
@@ -384,7 +411,7 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
     if (near) suggest(reader, python, span, near);
     return;
   }
-  if (is_said(reader, name)) {
+  if (is_said(reader, name, span)) {
     mend_again(reader, name, span);
     return;
   }
@@ -400,7 +427,7 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
     suggest_own(reader, diag, span);
     return;
   }
-  if (explain_key(reader, diag, span)) return;
+  if (explain_key(reader, diag, span) || explain_subscript(reader, diag, span)) return;
   if (reader->lenient && explain_import(reader, diag, text, span)) return;
   if (explain_module(reader, diag, text, span)
       || explain_function(reader, diag, name, span))
@@ -424,11 +451,19 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
   const char *near =
       nearest_binding(reader, name, reader->surface->source->text[span.end] == '.');
   if (!near && explain_dotted(reader, diag, text, span)) return;
+  if (!near && reader->lenient && reader->surface->source->text[span.end] == '(')
+    near = tvms_builtin_nearest(reader, text);
   if (reader->language && reader->language->explain) {
     reader->language->explain(reader, diag, name, span, near);
     return;
   }
   if (near) suggest(reader, diag, span, near);
+}
+
+void tvms_eval_note_undefined_within(tvms_reader *reader, tvms_sym name,
+                                     tvms_span function) {
+  tvms_undefined said = {NULL, name, function};
+  tvms_vec_push(&reader->context->memory, &reader->undefined, said);
 }
 
 bool tvms_eval_report_equality(tvms_reader *reader, tvms_ref expr) {

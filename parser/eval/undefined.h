@@ -9,6 +9,10 @@
 void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
                                      tvms_span span);
 
+// A name that nothing binds was reported in a function of Python: its definitions do not say so again.
+void tvms_eval_note_undefined_within(tvms_reader *reader, tvms_sym name,
+                                     tvms_span function);
+
 // A statement `x == e` whose name nothing binds was meant as a binding: reports that, and the name is
 // bound, unknown. False if the expression is another one.
 bool tvms_eval_report_equality(tvms_reader *reader, tvms_ref expr);

@@ -7,6 +7,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
+#include "parser/eval/signature.h"
 #include "parser/relax/attrs.h"
 #include "parser/relax/call.h"
 #include "parser/relax/convert.h"
@@ -322,12 +323,35 @@ static tvms_eval_value without_type_key(tvms_reader *reader, tvms_eval_value dic
   return tvms_eval_value_items(TVMS_EVAL_DICT, items, len);
 }
 
+// `sinfo_arg=…`: nobody names an attribute nearly as the parameter that is not given.
+static bool is_misspelt_types(tvms_reader *reader, const tvms_call_args *call) {
+  bool ty = tvms_release_has(reader->dialect, TVMS_FACT_types_are_called_ty);
+  const char *types = ty ? "ty_args" : "sinfo_args", *name = NULL;
+  const char *likes[] = {types, ty ? "out_ty" : "out_sinfo"};
+  tvms_ref keyword = 0;
+  if (call->args[2].kind != TVMS_EVAL_NONE) return false;
+  tvms_surface_each(reader->surface, ref, tvms_reader_at(reader, call->ref)->b) {
+    const tvms_surf *node = tvms_reader_at(reader, ref);
+    if (node->kind != TVMS_SURF_KEYWORD || keyword) continue;
+    const char *text = tvms_symbol_text(reader->context, node->a);
+    if (tvms_diag_nearest_name(text, likes, 2)) keyword = ref, name = text;
+  }
+  if (!keyword) return false;
+  tvms_diags *diags = &reader->context->diags;
+  tvms_span span = tvms_eval_keyword_span(reader, keyword, name);
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_unknown_parameter, span,
+                                     tvms_row_text(reader, call->row), name);
+  tvms_diag_remark(diags, diag, "did you mean '%s'?", types);
+  tvms_diag_fix(diags, diag, span, false, "%s", types);
+  return true;
+}
+
 tvms_eval_value tvms_call_relax_packed(tvms_reader *reader,
                                        const tvms_call_args *call) {
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
   tvms_unit *unit = reader->unit;
   tvms_extern_func *func = named_function(reader, call);
-  if (!func) return tvms_reader_failed(reader);
+  if (!func || is_misspelt_types(reader, call)) return tvms_reader_failed(reader);
   // A function with a type of its own is printed without it. In a pure function TVM prints
   // such calls only if that type is pure.
   bool pure = tvms_relax_of(reader)->reading.printed && tvms_relax_of(reader)->pure

@@ -208,7 +208,7 @@ def make(n, dtype="float32", *, wide=False):
 
     def test_a_definition_is_read_for_the_calls_of_the_function_around_it(self):
         for call, shape in (("make(16)", '(8, 17), "float32"'), ("make(16, 'int32', wide=True)", '(8, 34), "int32"'),
-                            ("make(*(4,))", '(4, 5), "float32"'), ("make(unknown)\nmake(6)", '(3, 7), "float32"'),
+                            ("make(*(4,))", '(4, 5), "float32"'), ("from elsewhere import unknown\nmake(unknown)\nmake(6)", '(3, 7), "float32"'),
                             ("for n in (8, 4):\n    make(n)", '(4, 9), "float32"'),
                             ("def test():\n    with what:\n        make(2)", '(2, 3), "float32"'),
                             ("def inner(n):\n    return make(n)\n\ndef test():\n    inner(9)", '(4, 10), "float32"'),
@@ -249,7 +249,7 @@ make(16)
 """
         p = tvms("print", "--dialect", "0.27", self.file(text))
         self.assertIn(b'def f(A: T.Buffer((4, 16), "float32")):', p.stdout, p.stderr)
-        for change in (("class Config:", "from elsewhere import Base\n\nclass Config(Base):"), ("class Config:", "@enum\nclass Config:"),
+        for change in (("class Config:", "from elsewhere import Base\n\nclass Config(Base):"), ("class Config:", "from elsewhere import enum\n\n@enum\nclass Config:"),
                        ("make(16)", "Config.block = 8\nmake(16)"), ("    block = 4", "    block = what")):
             with self.subTest(change=change):
                 p = tvms("check", self.file(text.replace(*change)))
@@ -265,6 +265,8 @@ def make(n, most, dtype):
             A[i, 0] = T.cast(n, dtype)
     return f
 
+from elsewhere import Base, register
+
 @register
 class Kernels(Base):
     def __init__(self, target, width=16, table=None):
@@ -279,7 +281,7 @@ class Kernels(Base):
 """
         p = tvms("print", "--dialect", "0.27", self.file(text))
         self.assertIn(b'def f(A: T.Buffer((32, 4), "float16")):', p.stdout, p.stderr)
-        for change in (("    def build", "    def other(self):\n        self.rows = 3\n\n    def build"), ("def make", "kernels.rows = 8\n\ndef make"),
+        for change in (("    def build", "    def other(self):\n        self.rows = 3\n\n    def build"), ("def make", "from elsewhere import kernels\nkernels.rows = 8\n\ndef make"),
                        ("self.rows = self", "if target:\n            self.rows = self"), ("self.rows = self.width * 2", "self.rows = what()")):
             with self.subTest(change=change):
                 p = tvms("check", self.file(text.replace(*change)))
