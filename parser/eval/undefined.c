@@ -379,6 +379,18 @@ static bool explain_module(tvms_reader *reader, tvms_diag *diag, const char *tex
   return true;
 }
 
+// Text whose section of constants TVM left out.
+static bool explain_metadata(tvms_reader *reader, tvms_diag *diag, const char *text,
+                             tvms_span span) {
+  if (strcmp(text, "metadata") != 0
+      || reader->surface->source->text[span.end] != '[')
+    return false;
+  tvms_diag_remark(&reader->context->diags, diag,
+                   "its section is not in this text; TVM writes it with "
+                   "'script(show_meta=True)'");
+  return true;
+}
+
 // A call of a function of the file, before the words of the language.
 static bool explain_function(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
                              tvms_span span) {
@@ -427,6 +439,7 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
     suggest_own(reader, diag, span);
     return;
   }
+  if (explain_metadata(reader, diag, text, span)) return;
   if (explain_key(reader, diag, span) || explain_subscript(reader, diag, span)) return;
   if (reader->lenient && explain_import(reader, diag, text, span)) return;
   if (explain_module(reader, diag, text, span)
