@@ -123,6 +123,7 @@ tvms_status tvms_run_with_plugins(tvms_run *run, tvms_status (*verb)(tvms_run *)
 bool tvms_run_open_call(tvms_run *run, const char *backend, bool checked,
                         tvms_entry_call *call) {
   bool good;
+  call->late = (tvms_late){0};
   call->plugins = tvms_run_load_plugins(run, &good);
   if (!good || !compile(run, backend, checked, call)) {
     if (call->plugins) tvms_backend_plugins_free(call->plugins);
@@ -138,10 +139,12 @@ bool tvms_run_open_call(tvms_run *run, const char *backend, bool checked,
                                .heap = &call->heap,
                                .foreign = tvms_run_foreign(call->plugins)};
   tvms_compiled_use(&call->compiled, &call->interp);
+  tvms_runnable_use_late(&call->late, &call->interp);
   return true;
 }
 
 void tvms_run_close_call(tvms_entry_call *call) {
+  tvms_runnable_close_late(&call->late);
   tvms_heap_fini(&call->heap);
   tvms_compiled_close(&call->compiled);
   if (call->plugins) tvms_backend_plugins_free(call->plugins);

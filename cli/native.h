@@ -5,6 +5,7 @@
 #include "backend/plugin.h"
 #include "cli/run.h"
 #include "driver/inputs.h"
+#include "driver/late.h"
 #include "driver/native.h"
 #include "driver/runnable.h"
 
@@ -19,6 +20,7 @@ typedef struct {
   uint32_t count;
   tvms_plugins *TVMS_NULLABLE plugins;
   tvms_interp interp;
+  tvms_late late;
 } tvms_entry_call;
 
 // Reads, verifies and lowers the file for --entry (driver/runnable.h), and finds the entry. With

@@ -3,6 +3,7 @@
 
 #include "driver/copy.h"
 #include "driver/inputs.h"
+#include "driver/late.h"
 #include "driver/runnable.h"
 #include "driver/values.h"
 #include "interp/operators.h"
@@ -175,8 +176,11 @@ static tvms_status call(tvms_semantics *s, tvms_semantics_function *f,
                         .defines = true,
                         .foreign = s->foreign,
                         .undefined = undefined};
+  tvms_late late = {0};
+  tvms_runnable_use_late(&late, &interp);
   tvms_value result;
   tvms_status status = tvms_interp_call(&interp, member, values, count, &result);
+  tvms_runnable_close_late(&late);
   if (f->steps == 0) f->steps = interp.steps;
   if (status != TVMS_OK) return status;
   // What takes addresses returns an error code.

@@ -51,7 +51,8 @@ typedef struct {
 
 // A program that can be called, again and again: tvms_interp_call. The caller fills it in
 // and owns what it points to; callbacks get their `_state`.
-typedef struct {
+typedef struct tvms_interp tvms_interp;
+struct tvms_interp {
   tvms_context *context;
   const tvms_module *module;
   tvms_heap *heap;      // results and intermediate tensors
@@ -81,7 +82,13 @@ typedef struct {
   uint32_t compiled;  // functions that register code was made of so far
   // What members have been compiled to during the call in progress; tvms_interp_call's own.
   struct tvms_interp_codes *TVMS_NULLABLE codes;
-} tvms_interp;
+  // Runs a call of an operator of Relax that nothing else runs: lowering did not know the sizes or types of its
+  // arguments, which are there now, borrowed. An argument that is not a value is NONE. The result is the caller's;
+  // what cannot be run is reported, and unwinds. May be NULL.
+  tvms_value (*TVMS_NULLABLE late)(void *state, tvms_interp *interp,
+                                   const tvms_call *call, const tvms_value *args);
+  void *late_state;
+};
 
 // The type of an element in memory; lanes 0 for void.
 static inline tvms_dl_type tvms_interp_dl_type_of(tvms_dtype dtype) {

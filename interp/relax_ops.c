@@ -352,12 +352,40 @@ bool tvms_interp_runs_operator(tvms_opcode opcode) {
   return find_handler(opcode) != NULL;
 }
 
+// Has an argument a value, or is it part of what the operator is?
+static bool is_value(const tvms_node *node) {
+  switch ((int)node->kind) {
+  case TVMS_NODE_VAR:
+  case TVMS_NODE_CONSTANT:
+  case TVMS_NODE_TUPLE:
+  case TVMS_NODE_TUPLE_GET_ITEM:
+  case TVMS_NODE_SHAPE_EXPR:
+  case TVMS_NODE_PRIM_VALUE:
+  case TVMS_NODE_CALL: return true;
+  default: return false;
+  }
+}
+
+static tvms_value run_late(tvms_interp_frame *f, const tvms_call *call) {
+  uint32_t count = call->args.len;
+  tvms_value *args = tvms_arena_array(&f->context->scratch, tvms_value, count);
+  for (uint32_t i = 0; i < count; i++) {
+    if (is_value(call->args.items[i]))
+      args[i] = tvms_interp_eval_relax(f, call->args.items[i]);
+  }
+  tvms_value result = f->interp->late(f->interp->late_state, f->interp, call, args);
+  for (uint32_t i = 0; i < count; i++)
+    tvms_value_drop(args[i]);
+  return result;
+}
+
 tvms_value tvms_interp_call_relax_operator(tvms_interp_frame *f,
                                            const tvms_call *call) {
   handler *run = find_handler(tvms_op_called(&call->head));
   tvms_interp_count_step(f, call->head.span);
   if (run) return run(f, call);
   bool defined = f->interp->defines && tvms_interp_defines(tvms_op_called(&call->head));
-  if (!defined) unsupported(f, call);
-  return tvms_interp_compute(f, call);
+  if (defined) return tvms_interp_compute(f, call);
+  if (!f->interp->late) unsupported(f, call);
+  return run_late(f, call);
 }

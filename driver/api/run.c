@@ -7,6 +7,7 @@
 #include "driver/build.h"
 #include "driver/copy.h"
 #include "driver/inputs.h"
+#include "driver/late.h"
 #include "driver/native.h"
 #include "driver/runnable.h"
 #include "driver/signature.h"
@@ -349,9 +350,12 @@ static tvms_status run_entry(tvms_runner *runner) {
                         .print = runner->options.print ? print_line : NULL,
                         .print_state = runner};
   tvms_compiled_use(&runner->compiled, &interp);
+  tvms_late late = {0};
+  tvms_runnable_use_late(&late, &interp);
   tvms_value result;
   tvms_status status =
       tvms_interp_call(&interp, runner->entry, runner->values, count, &result);
+  tvms_runnable_close_late(&late);
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&context->memory, status);
   if (status != TVMS_OK) return status;
   result = tvms_inputs_result(runner->entry, runner->signature, result);

@@ -91,6 +91,90 @@ int main(void) {
 }
 """
 
+LATE = HEAD + """
+    @R.function(private=True)
+    def doubled(x: R.Tensor(("n",), "float32")) -> R.Tensor("float32", ndim=1):
+        n, m = T.int64(), T.int64()
+        u = R.unique(x, sorted=True, axis=None)
+        v = R.match_cast(u, R.Tensor((m,), "float32"))
+        w = R.add(v, v)
+        return w
+
+    @R.function(private=True)
+    def same(x: R.Tensor(("n",), "float32")) -> R.Tensor("float32", ndim=1):
+        n = T.int64()
+        return x
+
+    @R.function
+    def given(x: R.Tensor(("n",), "float32"), c: R.Tensor((), "bool")) -> R.Tensor("float32", ndim=1):
+        n, m = T.int64(), T.int64()
+        cls = Module
+        if c:
+            f = cls.doubled
+        else:
+            f = cls.same
+        y: R.Tensor("float32", ndim=1) = f(x)
+        z = R.match_cast(y, R.Tensor((m,), "float32"))
+        w = R.add(z, z)
+        return w
+
+    @R.function
+    def held(x: R.Tensor(("n",), "float32"), c: R.Tensor((), "bool")) -> R.Tensor("float32", ndim=1):
+        n, m = T.int64(), T.int64()
+        cls = Module
+        if c:
+            p = T.int64()
+            a = R.unique(x, sorted=True, axis=None)
+            b = R.match_cast(a, R.Tensor((p,), "float32"))
+            d = R.multiply(b, b)
+
+            @R.function
+            def inner(y: R.Tensor(("q",), "float32")) -> R.Tensor("float32", ndim=1):
+                q = T.int64()
+                z = R.sum(y)
+                w = R.add(d, z)
+                return w
+
+            f = inner
+        else:
+            f = cls.doubled
+        y: R.Tensor("float32", ndim=1) = f(x)
+        z = R.match_cast(y, R.Tensor((m,), "float32"))
+        w = R.add(z, z)
+        return w
+
+    @R.function
+    def merged(x: R.Tensor(("n",), "float32"), c: R.Tensor((), "bool")) -> R.Tensor("float32", ndim=1):
+        n, p = T.int64(), T.int64()
+        a = R.unique(x, sorted=True, axis=None)
+        b = R.match_cast(a, R.Tensor((p,), "float32"))
+        if c:
+            e: R.Tensor((p,), "float32") = R.multiply(b, b)
+        else:
+            d = R.negative(b)
+            e: R.Tensor((p,), "float32") = R.multiply(d, b)
+        w = R.add(e, b)
+        return w
+
+    @R.function
+    def nested(x: R.Tensor(("n",), "float32"), c: R.Tensor((), "bool")) -> R.Tensor("float32", ndim=1):
+        n, m = T.int64(), T.int64()
+        if R.prim_value(n > 2):
+            if c:
+                p = T.int64()
+                a = R.unique(x, sorted=True, axis=None)
+                b = R.match_cast(a, R.Tensor((p,), "float32"))
+                f = R.multiply(b, b)
+            else:
+                f = x
+            g = f
+        else:
+            g = R.concat((x, x), axis=0)
+        z = R.match_cast(g, R.Tensor((m,), "float32"))
+        w = R.add(z, z)
+        return w
+"""
+
 VECTOR = 'R.Tensor(("n",), "float32")'
 CALLABLE = f'R.Callable(({VECTOR},), {VECTOR}, True)'
 FUNCTIONS = HEAD + f"""
@@ -442,6 +526,16 @@ class Objects(unittest.TestCase):
             for c, k in ((True, 1), (False, 4), (False, 2)):
                 inputs = [("f", [4], [0.5, -1, 2, 0.25]), ("?", [], [c]), ("q", [], [k])]
                 self.assertEqual(f("main", *inputs), self.interpreted(program, text, "main", inputs))
+
+    def test_branches_hold_and_give_what_has_no_size_yet(self):
+        cases = [(entry, [("f", [5], [2, 2, -3, 0.5, 2]), ("?", [], [c])]) for entry in ("given", "held", "merged", "nested") for c in (True, False)]
+        program = self.file("program.tvms", LATE)
+        for f in self.build(LATE):
+            for entry, inputs in cases:
+                with self.subTest(entry=entry, inputs=inputs):
+                    self.assertEqual(f(entry, *inputs), self.interpreted(program, LATE, entry, inputs))
+            self.assertEqual(f("given", *cases[0][1]), ("f", [3], [-12, 2, 8]))
+            self.assertEqual(f("held", *cases[0][1]), ("f", [3], [25, 7.5, 15]))
 
     def test_functions_are_values(self):
         def vector(*values):

@@ -280,6 +280,22 @@ class Function:
             self.bind(f"R.match_cast({made}, {type_text(t)})", t)
         self.module.local = True
 
+    def distinct(self):
+        """A size that follows from the data."""
+        found = self.tensors() + self.tensors("int32")
+        if self.depth > 3 or not found:
+            return
+        v, t = self.r.choice(found)
+        u, i = self.new_name(), self.new_name()
+        if self.r.random() < 0.6 or not t.dims:
+            made = Tensor((i,), t.dtype)
+            self.say(f"{u} = R.unique({v}, sorted=True, axis=None)")
+        else:
+            made = Tensor((str(len(t.dims)), i), "int64")
+            self.say(f"{u} = R.nonzero({v})")
+        self.say(f"{i} = T.int64()")
+        self.bind(f"R.match_cast({u}, {type_text(made)})", made)
+
     def callable(self):
         """A function as an argument: one of the module, chosen by a branch, a field of a tuple, or a local one that holds a value."""
         v, t = self.pick()
