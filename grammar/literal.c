@@ -295,6 +295,7 @@ static const char *skip_field(formatted *f, tvms_string_form form, const char *f
       if (open == 0) return at + 1;
       open--;
       break;
+    case '#': at += strcspn(at, "\r\n"); continue;
     case ':':
       if (open == 0) return skip_spec(f, form, at + 1, depth);
       break;

@@ -84,6 +84,8 @@ static tvms_token_meaning signs(const char *text, tvms_token token, tvms_token f
   if (token.kind == TVMS_TOK_BIT_AND && twice)
     return replaced(both, "write 'and'", "and");
   if (token.kind == TVMS_TOK_BIT_OR && twice) return replaced(both, "write 'or'", "or");
+  if (token.kind == TVMS_TOK_SEMICOLON && twice)
+    return replaced(both, "one ';' is enough", ";");
   if (token.kind == TVMS_TOK_NEWLINE) {
     uint32_t end = end_before(text, begin);
     tvms_span last = {end - 2, end};

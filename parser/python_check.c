@@ -180,29 +180,3 @@ void tvms_python_check_bare_class(tvms_reader *reader, const tvms_surf_definitio
     }
   }
 }
-
-static void report_returns(tvms_reader *reader, tvms_ref body) {
-  tvms_memory *memory = &reader->context->memory;
-  if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
-  tvms_surface_each(reader->surface, ref, body) {
-    const tvms_surf *node = tvms_reader_at(reader, ref);
-    // Of a statement that the grammar skips (`async def`) nothing is known.
-    if (node->kind == TVMS_SURF_DEF || node->kind == TVMS_SURF_UNSUPPORTED) continue;
-    if (node->kind == TVMS_SURF_RETURN) {
-      tvms_span span = {node->begin, node->begin + (uint32_t)strlen("return")};
-      tvms_diag_report(&reader->context->diags, TVMS_D_syntax, span, "'return'",
-                       " outside of a function");
-      continue;
-    }
-    tvms_ref bodies[2];
-    tvms_surface_bodies(reader->surface, ref, bodies);
-    report_returns(reader, bodies[0]);
-    report_returns(reader, bodies[1]);
-  }
-  tvms_memory_leave(memory);
-}
-
-void tvms_python_check_returns(tvms_reader *reader) {
-  tvms_span whole = {0, (uint32_t)reader->surface->source->size};
-  if (!was_reported(reader, whole)) report_returns(reader, reader->surface->body);
-}

@@ -29,8 +29,4 @@ void tvms_python_check_call(tvms_reader *reader, tvms_ref call);
 void tvms_python_check_bare_class(tvms_reader *reader, const tvms_surf_definition *def,
                                   uint32_t first);
 
-// Reports `return` outside of functions, where no Python file has it; not if something else could
-// not be read, which may have taken the line out of its function.
-void tvms_python_check_returns(tvms_reader *reader);
-
 #endif

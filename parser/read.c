@@ -14,15 +14,13 @@
 #include "parser/python.h"
 #include "parser/python_body.h"
 #include "parser/python_calls.h"
-#include "parser/python_check.h"
 #include "parser/python_file.h"
 #include "parser/python_names.h"
+#include "parser/python_syntax.h"
 #include "parser/python_undefined.h"
 #include "parser/tir/room.h"
 #include "parser/values.h"
-#include "support/diag_ids.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // `n = TypeVar("n")`, `N = 128`, `metadata = …`: names for what follows.
@@ -104,76 +102,11 @@ static void begin_python(const tvms_surface *surface, tvms_file_state *file,
   tvms_needed_names_find(surface, file->script, &file->calls, needed);
 }
 
-static bool has_script(const tvms_source *source) {
-  static const char *const words[] = {"T.prim_func", "R.function", "ir_module"};
-  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-    if (strstr(source->text, words[i])) return true;
+// Any word of a statement that is refused may be a name that it binds.
+static void bind_refused(tvms_reader *reader, const tvms_spans *refused) {
+  for (uint32_t i = 0; i < refused->len; i++) {
+    tvms_scope_bind_words(reader, refused->items[i]);
   }
-  return false;
-}
-
-// Whether the line of `at` imports something of TVM, or the one above it is a decorator of
-// TVMScript's.
-static bool is_of_script(const char *text, uint32_t at) {
-  enum { LONGEST = 400 };  // of the two lines
-  uint32_t least = at > LONGEST ? at - LONGEST : 0;
-  while (at > least && text[at - 1] != '\n')
-    at--;
-  if (strncmp(text + at, "from tvm", 8) == 0
-      || strncmp(text + at, "import tvm", 10) == 0)
-    return true;
-  if (at == least) return false;
-  uint32_t line = at - 1;
-  while (line > least && text[line - 1] != '\n')
-    line--;
-  line += (uint32_t)strspn(text + line, " ");
-  return text[line] == '@' && text[line + 1] && strchr("TRI", text[line + 1])
-         && text[line + 2] == '.';
-}
-
-static int by_begin(const void *left, const void *right) {
-  uint32_t a = ((const tvms_span *)left)->begin, b = ((const tvms_span *)right)->begin;
-  return a < b ? -1 : a > b;
-}
-
-// A header below a decorator of TVMScript that is refused is no definition; without its imports
-// nothing of the file is TVMScript.
-static void keep_headers(tvms_context *context, const tvms_spans *script,
-                         tvms_spans *kept) {
-  const tvms_diags *diags = &context->diags;
-  if (!has_script(diags->source)) return;
-  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
-    if (diag->id != TVMS_D_syntax || diag->source != diags->source) continue;
-    uint32_t near = 0;
-    if (tvms_spans_hold(script, &near, diag->span.begin)
-        || !is_of_script(diags->source->text, diag->span.begin))
-      continue;
-    tvms_vec_push(&context->memory, kept, diag->span);
-  }
-  if (kept->len) qsort(kept->items, kept->len, sizeof *kept->items, by_begin);
-}
-
-// Of a Python file only what is found of TVMScript counts: of its definitions, and of a listing
-// of TVMScript whose indentation is lost, in which none are seen.
-static void keep_findings(tvms_context *context, const tvms_spans *script) {
-  tvms_diags *diags = &context->diags;
-  tvms_spans kept = {0};
-  const tvms_diag *lost = diags->first;
-  while (lost && lost->id != TVMS_D_lost_indentation) {
-    lost = lost->next;
-  }
-  if (lost && !has_script(diags->source)) lost = NULL;
-  for (uint32_t i = 0; i < script->len; i++) {
-    if (lost && lost->span.begin < script->items[i].begin) {
-      tvms_vec_push(&context->memory, &kept, lost->span);
-      lost = NULL;
-    }
-    tvms_vec_push(&context->memory, &kept, script->items[i]);
-  }
-  if (lost) tvms_vec_push(&context->memory, &kept, lost->span);
-  keep_headers(context, script, &kept);
-  tvms_diags_keep_in(diags, kept.items, kept.len);
-  tvms_vec_fini(&context->memory, &kept);
 }
 
 tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
@@ -182,15 +115,15 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   context->diags.source = source;
   tvms_surface surface;
   tvms_surface_parse(&surface, context, source);
-  tvms_spans script = {0};
+  tvms_spans script = {0}, refused = {0};
   tvms_needed_names needed = {0};
   tvms_file_state file = {
       .script = &script, .needed = &needed, .assumes = options->assumes};
   if (options->python) {
     tvms_python_file_definitions(&surface, &script);
     begin_python(&surface, &file, &needed);
-    keep_findings(context, &script);
   }
+  tvms_python_syntax_judge(&surface, &script, options->python, &refused);
   tvms_program *program = tvms_memory_alloc(memory, sizeof *program);
   *program = (tvms_program){.context = context};
   tvms_dialect_marked marked = tvms_dialect_marks_read(
@@ -213,7 +146,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   tvms_python_bind_prefixes(&reader);
   if (script.len) {
     tvms_python_names_bind_file(&reader);
-    tvms_python_check_returns(&reader);
+    bind_refused(&reader, &refused);
     tvms_python_body_gather(&reader);
   }
   if (options->as_written && !options->python) tvms_metadata_bind_omitted(&reader);
@@ -237,6 +170,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   tvms_reader_fini(&reader);
   tvms_vec_fini(memory, &file.omitted);
   tvms_vec_fini(memory, &script);
+  tvms_vec_fini(memory, &refused);
   tvms_needed_names_fini(memory, &needed);
   tvms_python_calls_fini(memory, &file.calls);
   tvms_memory_free(memory, file.made);

@@ -73,7 +73,8 @@ void tvms_strbuf_wrap(tvms_strbuf *buffer, const char *text) {
   enum { WIDTH = 80 };
   size_t column = 0;
   while (*text) {
-    size_t word = strcspn(text, " \n");
+    bool kept = column == 0 && *text == ' ';  // a line of a program
+    size_t word = strcspn(text, kept ? "\n" : " \n");
     bool wraps = column && column + 1 + word > WIDTH;
     if (column) tvms_strbuf_putc(buffer, wraps ? '\n' : ' ');
     tvms_strbuf_add(buffer, text, word);

@@ -55,7 +55,7 @@ static inline void tvms_strbuf_fill(tvms_strbuf *buffer, char c, size_t count) {
 }
 
 // Appends words in lines of at most 80 columns, and ends the last one. An empty line in
-// `text` stays one.
+// `text` stays one, and so does a line that begins with a blank.
 void tvms_strbuf_wrap(tvms_strbuf *buffer, const char *text);
 
 // Appends the decimal digits of `value`; much faster than printf.

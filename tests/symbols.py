@@ -15,7 +15,7 @@ FOREIGN = {"LLVMFuzzerTestOneInput", "LLVMFuzzerInitialize", "TVMFFIErrorSetRais
 ADDED = re.compile(r"__asan_|__odr_asan|tvms_grammar")
 AREAS = {
     "support": "arena check context cpu diag diags edits interner json memory names pages shared shares source strbuf textdiff trial vec",
-    "grammar": "indentation lexer surface token",
+    "grammar": "indentation lexer surface syntax token",
     "config": "config glob toml",
     "lint": "lint",
     "format": "format surface writer",
