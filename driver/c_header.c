@@ -92,9 +92,9 @@ static void add_binary(header *h, const tvms_node *size) {
     tvms_node_kind kind;
     const char *before, *between;
   } forms[] = {
-      {TVMS_NODE_ADD, "(", " + "},
+      {TVMS_NODE_ADD, "tvms_plus(", ", "},
       {TVMS_NODE_SUB, "(", " - "},
-      {TVMS_NODE_MUL, "(", " * "},
+      {TVMS_NODE_MUL, "tvms_times(", ", "},
       {TVMS_NODE_DIV, "(", " / "},
       {TVMS_NODE_MOD, "(", " % "},
       {TVMS_NODE_FLOOR_DIV, "tvms_floor_div(", ", "},
@@ -250,6 +250,15 @@ static void add_function(header *h) {
                      "int32_t %s(const %s_inputs *in, const %s_results *out, void "
                      "*workspace);\n\n",
                      text, text, text);
+  tvms_strbuf_printf(
+      h->out,
+      "// The same in memory of so many bytes: nothing is written if that is too little.\n"
+      "static inline int32_t %s_within(const %s_inputs *in, const %s_results *out, void "
+      "*workspace, int64_t bytes) {\n"
+      "  int32_t status = tvms_workspace_check(\"%s\", workspace, bytes, %s_workspace(in));\n"
+      "  return status ? status : %s(in, out, workspace);\n"
+      "}\n\n",
+      text, text, text, text, text, text);
   tvms_strbuf_fini(&name);
 }
 
@@ -260,6 +269,7 @@ static const char before[] =
     "// and serves any number of calls, one after the other.\n"
     "\n"
     "#include <stdint.h>\n"
+    "#include <stdio.h>\n"
     "\n"
     "#ifdef __cplusplus\n"
     "extern \"C\" {\n"
@@ -275,10 +285,40 @@ static const char before[] =
     "}\n"
     "static inline int64_t tvms_least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
     "static inline int64_t tvms_most(int64_t a, int64_t b) { return a > b ? a : b; }\n"
+    "// Sizes that would be more than there can be are 2^62.\n"
+    "static inline int64_t tvms_plus(int64_t a, int64_t b) {\n"
+    "  const int64_t most = (int64_t)1 << 62;\n"
+    "  int64_t sum;\n"
+    "  if (__builtin_add_overflow(a, b, &sum)) return a < 0 ? -most : most;\n"
+    "  return sum > most ? most : sum;\n"
+    "}\n"
+    "static inline int64_t tvms_times(int64_t a, int64_t b) {\n"
+    "  const int64_t most = (int64_t)1 << 62;\n"
+    "  int64_t product;\n"
+    "  if (__builtin_mul_overflow(a, b, &product)) return (a < 0) != (b < 0) ? -most : most;\n"
+    "  return product > most ? most : product;\n"
+    "}\n"
     "#endif\n"
     "\n"
     "// Who is told of errors: a kind (\"ValueError\") and a text.\n"
     "extern void (*__TVMFFIErrorSetRaisedFromCStr)(const char *kind, const char *text);\n"
+    "\n"
+    "#ifndef TVMS_HEADER_WORKSPACE\n"
+    "#define TVMS_HEADER_WORKSPACE\n"
+    "// Does memory of so many bytes, at a multiple of 64, do for a function? 0, or -1 after the handler was told.\n"
+    "static inline int32_t tvms_workspace_check(const char *name, const void *workspace, int64_t bytes, int64_t needed) {\n"
+    "  char text[192];\n"
+    "  if (needed == 0 || (needed > 0 && workspace && bytes >= needed && (uintptr_t)workspace % 64 == 0)) return 0;\n"
+    "  if (needed < 0)\n"
+    "    snprintf(text, sizeof text, \"%.96s: a size is negative\", name);\n"
+    "  else if (workspace && bytes >= needed)\n"
+    "    snprintf(text, sizeof text, \"%.96s: the workspace is not at a multiple of 64\", name);\n"
+    "  else\n"
+    "    snprintf(text, sizeof text, \"%.96s: a workspace of %lld bytes is needed, and there are %lld\", name, (long long)needed, (long long)(workspace ? bytes : 0));\n"
+    "  if (__TVMFFIErrorSetRaisedFromCStr) __TVMFFIErrorSetRaisedFromCStr(\"ValueError\", text);\n"
+    "  return -1;\n"
+    "}\n"
+    "#endif\n"
     "\n";
 
 // An object is a TVMFFIAny, and what it holds begins with a TVMFFIObject (runtime/abi.h).

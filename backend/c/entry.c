@@ -53,6 +53,9 @@ static const char *value_of(c_emitter *e, const tvms_entry *entry, uint32_t at) 
   case TVMS_ENTRY_ADD: return wrapping(e, step, "+");
   case TVMS_ENTRY_SUB: return wrapping(e, step, "-");
   case TVMS_ENTRY_MUL: return wrapping(e, step, "*");
+  case TVMS_ENTRY_GROW_ADD: return helper(e, step, "add_bounded");
+  case TVMS_ENTRY_GROW_SUB: return helper(e, step, "sub_bounded");
+  case TVMS_ENTRY_GROW_MUL: return helper(e, step, "mul_bounded");
   case TVMS_ENTRY_DIV: return helper(e, step, "div_to_zero");
   case TVMS_ENTRY_MOD: return helper(e, step, "mod_to_zero");
   case TVMS_ENTRY_FLOOR_DIV: return helper(e, step, "div_floor");

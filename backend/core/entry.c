@@ -8,6 +8,7 @@
 
 #include "backend/core/entry_tensors.h"
 #include "interp/interp.h"
+#include "ir/build.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,6 +144,17 @@ static void decode_arguments(tvms_entry_maker *m, uint32_t args) {
 
 // ---- Results ----
 
+// A size that is a number, or one of a tensor among the arguments, is not negative.
+static bool is_of_tensor(const tvms_entry_maker *m, const tvms_node *size) {
+  if (tvms_node_is_int_imm(size)) return tvms_as_int_imm(size)->value >= 0;
+  for (uint32_t i = 0; i < m->tensor_count; i++) {
+    tvms_list shape = m->tensors[i].buffer->shape;
+    for (uint32_t k = 0; k < shape.len; k++)
+      if (shape.items[k] == size) return true;
+  }
+  return false;
+}
+
 static void plan_tensor(tvms_entry_maker *m, tvms_entry_result *r,
                         const tvms_buffer *buffer) {
   tvms_arena *arena = &m->context->scratch;
@@ -153,15 +165,20 @@ static void plan_tensor(tvms_entry_maker *m, tvms_entry_result *r,
   for (uint32_t i = r->ndim; i > 0; i--) {
     r->dims[i - 1] = tvms_entry_size_of(m, buffer->shape.items[i - 1]);
     r->strides[i - 1] = compact;
-    compact = tvms_entry_take(m, TVMS_ENTRY_MUL, compact, r->dims[i - 1]);
+    compact = tvms_entry_take(m, TVMS_ENTRY_GROW_MUL, compact, r->dims[i - 1]);
+    if (is_of_tensor(m, buffer->shape.items[i - 1])) continue;
+    uint32_t zero = tvms_entry_number(m, 0);
+    tvms_entry_require(m, tvms_entry_take(m, TVMS_ENTRY_AT_LEAST, r->dims[i - 1], zero),
+                       "ValueError", "a size of a result is negative");
   }
-  r->bytes = tvms_entry_take(m, TVMS_ENTRY_MUL, compact,
+  r->bytes = tvms_entry_take(m, TVMS_ENTRY_GROW_MUL, compact,
                              tvms_entry_number(m, tvms_entry_element_bytes(buffer)));
 }
 
 // What the results and the workspace need, once the sizes are known.
 static void plan_results(tvms_entry_maker *m) {
   const char *text = m->contract.result_text;
+  m->grows = true;
   m->results =
       tvms_arena_array(&m->context->scratch, tvms_entry_result, m->contract.results);
   for (uint32_t i = 0; text && *text; text++) {

@@ -96,6 +96,16 @@ uint32_t tvms_entry_narrow(tvms_entry_maker *m, uint32_t value, tvms_dtype dtype
                               value, dtype.bits);
 }
 
+// The same arithmetic without wrapping.
+static tvms_entry_step_kind growing(tvms_entry_step_kind kind) {
+  switch ((int)kind) {
+  case TVMS_ENTRY_ADD: return TVMS_ENTRY_GROW_ADD;
+  case TVMS_ENTRY_SUB: return TVMS_ENTRY_GROW_SUB;
+  case TVMS_ENTRY_MUL: return TVMS_ENTRY_GROW_MUL;
+  default: return kind;
+  }
+}
+
 static uint32_t compound_size(tvms_entry_maker *m, const tvms_node *size) {
   static const struct {
     tvms_node_kind kind;
@@ -125,7 +135,7 @@ static uint32_t compound_size(tvms_entry_maker *m, const tvms_node *size) {
                                .span = size->span});
       tvms_entry_guard(m);
     }
-    return tvms_entry_take(m, forms[i].step, a, b);
+    return tvms_entry_take(m, m->grows ? growing(forms[i].step) : forms[i].step, a, b);
   }
   refuse(m, size);
 }

@@ -31,6 +31,7 @@ typedef struct {
   uint32_t *params;
   uint32_t *vars;
   bool guards;  // the next step is guarded
+  bool grows;   // sizes are of memory: they must not wrap
   tvms_contract contract;
   tvms_entry_result *results;
   uint32_t workspace;

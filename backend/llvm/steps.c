@@ -79,6 +79,19 @@ static LLVMValueRef extreme(emitter *e, LLVMIntPredicate keeps_a, LLVMValueRef a
   return LLVMBuildSelect(e->builder, first, a, b, "");
 }
 
+// At most 2^62, at least -2^62.
+static LLVMValueRef bounded(emitter *e, LLVMOpcode opcode, LLVMValueRef a,
+                            LLVMValueRef b) {
+  LLVMTypeRef wide = LLVMIntTypeInContext(e->llvm, 128);
+  a = LLVMBuildSExt(e->builder, a, wide, "");
+  b = LLVMBuildSExt(e->builder, b, wide, "");
+  LLVMValueRef most = LLVMConstInt(wide, (uint64_t)1 << 62, false);
+  LLVMValueRef value = LLVMBuildBinOp(e->builder, opcode, a, b, "");
+  value = extreme(e, LLVMIntSLE, value, most);
+  value = extreme(e, LLVMIntSGE, value, LLVMConstNeg(most));
+  return LLVMBuildTrunc(e->builder, value, e->i64, "");
+}
+
 // The lowest `number` bits, moved to the top and back.
 static LLVMValueRef narrow(emitter *e, bool is_signed, LLVMValueRef a,
                            LLVMValueRef number) {
@@ -104,6 +117,9 @@ static LLVMValueRef arithmetic(emitter *e, tvms_entry_step_kind kind, LLVMValueR
   case TVMS_ENTRY_ADD: return LLVMBuildAdd(builder, a, b, "");
   case TVMS_ENTRY_SUB: return LLVMBuildSub(builder, a, b, "");
   case TVMS_ENTRY_MUL: return LLVMBuildMul(builder, a, b, "");
+  case TVMS_ENTRY_GROW_ADD: return bounded(e, LLVMAdd, a, b);
+  case TVMS_ENTRY_GROW_SUB: return bounded(e, LLVMSub, a, b);
+  case TVMS_ENTRY_GROW_MUL: return bounded(e, LLVMMul, a, b);
   case TVMS_ENTRY_MIN: return extreme(e, LLVMIntSLE, a, b);
   case TVMS_ENTRY_MAX: return extreme(e, LLVMIntSGE, a, b);
   case TVMS_ENTRY_BITS_AND: return LLVMBuildAnd(builder, a, b, "");

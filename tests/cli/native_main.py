@@ -391,6 +391,84 @@ int main(void) {
                 self.assertEqual(said[-1], "-1")
                 self.assertIn("ValueError", said[3])
 
+    SIZED = HEAD + """
+    @R.function
+    def square(s: R.Shape(["n"])) -> R.Tensor(("n", "n"), "float32"):
+        n = T.int64()
+        y = R.ones(R.shape([n, n]), "float32")
+        return y
+
+    @R.function
+    def two(s: R.Shape(["n", "k"])) -> R.Tensor((1,), "float32"):
+        n, k = T.int64(), T.int64()
+        y = R.cumsum(R.ones(R.shape([n]), "float32"), axis=0)
+        z = R.cumsum(R.ones(R.shape([k]), "float32"), axis=0)
+        w = R.add(R.max(y), R.max(z))
+        v = R.reshape(w, R.shape([1]))
+        return v
+"""
+
+    def test_sizes_of_no_memory(self):
+        """Numbers that make sizes wrap around, or negative, are errors: nothing is written past what there is."""
+        for f in self.build(self.SIZED, options=("--fp", "strict", "-O0")):
+            self.assertEqual(f("square", [2]), ("f", [2, 2], [1, 1, 1, 1]))
+            self.assertEqual(f("two", [2, 3]), ("f", [1], [5]))
+            for n in (1 << 31, (1 << 31) + 1, 1 << 32, 1 << 62, (1 << 63) - 1):
+                self.assertIn("MemoryError: out of memory", f("square", [n]))
+            self.assertIn("ValueError: a size of a result is negative", f("square", [-1]))
+            self.assertIn("MemoryError: out of memory", f("two", [1 << 62, 3]))
+            self.assertIn("MemoryError: out of memory", f("two", [1 << 62, -(1 << 62)]))
+            self.assertIn("ValueError: the size of a tensor is negative", f("two", [1000, -100000]))
+
+    def test_c_passes_memory_with_its_size(self):
+        program = """
+#include "model.h"
+#include <stdlib.h>
+#include <string.h>
+static void tell(const char *kind, const char *text) { printf("%s: %s\\n", kind, text); }
+int main(void) {
+  __TVMFFIErrorSetRaisedFromCStr = tell;
+  float y[1] = {0};
+  model_two_inputs in = {.n = 100, .k = 50};
+  model_two_results out = {y};
+  int64_t bytes = model_two_workspace(&in);
+  unsigned char *memory = aligned_alloc(64, (size_t)bytes + 64);
+  memset(memory, 7, (size_t)bytes + 64);
+  int32_t status = model_two_within(&in, &out, memory, bytes);
+  printf("%d %d\\n", status, (int)y[0]);
+  int64_t other = 0;
+  for (int i = 0; i < 64; i++) other += memory[bytes + i] != 7;
+  memset(memory, 7, (size_t)bytes + 64);
+  in.n = 101;
+  printf("%d\\n", model_two_within(&in, &out, memory, bytes - 64));
+  printf("%d\\n", model_two_within(&in, &out, 0, 1 << 20));
+  in.n = (int64_t)1 << 61;
+  printf("%d\\n", model_two_within(&in, &out, memory, bytes));
+  in.n = 1;
+  printf("%d\\n", model_two_within(&in, &out, memory + 4, bytes));
+  for (int64_t i = 0; i < bytes + 64; i++) other += memory[i] != 7;
+  printf("%d bytes were written that must not be\\n", (int)other);
+  free(memory);
+  return 0;
+}
+"""
+        with open(self.file("serve.c"), "w", encoding="utf-8") as f:
+            f.write(program)
+        for suffix in (".o", ".c"):
+            with self.subTest(suffix=suffix):
+                output = self.file("model" + suffix)
+                p = tvms("build", "-", "-O0", "-o", output, "--emit-headers", stdin=self.SIZED)
+                self.assertEqual(p.returncode, 0, p.stderr.decode())
+                for driver in (["cc", "-std=c11"], ["c++", "-x", "c++"]):
+                    subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", self.file("model.h")], check=True)
+                subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", self.file("serve.c"), output, "-o", self.file("serve"), "-lm"], check=True)
+                said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+                self.assertEqual(said[0], "0 150")
+                for i, text in ((1, "bytes is needed, and there are"), (3, "bytes is needed, and there are 0"), (5, f"a workspace of {1 << 62} bytes is needed"), (7, "the workspace is not at a multiple of 64")):
+                    self.assertIn(text, said[i])
+                    self.assertEqual(said[i + 1], "-1")
+                self.assertEqual(said[9], "0 bytes were written that must not be")
+
 
 if __name__ == "__main__":
     main()

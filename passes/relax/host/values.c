@@ -192,10 +192,38 @@ tvms_node *tvms_host_used(tvms_host *h) {
   return h->used.fixed ? add(h, h->used.sized, fixed) : h->used.sized;
 }
 
+// Can it be told that a size is not negative? Sizes of tensors among the arguments are not.
+static bool is_no_debt(tvms_host *h, tvms_node *bytes) {
+  tvms_analyzer *analyzer = tvms_analyzer_new(h->unit);
+  for (uint32_t i = 0; i < h->input_count; i++) {
+    if (!h->buffers.items[i]) continue;
+    tvms_list shape = tvms_as_buffer(h->buffers.items[i])->shape;
+    for (uint32_t k = 0; k < shape.len; k++)
+      tvms_analyzer_mark_nonnegative(analyzer, shape.items[k]);
+  }
+  bool known = tvms_analyzer_can_prove_ge(analyzer, bytes, 0);
+  tvms_analyzer_free(analyzer);
+  return known;
+}
+
+// Memory of a negative size is an error in front of everything else, and takes nothing from what others need.
+static tvms_node *not_negative(tvms_host *h, tvms_node *bytes, tvms_node *more) {
+  if (is_no_debt(h, bytes)) return more;
+  tvms_node *zero = tvms_host_int(h, 0);
+  tvms_node_vec around = h->stmts;
+  h->stmts = h->constants;
+  tvms_host_assert(h, tvms_binary_new(h->unit, TVMS_NODE_GE, bytes, zero, TVMS_NO_SPAN),
+                   "ValueError", "the size of a tensor is negative");
+  h->constants = h->stmts;
+  h->stmts = around;
+  return tvms_binary_new(h->unit, TVMS_NODE_MAX, more, zero, TVMS_NO_SPAN);
+}
+
 tvms_node *tvms_host_take(tvms_host *h, tvms_node *bytes) {
   tvms_node *begin = tvms_host_used(h);
   if (!begin) begin = tvms_host_int(h, 0);
   tvms_node *more = aligned(h, bytes);
+  if (!tvms_node_is_int_imm(more)) more = not_negative(h, bytes, more);
   if (!tvms_node_is_int_imm(more))
     h->used.sized = add(h, h->used.sized, more);
   else if (__builtin_add_overflow(h->used.fixed, tvms_as_int_imm(more)->value,
