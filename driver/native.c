@@ -27,7 +27,8 @@ void tvms_native_schedule(const tvms_native_options *options, tvms_strbuf *passe
     for (uint32_t i = 0; i < 3 && parts[i]; i++)
       tvms_strbuf_printf(passes, "%s%s", i > 0 ? "," : "", parts[i]);
   }
-  tvms_strbuf_puts(passes, options->contract ? "',reorder=true}" : "'}");
+  tvms_strbuf_puts(passes, options->in_c ? "',masks=false" : "'");
+  tvms_strbuf_puts(passes, options->contract ? ",reorder=true}" : "}");
 }
 
 static bool tile(tvms_module *module, const tvms_native_options *options) {

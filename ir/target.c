@@ -332,6 +332,14 @@ bool tvms_target_has_fma(const tvms_target *TVMS_NULLABLE target) {
   return row >= 0 ? cpus[row].fma : is_of(target->triple, "aarch64");
 }
 
+// AVX has them for vectors of 256 bits.
+bool tvms_target_has_masks(const tvms_target *target) {
+  if (target->vector_bits < 256) return false;
+  int row = row_of(target);
+  return row >= 0 ? strcmp(cpus[row].architecture, "x86_64") == 0
+                  : is_of(target->triple, "x86_64");
+}
+
 int64_t tvms_target_number(const tvms_target *target, const char *key,
                            int64_t otherwise) {
   int64_t value;

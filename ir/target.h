@@ -51,6 +51,10 @@ bool tvms_target_has_feature(const tvms_target *target, const char *feature);
 // not known.
 bool tvms_target_has_fma(const tvms_target *TVMS_NULLABLE target);
 
+// Can lanes of 32 and 64 bits be left out of loads and stores by instructions of the target? False where it is
+// not known.
+bool tvms_target_has_masks(const tvms_target *target);
+
 // A number of the config, such as "max_num_threads", or `otherwise` if it has none.
 int64_t tvms_target_number(const tvms_target *target, const char *key,
                            int64_t otherwise);

@@ -11,6 +11,7 @@
 #include "backend/llvm/failure.h"
 #include "backend/llvm/helper.h"
 #include "backend/llvm/kept.h"
+#include "backend/llvm/masked.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/strided.h"
 #include "backend/llvm/types.h"
@@ -398,19 +399,38 @@ static LLVMValueRef load_steps(emitter *e, access_path *path, tvms_dtype element
                                 LLVMConstVector(picked, lanes), "");
 }
 
+// Can lanes that `predicate` leaves out be left out of a load of every second element?
+static bool halves(LLVMValueRef predicate, uint32_t step, uint32_t lanes) {
+  enum { MOST_MASKED = 16 };
+  bool even = !(lanes & (lanes - 1));
+  return step == 2 && even && lanes <= MOST_MASKED && LLVMIsConstant(predicate);
+}
+
+static LLVMValueRef load_masked(emitter *e, const tvms_node *node, LLVMValueRef place,
+                                LLVMValueRef predicate, uint32_t step) {
+  tvms_dtype element = tvms_dtype_with_lanes(node->dtype, 1);
+  if (step)
+    return tvms_emit_load_halves_masked(e, element, place, predicate, node->span);
+  return tvms_emit_load_masked(e, node->dtype, place, predicate, node->span);
+}
+
 LLVMValueRef tvms_emit_buffer_load(emitter *e, const tvms_node *node) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
   tvms_dtype element = tvms_as_buffer(load->buffer)->element;
   bool together;
   uint32_t lanes = index_lanes(load->indices, &together);
   LLVMValueRef predicate = load->predicate ? tvms_emit_expr(e, load->predicate) : NULL;
-  bool free = !predicate && !e->options->checked && lanes > 1;
+  bool masks = predicate && tvms_emit_can_mask(element);
+  bool free = !e->options->checked && lanes > 1 && (!predicate || masks);
   bool whole = free && together && is_compact(load->buffer);
   uint32_t step = free && !whole ? last_step(load, lanes) : 0;
+  if (step && predicate && !halves(predicate, step, lanes)) step = 0;
   access_path path =
       open_access(e, load->buffer, load->indices, whole || step, node->span);
   if (lanes == 1) return load_lane(e, &path, element, predicate, 0);
   if (element.lanes > 1) tvms_emit_refuse(e, node->span, "a vector of vectors");
+  if (predicate && (whole || step))
+    return load_masked(e, node, place_of(e, &path, 0), predicate, step);
   if (whole) return tvms_emit_load(e, node->dtype, place_of(e, &path, 0), node->span);
   if (step) return load_steps(e, &path, element, lanes, step);
   LLVMValueRef result = LLVMGetUndef(tvms_emit_type(e, node->dtype, node->span));
@@ -445,7 +465,8 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
       store->predicate ? tvms_emit_expr(e, store->predicate) : NULL;
   bool together;
   uint32_t lanes = index_lanes(store->indices, &together);
-  bool whole = together && is_compact(store->buffer) && !predicate
+  bool masks = predicate && tvms_emit_can_mask(element);
+  bool whole = together && is_compact(store->buffer) && (!predicate || masks)
                && !e->options->checked && lanes > 1;
   access_path path = open_access(e, store->buffer, store->indices, whole, node->span);
   if (lanes == 1) {
@@ -458,7 +479,11 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
   if (store->value->dtype.lanes <= 1) value = tvms_emit_splat(e, value, lanes);
   if (whole) {
     tvms_dtype vector = tvms_dtype_with_lanes(element, (int)lanes);
-    tvms_emit_store(e, vector, value, place_of(e, &path, 0), node->span);
+    LLVMValueRef place = place_of(e, &path, 0);
+    if (predicate)
+      tvms_emit_store_masked(e, vector, value, place, predicate, node->span);
+    else
+      tvms_emit_store(e, vector, value, place, node->span);
     return;
   }
   for (uint32_t i = 0; i < lanes; i++) {

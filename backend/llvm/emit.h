@@ -52,6 +52,15 @@ typedef struct {
   uint32_t lanes;
 } strided_load;
 
+// Every element of a line that loads of every second one want, in one load with a mask.
+typedef struct {
+  LLVMBasicBlockRef block;
+  LLVMValueRef place, loaded, phases;  // even elements, then odd ones
+  tvms_dtype element;
+  uint32_t width;
+  uint64_t wanted, zeros;  // elements that are loaded, that somebody has as 0
+} phased_load;
+
 enum { MOST_STRIDED = 32 };
 
 // Where break and continue go. What was allocated inside of the loop is freed on the way:
@@ -113,6 +122,8 @@ typedef struct {
   loop_target *loop;
   strided_load strided[MOST_STRIDED];  // the last ones
   uint32_t strided_count;              // of all
+  phased_load phased[MOST_STRIDED];
+  uint32_t phased_count;
   uint8_t stores;                      // what it stores: STORES_
   bool in_parallel;                    // its code is the steps of a parallel loop
   bool in_index;  // integer arithmetic cannot overflow: it makes an index

@@ -288,6 +288,7 @@ static void emit_functions(outline *o) {
   e->in_index = false;
   e->stores = 0;
   e->strided_count = 0;
+  e->phased_count = 0;
   e->in_parallel = true;
   o->task = emit_task(o, emit_steps(o));
   tvms_vec_fini(&e->context->memory, &e->memory);

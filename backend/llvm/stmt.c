@@ -177,6 +177,12 @@ static void emit_while(emitter *e, const tvms_node *node) {
 // Runs `then` if the condition holds, else `otherwise`, which may be NULL.
 static void emit_guarded(emitter *e, LLVMValueRef condition, const tvms_node *then,
                          const tvms_node *TVMS_NULLABLE otherwise) {
+  // What is decided here is straight-line code: loads beside each other are seen as such.
+  if (LLVMIsAConstantInt(condition)) {
+    const tvms_node *taken = LLVMConstIntGetZExtValue(condition) ? then : otherwise;
+    if (taken) tvms_emit_stmt(e, taken);
+    return;
+  }
   LLVMBasicBlockRef yes = tvms_emit_block(e, "then");
   LLVMBasicBlockRef end = tvms_emit_block(e, "end");
   LLVMBasicBlockRef no = otherwise ? tvms_emit_block(e, "else") : end;

@@ -8,9 +8,15 @@
 //
 // Windows that go along a line in steps of two load so. LLVM joins loads of one place, but does not find
 // that two loads which begin at different places can be two that begin at the same ones.
+//
+// Where some lanes are left out (windows over a line with padding), what all neighbours want is one load with
+// a mask, parted once in even and odd elements:
+//
+//   [0 1 2 3 4 5 6 7]  ->  [0 2 4 6 | 1 3 5 7]      a load from o, o + 1 or o + 2 on is a part of it
 #include "backend/llvm/strided.h"
 
 #include "backend/llvm/expr.h"
+#include "backend/llvm/masked.h"
 #include "backend/llvm/types.h"
 
 enum { MOST_LANES = 64, MOST_TERMS = 8, DEPTH = 8 };
@@ -78,15 +84,20 @@ static bool is_same(LLVMValueRef a, LLVMValueRef b, uint32_t depth) {
   return true;
 }
 
-// Does `b` lie one element behind `a`?
-static bool is_next(LLVMValueRef a, LLVMValueRef b) {
+// How many elements `b` lies behind `a`. False: that is not known.
+static bool find_distance(LLVMValueRef a, LLVMValueRef b, int64_t *distance) {
   sum x = sum_of(a), y = sum_of(b);
-  if (!x.known || !y.known || x.count != y.count || y.number != x.number + 1)
-    return false;
+  *distance = y.number - x.number;
+  if (!x.known || !y.known || x.count != y.count) return false;
   for (uint32_t i = 0; i < x.count; i++) {
     if (!is_same(x.terms[i], y.terms[i], 0)) return false;
   }
   return true;
+}
+
+static bool is_next(LLVMValueRef a, LLVMValueRef b) {
+  int64_t distance;
+  return find_distance(a, b, &distance) && distance == 1;
 }
 
 // ---- Loads ----
@@ -155,4 +166,122 @@ LLVMValueRef tvms_emit_load_halves(emitter *e, tvms_dtype element, LLVMValueRef 
   s->first = tvms_emit_load(e, wide, place, span);
   s->second = tvms_emit_load(e, wide, behind(e, element, place, lanes - 1, span), span);
   return pick(e, s->first, s->second, lanes, 0, 2, (lanes + 1) / 2);
+}
+
+// ---- Loads of some lanes ----
+
+static uint64_t lane_bits(LLVMValueRef mask, uint32_t lanes) {
+  uint64_t bits = 0;
+  for (uint32_t i = 0; i < lanes; i++) {
+    LLVMValueRef lane = LLVMGetAggregateElement(mask, i);
+    if (lane && LLVMIsAConstantInt(lane) && LLVMConstIntGetZExtValue(lane))
+      bits |= 1ull << i;
+  }
+  return bits;
+}
+
+// Each bit of `bits`, `by` places behind twice its own.
+static uint64_t spread(uint64_t bits, uint32_t lanes, uint32_t by) {
+  uint64_t made = 0;
+  for (uint32_t i = 0; i < lanes; i++) {
+    if (bits >> i & 1 && by + 2 * i < MOST_LANES) made |= 1ull << (by + 2 * i);
+  }
+  return made;
+}
+
+// Loads what is wanted of `p` by now and parts even from odd elements.
+static void load_phases(emitter *e, phased_load *p, tvms_span span) {
+  LLVMValueRef lanes[MOST_LANES];
+  for (uint32_t i = 0; i < p->width; i++)
+    lanes[i] = LLVMConstInt(e->i1, p->wanted >> i & 1, false);
+  tvms_dtype wide = tvms_dtype_with_lanes(p->element, (int)p->width);
+  LLVMValueRef mask = LLVMConstVector(lanes, p->width);
+  p->loaded = tvms_emit_load_masked(e, wide, p->place, mask, span);
+  for (uint32_t i = 0; i < p->width; i++)
+    lanes[i] = LLVMConstInt(e->i32, 2 * i % p->width + 2 * i / p->width, false);
+  LLVMValueRef none = LLVMGetUndef(LLVMTypeOf(p->loaded));
+  p->phases = LLVMBuildShuffleVector(e->builder, p->loaded, none,
+                                     LLVMConstVector(lanes, p->width), "");
+}
+
+// More elements for `p`, in the place where it was loaded.
+static void widen(emitter *e, phased_load *p, uint64_t wanted, tvms_span span) {
+  LLVMValueRef loaded = p->loaded, phases = p->phases;
+  uint32_t before = p->width, picked[MOST_LANES];
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  LLVMPositionBuilderBefore(e->builder, loaded);
+  p->wanted |= wanted;
+  while (p->width < MOST_LANES && p->wanted >> p->width)
+    p->width *= 2;
+  load_phases(e, p, span);
+  LLVMValueRef same = p->phases;
+  if (p->width > before) {
+    LLVMValueRef lanes[MOST_LANES];
+    for (uint32_t i = 0; i < before; i++) {
+      picked[i] = i % (before / 2) + (i < before / 2 ? 0 : p->width / 2);
+      lanes[i] = LLVMConstInt(e->i32, picked[i], false);
+    }
+    LLVMValueRef none = LLVMGetUndef(LLVMTypeOf(same));
+    same = LLVMBuildShuffleVector(e->builder, same, none,
+                                  LLVMConstVector(lanes, before), "");
+  }
+  LLVMReplaceAllUsesWith(phases, same);
+  LLVMInstructionEraseFromParent(phases);
+  LLVMInstructionEraseFromParent(loaded);
+  LLVMPositionBuilderAtEnd(e->builder, here);
+}
+
+// A load from the same line that can give these elements, too: none that one of both takes is to be 0
+// for the other.
+static phased_load *TVMS_NULLABLE find_phases(emitter *e, tvms_dtype element,
+                                              LLVMValueRef place, uint32_t lanes,
+                                              uint64_t bits, uint32_t *by) {
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  uint32_t count = e->phased_count < MOST_STRIDED ? e->phased_count : MOST_STRIDED;
+  uint64_t all = lanes < 64 ? (1ull << lanes) - 1 : ~0ull;
+  for (uint32_t i = 0; i < count; i++) {
+    phased_load *p = &e->phased[i];
+    int64_t distance;
+    if (p->block != here || !tvms_dtype_same(p->element, element)
+        || !find_distance(p->place, place, &distance) || distance < 0
+        || distance >= lanes)
+      continue;
+    *by = (uint32_t)distance;
+    bool apart = !(spread(bits, lanes, *by) & p->zeros)
+                 && !(spread(all & ~bits, lanes, *by) & p->wanted);
+    if (apart) return p;
+  }
+  return NULL;
+}
+
+LLVMValueRef tvms_emit_load_halves_masked(emitter *e, tvms_dtype element,
+                                          LLVMValueRef place, LLVMValueRef mask,
+                                          tvms_span span) {
+  uint32_t lanes = LLVMGetVectorSize(LLVMTypeOf(mask)), by = 0;
+  uint64_t bits = lane_bits(mask, lanes);
+  phased_load *p = find_phases(e, element, place, lanes, bits, &by);
+  if (!p) {
+    p = &e->phased[e->phased_count++ % MOST_STRIDED];
+    *p = (phased_load){.block = LLVMGetInsertBlock(e->builder),
+                       .place = place,
+                       .element = element,
+                       .wanted = spread(bits, lanes, 0),
+                       .width = 2 * lanes};
+    load_phases(e, p, span);
+    by = 0;
+  } else if (spread(bits, lanes, by) & ~p->wanted) {
+    widen(e, p, spread(bits, lanes, by), span);
+  }
+  LLVMValueRef picked[MOST_LANES];
+  for (uint32_t i = 0; i < lanes; i++) {
+    uint32_t at = by + 2 * i;
+    bool inside = at < p->width;
+    if (inside && !(bits >> i & 1)) p->zeros |= 1ull << at;
+    // What lies behind is none of it: a lane of a vector of zeros.
+    uint32_t from = inside ? at % 2 * (p->width / 2) + at / 2 : p->width;
+    picked[i] = LLVMConstInt(e->i32, from, false);
+  }
+  return LLVMBuildShuffleVector(e->builder, p->phases,
+                                LLVMConstNull(LLVMTypeOf(p->phases)),
+                                LLVMConstVector(picked, lanes), "");
 }

@@ -11,4 +11,10 @@
 LLVMValueRef tvms_emit_load_halves(emitter *e, tvms_dtype element, LLVMValueRef place,
                                    uint32_t lanes, tvms_span span);
 
+// The same for the lanes that are true in `mask`, a constant vector of up to 16; others are 0, and are not
+// touched but where a neighbour loads them for itself. The element can be masked (backend/llvm/masked.h).
+LLVMValueRef tvms_emit_load_halves_masked(emitter *e, tvms_dtype element,
+                                          LLVMValueRef place, LLVMValueRef mask,
+                                          tvms_span span);
+
 #endif

@@ -366,7 +366,7 @@ static bool is_worth(tvms_chain *chain, uint32_t at) {
   if (cost.calls) return loads == 1 && !more;
   if (!more || !cost.chosen) return true;
   return chain->skips && loads == 1
-         && tvms_line_padding_adds_nothing(chain->unit, from, user);
+         && tvms_line_padding_adds_nothing(chain, from, user);
 }
 
 static tvms_walk_step find_written(void *self, tvms_node *node, tvms_field_role role) {

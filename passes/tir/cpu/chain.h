@@ -12,7 +12,9 @@ typedef struct {
   tvms_list before;     // statements in front of the stages
   tvms_list behind;     // and behind them
   tvms_node_map *gone;  // gets the buffers that nothing uses any more
-  bool skips;  // windows may leave out padding, whatever infinity times it would be
+  uint32_t
+      mask_bits;  // of vectors whose lanes can be left out of loads and stores; 0: of none
+  bool skips;     // windows may leave out padding, whatever infinity times it would be
   tvms_stage *stages;
   uint32_t count;
 } tvms_chain;

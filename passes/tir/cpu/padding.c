@@ -9,6 +9,7 @@
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/places.h"
+#include "passes/tir/cpu/rows_mask.h"
 #include "passes/tir/cpu/segments.h"
 
 enum { NONE = TVMS_MOST_STAGE_AXES };
@@ -171,14 +172,28 @@ static bool strides(tvms_unit *unit, const tvms_stage *from, const tvms_call *ch
   return find_borders(unit, to, axis, condition, &low, &high);
 }
 
+// Is a line of `to` one vector, of which lanes can be left out, and does `load` go along it by one or two
+// elements?
+static bool can_leave_lanes(const tvms_chain *chain, const tvms_stage *to,
+                            const tvms_buffer_load *load, uint32_t line) {
+  int64_t step;
+  return tvms_line_masked_lanes(chain->mask_bits, to, line) > 0
+         && tvms_cpu_step_of(chain->unit, load->buffer, load->indices,
+                             to->axes[line].var, &step)
+         && (step == 1 || step == 2);
+}
+
 // Is a line of `to`, at `load`, a line of what `from` chooses, under one condition?
-static bool has_whole_lines(tvms_unit *unit, const tvms_stage *from,
+static bool has_whole_lines(const tvms_chain *chain, const tvms_stage *from,
                             const tvms_call *choice, const tvms_stage *to,
                             const tvms_buffer_load *load) {
+  tvms_unit *unit = chain->unit;
   uint32_t line = line_of(unit, to), links[TVMS_MOST_STAGE_AXES];
   if (line == NONE || choice->args.items[1]->kind != TVMS_NODE_BUFFER_LOAD)
     return false;
-  if (strides(unit, from, choice, to, load, line)) return true;
+  if (can_leave_lanes(chain, to, load, line)
+      || strides(unit, from, choice, to, load, line))
+    return true;
   const tvms_buffer_load *chosen = tvms_as_buffer_load(choice->args.items[1]);
   tvms_line_link(from, to, load, links);
   uint32_t own = 0;
@@ -203,7 +218,7 @@ static bool has_whole_lines(tvms_unit *unit, const tvms_stage *from,
   return true;
 }
 
-bool tvms_line_padding_adds_nothing(tvms_unit *unit, const tvms_stage *from,
+bool tvms_line_padding_adds_nothing(const tvms_chain *chain, const tvms_stage *from,
                                     const tvms_stage *to) {
   const tvms_node *value = from->store->value, *buffer = from->store->buffer;
   tvms_node_kind kind = (tvms_node_kind)to->store->value->kind;
@@ -215,7 +230,7 @@ bool tvms_line_padding_adds_nothing(tvms_unit *unit, const tvms_stage *from,
   const tvms_binary *sum = tvms_as_binary(to->store->value);
   tvms_node *term = loads_from(sum->a, to->store->buffer) ? sum->b : sum->a;
   const tvms_node *load = factor_of(term, kind, loads_from, buffer);
-  return load && has_whole_lines(unit, from, choice, to, tvms_as_buffer_load(load));
+  return load && has_whole_lines(chain, from, choice, to, tvms_as_buffer_load(load));
 }
 
 // ---- Of a member ----
@@ -226,7 +241,7 @@ static tvms_node *take_chosen(tvms_rewriter *r, tvms_node *node) {
 
 tvms_node *TVMS_NULLABLE tvms_line_padding_condition(tvms_unit *unit,
                                                      const tvms_line_member *m,
-                                                     tvms_node **term) {
+                                                     bool masked, tvms_node **term) {
   if (m->kind != TVMS_LINE_COLUMN || m->own_count == 0) return NULL;
   tvms_node *found = factor_of(m->term, m->combine, chooses, NULL);
   if (!found) return NULL;
@@ -235,7 +250,7 @@ tvms_node *TVMS_NULLABLE tvms_line_padding_condition(tvms_unit *unit,
   int64_t low, high;
   const tvms_stage_axis *line = &m->stage.axes[m->own[m->own_count - 1]];
   if (!is_neutral(m->combine, &m->stage, choice->args.items[2])
-      || !find_borders(unit, &m->stage, line, condition, &low, &high))
+      || (!masked && !find_borders(unit, &m->stage, line, condition, &low, &high)))
     return NULL;
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, found);
@@ -243,6 +258,30 @@ tvms_node *TVMS_NULLABLE tvms_line_padding_condition(tvms_unit *unit,
   *term = tvms_rewrite(&r, m->term);
   tvms_rewriter_fini(&r);
   return condition;
+}
+
+typedef struct {
+  tvms_node *found, *lanes;
+} choosing;
+
+static tvms_node *choose_lanes(tvms_rewriter *r, tvms_node *node) {
+  const choosing *c = r->self;
+  if (r->old != c->found) return node;
+  const tvms_call *choice = tvms_as_call(node);
+  tvms_node *args[] = {c->lanes, choice->args.items[1], choice->args.items[2]};
+  return tvms_call_new_of(r->unit, node->dtype, TVMS_TIR_if_then_else, args, 3,
+                          node->span);
+}
+
+tvms_node *tvms_line_padding_chosen(tvms_unit *unit, const tvms_line_member *m,
+                                    tvms_node *lanes) {
+  choosing c = {factor_of(m->term, m->combine, chooses, NULL), lanes};
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, unit, &c);
+  r.leave[TVMS_NODE_CALL] = choose_lanes;
+  tvms_node *made = tvms_rewrite(&r, m->term);
+  tvms_rewriter_fini(&r);
+  return made;
 }
 
 // ---- Splitting ----
@@ -272,8 +311,12 @@ static void sort_part(const splitting *s, tvms_node *part) {
     return;
   }
   if (tvms_node_is_true(tvms_analyzer_simplify(s->analyzer, part))) return;
-  // Borders of a line are segments of one element.
   const tvms_node *line = line_axis(s->member)->var;
+  if (s->part->masked && mentions(s->unit, part, line)) {
+    put(s, &s->guards->lanes, part);
+    return;
+  }
+  // Borders of a line are segments of one element.
   if (s->part->end && mentions(s->unit, part, line)) {
     tvms_node *begin =
         tvms_int_imm_new(s->unit, line->dtype, s->part->begin, TVMS_NO_SPAN);

@@ -15,15 +15,20 @@
 
 // Does `to` load what `from` stores once, as an element of a sum, product or extreme to which the
 // other side of `from`'s T.if_then_else adds nothing? Lines of `to` must be whole lines of what
-// is chosen, so that the condition is the same for a whole vector, or go along them in larger steps.
-bool tvms_line_padding_adds_nothing(tvms_unit *unit, const tvms_stage *from,
+// is chosen, so that the condition is the same for a whole vector, or go along them in larger steps, or be
+// one vector whose lanes can be left out.
+bool tvms_line_padding_adds_nothing(const tvms_chain *chain, const tvms_stage *from,
                                     const tvms_stage *to);
 
 // The condition under which a step of the member counts, and in `term` what it then combines;
-// NULL: all count, or conditions change along its line in many places.
+// NULL: all count, or conditions change along its line in many places; `masked`: these are lanes of one vector.
 tvms_node *TVMS_NULLABLE tvms_line_padding_condition(tvms_unit *unit,
                                                      const tvms_line_member *member,
-                                                     tvms_node **term);
+                                                     bool masked, tvms_node **term);
+
+// What the member combines at each step, chosen by `lanes` in the place of the whole condition.
+tvms_node *tvms_line_padding_chosen(tvms_unit *unit, const tvms_line_member *member,
+                                    tvms_node *lanes);
 
 // Adds the places of a member's line where such a condition changes, in order, to the `count` known
 // ones (see tvms_line_cuts); returns how many there are then.
@@ -35,6 +40,7 @@ typedef struct {
   const tvms_stage_axis *TVMS_NULLABLE around;
   int64_t low, high;
   int64_t begin, end;  // of the line
+  bool masked;         // the line is one vector, whose lanes may differ
 } tvms_line_part;
 
 // Parts of a condition, by the loops of the member in which they are asked.
@@ -43,6 +49,7 @@ typedef struct {
   tvms_node *TVMS_NULLABLE levels[TVMS_MOST_STAGE_AXES];
   tvms_node *TVMS_NULLABLE always;  // depends on no axis of the sum
   tvms_node *TVMS_NULLABLE tile;    // depends on the axis around the line
+  tvms_node *TVMS_NULLABLE lanes;   // depends on the line, which is one vector
 } tvms_line_padding_guards;
 
 // Splits a condition for a part of the elements. What holds for all of these is left out.

@@ -6,6 +6,7 @@
 #include "ir/walk.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
+#include "passes/tir/cpu/rows_mask.h"
 #include "passes/tir/cpu/segments.h"
 #include "passes/tir/cpu/turn.h"
 
@@ -281,8 +282,12 @@ static tvms_node *map_chunk(tvms_line_writer *w, uint32_t at) {
   tvms_node *value = w->g->members[at].stage.store->value;
   if (w->inverse && pass_plan(w)->divides == at)
     value = tvms_line_multiplied(w->unit, value, pass_plan(w)->divisor, w->inverse);
+  bool inside = w->plan->places[at].how == TVMS_LINE_OF_CHUNK;
+  if (inside) value = tvms_line_mask_loads(w, at, value, NULL);
   value = now_in_segment(w, at, value);
-  return tvms_line_close(w, &e, false, tvms_line_store(w, at, value));
+  tvms_node *stored = tvms_line_store(w, at, value);
+  return tvms_line_close(w, &e, false,
+                         inside ? stored : tvms_line_mask_store(w, stored));
 }
 
 // Lanes that were combined before count for nothing; of the least or greatest they may come again.
@@ -327,7 +332,7 @@ static tvms_node *around_sums(tvms_line_writer *w, const tvms_line_member *m,
                               const tvms_line_padding_guards *guards,
                               tvms_node *const *vars, tvms_node *body) {
   bool border = w->segment_end - w->segment_begin == 1 && w->chunk.tile > 1;
-  bool few = tvms_line_taps(m) >= 0 && (w->chunk.lanes > 1 || border);
+  bool few = tvms_line_taps(&m->stage) >= 0 && (w->chunk.lanes > 1 || border);
   for (uint32_t i = m->stage.count; i-- > 0;) {
     if (!m->stage.axes[i].sums) continue;
     if (guards->levels[i]) {
@@ -356,10 +361,11 @@ static tvms_node *term_of(tvms_line_writer *w, uint32_t at,
   // The axis of the member that stands where that of the first one does.
   const tvms_stage_axis *around = tvms_line_around(w);
   if (around) around = &m->stage.axes[m->own[m->own_count - p->fused - 1]];
-  tvms_line_part part = {around, w->tile_low, w->tile_high, w->segment_begin,
-                         w->segment_end};
+  tvms_line_part part = {around,           w->tile_low,    w->tile_high,
+                         w->segment_begin, w->segment_end, p->active > 0};
   *guards = tvms_line_padding_split(w->unit, m, p->guard, &part);
-  return p->guarded_term;
+  return guards->lanes ? tvms_line_padding_chosen(w->unit, m, guards->lanes)
+                       : p->guarded_term;
 }
 
 typedef struct {
@@ -381,7 +387,9 @@ static tvms_walk_step find_stride(void *self, tvms_node *node, tvms_field_role r
 // Are all steps of the sum written out for one step of the tile after the other? Where lanes are picked
 // from what is loaded, only then is it needed for a short time, though neighbours use it, too.
 static bool goes_step_by_step(tvms_line_writer *w, const tvms_line_member *m) {
-  if (w->chunk.tile <= 1 || w->chunk.lanes <= 1 || tvms_line_taps(m) < 0) return false;
+  if (w->chunk.tile <= 1 || w->chunk.lanes <= 1 || tvms_line_taps(&m->stage) < 0)
+    return false;
+  if (pass_plan(w)->active) return true;
   striding s = {w->unit, m->stage.axes[m->own[m->own_count - 1]].var};
   tvms_visitor visitor = {.self = &s, .enter = find_stride};
   return !tvms_walk(&w->unit->context->memory, m->term, &visitor);
@@ -411,6 +419,7 @@ static tvms_node *column_chunk(tvms_line_writer *w, uint32_t at) {
       tvms_buffer_load_new(w->unit, sums, &w->place, 1, NULL, TVMS_NO_SPAN);
   tvms_line_padding_guards guards;
   tvms_node *term = term_of(w, at, &guards);
+  term = tvms_line_mask_loads(w, at, term, guards.lanes);
   tvms_node *value = combined(w, m, before, now_in_segment(w, at, term));
   if (guards.tile) w->guard = tvms_line_as_now(w, guards.tile);
   stored = tvms_cpu_store(w->unit, sums, tvms_list_copy(w->unit, &w->place, 1), value);
@@ -426,8 +435,8 @@ static tvms_node *column_chunk(tvms_line_writer *w, uint32_t at) {
   if (w->plan->places[at].how != TVMS_LINE_OF_CHUNK) {
     e = tvms_line_open(w);
     value = tvms_buffer_load_new(w->unit, sums, &w->place, 1, NULL, TVMS_NO_SPAN);
-    tvms_stmt_push(w->unit, &stmts,
-                   tvms_line_close(w, &e, false, tvms_line_store(w, at, value)));
+    stored = tvms_line_mask_store(w, tvms_line_store(w, at, value));
+    tvms_stmt_push(w->unit, &stmts, tvms_line_close(w, &e, false, stored));
   }
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }

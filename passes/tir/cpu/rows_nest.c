@@ -215,6 +215,11 @@ static void write_segment(tvms_line_writer *w, int64_t first, int64_t length,
 // A line of known length, in pieces where conditions change.
 static void write_known_line(tvms_line_writer *w, int64_t length, uint8_t kind,
                              tvms_node_vec *stmts) {
+  if (pass_plan(w)->active) {
+    set_chunk(w, number(w, 0), 1, pass_plan(w)->lanes, NULL);
+    push(w, stmts, write_chunk(w));
+    return;
+  }
   int64_t cuts[TVMS_MOST_SEGMENTS], begin = 0;
   const tvms_line_member *first = first_of_pass(w);
   uint32_t count = 0, fused = pass_plan(w)->fused;
@@ -343,7 +348,7 @@ static bool is_at_border(tvms_line_writer *w, int64_t begin) {
   if (!p->guard) return false;
   const tvms_line_member *m = &w->g->members[p->guarded];
   const tvms_stage_axis *around = &m->stage.axes[m->own[m->own_count - p->fused - 1]];
-  tvms_line_part part = {around, begin, begin + p->tile, 0, 0};
+  tvms_line_part part = {around, begin, begin + p->tile, 0, 0, p->active > 0};
   return tvms_line_padding_split(w->unit, m, p->guard, &part).tile;
 }
 

@@ -7,6 +7,7 @@
 #include "passes/tir/cpu/padding.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
+#include "passes/tir/cpu/rows_mask.h"
 #include "passes/tir/cpu/segments.h"
 #include "passes/tir/cpu/turn.h"
 
@@ -303,11 +304,11 @@ static bool stores_side_by_side(tvms_unit *unit, const tvms_line_member *m) {
   return tvms_cpu_step_of(unit, store->buffer, store->indices, var, &step) && step == 1;
 }
 
-int64_t tvms_line_taps(const tvms_line_member *m) {
+int64_t tvms_line_taps(const tvms_stage *stage) {
   int64_t taps = 1;
-  for (uint32_t i = 0; i < m->stage.count; i++) {
-    int64_t extent = tvms_cpu_number(m->stage.axes[i].extent);
-    if (!m->stage.axes[i].sums) continue;
+  for (uint32_t i = 0; i < stage->count; i++) {
+    int64_t extent = tvms_cpu_number(stage->axes[i].extent);
+    if (!stage->axes[i].sums) continue;
     if (extent < 0 || extent > MOST_TAPS) return -1;
     taps *= extent;
     if (taps > MOST_TAPS) return -1;
@@ -334,7 +335,7 @@ static void plan_tile(tvms_unit *unit, const tvms_line_group *g, uint32_t pass,
   for (uint32_t i = 0; i < g->count; i++) {
     const tvms_line_member *m = &g->members[i];
     if (m->pass != pass || m->kind != TVMS_LINE_COLUMN) continue;
-    if (tvms_line_taps(m) < 0 || m->own_count <= p->fused) return;
+    if (tvms_line_taps(&m->stage) < 0 || m->own_count <= p->fused) return;
     int64_t extent =
         tvms_cpu_number(m->stage.axes[m->own[m->own_count - p->fused - 1]].extent);
     if (extent < 1) return;
@@ -376,14 +377,33 @@ static bool steps_by_two_lines(tvms_unit *unit, const tvms_line_member *m,
   return n.bits < 32 && p->lanes * p->vectors * n.bits / 8 == TWO_LINES;
 }
 
+// Windows along a line that is shorter than a vector take one vector for all of it.
+static void plan_mask(const tvms_line_group *g, uint32_t mask_bits, uint32_t pass,
+                      tvms_line_pass_plan *p) {
+  int64_t lanes = 0, length = 0;
+  for (uint32_t i = 0; i < g->count; i++) {
+    const tvms_line_member *m = &g->members[i];
+    if (m->pass != pass) continue;
+    if (m->kind == TVMS_LINE_FOLD || m->stage.store->value->dtype.bits != 32) return;
+    uint32_t line = m->own[m->own_count - 1];
+    if (m->kind == TVMS_LINE_COLUMN)
+      lanes = tvms_line_masked_lanes(mask_bits, &m->stage, line);
+    length = tvms_cpu_number(m->stage.axes[line].extent);
+  }
+  if (!lanes || p->fused > 1 || p->lanes == 1) return;
+  p->lanes = lanes;
+  p->vectors = 1;
+  p->active = length;
+}
+
 static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
-                      const tvms_target *target, uint32_t pass,
+                      const tvms_line_options *options, uint32_t pass,
                       const tvms_line_plan *plan, tvms_line_pass_plan *p) {
   const tvms_line_member *first = first_of(g, pass);
   *p = (tvms_line_pass_plan){.lanes = 1, .vectors = 1, .tile = 1, .fused = 1};
   if (first->own_count == 0) return;
   p->fused = axes_of_line(unit, g, plan, pass);
-  uint32_t bits = target->vector_bits ? target->vector_bits : 128;
+  uint32_t bits = options->target->vector_bits ? options->target->vector_bits : 128;
   p->lanes = bits / pass_bits(g, pass);
   p->vectors = MOST_VECTORS;
   bool costly = false, folds = false, by_two = false;
@@ -405,6 +425,7 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
     p->lanes /= 2;
   while (length >= 0 && p->vectors > 1 && p->vectors * p->lanes > length)
     p->vectors--;
+  plan_mask(g, options->mask_bits, pass, p);
   plan_tile(unit, g, pass, p);
 }
 
@@ -513,7 +534,8 @@ static void plan_padding(tvms_unit *unit, const tvms_line_group *g, uint32_t pas
                          tvms_line_pass_plan *p) {
   for (uint32_t i = 0; i < g->count && !p->guard; i++) {
     if (g->members[i].pass != pass) continue;
-    p->guard = tvms_line_padding_condition(unit, &g->members[i], &p->guarded_term);
+    p->guard = tvms_line_padding_condition(unit, &g->members[i], p->active > 0,
+                                           &p->guarded_term);
     p->guarded = i;
   }
 }
@@ -545,7 +567,7 @@ tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *grou
   for (uint32_t i = 0; i < group->count; i++)
     place_member(chain, group, i, options, &plan);
   for (uint32_t pass = 0; pass < group->pass_count; pass++) {
-    plan_pass(chain->unit, group, options->target, pass, &plan, &plan.passes[pass]);
+    plan_pass(chain->unit, group, options, pass, &plan, &plan.passes[pass]);
     plan.passes[pass].overlaps = can_overlap(chain->unit, group, &plan, pass);
     if (!turned)
       plan_stream(chain->unit, group, options->target, pass, &plan.passes[pass]);

@@ -24,6 +24,8 @@ typedef struct {
   int64_t tile;     // steps of the axis around the line that are computed together
   uint32_t fused;   // axes that make up the line
   bool overlaps;    // the last vector may compute elements again
+  int64_t
+      active;  // lanes that count of the only vector of a line; 0: vectors are whole
   // What a member divides by all along the line: products with its inverse will do. NULL: nothing.
   tvms_node *TVMS_NULLABLE divisor;
   uint32_t divides;  // that member
@@ -43,15 +45,16 @@ typedef struct {
 
 typedef struct {
   const tvms_target *target;
-  bool reorders;  // sums of floats may be taken in lanes
-  bool noalias;   // buffers of the function's parameters are apart
+  uint32_t mask_bits;  // as in tvms_chain
+  bool reorders;       // sums of floats may be taken in lanes
+  bool noalias;        // buffers of the function's parameters are apart
 } tvms_line_options;
 
 // Chooses for a group, and the order of loops that turn elements; what the target does not say is taken as of vectors of 16 bytes.
 tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *group,
                                   const tvms_line_options *options);
 
-// Steps of a member's sum, if they are few enough to be written out; else -1.
-int64_t tvms_line_taps(const tvms_line_member *member);
+// Steps of a stage's sum, if they are few enough to be written out; else -1.
+int64_t tvms_line_taps(const tvms_stage *stage);
 
 #endif

@@ -38,6 +38,7 @@ typedef struct {
   tvms_unit *unit;
   const tvms_prim_func *function;
   tvms_target target;
+  uint32_t mask_bits;       // as in tvms_chain
   tvms_node_map gone;       // buffers that nothing uses any more
   bool reorders;            // sums of floats may be taken in lanes
   bool noalias;             // buffers of parameters are apart
@@ -322,10 +323,11 @@ static void tell_rows(scheduler *s, const tvms_stage *stage,
 // Schedules a chain of stages that can be in groups.
 static void schedule_chain(scheduler *s, tvms_chain *chain, tvms_node_vec *made) {
   if (chain->count == 0) return;
+  chain->mask_bits = s->mask_bits;
   chain->skips = s->reorders;
   tvms_chain_join_initial(chain);
   tvms_chain_inline(chain);
-  tvms_line_options options = {&s->target, s->reorders, s->noalias};
+  tvms_line_options options = {&s->target, s->mask_bits, s->reorders, s->noalias};
   tvms_line_group *group = tvms_arena_new(&s->unit->arena, tvms_line_group);
   for (uint32_t i = 0; i < chain->count; i += group->count) {
     tvms_line_find(chain, i, group);
@@ -545,7 +547,10 @@ static tvms_node *tile_function(tvms_pass_run *run, tvms_unit *unit,
   s.reorders = TVMS_OPTION(run, ScheduleCPU, reorder).number != 0;
   s.noalias = is_noalias(s.function);
   tvms_node_map_init(&s.gone, &unit->context->memory);
-  tvms_node *body = find_target(&s) ? schedule(&s) : NULL;
+  bool fits = find_target(&s);
+  if (TVMS_OPTION(run, ScheduleCPU, masks).number && tvms_target_has_masks(&s.target))
+    s.mask_bits = s.target.vector_bits;
+  tvms_node *body = fits ? schedule(&s) : NULL;
   tvms_node_map_fini(&s.gone);
   tvms_vec_fini(&unit->context->memory, &s.added);
   if (!body) return function;

@@ -7,6 +7,7 @@
 #include "ir/fold_ops.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "passes/tir/loop/vectorize_mask.h"
 #include "support/diag_ids.h"
 
 // ---- Lanes ----
@@ -358,6 +359,9 @@ static bool is_vectorizable(const tvms_vectorizer *v, tvms_tir_opcode opcode) {
 
 static tvms_node *finish_if(tvms_vectorizer *v, tvms_call *call) {
   if (is_vector(call->args.items[0])) {
+    bool native = TVMS_OPTION(v->run, VectorizeLoop, native_functions).number;
+    tvms_node *made = native ? tvms_vectorize_mask_choice(v, call) : NULL;
+    if (made) return made;
     tvms_vectorize_scalarize(v, "the condition of T.if_then_else depends on the loop");
     return &call->head;
   }

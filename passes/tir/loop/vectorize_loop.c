@@ -6,7 +6,8 @@
 // A statement that has no vector form (a condition on the variable, a call of something
 // unknown, a loop with as many steps as the variable says) becomes a serial loop of its own; it
 // may use no variable that became a vector.
-// Where the target has vectors of variable length, a condition `i < n` becomes a mask, and for
+// Where the target has vectors of variable length, a condition `i < n` becomes a mask (with
+// native_functions other conditions of lanes, too), and for
 // RISC-V loops of a fixed extent are cut into such vectors. The body may hold no `while`. With
 // enable_vectorize=false marked loops become serial. TVM: tirx.transform.VectorizeLoop.
 #include "ir/fold_ops.h"
@@ -138,6 +139,10 @@ static tvms_node *branch(tvms_rewriter *r, tvms_node *node) {
   if (!tvms_dtype_is_scalar(condition->dtype)) {
     bool masked = v->machine.masked && !else_case;
     tvms_node *made = masked ? tvms_vectorize_mask(v, then_case, condition) : NULL;
+    if (made) return made;
+    bool native = TVMS_OPTION(v->run, VectorizeLoop, native_functions).number;
+    if (native && !else_case && !serial)
+      made = tvms_vectorize_mask_store(v, then_case, condition);
     if (made) return made;
     serial = true;
     v->reason = "its condition depends on the loop";

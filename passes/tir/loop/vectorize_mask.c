@@ -1,5 +1,5 @@
 // Conditions of vectorized loops as masks of accesses: ramp < limit becomes the predicate of
-// every load and store under it.
+// every load and store under it. For native code other conditions are masks, too, as they stand.
 #include "passes/tir/loop/vectorize_mask.h"
 
 #include "ir/equal.h"
@@ -69,4 +69,125 @@ tvms_node *tvms_vectorize_mask(tvms_vectorizer *vectorizer, tvms_node *node,
   tvms_node *made = tvms_rewrite(&r, node);
   tvms_rewriter_fini(&r);
   return m.seen > 0 && m.seen == m.masked ? made : NULL;
+}
+
+// ---- Conditions as they stand ----
+
+static bool is_vector(const tvms_node *node) {
+  return node->dtype.lanes > 1;
+}
+
+// Is only the last index a vector, of as many lanes as the condition has?
+static bool moves_with(tvms_list indices, const tvms_node *condition) {
+  for (uint32_t i = 0; i + 1 < indices.len; i++) {
+    if (!tvms_dtype_is_scalar(indices.items[i]->dtype)) return false;
+  }
+  return indices.len
+         && indices.items[indices.len - 1]->dtype.lanes == condition->dtype.lanes;
+}
+
+static tvms_node *both(tvms_unit *unit, tvms_node *TVMS_NULLABLE given,
+                       tvms_node *condition) {
+  if (!given) return condition;
+  return tvms_bitwise_new(unit, TVMS_TIR_bitwise_and, given, condition, TVMS_NO_SPAN);
+}
+
+// Vectors are combined by bits, as texts say it.
+static tvms_node *by_bits(tvms_unit *unit, tvms_node *condition) {
+  bool is_and = condition->kind == TVMS_NODE_AND;
+  if (!is_and && condition->kind != TVMS_NODE_OR) return condition;
+  const tvms_binary *parts = tvms_as_binary(condition);
+  return tvms_bitwise_new(unit, is_and ? TVMS_TIR_bitwise_and : TVMS_TIR_bitwise_or,
+                          by_bits(unit, parts->a), by_bits(unit, parts->b),
+                          TVMS_NO_SPAN);
+}
+
+static tvms_node *masked_load(tvms_unit *unit, tvms_node *load, tvms_node *condition) {
+  tvms_node *copy = tvms_node_copy(unit, load);
+  tvms_buffer_load *made = tvms_as_buffer_load(copy);
+  made->predicate = both(unit, made->predicate, condition);
+  return copy;
+}
+
+static const tvms_node *element_of(const tvms_node *node) {
+  return node->kind == TVMS_NODE_BROADCAST ? tvms_as_broadcast(node)->value : node;
+}
+
+static bool is_zero(const tvms_node *node) {
+  if (node->kind == TVMS_NODE_FLOAT_IMM) {
+    double value = tvms_as_float_imm(node)->value;
+    return value == 0 && !__builtin_signbit(value);
+  }
+  return tvms_node_is_int(node, 0);
+}
+
+tvms_node *TVMS_NULLABLE tvms_vectorize_mask_choice(tvms_vectorizer *vectorizer,
+                                                    tvms_call *choice) {
+  tvms_node *condition = choice->args.items[0], *yes = choice->args.items[1];
+  const tvms_node *no = element_of(choice->args.items[2]);
+  bool constant = no->kind == TVMS_NODE_FLOAT_IMM || tvms_node_is_int_imm(no);
+  if (!is_vector(condition) || yes->kind != TVMS_NODE_BUFFER_LOAD || !constant
+      || !moves_with(tvms_as_buffer_load(yes)->indices, condition))
+    return NULL;
+  condition = by_bits(vectorizer->unit, condition);
+  tvms_node *load = masked_load(vectorizer->unit, yes, condition);
+  if (is_zero(no)) return load;
+  tvms_node *other = tvms_vectorize_broadcast(vectorizer, choice->args.items[2],
+                                              condition->dtype.lanes);
+  if (!other) return NULL;
+  return tvms_select_new(vectorizer->unit, condition, load, other, choice->head.span);
+}
+
+// ramp < limit, both constant, which holds in the first lane.
+static bool holds_first(const tvms_node *condition) {
+  if (condition->kind != TVMS_NODE_LT) return false;
+  const tvms_binary *less = tvms_as_binary(condition);
+  const tvms_node *limit = element_of(less->b);
+  if (less->a->kind != TVMS_NODE_RAMP || !tvms_node_is_int_imm(limit)) return false;
+  const tvms_node *first = tvms_as_ramp(less->a)->base;
+  return tvms_node_is_int_imm(first)
+         && tvms_as_int_imm(first)->value < tvms_as_int_imm(limit)->value;
+}
+
+typedef struct {
+  tvms_node *condition;
+  bool fails;  // some lane may fail that is left out
+} covering;
+
+static tvms_node *cover_load(tvms_rewriter *r, tvms_node *node) {
+  covering *c = r->self;
+  if (!is_vector(node)) return node;
+  if (moves_with(tvms_as_buffer_load(node)->indices, c->condition))
+    return masked_load(r->unit, node, c->condition);
+  c->fails = true;
+  return node;
+}
+
+static tvms_node *note_quotient(tvms_rewriter *r, tvms_node *node) {
+  covering *c = r->self;
+  c->fails |= is_vector(node) && !tvms_dtype_is_real(node->dtype);
+  return node;
+}
+
+tvms_node *TVMS_NULLABLE tvms_vectorize_mask_store(tvms_vectorizer *vectorizer,
+                                                   tvms_node *node,
+                                                   tvms_node *condition) {
+  if (node->kind != TVMS_NODE_STORE || !holds_first(condition)
+      || !moves_with(tvms_as_store(node)->indices, condition))
+    return NULL;
+  covering c = {condition, false};
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, vectorizer->unit, &c);
+  r.roles = TVMS_IN(USE);
+  r.leave[TVMS_NODE_BUFFER_LOAD] = cover_load;
+  static const tvms_node_kind quotients[] = {TVMS_NODE_DIV, TVMS_NODE_MOD,
+                                             TVMS_NODE_FLOOR_DIV, TVMS_NODE_FLOOR_MOD};
+  for (size_t i = 0; i < sizeof quotients / sizeof quotients[0]; i++)
+    r.leave[quotients[i]] = note_quotient;
+  tvms_node *copy = tvms_node_copy(vectorizer->unit, tvms_rewrite(&r, node));
+  tvms_rewriter_fini(&r);
+  if (c.fails) return NULL;
+  tvms_store *store = tvms_as_store(copy);
+  store->predicate = both(vectorizer->unit, store->predicate, condition);
+  return copy;
 }

@@ -9,4 +9,17 @@
 tvms_node *TVMS_NULLABLE tvms_vectorize_mask(tvms_vectorizer *vectorizer,
                                              tvms_node *node, tvms_node *condition);
 
+// T.if_then_else of a load under a vector condition: a load with the condition as its mask, whose lanes
+// left out are 0, or are chosen from a constant. NULL: it is another expression. Stock TVM does such steps
+// one by one.
+tvms_node *TVMS_NULLABLE tvms_vectorize_mask_choice(tvms_vectorizer *vectorizer,
+                                                    tvms_call *choice);
+
+// The store `node`, which stands under a vector condition of constants that holds in a lane, with the
+// condition as the mask of the store and of all loads that move with the lanes. NULL: it is another
+// statement, or may fail in a lane that is left out.
+tvms_node *TVMS_NULLABLE tvms_vectorize_mask_store(tvms_vectorizer *vectorizer,
+                                                   tvms_node *node,
+                                                   tvms_node *condition);
+
 #endif
