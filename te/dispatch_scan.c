@@ -81,7 +81,6 @@ tvms_node *tvms_te_cumsum(tvms_te *te, tvms_node *x, const uint32_t *axis,
 static bool describe(tvms_legal *legal, tvms_node_kind kind, const char *block) {
   tvms_te *te = &legal->te;
   tvms_dtype dtype = tvms_legal_result_dtype(legal);
-  if (tvms_dtype_is_bool(dtype)) return false;
   scan s = {.te = te, .kind = kind};
   s.exclusive = tvms_attr_bool(legal->call, TVMS_ATTR_scan_exclusive);
   s.data = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));

@@ -124,8 +124,11 @@ static const char *divide(c_emitter *e, const tvms_node *node, const char *a,
 
 static const char *int_arithmetic(c_emitter *e, const tvms_node *node, const char *a,
                                   const char *b, const char *whole_b) {
-  const char *sign = node->kind == TVMS_NODE_ADD   ? "+"
-                     : node->kind == TVMS_NODE_SUB ? "-"
+  // A sum of truths is true if it is not zero, as in the interpreter.
+  bool truth = tvms_dtype_is_bool(node->dtype);
+  const char *sign = node->kind == TVMS_NODE_ADD   ? truth ? "|" : "+"
+                     : node->kind == TVMS_NODE_SUB ? truth ? "^" : "-"
+                     : truth                       ? "&"
                                                    : "*";
   tvms_dtype scalar = tvms_dtype_with_lanes(node->dtype, 1);
   const char *type = tvms_c_type(e, scalar, node->span);

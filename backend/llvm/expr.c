@@ -199,9 +199,21 @@ static LLVMValueRef divide(emitter *e, const tvms_node *node, LLVMValueRef a,
 
 // ---- Arithmetic and comparison ----
 
+// A sum of truths is true if it is not zero, as in the interpreter and in C.
+static LLVMValueRef bool_arithmetic(emitter *e, const tvms_node *node, LLVMValueRef a,
+                                    LLVMValueRef b) {
+  switch ((int)node->kind) {
+  case TVMS_NODE_ADD: return LLVMBuildOr(e->builder, a, b, "");
+  case TVMS_NODE_SUB: return LLVMBuildXor(e->builder, a, b, "");
+  case TVMS_NODE_MUL: return LLVMBuildAnd(e->builder, a, b, "");
+  default: return divide(e, node, a, b);
+  }
+}
+
 static LLVMValueRef int_arithmetic(emitter *e, const tvms_node *node, LLVMValueRef a,
                                    LLVMValueRef b) {
   LLVMBuilderRef builder = e->builder;
+  if (tvms_dtype_is_bool(node->dtype)) return bool_arithmetic(e, node, a, b);
   bool exact = e->in_index && node->dtype.code == TVMS_INT && node->dtype.bits >= 32;
   switch ((int)node->kind) {
   case TVMS_NODE_ADD:

@@ -108,6 +108,12 @@ class Text(unittest.TestCase):
                     kind = KINDS[dtype]
                     self.agree(elementwise(expression, dtype, dtype, dtype), *[(kind, (64,))] * 3)
 
+    def test_truths(self):
+        for sign in "+-*":
+            expression = f'T.Cast("int32", (A[i] < B[i]) {sign} (A[i] < T.int32(3)))'
+            with self.subTest(expression=expression):
+                self.agree(elementwise(expression, "int32", "int32", "int32"), *[(KINDS["int32"], (64,))] * 3)
+
     def test_reals(self):
         for dtype in ("float16", "float32", "float64"):
             for expression in ("A[i] * B[i] + A[i]", "A[i] / B[i] - A[i]", "T.min(A[i], B[i]) + T.max(B[i], A[i])",
