@@ -14,9 +14,19 @@ static bool is_of_python(tvms_eval_value value) {
   return value.kind == TVMS_EVAL_UNKNOWN && value.flags & TVMS_EVAL_OF_PYTHON;
 }
 
+static bool is_settled(tvms_eval_value value) {
+  if (value.kind == TVMS_EVAL_UNKNOWN) return is_of_python(value) && value.as.i == 0;
+  bool settled = true;
+  bool many = tvms_eval_value_is_sequence(value);
+  for (uint32_t i = 0; many && settled && i < value.len; i++) {
+    settled = is_settled(value.as.items[i]);
+  }
+  return settled;
+}
+
 tvms_eval_value tvms_eval_assume_of_python(tvms_reader *reader, tvms_eval_value value) {
   if (value.kind == TVMS_EVAL_UNKNOWN) return TVMS_UNKNOWN_OF_PYTHON;
-  if (!tvms_eval_value_is_sequence(value)) return value;
+  if (is_settled(value)) return value;
   value.as.items = tvms_eval_keep_items(reader, value.as.items, value.len);
   for (uint32_t i = 0; i < value.len; i++)
     value.as.items[i] = tvms_eval_assume_of_python(reader, value.as.items[i]);

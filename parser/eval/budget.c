@@ -35,6 +35,11 @@ bool tvms_eval_may_take(tvms_reader *reader, uint64_t bytes, tvms_ref ref) {
   return bytes < tvms_eval_room(reader) || refuse(reader, ref);
 }
 
+bool tvms_eval_may_hold(tvms_reader *reader, tvms_eval_value value, tvms_ref ref) {
+  uint64_t most = reader->budget.most_bytes / sizeof value;
+  return tvms_eval_value_parts(value) <= most || refuse(reader, ref);
+}
+
 bool tvms_eval_count_steps(tvms_reader *reader, uint64_t steps, tvms_ref ref) {
   tvms_context *context = reader->context;
   context->steps += steps;

@@ -20,6 +20,11 @@ TVMS_NODISCARD bool tvms_eval_count_steps(tvms_reader *reader, uint64_t steps,
 TVMS_NODISCARD bool tvms_eval_may_take(tvms_reader *reader, uint64_t bytes,
                                        tvms_ref ref);
 
+// True if `value` holds no more than values may take, were there a copy of each part wherever
+// it stands. The report is that of tvms_eval_count_step.
+TVMS_NODISCARD bool tvms_eval_may_hold(tvms_reader *reader, tvms_eval_value value,
+                                       tvms_ref ref);
+
 // Bytes that values may still take.
 uint64_t tvms_eval_room(const tvms_reader *reader);
 

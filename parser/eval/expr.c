@@ -7,6 +7,7 @@
 
 #include "grammar/literal_values.h"
 #include "parser/eval/attribute.h"
+#include "parser/eval/budget.h"
 #include "parser/eval/builtin.h"
 #include "parser/eval/call.h"
 #include "parser/eval/class.h"
@@ -43,6 +44,7 @@ static tvms_eval_value eval_deeper(tvms_reader *reader, tvms_ref expr, bool oper
   }
   tvms_eval_value value = eval_node(reader, expr, operand);
   tvms_memory_leave(memory);
+  if (!tvms_eval_may_hold(reader, value, expr)) return TVMS_UNKNOWN;
   // Python knows the value of a name and its parts; what else is unknown is a result.
   if (value.kind == TVMS_EVAL_UNKNOWN && !is_part_of_name(reader, expr))
     return TVMS_UNKNOWN;

@@ -12,7 +12,8 @@
 // - `kind` alone says which member of `as` is valid; its table names it. `len` counts the
 //   items, or the bytes of a text; it is 0 for other members, but for kinds whose room says
 //   otherwise. `spare` belongs to the room of the kind; two values are never told apart by it
-//   outside of that room.
+//   outside of that room. Of tuples, lists, sets and dicts it is how much they hold
+//   (tvms_eval_value_parts).
 // - `flags` belong to kinds, too (see below). But for LARGE they say how a value was made and
 //   not what it is: equality does not look at them, and whatever is built from it has none.
 // - A value is copied freely: 16 bytes, and what it points to does not change once it is
@@ -150,10 +151,13 @@ static inline tvms_eval_value tvms_eval_value_node(tvms_node *TVMS_NULLABLE node
   if (!node) return TVMS_UNKNOWN;
   return (tvms_eval_value){.kind = TVMS_EVAL_NODE, .as.node = node};
 }
-static inline tvms_eval_value
-tvms_eval_value_items(unsigned kind, tvms_eval_value *items, uint32_t len) {
-  return (tvms_eval_value){.kind = (uint8_t)kind, .len = len, .as.items = items};
-}
+// `items`, which are filled in, as a value of one of the kinds that have items.
+tvms_eval_value tvms_eval_value_items(unsigned kind, tvms_eval_value *items,
+                                      uint32_t len);
+// How many values there are in `value`, those in its items and itself included, as often as
+// they stand there: 2**61 and more after 60 lines of `X = (X, X)`. About as many: exact up to
+// 2048, then to three digits.
+uint64_t tvms_eval_value_parts(tvms_eval_value value);
 static inline bool tvms_eval_value_is(tvms_eval_value value, unsigned kind) {
   return value.kind == kind;
 }

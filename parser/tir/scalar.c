@@ -144,18 +144,26 @@ static bool names_tensor_map(tvms_eval_value value) {
          || tvms_eval_value_is_exactly(value, "cuTensorMap");
 }
 
+// What a pointer points to. T.Ptr(T.float32), T.Ptr(T.void): if `named`, the name of the type
+// is enough.
+static bool read_pointee(tvms_reader *reader, const tvms_call_args *call, bool named,
+                         tvms_dtype *element) {
+  tvms_eval_value value = call->args[0];
+  if (!named) return tvms_eval_to_dtype(reader, value, call->refs[0], element);
+  if (value.kind == TVMS_EVAL_CALLABLE && value.as.row->name == TVMS_SYM_void) {
+    *element = (tvms_dtype){0};
+    return true;
+  }
+  return tvms_eval_to_named_dtype(reader, value, call->refs[0], element);
+}
+
 static tvms_eval_value pointer(tvms_reader *reader, const tvms_call_args *call,
                                bool named) {
   tvms_eval_value scope_value = tvms_args_get(reader, call, TVMS_SYM_storage_scope);
   tvms_dtype element = {0};
   tvms_sym scope = 0;
   bool typed = call->args[0].kind != TVMS_EVAL_NONE;
-  bool sound =
-      !typed
-      || (named
-              ? tvms_eval_to_named_dtype(reader, call->args[0], call->refs[0], &element)
-              : tvms_eval_to_dtype(reader, call->args[0], call->refs[0], &element));
-  if (!sound) return TVMS_UNKNOWN;
+  if (typed && !read_pointee(reader, call, named, &element)) return TVMS_UNKNOWN;
   if (tvms_dtype_is_handle(element)
       && !tvms_release_has(reader->dialect, TVMS_FACT_buffers_hold_pointers)) {
     tvms_eval_report_wrong_type(reader, call->refs[0], "the element type of a pointer",
@@ -192,7 +200,6 @@ tvms_eval_value tvms_call_ptr(tvms_reader *reader, const tvms_call_args *call) {
   return pointer(reader, call, false);
 }
 
-// T.Ptr(T.float32): the name of the element's type is enough.
 tvms_eval_value tvms_call_Ptr(tvms_reader *reader, const tvms_call_args *call) {
   return pointer(reader, call, true);
 }
