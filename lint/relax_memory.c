@@ -1,8 +1,8 @@
 // Memory that two values share, by what a call promises or where tensors lie in a storage.
 //
 // *In place.* What R.call_tir_inplace is given for an output is overwritten, so its old value is
-// gone behind the call; later uses see the new one. Copies of a variable are the same memory. What
-// one branch overwrites does not concern the other one, and nothing is said behind the `if`.
+// gone behind the call; later uses see the new one. Copies of a variable are the same memory, and
+// so is what is taken out of a tuple; the tuple is used where any of it is. What one branch overwrites does not concern the other one, and nothing is said behind the `if`.
 //
 // *Storage.* A tensor lives from its first use to its last one. Two tensors of one storage whose
 // bytes meet must not live at the same time: the second one overwrites the first. Uses in a branch
@@ -30,8 +30,9 @@ void tvms_lint_note_call(tvms_lint_calls *calls, const tvms_node *call) {
 }
 
 typedef struct {
-  const tvms_node *call;  // that overwrote it; NULL: none
-  const tvms_node *root;  // the variable that it is a copy of; NULL: itself
+  const tvms_node *call;   // that overwrote it; NULL: none
+  const tvms_node *root;   // the variable that it is a copy of; NULL: itself
+  const tvms_node *tuple;  // that was bound to it; NULL: none
 } variable;
 
 typedef struct {
@@ -63,11 +64,31 @@ static const tvms_node *root_of(const search *s, const tvms_node *var) {
   return root ? root : var;
 }
 
+// The tuple that a variable stands for.
+static const tvms_tuple *TVMS_NULLABLE tuple_of(const search *s, const tvms_node *var) {
+  if (var->kind != TVMS_NODE_VAR || var->id >= s->count) return NULL;
+  const tvms_node *tuple = s->vars[root_of(s, var)->id].tuple;
+  return tuple ? tvms_as_tuple(tuple) : NULL;
+}
+
+// The variable at the place that `node` takes out of a tuple; NULL if that is not known.
+static const tvms_node *TVMS_NULLABLE item_of(const search *s, const tvms_node *node) {
+  if (node->kind != TVMS_NODE_TUPLE_GET_ITEM) return NULL;
+  const tvms_tuple_get_item *get = tvms_as_tuple_get_item(node);
+  const tvms_tuple *tuple = tuple_of(s, get->tuple);
+  if (!tuple || get->index < 0 || get->index >= tuple->fields.len) return NULL;
+  const tvms_node *item = tuple->fields.items[get->index];
+  return item->kind == TVMS_NODE_VAR && item->id < s->count ? item : NULL;
+}
+
 // A copy is the same memory.
 static void note_copy(search *s, const tvms_node *node) {
   const tvms_var_binding *binding = tvms_as_var_binding(node);
-  if (binding->value->kind == TVMS_NODE_VAR)
-    s->vars[binding->var->id].root = root_of(s, binding->value);
+  variable *made = &s->vars[binding->var->id];
+  const tvms_node *item = item_of(s, binding->value);
+  if (item || binding->value->kind == TVMS_NODE_VAR)
+    made->root = root_of(s, item ? item : binding->value);
+  if (binding->value->kind == TVMS_NODE_TUPLE) made->tuple = binding->value;
 }
 
 // ---- In place ----
@@ -105,13 +126,23 @@ static tvms_span place_of(const search *s, const char *name) {
   return s->using;
 }
 
-static void use_after(search *s, const tvms_node *var) {
+// `var`, or what it holds at some place, is used where the text says `said`.
+static void use_after(search *s, const tvms_node *var, const tvms_node *said) {
   variable *known = &s->vars[root_of(s, var)->id];
+  const tvms_tuple *tuple = tuple_of(s, var);
+  for (uint32_t i = 0; tuple && i < tuple->fields.len; i++) {
+    const tvms_node *field = tuple->fields.items[i];
+    if (field->kind == TVMS_NODE_VAR && field->id < s->count && !tuple_of(s, field))
+      use_after(s, field, said);
+  }
   if (!known->call) return;
   tvms_diags *diags = &s->lint->context->diags;
-  const char *name = name_of(s, var);
-  tvms_diag *diag =
-      tvms_diag_report(diags, TVMS_D_inplace_used_later, place_of(s, name), name);
+  const char *name = name_of(s, said);
+  tvms_span place = place_of(s, name);
+  // What is used without a name of its own is called by that of the memory.
+  bool named = place.begin != s->using.begin || place.end != s->using.end;
+  if (!named) name = name_of(s, root_of(s, var));
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_inplace_used_later, place, name);
   tvms_diag_note(diags, diag, known->call->span, "this call overwrites it");
   known->call = NULL;
 }
@@ -131,8 +162,12 @@ static tvms_walk_step enter(void *self, tvms_node *node, tvms_field_role role) {
   case TVMS_NODE_SEQ_EXPR: tvms_vec_push(s->memory, &s->scopes, s->gone.len); break;
   case TVMS_NODE_CALL: return is_kill(node) ? TVMS_WALK_SKIP : TVMS_WALK_ON;
   case TVMS_NODE_VAR:
-    if (role == TVMS_ROLE_USE && node->id < s->count) use_after(s, node);
+    if (role == TVMS_ROLE_USE && node->id < s->count) use_after(s, node, node);
     break;
+  case TVMS_NODE_VAR_BINDING:
+    if (!item_of(s, tvms_as_var_binding(node)->value)) break;
+    note_copy(s, node);
+    return TVMS_WALK_SKIP;
   default: break;
   }
   return TVMS_WALK_ON;
