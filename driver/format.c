@@ -23,8 +23,10 @@ typedef struct {
   const tvms_surface *surface;
   tvms_format_options options;
   tvms_strbuf *text;  // what is written so far
-  uint32_t comment;   // first one that is_off has not seen
-  bool off;           // what it has seen says so
+  const tvms_refs *definitions;
+  bool *off;         // of each definition: a comment keeps it as it is
+  uint32_t comment;  // first one that find_off has not seen
+  uint32_t found;    // definitions that it has seen
 } python_file;
 
 // The lines of a definition and their indentation; false if other statements share them or
@@ -49,21 +51,50 @@ static bool lines_of(const tvms_source *source, tvms_span span,
   return definition->indent % STEP == 0;
 }
 
-// True if the last `# fmt: off` before a definition is not taken back. Asked from the first
-// definition to the last.
-static bool is_off(python_file *file, uint32_t begin) {
+// What comments in front of a statement and behind `after` say of the rest of its block, in
+// whose column they stand. `off` is what was said before.
+static bool is_off_from(python_file *file, uint32_t after, tvms_span statement,
+                        bool off) {
   const tvms_surface *surface = file->surface;
+  uint32_t column = tvms_source_indent(file->source, statement.begin);
   for (; file->comment < surface->comment_count; file->comment++) {
     const tvms_comment *comment = &surface->comments[file->comment];
-    if (comment->begin >= begin) break;
-    if (!comment->own_line) continue;
+    if (comment->begin >= statement.begin) break;
+    bool counts = comment->own_line && comment->begin >= after
+                  && tvms_source_indent(file->source, comment->begin) == column;
+    if (!counts) continue;
     const char *text = surface->source->text + comment->begin;
     tvms_format_directive what =
         tvms_format_directive_of(text, comment->end - comment->begin);
-    if (what == TVMS_DIRECTIVE_OFF) file->off = true;
-    if (what == TVMS_DIRECTIVE_ON) file->off = false;
+    if (what == TVMS_DIRECTIVE_OFF) off = true;
+    if (what == TVMS_DIRECTIVE_ON) off = false;
   }
-  return file->off;
+  return off;
+}
+
+// Finds the definitions that stand behind a `# fmt: off` of their block that is not taken back
+// there. `around`: one of a block around it holds.
+static void find_off(python_file *file, tvms_ref body, bool around) {
+  const tvms_surface *surface = file->surface;
+  tvms_memory *memory = &surface->context->memory;
+  if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
+  uint32_t after = 0;
+  bool off = false;
+  tvms_surface_each(surface, ref, body) {
+    tvms_span span = tvms_surface_span(surface, ref);
+    off = is_off_from(file, after, span, off);
+    after = span.end;
+    if (file->found == file->definitions->len) break;
+    if (file->definitions->items[file->found] == ref) {
+      file->off[file->found++] |= around || off;
+      continue;
+    }
+    tvms_ref bodies[2];
+    tvms_surface_bodies(surface, ref, bodies);
+    find_off(file, bodies[0], around || off);
+    find_off(file, bodies[1], around || off);
+  }
+  tvms_memory_leave(memory);
 }
 
 // Appends the lines of one definition, laid out. False, with nothing appended, if they
@@ -78,15 +109,16 @@ static bool put_formatted(tvms_context *context, const python_file *file,
   return status == TVMS_OK;
 }
 
-static tvms_status format_definitions(tvms_context *context, python_file *file,
-                                      const tvms_refs *definitions) {
+static tvms_status format_definitions(tvms_context *context, python_file *file) {
+  const tvms_refs *definitions = file->definitions;
   tvms_status status = TVMS_OK;
   uint32_t done = 0;
+  find_off(file, file->surface->body, false);
   for (uint32_t i = 0; i < definitions->len; i++) {
     tvms_span span = tvms_surface_span(file->surface, definitions->items[i]);
     tvms_format_definition definition = {.statement = definitions->items[i]};
     if (!lines_of(file->source, span, &definition)) continue;
-    if (is_off(file, definition.lines.begin)) continue;
+    if (file->off[i]) continue;
     tvms_strbuf_add(file->text, file->source->text + done,
                     definition.lines.begin - done);
     done = definition.lines.begin;
@@ -101,30 +133,40 @@ static tvms_status format_definitions(tvms_context *context, python_file *file,
   return status;
 }
 
-// Drops what was reported of the Python around the definitions.
-static void keep_findings_in(tvms_context *context, const tvms_surface *surface,
-                             const tvms_refs *definitions) {
-  tvms_spans spans = {0};
-  for (uint32_t i = 0; i < definitions->len; i++) {
-    tvms_vec_push(&context->memory, &spans,
-                  tvms_surface_span(surface, definitions->items[i]));
+// What was not understood of another package's definitions is left as it is, and nothing is
+// said of it.
+static void skip_mistakes(python_file *file) {
+  const tvms_diags *diags = &file->surface->context->diags;
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    for (uint32_t i = 0; i < file->definitions->len; i++) {
+      tvms_span span = tvms_surface_span(file->surface, file->definitions->items[i]);
+      if (span.begin <= diag->span.begin && diag->span.begin < span.end)
+        file->off[i] = true;
+    }
   }
-  tvms_diags_keep_in(&context->diags, spans.items, spans.len);
-  tvms_vec_fini(&context->memory, &spans);
 }
 
 static tvms_status format_python(tvms_context *context, tvms_source *source,
                                  tvms_surface *surface, tvms_format_options options,
                                  tvms_strbuf *text) {
   tvms_refs definitions = {0};
-  tvms_python_file_statements(surface, &definitions);
-  keep_findings_in(context, surface, &definitions);
-  python_file file = {
-      .source = source, .surface = surface, .options = options, .text = text};
+  tvms_spans own = {0};
+  tvms_python_file_kin(surface, &definitions);
+  tvms_python_file_definitions(surface, &own);
+  python_file file = {.source = source,
+                      .surface = surface,
+                      .options = options,
+                      .text = text,
+                      .definitions = &definitions};
+  file.off = tvms_arena_array(&context->scratch, bool, definitions.len);
+  memset(file.off, 0, definitions.len * sizeof *file.off);
+  skip_mistakes(&file);
+  // And what was reported of the Python around the definitions is dropped.
+  tvms_diags_keep_in(&context->diags, own.items, own.len);
   tvms_strbuf_grow(text, source->size + source->size / 4 + 64);
-  tvms_status status = context->diags.errors
-                           ? TVMS_FOUND_ERRORS
-                           : format_definitions(context, &file, &definitions);
+  tvms_status status =
+      context->diags.errors ? TVMS_FOUND_ERRORS : format_definitions(context, &file);
+  tvms_vec_fini(&context->memory, &own);
   tvms_vec_fini(&context->memory, &definitions);
   return status;
 }

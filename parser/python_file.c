@@ -25,6 +25,7 @@ typedef struct {
   const tvms_surface *surface;
   tvms_memory *memory;
   TVMS_VEC(alias) aliases;
+  bool kin;  // those of other packages, too
   tvms_refs *found;
 } finder;
 
@@ -177,6 +178,13 @@ static bool is_misspelt_maker(const finder *f, tvms_sym name) {
   return strlen(text) >= SHORTEST && tvms_diag_nearest_name(text, names, count) != NULL;
 }
 
+// `@T.prim_func` and `@T.macro`, where `T` was imported from whatever package.
+static bool is_kin(const finder *f, const tvms_surf *root, tvms_sym made_by) {
+  bool maker = made_by == TVMS_SYM_prim_func
+               || (made_by == TVMS_SYM_macro && root->a == TVMS_SYM_T);
+  return maker && alias_of(f, root->a);
+}
+
 static bool is_script(const finder *f, tvms_ref definition) {
   tvms_ref last = 0;
   tvms_surface_each(f->surface, ref,
@@ -197,7 +205,7 @@ static bool is_script(const finder *f, tvms_ref definition) {
     root = tvms_surface_at(f->surface, root)->a;
   const tvms_surf *base = tvms_surface_at(f->surface, root);
   if (base->kind != TVMS_SURF_NAME || (misspelt && !alias_of(f, base->a))) return false;
-  return is_of_script(f, root, last);
+  return is_of_script(f, root, last) || (f->kin && dotted && is_kin(f, base, made_by));
 }
 
 static void find_in(finder *f, tvms_ref body) {
@@ -217,8 +225,11 @@ static void find_in(finder *f, tvms_ref body) {
   tvms_memory_leave(f->memory);
 }
 
-void tvms_python_file_statements(const tvms_surface *surface, tvms_refs *refs) {
-  finder f = {.surface = surface, .memory = &surface->context->memory, .found = refs};
+static void find(const tvms_surface *surface, bool kin, tvms_refs *refs) {
+  finder f = {.surface = surface,
+              .memory = &surface->context->memory,
+              .kin = kin,
+              .found = refs};
   for (tvms_ref ref = 1; ref < surface->count; ref++) {
     const tvms_surf *node = tvms_surface_at(surface, ref);
     if (node->kind == TVMS_SURF_IMPORT || node->kind == TVMS_SURF_IMPORT_FROM)
@@ -228,6 +239,14 @@ void tvms_python_file_statements(const tvms_surface *surface, tvms_refs *refs) {
   }
   find_in(&f, surface->body);
   tvms_vec_fini(f.memory, &f.aliases);
+}
+
+void tvms_python_file_statements(const tvms_surface *surface, tvms_refs *refs) {
+  find(surface, false, refs);
+}
+
+void tvms_python_file_kin(const tvms_surface *surface, tvms_refs *refs) {
+  find(surface, true, refs);
 }
 
 void tvms_python_file_definitions(const tvms_surface *surface, tvms_spans *spans) {

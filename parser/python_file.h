@@ -54,6 +54,10 @@ typedef TVMS_VEC(tvms_ref) tvms_refs;
 // room lives in the memory of the context.
 void tvms_python_file_statements(const tvms_surface *surface, tvms_refs *refs);
 
+// The same and besides, functions under a `prim_func` or a `T.macro` of another package, as
+// tilelang has them: written the same way, and nothing that TVM reads.
+void tvms_python_file_kin(const tvms_surface *surface, tvms_refs *refs);
+
 // False if a file has no such definition for certain, which is told without parsing it.
 bool tvms_python_file_may_have_script(const tvms_context *context,
                                       const tvms_source *source);

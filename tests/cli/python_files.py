@@ -99,6 +99,29 @@ class PythonFiles(unittest.TestCase):
                 p = tvms("fmt", self.file(HEAD + text))
                 self.assertEqual((p.stdout.decode(), p.returncode), (HEAD + text, 0))
 
+    def test_a_comment_that_keeps_text_holds_in_its_block(self):
+        bad, good = "@T.prim_func\ndef f(a : T.int32) :\n    T.evaluate( a )\n", "@T.prim_func\ndef f(a: T.int32):\n    T.evaluate(a)\n"
+        inner, laid = bad.replace("@", "    @").replace("\n", "\n    ").rstrip(" "), good.replace("@", "    @").replace("\n", "\n    ").rstrip(" ")
+        for what, text, result in (("to its end", "def g():\n    # fmt: off\n" + inner + "\n" + inner + "\n\n" + bad, "def g():\n    # fmt: off\n" + inner + "\n" + inner + "\n\n" + good),
+                                   ("and blocks in it", "# fmt: off\ndef g():\n    # fmt: on\n" + inner + "\n\n" + bad, None),
+                                   ("up to the other one", "def g():\n    # fmt: off\n" + inner + "    # fmt: on\n" + inner, "def g():\n    # fmt: off\n" + inner + "    # fmt: on\n" + laid)):
+            with self.subTest(what=what):
+                p = tvms("fmt", self.file(HEAD + text))
+                self.assertEqual((p.stdout.decode(), p.returncode), (HEAD + (result or text), 0))
+
+    def test_kernels_of_other_packages_are_laid_out_and_not_read(self):
+        head = "import elsewhere.language as T\n\n\n"
+        bad = head + "@T.prim_func\ndef f(a : T.Tensor((4,), 'f8')) :\n    T.copy( a )\n\n\n@T.macro\ndef g( a ):\n    return  a\n\n\n@T.jit\ndef h( a ):\n    return  a\n"
+        good = head + '@T.prim_func\ndef f(a: T.Tensor((4,), "f8")):\n    T.copy(a)\n\n\n@T.macro\ndef g(a):\n    return a\n\n\n@T.jit\ndef h( a ):\n    return  a\n'
+        p = tvms("fmt", self.file(bad))
+        self.assertEqual((p.stdout.decode(), p.stderr, p.returncode), (good, b"", 0))
+        p = tvms("check", self.file(bad))
+        self.assertEqual((p.stderr, p.returncode), (b"tvms: no TVMScript found in 1 file\n", 0))
+        # What is not understood stays.
+        unknown = bad.replace("    T.copy( a )", "    try:\n        T.copy( a )\n    finally:\n        pass")
+        p = tvms("fmt", self.file(unknown))
+        self.assertEqual((p.stdout.decode().count("T.copy( a )"), p.stdout.decode().count("def g(a):"), p.stderr, p.returncode), (1, 1, b"", 0))
+
     def test_mistakes_in_definitions_are_found_and_no_others(self):
         p = tvms("check", "-q", self.file(BAD))
         self.assertEqual((p.returncode, p.stderr), (0, b""))
@@ -706,7 +729,9 @@ def f(x: R.Tensor(("n", 4), "float32")):
     SCRIPT = "\n@T.prim_func\ndef f(A: T.Buffer((N,), \"float32\")):\n    A[0] = T.float32(0)\n"
     LARGE = (("join", '"\\n".join(f"{i} a 0.5 1" for i in range(1, 110001))'),
              ("list", "[[j for j in range(1000)] for i in range(10000)]"),
-             ("repetition", "[0] * (1 << 24)"))
+             ("repetition", "[0] * (1 << 24)"),
+             ("a list in a list in a list", "[1]" + "; X = [X, X]" * 60),
+             ("a tuple of an unknown", "(what(),)" + "; X = (X, X, *X)[:3]" * 60))
 
     def assert_silent_and_small(self, text, megabytes, least):
         status, said, memory = memory_of("check", "-q", self.file(text))
