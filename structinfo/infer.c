@@ -58,11 +58,23 @@ tvms_node *TVMS_NULLABLE tvms_infer_call(tvms_inference *in) {
   return tvms_infer_function_call(in);
 }
 
+// The function itself tells for a name that a pass made, whose type nothing says.
+static bool named_is_pure(const tvms_module *TVMS_NULLABLE module,
+                          const tvms_node *callee) {
+  if (!module || callee->kind != TVMS_NODE_GLOBAL_VAR) return false;
+  const tvms_member *member =
+      tvms_module_find(module, tvms_as_global_var(callee)->name);
+  const tvms_node *function = member ? member->function : NULL;
+  return function && function->kind == TVMS_NODE_FUNCTION
+         && (function->flags & TVMS_FLAG_PURE);
+}
+
 bool tvms_infer_call_is_pure(const tvms_module *module, const tvms_call *call) {
   tvms_opcode op = tvms_op_called(&call->head);
   if (op != TVMS_R_NONE) return tvms_op_of(op)->pure;
   const tvms_prim_func *func = tvms_infer_called_prim_func(module, call->callee);
   if (func) return tvms_purity_of_prim_func(&module->context->memory, func);
   const tvms_node *type = call->callee->sinfo;
-  return type && type->kind == TVMS_NODE_SINFO_FUNC && (type->flags & TVMS_FLAG_PURE);
+  if (!type) return named_is_pure(module, call->callee);
+  return type->kind == TVMS_NODE_SINFO_FUNC && (type->flags & TVMS_FLAG_PURE);
 }

@@ -28,7 +28,7 @@ typedef tvms_node *TVMS_NULLABLE tvms_infer_fn(tvms_inference *in);
 tvms_node *TVMS_NULLABLE tvms_infer_call(tvms_inference *in);
 
 // True if calling this has no effect beyond its result: by operator, by the body of a PrimFunc
-// of the module, or by function type.
+// of the module, by function type, or, where a name has none, by the function of the module.
 bool tvms_infer_call_is_pure(const tvms_module *TVMS_NULLABLE module,
                              const tvms_call *call);
 
