@@ -411,8 +411,7 @@ static void split_rows(tvms_chain *chain, uint32_t at) {
   tvms_stage *stage = &chain->stages[at];
   for (uint32_t i = 0; i < at && !has_sums(stage); i++) {
     const tvms_stage *from = &chain->stages[i];
-    if (has_sums(from)
-        && tvms_cpu_split_rows(chain->unit, stage, from->store->buffer))
+    if (has_sums(from) && tvms_cpu_split_rows(chain->unit, stage, from->store->buffer))
       return;
   }
 }

@@ -236,8 +236,8 @@ static tvms_node *index_at(const search *s, bool last) {
     tvms_node *at = tvms_int_imm_new(s->t->unit, axis->var->dtype, 0, TVMS_NO_SPAN);
     if (last) {
       tvms_node *one = tvms_int_imm_new(s->t->unit, axis->var->dtype, 1, TVMS_NO_SPAN);
-      at = tvms_build_binary(s->t->unit, TVMS_NODE_SUB, axis->extent, one,
-                             TVMS_NO_SPAN);
+      at =
+          tvms_build_binary(s->t->unit, TVMS_NODE_SUB, axis->extent, one, TVMS_NO_SPAN);
     }
     index = tvms_substitute_one(s->t->unit, index, axis->var, at);
   }
@@ -267,13 +267,12 @@ static void write_search(const search *s, tvms_node *parts[TVMS_MOST_PARTS]) {
   const tuple *t = s->t;
   tvms_node *places[2];
   for (uint32_t i = 0; i < 2; i++)
-    places[i] = tvms_buffer_load_new(t->unit, t->stores[i]->buffer,
-                                     t->stores[i]->indices.items,
-                                     t->stores[i]->indices.len, NULL, TVMS_NO_SPAN);
+    places[i] =
+        tvms_buffer_load_new(t->unit, t->stores[i]->buffer, t->stores[i]->indices.items,
+                             t->stores[i]->indices.len, NULL, TVMS_NO_SPAN);
   tvms_node *found = places[s->value], *step = places[s->step];
   tvms_node_kind better = s->greatest ? TVMS_NODE_MAX : TVMS_NODE_MIN;
-  parts[0] =
-      part(t, s->value, build(s, better, found, s->element), t->inits[s->value]);
+  parts[0] = part(t, s->value, build(s, better, found, s->element), t->inits[s->value]);
   tvms_node *began = build(s, TVMS_NODE_EQ, found, t->inits[s->value]);
   tvms_node *none = index_at(s, !s->last), *first_step = t->inits[s->step];
   if (!tvms_node_same_expr(none, first_step))
