@@ -89,6 +89,7 @@ quarter = (pi / 4 * mpf("1.003")) ** 2
 ROWS = [
     # name, target, weight, powers, interval, double
     ("exp", lambda r: exp(r) - 1 - r, lambda r: exp(-r), range(2, 7), -half_ln2, half_ln2, False),
+    ("exp_short", lambda r: (exp(r) - 1) / r, lambda r: sqrt(r ** 2 + mpf("1e-4")) * (3 - tanh(12 * r)) / 4, range(0, 5), -half_ln2, half_ln2, False),
     ("exp2", lambda r: mpf(2) ** r - 1, lambda r: mpf(2) ** -r, range(1, 7), mpf("-0.5005"), mpf("0.5005"), False),
     ("log", lambda f: (log(1 + f) - f) / f ** 2, lambda f: sqrt(f ** 2 + mpf("0.01")) * f / log(1 + f), range(0, 10), low_f, high_f, False),
     ("tanh", lambda t: (tanh(sqrt(t)) / sqrt(t) - 1) / t, lambda t: t * sqrt(t) / tanh(sqrt(t)), range(0, 5),

@@ -34,6 +34,12 @@ static tvms_node *exp_of_rest(vector_steps *s, tvms_node *r) {
   return fused(s, fused(s, p, r, one), r, one);
 }
 
+// exp(r) times a power of two, a step less, with 1.1 units in the last place more of error.
+static tvms_node *short_exp(vector_steps *s, tvms_node *r, double scale) {
+  tvms_node *p = tvms_vector_polynomial_times(s, POLYNOMIAL_exp_short, r, scale);
+  return fused(s, p, r, number(s, scale));
+}
+
 // 2^n times what `more` adds to the exponent; n stands in the low bits.
 static tvms_node *power_of_two(vector_steps *s, tvms_node *bits, tvms_node *more) {
   return of_bits(s, add(s, shift_left(s, bits, EXPONENT), more));
@@ -55,9 +61,8 @@ tvms_node *tvms_vector_exp(vector_steps *s, tvms_node *const *x) {
   tvms_node *y = keep(s, "y", at_most(s, 89, at_least(s, -104, x[0])));
   tvms_node *t =
       keep(s, "t", fused(s, y, number(s, LOG2_E), number(s, TVMS_VECTOR_ROUNDER)));
-  tvms_node *n = nearest(s, t);
-  tvms_node *r = keep(s, "r", rest(s, y, n, LN2));
-  return tvms_vector_scale(s, exp_of_rest(s, r), bits_of(s, t),
+  tvms_node *r = keep(s, "r", rest(s, y, nearest(s, t), LN2));
+  return tvms_vector_scale(s, short_exp(s, r, 1), bits_of(s, t),
                            less(s, y, number(s, 0)));
 }
 
@@ -67,7 +72,7 @@ tvms_node *tvms_vector_exp_below(vector_steps *s, tvms_node *x) {
       keep(s, "t", fused(s, y, number(s, LOG2_E), number(s, TVMS_VECTOR_ROUNDER)));
   tvms_node *r = keep(s, "r", rest(s, y, nearest(s, t), LN2));
   tvms_node *power = power_of_two(s, bits_of(s, t), whole(s, exponent(64)));
-  return mul(s, mul(s, exp_of_rest(s, r), power), number(s, LEAST));
+  return mul(s, short_exp(s, r, LEAST), power);
 }
 
 tvms_node *tvms_vector_exp2_inside(vector_steps *s, tvms_node *r) {
@@ -93,13 +98,13 @@ tvms_node *tvms_vector_exp10(vector_steps *s, tvms_node *const *x) {
 }
 
 // exp(x) for |x| <= 87: no check of the range. The result is kept.
-static tvms_node *exp_inside(vector_steps *s, tvms_node *x) {
+static tvms_node *exp_inside(vector_steps *s, tvms_node *x, bool exact) {
   tvms_node *t =
       keep(s, "t", fused(s, x, number(s, LOG2_E), number(s, TVMS_VECTOR_ROUNDER)));
   tvms_node *n = nearest(s, t);
   tvms_node *r = keep(s, "r", fused(s, n, number(s, -LN2), x));
   tvms_node *power = power_of_two(s, bits_of(s, t), whole(s, exponent(0)));
-  return keep(s, "e", mul(s, exp_of_rest(s, r), power));
+  return keep(s, "e", mul(s, exact ? exp_of_rest(s, r) : short_exp(s, r, 1), power));
 }
 
 // A number as the sum of a float32 and a much smaller one, which is `small` * LEAST.
@@ -152,7 +157,7 @@ tvms_node *tvms_vector_tanh(vector_steps *s, tvms_node *const *x) {
   tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_tanh, square);
   tvms_node *near = keep(s, "near", fused(s, mul(s, a, square), p, a));
   tvms_node *y = keep(s, "y", at_most(s, 9.5, a));
-  tvms_node *e = exp_inside(s, keep(s, "z", add(s, y, y)));
+  tvms_node *e = exp_inside(s, keep(s, "z", add(s, y, y)), false);
   tvms_node *one = number(s, 1);
   tvms_node *far = sub(s, one, quotient(s, number(s, 2), add(s, e, one)));
   return signed_as(s, choose(s, less(s, a, number(s, 0.625)), near, far), x[0]);
@@ -166,7 +171,7 @@ tvms_node *tvms_vector_erf(vector_steps *s, tvms_node *const *x) {
   tvms_node *near = keep(s, "near", fused(s, p, x[0], x[0]));
   tvms_node *y = keep(s, "y", at_most(s, 3.95, a));
   tvms_node *q = tvms_vector_polynomial(s, POLYNOMIAL_erfc, y);
-  tvms_node *e = exp_inside(s, keep(s, "z", mul(s, q, y)));
+  tvms_node *e = exp_inside(s, keep(s, "z", mul(s, q, y)), true);
   tvms_node *far = sub(s, number(s, 1), e);
   return choose(s, less(s, a, number(s, 1)), near, signed_as(s, far, x[0]));
 }

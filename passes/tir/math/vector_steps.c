@@ -28,14 +28,19 @@ tvms_node *tvms_vector_constant(vector_steps *s, tvms_dtype dtype, double value)
   return tvms_broadcast_new(s->unit, imm, dtype.lanes, TVMS_NO_SPAN);
 }
 
-tvms_node *tvms_vector_polynomial(vector_steps *s, polynomial which, tvms_node *x) {
+tvms_node *tvms_vector_polynomial_times(vector_steps *s, polynomial which, tvms_node *x,
+                                        double scale) {
   const double *factors = polynomials[which].factors;
   tvms_dtype dtype = of_lanes(s, TVMS_FLOAT, polynomials[which].wide ? 64 : 32);
   uint32_t at = polynomials[which].count - 1;
-  tvms_node *sum = tvms_vector_constant(s, dtype, factors[at]);
+  tvms_node *sum = tvms_vector_constant(s, dtype, factors[at] * scale);
   while (at-- > 0)
-    sum = fused(s, sum, x, tvms_vector_constant(s, dtype, factors[at]));
+    sum = fused(s, sum, x, tvms_vector_constant(s, dtype, factors[at] * scale));
   return sum;
+}
+
+tvms_node *tvms_vector_polynomial(vector_steps *s, polynomial which, tvms_node *x) {
+  return tvms_vector_polynomial_times(s, which, x, 1);
 }
 
 tvms_node *tvms_vector_keep(vector_steps *s, const char *name, tvms_node *value) {

@@ -25,6 +25,10 @@ typedef enum {
 // first + x * (second + x * …): all of the row's powers by T.fma.
 tvms_node *tvms_vector_polynomial(vector_steps *s, polynomial which, tvms_node *x);
 
+// The same times a power of two, which is in the coefficients.
+tvms_node *tvms_vector_polynomial_times(vector_steps *s, polynomial which,
+                                        tvms_node *x, double scale);
+
 // A variable that holds `value` from here on; a variable is returned as it is.
 tvms_node *tvms_vector_keep(vector_steps *s, const char *name, tvms_node *value);
 
