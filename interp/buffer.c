@@ -5,6 +5,7 @@
 // with strange strides cannot reach beyond its memory.
 #include "interp/buffer.h"
 
+#include "interp/boxes.h"
 #include "interp/expr.h"
 #include "interp/frame.h"
 #include "support/diag_ids.h"
@@ -29,6 +30,10 @@ static tvms_interp_region find_region(const tvms_interp_frame *f, const void *po
       if (at >= memory.base && at < memory.base + memory.bytes) return memory;
       if (at == memory.base + memory.bytes) past = memory;
     }
+    if (!f->boxes) continue;
+    tvms_interp_region held = tvms_interp_boxes_region(f, pointer);
+    if (held.base && at < held.base + held.bytes) return held;
+    if (held.base) past = held;
   }
   return past;
 }

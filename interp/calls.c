@@ -7,6 +7,7 @@
 // a program for a GPU only its loops over threads can be run.
 #include "interp/calls.h"
 
+#include "interp/boxes.h"
 #include "interp/buffer.h"
 #include "interp/foreign.h"
 #include "interp/frame.h"
@@ -305,6 +306,12 @@ static tvms_scalar call_operator(tvms_interp_frame *f, const tvms_call *call,
   case TVMS_TIR_tvm_struct_get: return tvms_interp_struct_get(f, call);
   case TVMS_TIR_tvm_struct_set: tvms_interp_struct_set(f, call); return of_int(0);
   case TVMS_TIR_tvm_stack_alloca: return tvms_interp_stack_alloca(f, call);
+  case TVMS_TIR_anylist_setitem_call_packed:
+    tvms_interp_set_item(f, call);
+    return of_int(0);
+  case TVMS_TIR_anylist_resetitem:
+    tvms_box_drop(tvms_interp_boxes_item(f, call), 1);
+    return of_int(0);
   default: unsupported_call(f, call, tvms_symbol_text(f->context, callee->name));
   }
 }

@@ -71,6 +71,7 @@ typedef struct tvms_interp_frame {
   tvms_value *values;        // by id of a Relax variable; NULL for a PrimFunc
   TVMS_VEC(tvms_interp_region)
   regions;       // of parameters, then of allocations, innermost last
+  struct tvms_interp_boxes *TVMS_NULLABLE boxes;  // lists of objects (interp/boxes.h)
   bool returns;  // a value was returned
   tvms_scalar returned;
   tvms_scalar *lanes;  // of the vector store in progress, with their places

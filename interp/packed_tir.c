@@ -3,6 +3,7 @@
 // A packed function trusts the shape of a tensor, so the memory behind it is looked at here.
 #include "interp/packed_tir.h"
 
+#include "interp/boxes.h"
 #include "interp/buffer.h"
 #include "interp/foreign.h"
 #include "interp/meaning.h"
@@ -57,8 +58,14 @@ static tvms_dl_tensor *tensor_of(tvms_interp_frame *f, const tvms_node *node) {
   tvms_dl_tensor *tensor = tvms_arena_new(&f->context->scratch, tvms_dl_tensor);
   int64_t ndim = tvms_interp_eval_int(f, args.items[3]);
   if (ndim < 0 || ndim > INT32_MAX) unsupported(f, node);
+  // A shape may be lent as a tensor of its numbers.
+  const tvms_node *content = args.items[0];
+  bool numbers = content->kind == TVMS_NODE_CALL
+                 && tvms_call_opcode(content) == TVMS_TIR_tvm_stack_make_shape;
+  int32_t count = numbers ? (int32_t)tvms_as_call(content)->args.len : 0;
   *tensor = (tvms_dl_tensor){
-      .data = tvms_interp_eval(f, args.items[0], 0).p,
+      .data = numbers ? (void *)sizes_of(f, content, count)
+                      : tvms_interp_eval(f, content, 0).p,
       .device = {TVMS_DL_CPU, 0},
       .ndim = (int32_t)ndim,
       .dtype = tvms_interp_dl_type_of(args.items[4]->dtype),
@@ -69,7 +76,8 @@ static tvms_dl_tensor *tensor_of(tvms_interp_frame *f, const tvms_node *node) {
   int64_t offset = tvms_interp_eval_int(f, args.items[5]);
   if (offset < 0) unsupported(f, node);
   tensor->byte_offset = (uint64_t)offset * tvms_dl_element_size(tensor->dtype);
-  check_memory(f, tensor, node->span);
+  bool counted = numbers && tensor->ndim == 1 && tensor->shape[0] == count && !offset;
+  if (!counted) check_memory(f, tensor, node->span);
   return tensor;
 }
 
@@ -86,6 +94,9 @@ static tvms_any argument_of(tvms_interp_frame *f, const tvms_node *node) {
     any.v.p = tensor_of(f, node);
     return any;
   }
+  if (node->kind == TVMS_NODE_CALL
+      && tvms_call_opcode(node) == TVMS_TIR_anylist_getitem)
+    return *tvms_interp_boxes_item(f, tvms_as_call(node));
   tvms_dtype dtype = node->dtype;
   if (dtype.lanes != 1) unsupported(f, node);
   tvms_scalar value = tvms_interp_eval(f, node, 0);
@@ -156,11 +167,13 @@ static tvms_scalar call_member(tvms_interp_frame *f, const tvms_call *call,
 
 // ---- Calls ----
 
-static const tvms_any *arguments_of(tvms_interp_frame *f, const tvms_call *call) {
-  uint32_t count = call->args.len - 1;
+// The arguments behind number `first`, which is the name.
+static const tvms_any *arguments_of(tvms_interp_frame *f, const tvms_call *call,
+                                    uint32_t first) {
+  uint32_t count = call->args.len - first - 1;
   tvms_any *args = tvms_arena_array(&f->context->scratch, tvms_any, count ? count : 1);
   for (uint32_t i = 0; i < count; i++)
-    args[i] = argument_of(f, call->args.items[i + 1]);
+    args[i] = argument_of(f, call->args.items[i + first + 1]);
   return args;
 }
 
@@ -178,7 +191,7 @@ static tvms_scalar call_foreign(tvms_interp_frame *f, const tvms_call *call,
 tvms_scalar tvms_interp_call_foreign(tvms_interp_frame *f, const tvms_call *call) {
   tvms_mark mark = tvms_arena_mark(&f->context->scratch);
   const char *name = tvms_as_string_imm(call->args.items[0])->value.text;
-  tvms_scalar value = call_foreign(f, call, name, arguments_of(f, call));
+  tvms_scalar value = call_foreign(f, call, name, arguments_of(f, call, 0));
   tvms_arena_reset(&f->context->scratch, mark);
   return value;
 }
@@ -192,20 +205,39 @@ tvms_scalar tvms_interp_call_packed_of_tir(tvms_interp_frame *f,
   const tvms_member *member = tvms_meaning_of_named(f->interp->module, first);
   tvms_packed_function *function = tvms_packed_find(name.text, name.len);
   bool foreign = tvms_interp_foreign_has(f->interp->foreign, name.text);
-  if (!member && !function && !foreign)
+  bool box = tvms_box_find(name.text) != NULL;
+  if (!member && !function && !foreign && !box)
     fault(f, TVMS_D_unknown_function, span, name.text);
   tvms_mark mark = tvms_arena_mark(&f->context->scratch);
   uint32_t count = call->args.len - 1;
-  const tvms_any *args = arguments_of(f, call);
+  const tvms_any *args = arguments_of(f, call, 0);
   tvms_scalar value = {.i = 0};
   if (member) {
     value = call_member(f, call, member, args, count);
   } else if (function) {
     const char *wrong = function(&f->context->memory, args, (int32_t)count);
     if (wrong) fault(f, TVMS_D_packed_refused, span, name.text, wrong);
+  } else if (box && !foreign) {
+    tvms_any given = tvms_interp_boxes_call(f, name.text, args, (int32_t)count, span);
+    value = as_value(call, given.v.i, given.v.f);
+    tvms_box_drop(&given, 1);
   } else {
     value = call_foreign(f, call, name.text, args);
   }
   tvms_arena_reset(&f->context->scratch, mark);
   return value;
+}
+
+void tvms_interp_set_item(tvms_interp_frame *f, const tvms_call *call) {
+  tvms_span span = call->head.span;
+  const tvms_node *third = call->args.len > 2 ? call->args.items[2] : &call->head;
+  if (third->kind != TVMS_NODE_STRING_IMM) unsupported(f, &call->head);
+  const char *name = tvms_as_string_imm(third)->value.text;
+  if (!tvms_box_find(name)) fault(f, TVMS_D_unknown_function, span, name);
+  tvms_mark mark = tvms_arena_mark(&f->context->scratch);
+  const tvms_any *args = arguments_of(f, call, 2);
+  tvms_any given =
+      tvms_interp_boxes_call(f, name, args, (int32_t)call->args.len - 3, span);
+  tvms_box_put(tvms_interp_boxes_item(f, call), &given);
+  tvms_arena_reset(&f->context->scratch, mark);
 }

@@ -12,4 +12,8 @@ tvms_scalar tvms_interp_call_packed_of_tir(tvms_interp_frame *f, const tvms_call
 // T.call_extern(type, name, …) of a function of a plug-in, which there must be.
 tvms_scalar tvms_interp_call_foreign(tvms_interp_frame *f, const tvms_call *call);
 
+// T.anylist_setitem_call_packed(list, index, name, arguments…): an item becomes what a function of
+// runtime/boxes.def gives.
+void tvms_interp_set_item(tvms_interp_frame *f, const tvms_call *call);
+
 #endif

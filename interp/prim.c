@@ -6,6 +6,7 @@
 // which becomes a fault with its place here.
 #include "interp/prim.h"
 
+#include "interp/boxes.h"
 #include "interp/buffer.h"
 #include "interp/code_run.h"
 #include "interp/codes.h"
@@ -45,6 +46,7 @@ void tvms_interp_open_frame(tvms_interp_frame *f, tvms_interp *interp,
 
 void tvms_interp_close_frame(tvms_interp_frame *f) {
   tvms_interp_end_memory(f, 0);
+  tvms_interp_boxes_close(f);
   tvms_vec_fini(&f->context->memory, &f->regions);
 }
 

@@ -2,6 +2,7 @@
 // among the memory that it may touch.
 #include "interp/structs.h"
 
+#include "interp/boxes.h"
 #include "interp/buffer.h"
 #include "interp/meaning.h"
 #include "ir/op.h"
@@ -150,5 +151,8 @@ tvms_scalar tvms_interp_stack_alloca(tvms_interp_frame *f, const tvms_call *call
     tvms_list count = {(tvms_node **)(uintptr_t)&call->args.items[1], 1};
     return (tvms_scalar){.p = tvms_interp_allocate(f, word, count, call->head.span)};
   }
+  if (tvms_bytes_is(tvms_as_string_imm(what)->value, "anylist"))
+    return (tvms_scalar){
+        .p = tvms_interp_boxes_new(f, int_argument(f, call, 1), call->head.span)};
   unsupported(f, call);
 }

@@ -167,22 +167,16 @@ static const char *large_uint(c_emitter *e, const tvms_call *call) {
 static const char *call_member(c_emitter *e, const tvms_call *call,
                                const tvms_member *TVMS_NULLABLE member,
                                uint32_t first) {
-  bool callable =
-      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
-  const tvms_prim_func *function =
-      callable ? tvms_as_prim_func(member->function) : NULL;
-  tvms_params_sizes sizes = {0};
-  if (function) tvms_params_collect(&e->context->memory, function, &sizes);
   uint32_t count = call->args.len - first;
-  bool same = function && function->params.len == count && !sizes.len;
+  const tvms_prim_func *function =
+      tvms_params_callee(&e->context->memory, member, count);
   const char *name = member ? tvms_symbol_text(e->context, member->name) : "?";
-  if (!same) refuse_call(e, call, name);
+  if (!function) refuse_call(e, call, name);
   const char *slot = tvms_c_text(e, "r%u", e->next++), *args = "";
   for (uint32_t i = 0; i < count; i++) {
-    tvms_dtype wanted = function->params.items[i]->dtype;
-    if (function->buffers.items[i]) wanted = TVMS_DTYPE(HANDLE, 64);
     const char *arg = argument(e, call, i + first);
-    arg = tvms_c_convert(e, call->args.items[i + first]->dtype, wanted, arg);
+    arg = tvms_c_convert(e, call->args.items[i + first]->dtype,
+                         tvms_params_dtype(function, i), arg);
     args = tvms_c_text(e, "%s, %s", args, arg);
   }
   tvms_c_line(e, "i64 %s = 0;", slot);

@@ -32,6 +32,24 @@ void tvms_params_collect(tvms_memory *memory, const tvms_prim_func *function,
   }
 }
 
+const tvms_prim_func *tvms_params_callee(tvms_memory *memory, const tvms_member *member,
+                                         uint32_t count) {
+  bool callable =
+      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
+  if (!callable) return NULL;
+  const tvms_prim_func *function = tvms_as_prim_func(member->function);
+  tvms_params_sizes sizes = {0};
+  tvms_params_collect(memory, function, &sizes);
+  bool said = function->params.len == count && !sizes.len;
+  tvms_vec_fini(memory, &sizes);
+  return said ? function : NULL;
+}
+
+tvms_dtype tvms_params_dtype(const tvms_prim_func *function, uint32_t at) {
+  if (function->buffers.items[at]) return TVMS_DTYPE(HANDLE, 64);
+  return function->params.items[at]->dtype;
+}
+
 bool tvms_params_apart(const tvms_prim_func *function) {
   if (!function->attrs) return false;
   const tvms_object_map *map = tvms_as_object_map(function->attrs);

@@ -13,6 +13,14 @@ typedef TVMS_VEC(const tvms_node *) tvms_params_sizes;
 void tvms_params_collect(tvms_memory *memory, const tvms_prim_func *function,
                          tvms_params_sizes *sizes);
 
+// The PrimFunc that `member` is, if a call with `count` arguments says all that its body takes: it has numbers and
+// pointers only, and sizes that are numbers. NULL: such a call cannot be made.
+const tvms_prim_func *TVMS_NULLABLE tvms_params_callee(
+    tvms_memory *memory, const tvms_member *TVMS_NULLABLE member, uint32_t count);
+
+// The type of argument `at` of such a call.
+tvms_dtype tvms_params_dtype(const tvms_prim_func *function, uint32_t at);
+
 // True if an attribute whose name ends in "noalias" promises that buffers do not overlap.
 bool tvms_params_apart(const tvms_prim_func *function);
 

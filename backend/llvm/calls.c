@@ -409,25 +409,21 @@ static LLVMValueRef new_slot(emitter *e) {
 static LLVMValueRef call_member(emitter *e, const tvms_call *call,
                                 const tvms_member *TVMS_NULLABLE member,
                                 uint32_t first) {
-  bool callable =
-      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
-  const tvms_prim_func *function =
-      callable ? tvms_as_prim_func(member->function) : NULL;
-  size_vars sizes = {0};
-  if (function) tvms_emit_collect_sizes(e, function, &sizes);
   uint32_t count = call->args.len - first;
-  if (!function || function->params.len != count || sizes.len)
+  const tvms_prim_func *function =
+      tvms_params_callee(&e->context->memory, member, count);
+  if (!function)
     refuse_call(e, call, member ? tvms_symbol_text(e->context, member->name) : "?");
+  size_vars sizes = {0};
   LLVMValueRef *args =
       tvms_arena_array(&e->context->scratch, LLVMValueRef, (size_t)count + 2);
   args[0] = e->raised;
   args[1] = new_slot(e);
   for (uint32_t i = 0; i < count; i++) {
-    tvms_dtype wanted = function->params.items[i]->dtype;
     LLVMValueRef value = argument(e, call, i + first);
-    if (function->buffers.items[i]) wanted = TVMS_DTYPE(HANDLE, 64);
     args[i + 2] =
-        tvms_emit_convert(e, dtype_of(call, i + first), wanted, value, call->head.span);
+        tvms_emit_convert(e, dtype_of(call, i + first), tvms_params_dtype(function, i),
+                          value, call->head.span);
   }
   LLVMTypeRef type = tvms_emit_body_type(e, function, &sizes);
   LLVMValueRef callee = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));

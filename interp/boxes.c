@@ -1,0 +1,139 @@
+// The lists are not regions of memory of a statement: what is set in a branch is there behind it, so pointers
+// are looked up among what the lists hold now.
+#include "interp/boxes.h"
+
+#include "interp/buffer.h"
+#include "interp/prim.h"
+#include "runtime/box_object.h"
+#include "support/diag_ids.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct tvms_interp_boxes {
+  tvms_resource resource;
+  tvms_memory *memory;
+  struct tvms_interp_boxes *TVMS_NULLABLE older;  // of the frame
+  int64_t count;
+  tvms_any items[];
+};
+
+// ---- Lists ----
+
+static void drop_list(void *what) {
+  struct tvms_interp_boxes *list = what;
+  tvms_box_drop(list->items, list->count);
+  tvms_memory_free(list->memory, list);
+}
+
+tvms_any *tvms_interp_boxes_new(tvms_interp_frame *f, int64_t count, tvms_span span) {
+  enum { MOST = 65535 };
+  if (count < 0 || count > MOST)
+    fault(f, TVMS_D_too_much_memory, span, (unsigned long long)count);
+  tvms_memory *memory = &f->context->memory;
+  size_t bytes = sizeof(struct tvms_interp_boxes) + (size_t)count * sizeof(tvms_any);
+  struct tvms_interp_boxes *list = tvms_memory_alloc(memory, bytes);
+  memset(list, 0, bytes);
+  list->memory = memory;
+  list->older = f->boxes;
+  list->count = count;
+  tvms_memory_hold(memory, &list->resource, drop_list, list);
+  f->boxes = list;
+  return list->items;
+}
+
+void tvms_interp_boxes_close(tvms_interp_frame *f) {
+  while (f->boxes) {
+    struct tvms_interp_boxes *list = f->boxes;
+    f->boxes = list->older;
+    tvms_memory_release(list->memory, &list->resource);
+    drop_list(list);
+  }
+}
+
+// ---- Memory ----
+
+// Does a pointer stand in so many bytes, or just behind them?
+static bool stands_in(const char *at, const void *base, uint64_t bytes,
+                      tvms_interp_region *region) {
+  const char *begin = base;
+  if (!begin || at < begin || (uint64_t)(at - begin) > bytes) return false;
+  *region = (tvms_interp_region){(char *)(uintptr_t)base, bytes, NULL};
+  return true;
+}
+
+static bool in_tensor(const char *at, const tvms_box_tensor *tensor,
+                      tvms_interp_region *region) {
+  const tvms_dl_tensor *view = &tensor->tensor;
+  uint64_t bytes, row = (uint64_t)view->ndim * sizeof(int64_t);
+  if (!tvms_box_bytes(view->dtype, view->shape, view->ndim, &bytes)) return false;
+  return stands_in(at, tensor, sizeof tensor->head + sizeof *view, region)
+         || stands_in(at, view->shape, row, region)
+         || stands_in(at, view->strides, row, region)
+         || stands_in(at, tvms_box_data(view), bytes, region);
+}
+
+static bool in_items(const char *at, const tvms_any *items, int64_t count,
+                     tvms_interp_region *region);
+
+static bool in_object(const char *at, tvms_any value, tvms_interp_region *region) {
+  int64_t count = 0;
+  switch (value.type_index) {
+  case TVMS_ANY_TENSOR: return in_tensor(at, value.v.p, region);
+  case TVMS_ANY_SHAPE: {
+    tvms_box_args a = {.args = &value, .count = 1};
+    const int64_t *sizes = tvms_box_sizes_at(&a, 0, &count);
+    size_t head = sizeof(tvms_any_object) + 2 * sizeof(int64_t);
+    return stands_in(at, value.v.p, head, region)
+           || stands_in(at, sizes, (uint64_t)count * sizeof *sizes, region);
+  }
+  case TVMS_ANY_ARRAY: {
+    const tvms_any *items = tvms_box_items(value, &count);
+    return items && in_items(at, items, count, region);
+  }
+  default: return false;
+  }
+}
+
+static bool in_items(const char *at, const tvms_any *items, int64_t count,
+                     tvms_interp_region *region) {
+  if (stands_in(at, items, (uint64_t)count * sizeof *items, region)) return true;
+  for (int64_t i = 0; i < count; i++)
+    if (items[i].v.p && in_object(at, items[i], region)) return true;
+  return false;
+}
+
+tvms_interp_region tvms_interp_boxes_region(const tvms_interp_frame *f,
+                                            const void *pointer) {
+  tvms_interp_region region = {0};
+  for (const struct tvms_interp_boxes *list = f->boxes; list; list = list->older)
+    if (in_items(pointer, list->items, list->count, &region)) return region;
+  return (tvms_interp_region){0};
+}
+
+tvms_any *tvms_interp_boxes_item(tvms_interp_frame *f, const tvms_call *call) {
+  if (call->args.len < 2)
+    fault(f, TVMS_D_too_few_arguments, call->head.span,
+          tvms_symbol_text(f->context, tvms_as_operator(call->callee)->name));
+  char *list = tvms_interp_eval(f, call->args.items[0], 0).p;
+  int64_t index = tvms_interp_eval_int(f, call->args.items[1]), offset;
+  bool inside = list && index >= 0
+                && !__builtin_mul_overflow(index, (int64_t)sizeof(tvms_any), &offset);
+  uint64_t there = inside ? tvms_interp_bytes_from(f, list) : 0;
+  if (there < sizeof(tvms_any) || (uint64_t)offset > there - sizeof(tvms_any))
+    fault(f, TVMS_D_outside_struct, call->head.span, 0LL, (long long)index);
+  return (tvms_any *)(void *)(list + offset);
+}
+
+// ---- Calls ----
+
+tvms_any tvms_interp_boxes_call(tvms_interp_frame *f, const char *name,
+                                const tvms_any *args, int32_t count, tvms_span span) {
+  tvms_any result = {0};
+  if (tvms_box_find(name)(NULL, args, count, &result) == 0) return result;
+  char text[256];
+  bool told = count > 0 && args[count - 1].type_index == TVMS_ANY_TEXT;
+  snprintf(text, sizeof text, "%s%s: the arguments are not what is expected",
+           told ? (const char *)args[count - 1].v.p : "", name);
+  fault(f, TVMS_D_compiled_code_raised, span, "ValueError", text);
+}
