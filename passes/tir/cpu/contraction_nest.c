@@ -4,6 +4,7 @@
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/rewrite.h"
+#include "passes/tir/cpu/contraction_spare.h"
 #include "passes/tir/cpu/contraction_tile.h"
 #include "passes/tir/cpu/nodes.h"
 
@@ -126,7 +127,8 @@ static tvms_node *over_rows(writer *w, int64_t most) {
 static tvms_node *over_any_rows(writer *w) {
   bool known = w->c->row == TVMS_MOST_STAGE_AXES
                || tvms_cpu_number(w->c->stage.axes[w->c->row].extent) >= 0;
-  int64_t vectors = w->columns->vectors + (w->columns->tail > 0);
+  bool tail = w->columns->tail > 0 && !w->columns->spare;
+  int64_t vectors = w->columns->vectors + tail;
   int64_t rows =
       w->tile->rows_with[vectors < TVMS_MOST_TILE_VECTORS ? vectors
                                                           : TVMS_MOST_TILE_VECTORS];
@@ -180,11 +182,13 @@ static int64_t lanes_for(int64_t rest, int64_t columns) {
 }
 
 // `columns` columns from `first` on as one tile.
-static tvms_tile_columns columns_at(int64_t first, int64_t columns, int64_t lanes) {
+static tvms_tile_columns columns_at(const writer *w, int64_t first, int64_t columns) {
+  int64_t lanes = w->tile->lanes;
   tvms_tile_columns made = {.first = first, .width = lanes, .vectors = columns / lanes};
   int64_t rest = columns % lanes;
   if (!rest) return made;
-  made.tail = lanes_for(rest, columns);
+  made.spare = rest == 1 && w->tile->spares && made.vectors > 0;
+  made.tail = made.spare ? 1 : lanes_for(rest, columns);
   made.tail_at = columns - made.tail;
   return made;
 }
@@ -200,7 +204,7 @@ static void add_strip(writer *w, strips *all, int64_t count, int64_t first,
   for (; parts > 0; parts--) {
     int64_t vectors = (left + parts - 1) / parts, width = vectors * lanes;
     if (width > columns - done) width = columns - done;
-    s->parts[s->part_count++] = columns_at(done, width, lanes);
+    s->parts[s->part_count++] = columns_at(w, done, width);
     left -= vectors;
     done += width;
   }
@@ -296,6 +300,7 @@ static tvms_node *fill_panel(writer *w) {
 static tvms_node *over_parts(writer *w) {
   tvms_node_vec stmts = {0};
   if (w->panel) tvms_stmt_push(w->unit, &stmts, fill_panel(w));
+  if (w->spare) tvms_stmt_push(w->unit, &stmts, tvms_contraction_fill_spare(w));
   for (uint32_t i = 0; i < w->strip->part_count; i++) {
     w->columns = &w->strip->parts[i];
     tvms_stmt_push(w->unit, &stmts, over_outer(w));
@@ -363,10 +368,14 @@ static void make_panel(writer *w) {
 // A strip has a panel of its own, so strips can be on threads.
 static tvms_node *over_strip(writer *w) {
   if (w->tile->packs) make_panel(w);
+  w->spare = tvms_contraction_make_spare(w);
   tvms_node *made = w->tile->lines ? over_sum_blocks(w, over_parts) : over_parts(w);
-  if (!w->tile->packs) return made;
-  tvms_node *panel = tvms_as_buffer_load(w->panel)->buffer;
-  return tvms_cpu_block(w->unit, "packed", (tvms_list){&panel, 1}, made);
+  tvms_node *allocated[2];
+  uint32_t count = 0;
+  if (w->tile->packs) allocated[count++] = tvms_as_buffer_load(w->panel)->buffer;
+  if (w->spare) allocated[count++] = tvms_as_buffer_load(w->spare)->buffer;
+  if (!count) return made;
+  return tvms_cpu_block(w->unit, "packed", (tvms_list){allocated, count}, made);
 }
 
 static tvms_node *over_columns(writer *w) {

@@ -51,7 +51,7 @@ static double columns_time(const tvms_tile *tile, int64_t columns, int64_t rows)
   double time = 0;
   for (int64_t done = 0; done < columns;) {
     int64_t strip = columns - done < tile->strip ? columns - done : tile->strip;
-    int64_t left = (strip + tile->lanes - 1) / tile->lanes;
+    int64_t left = tvms_tile_vectors(tile, strip);
     for (done += strip; left > 0;) {
       int64_t vectors = left < tile->vectors ? left : tile->vectors;
       time += tile_time(tile, rows, vectors);
@@ -76,6 +76,7 @@ static int share_of_peak(const tvms_contraction *c, const tvms_tile *tile,
   double vectors = (double)columns / (double)tile->lanes;
   double blocks = tile->sum_block ? steps / (double)tile->sum_block : 1;
   double time = columns_time(tile, columns, rows) * steps;
+  if (tile->spares) time += (double)rows * steps / (double)tile->lanes;
   if (tile->packs) time += PER_COPY * vectors * steps;
   time += (PER_END * blocks + epilogues) * vectors * (double)rows;
   if (time <= 0) return 100;
@@ -101,6 +102,7 @@ void tvms_contraction_report_tile(const tvms_contraction *c, const tvms_tile *ti
   if (tile->sum_block)
     tvms_strbuf_printf(out, ", %lld steps of the sum at a time",
                        (long long)tile->sum_block);
+  if (tile->spares) tvms_strbuf_puts(out, ", the last column summed in lanes");
   tvms_strbuf_puts(out, threads[tile->threads]);
   tvms_strbuf_printf(out, ", %u stage%s behind it in registers", epilogues,
                      tvms_diag_plural(epilogues));

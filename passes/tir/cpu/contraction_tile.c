@@ -3,6 +3,7 @@
 
 #include "ir/fold.h"
 #include "ir/rewrite.h"
+#include "passes/tir/cpu/contraction_spare.h"
 #include "passes/tir/cpu/contraction_turn.h"
 #include "passes/tir/cpu/nodes.h"
 
@@ -79,7 +80,7 @@ static tvms_node *each_element(writer *w, element_writer *write, const void *dat
   if (c->vectors)
     tvms_stmt_push(w->unit, &stmts,
                    write_vectors(w, &e, write, 0, 0, c->width, c->vectors));
-  if (c->tail)
+  if (c->tail && !w->without_tail)
     tvms_stmt_push(
         w->unit, &stmts,
         write_vectors(w, &e, write, c->tail_at, c->width * c->vectors, c->tail, 1));
@@ -135,7 +136,13 @@ static tvms_node *add_term(writer *w, const element *e) {
 static tvms_node *add_up(writer *w) {
   tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
   tvms_contraction_open_sums(w, vars);
-  return tvms_contraction_close_sums(w, each_element(w, add_term, NULL), vars);
+  w->without_tail = w->columns->spare;
+  tvms_node *vectors = each_element(w, add_term, NULL);
+  w->without_tail = false;
+  vectors = tvms_contraction_close_sums(w, vectors, vars);
+  return w->columns->spare
+             ? tvms_stmt_pair(w->unit, vectors, tvms_contraction_add_spare(w))
+             : vectors;
 }
 
 static tvms_node *copy_moving(writer *w, const element *e) {

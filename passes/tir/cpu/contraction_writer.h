@@ -15,6 +15,7 @@ typedef struct {
   int64_t vectors;
   int64_t tail;     // lanes of the last vector; 0: there is none
   int64_t tail_at;  // its first column, from `first` on
+  bool spare;       // the tail is one column, which is summed in lanes
 } tvms_tile_columns;
 
 enum { TVMS_MOST_STRIP_PARTS = 64 };
@@ -45,6 +46,8 @@ typedef struct {
   tvms_analyzer *lanes;  // knows the variables of vectors, and of lanes in them
   tvms_node *term;       // with the panel in the place of the moving operand
   tvms_node *TVMS_NULLABLE panel;
+  tvms_node *TVMS_NULLABLE spare;  // load: the moving operand at the spare column
+  bool without_tail;               // only whole vectors of the tile are written
   tvms_node *place;                // variable: column of the panel
   tvms_node *TVMS_NULLABLE step;   // variable: row of the panel, if the sum is one axis
   tvms_node *TVMS_NULLABLE block;  // variable: of the blocks

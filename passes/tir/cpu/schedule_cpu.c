@@ -280,7 +280,7 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
     return NULL;
   (void)tvms_cpu_split_groups(s->unit, &stage);
   if (tvms_contraction_find(s->unit, &stage, &c)) return NULL;
-  tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c);
+  tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c, s->reorders);
   lay_out(s, &c, &tile);
   tvms_epilogue *epilogues =
       tvms_arena_array(&s->unit->arena, tvms_epilogue, MOST_EPILOGUES);

@@ -3,6 +3,7 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "passes/tir/cpu/contraction_spare.h"
 
 // Accumulators that keep two multiply-add units busy: four steps until a sum is ready.
 enum { FEWEST_SUMS = 8 };
@@ -153,6 +154,12 @@ static int64_t sum_block_for(const machine *m, const tvms_contraction *c,
   return far && steps > 2 * FEW_STEPS ? FEW_STEPS : 0;
 }
 
+int64_t tvms_tile_vectors(const tvms_tile *tile, int64_t columns) {
+  int64_t vectors = (columns + tile->lanes - 1) / tile->lanes;
+  bool spare = tile->spares && vectors > 1 && columns % tile->lanes == 1;
+  return spare ? vectors - 1 : vectors;
+}
+
 // Columns of a strip that consists of lines: those that waste the fewest vectors, and of these the
 // most whose panel stays near.
 static int64_t strip_of_lines(const machine *m, const tvms_tile *tile,
@@ -161,8 +168,8 @@ static int64_t strip_of_lines(const machine *m, const tvms_tile *tile,
   int64_t bytes = c->term->dtype.bits / 8 * tvms_contraction_steps(c);
   int64_t best = 1, least = 0;
   for (int64_t r = 1; r <= lines && r * length <= TVMS_LONGEST_LINE; r++) {
-    int64_t cost = lines / r * ((r * length + tile->lanes - 1) / tile->lanes)
-                   + (lines % r * length + tile->lanes - 1) / tile->lanes;
+    int64_t cost = lines / r * tvms_tile_vectors(tile, r * length)
+                   + tvms_tile_vectors(tile, lines % r * length);
     bool near = bytes * r * length <= m->cache / 2 || best * length < 2 * tile->lanes;
     if (least && (cost > least || (cost == least && !near))) continue;
     best = r;
@@ -245,7 +252,7 @@ static void overlap_rows(const machine *m, tvms_tile *tile, const tvms_contracti
 }
 
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
-                           const tvms_contraction *c) {
+                           const tvms_contraction *c, bool reorders) {
   machine m = machine_of(target, c->stage.store->value->dtype);
   int64_t stride = row_stride(unit, c);
   // A third of the ways is left to the moving operand.
@@ -261,6 +268,12 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   if (half) tile.lanes /= 2;
   int64_t wanted = columns < 0 ? 0 : (columns + tile.lanes - 1) / tile.lanes;
   tile.vectors = half ? wanted : vectors_for(&m, rows, wanted);
+  tile.spares = reorders && columns > tile.lanes && columns % tile.lanes == 1
+                && tvms_contraction_can_spare(unit, c, tile.lanes);
+  // All whole vectors in one tile, so that the resting operand is read once.
+  enum { MOST_VECTORS = 4, MANY_REGISTERS = 32 };
+  if (tile.spares && wanted <= MOST_VECTORS + 1 && m.registers >= MANY_REGISTERS)
+    tile.vectors = wanted - 1;
   enum { WORTH_PACKING = 24 };
   bool far = bytes_of_moving(c) > m.cache / 2 && uses_of(c) >= WORTH_PACKING;
   tile.packs = c->moving && (!c->contiguous || far);
@@ -286,6 +299,7 @@ bool tvms_tile_repeats(const tvms_contraction *c, const tvms_tile *tile) {
 void tvms_tile_lay_out(tvms_tile *tile) {
   tile->packs = false;
   tile->lines = false;
+  tile->spares = false;
   tile->beforehand = true;
   tile->sum_block = 0;
 }

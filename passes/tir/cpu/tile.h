@@ -31,6 +31,7 @@ typedef struct {
   bool packs;        // the moving operand is copied, so that a tile reads it in one go
   bool flat_sum;     // the axes of the sum are counted as one
   int64_t strip;     // columns that one panel serves
+  bool spares;       // one column that vectors leave over is summed in lanes
   bool beforehand;   // the moving operand is laid out in strips already
   bool lines;        // a strip is some steps of the outermost axis of the columns
   // Steps of the sum that go through all rows and columns together (of a strip, if `lines`); 0: all.
@@ -40,15 +41,19 @@ typedef struct {
 } tvms_tile;
 
 // Chooses the tile of a contraction for a machine; what the target does not say is taken as of
-// a machine with vectors of 16 bytes, 16 registers and a second cache of 256 KiB.
+// a machine with vectors of 16 bytes, 16 registers and a second cache of 256 KiB. `reorders`: sums may be
+// taken in lanes.
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
-                           const tvms_contraction *contraction);
+                           const tvms_contraction *contraction, bool reorders);
 
 // Are there elements that several tiles or vectors compute?
 bool tvms_tile_repeats(const tvms_contraction *contraction, const tvms_tile *tile);
 
 // The same tile for a moving operand that is laid out beforehand.
 void tvms_tile_lay_out(tvms_tile *tile);
+
+// Vectors of so many columns, whole or not, without one column that is summed in lanes.
+int64_t tvms_tile_vectors(const tvms_tile *tile, int64_t columns);
 
 // Time of a tile for one step of the sum, in accumulators: a small one waits for its sums.
 int64_t tvms_tile_cost(int64_t rows, int64_t vectors);
