@@ -24,7 +24,7 @@ typedef TVMS_VEC(tvms_syntax_fault) tvms_syntax_faults;
 // cause. `skipped` are places of statements (in order and disjoint) that are passed over as sound. Findings that tell
 // of the mistakes are added to the context's diagnostics together with others that tell the same, so this is for a
 // trial (support/trial.h), of which the caller keeps what he wants. Nothing is said behind a place where the text is
-// nested too deeply.
+// nested too deeply, nor behind 200 mistakes.
 void tvms_syntax_check(tvms_context *context, tvms_source *source,
                        const tvms_span *skipped, uint32_t count,
                        tvms_syntax_faults *faults);

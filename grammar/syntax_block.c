@@ -93,10 +93,32 @@ static void restart(tvms_syntax *s, uint32_t line) {
   s->depth = 0;
 }
 
+// The block of a statement that was given up: it may have been a function, or a loop.
+static void lost_block(tvms_syntax *s) {
+  bool in_function = s->in_function, in_loop = s->in_loop;
+  s->in_function = s->in_loop = true;
+  s->functions++;
+  tvms_syntax_statements(s, true);
+  s->functions--;
+  s->in_function = in_function;
+  s->in_loop = in_loop;
+  tvms_syntax_shut_block(s);
+}
+
+// `def f(x) {`: the line behind a brace of C.
+static bool ends_in_brace(const tvms_syntax *s, uint32_t *line) {
+  if (s->token.kind != TVMS_TOK_OPEN_CURLY || s->depth > 0) return false;
+  uint32_t end = s->token.end + (uint32_t)strspn(s->text + s->token.end, " \t");
+  const char *next = strchr(s->text + end, '\n');
+  if (!next || !strchr("#\r\n", s->text[end])) return false;
+  *line = (uint32_t)(next + 1 - s->text);
+  return true;
+}
+
 void tvms_syntax_recover(tvms_syntax *s) {
   uint32_t line;
   while (s->token.kind != TVMS_TOK_END && s->token.kind != TVMS_TOK_NEWLINE) {
-    if (begins_anew(s, &line)) {
+    if (begins_anew(s, &line) || ends_in_brace(s, &line)) {
       restart(s, line);
       break;
     }
@@ -105,9 +127,7 @@ void tvms_syntax_recover(tvms_syntax *s) {
   s->failed = s->has_given = false;
   (void)tvms_syntax_take(s, TVMS_TOK_NEWLINE);
   tvms_syntax_end_fault(s, s->token.begin);
-  if (!tvms_syntax_take(s, TVMS_TOK_INDENT)) return;
-  tvms_syntax_statements(s, true);
-  tvms_syntax_shut_block(s);
+  if (tvms_syntax_take(s, TVMS_TOK_INDENT)) lost_block(s);
 }
 
 // ---- Statements ---------------------------------------------------------------------------
@@ -131,8 +151,7 @@ static void unexpected_indent(tvms_syntax *s) {
   tvms_syntax_fault_at(s, TVMS_D_unexpected_indent,
                        (tvms_span){s->token.begin, s->token.begin + 1});
   tvms_syntax_advance(s);
-  tvms_syntax_statements(s, true);
-  tvms_syntax_shut_block(s);
+  lost_block(s);
 }
 
 static bool is_clause(const tvms_syntax *s) {

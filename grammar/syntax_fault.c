@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+// Of a text that is no Python at all, more would help nobody.
+enum { MOST_FAULTS = 200 };
+
 static void keep(tvms_syntax *s, tvms_diag *diag) {
   tvms_span span = diag->span;
   uint32_t begin = s->first.begin < span.begin ? s->first.begin : span.begin;
@@ -15,9 +18,28 @@ static void keep(tvms_syntax *s, tvms_diag *diag) {
   tvms_vec_push(&s->context->memory, s->faults, fault);
   s->faulty = s->open_fault = true;
   s->adopted = false;
+  s->stopped = s->faults->len == MOST_FAULTS;
+}
+
+// A string that is not closed began or ended too early: what was refused of its line follows from that, and the
+// lexer has dropped it.
+static bool explains(const tvms_syntax *s, const tvms_diag *diag) {
+  if (!s->open_fault || s->stopped) return false;
+  if (diag->id != TVMS_D_unfinished_string && diag->id != TVMS_D_unfinished_triple)
+    return false;
+  const tvms_diag *last = s->faults->items[s->faults->len - 1].diag;
+  uint32_t begin = last->span.begin, end = diag->span.begin;
+  return last->id == TVMS_D_syntax && begin <= end
+         && !memchr(s->text + begin, '\n', end - begin);
 }
 
 void tvms_syntax_adopt(tvms_syntax *s, tvms_diag *diag) {
+  if (explains(s, diag)) {
+    tvms_syntax_fault *fault = &s->faults->items[s->faults->len - 1];
+    fault->diag = diag;
+    fault->refused = diag->span.begin;
+    return;
+  }
   if (s->faulty || s->stopped) return;
   keep(s, diag);
   s->adopted = true;

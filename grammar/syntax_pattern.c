@@ -150,15 +150,19 @@ void tvms_syntax_case_head(tvms_syntax *s) {
   if (tvms_syntax_take(s, TVMS_TOK_IF)) (void)tvms_syntax_named(s);
 }
 
+static void one_case(tvms_syntax *s) {
+  tvms_syntax_begin_line(s);
+  if (tvms_syntax_is_word(s, "case"))
+    tvms_syntax_clause(s);
+  else
+    tvms_syntax_refuse(s, "; expected 'case'");
+  if (s->failed) tvms_syntax_recover(s);
+}
+
 static void cases_of_block(tvms_syntax *s) {
   while (s->token.kind != TVMS_TOK_DEDENT && s->token.kind != TVMS_TOK_END
          && !s->stopped) {
-    tvms_syntax_begin_line(s);
-    if (tvms_syntax_is_word(s, "case"))
-      tvms_syntax_clause(s);
-    else
-      tvms_syntax_refuse(s, "; expected 'case'");
-    if (s->failed) tvms_syntax_recover(s);
+    one_case(s);
   }
 }
 
@@ -168,7 +172,14 @@ void tvms_syntax_cases(tvms_syntax *s) {
     tvms_syntax_refuse(s, "; expected the end of the line");
     return;
   }
-  if (!tvms_syntax_open_block(s)) return;
+  if (!tvms_syntax_open_block(s)) {
+    // Cases that are not indented follow from that.
+    while (tvms_syntax_is_word(s, "case")
+           && tvms_syntax_begins(tvms_syntax_peek(s).kind) && !s->stopped) {
+      one_case(s);
+    }
+    return;
+  }
   cases_of_block(s);
   tvms_syntax_shut_block(s);
 }

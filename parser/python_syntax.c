@@ -22,6 +22,7 @@ typedef struct {
   const tvms_diag *TVMS_NULLABLE lost;  // of a listing whose indentation is lost
   uint32_t near_script, near_functions;
   bool python;
+  bool refused;  // a statement around definitions
 } judging;
 
 // ---- What is Python -----------------------------------------------------------------------
@@ -160,7 +161,7 @@ static bool tells(const judging *j, const tvms_diag *diag,
   return at == fault->refused || diag->id != TVMS_D_syntax || diag->notes;
 }
 
-static void choose(judging *j, const tvms_diag *first, tvms_spans *refused) {
+static void choose(judging *j, const tvms_diag *first) {
   for (uint32_t i = 0; i < j->faults.len; i++) {
     const tvms_syntax_fault *fault = &j->faults.items[i];
     if (!is_python(j, fault->diag->span.begin) || follows(j, first, fault->statement))
@@ -170,7 +171,8 @@ static void choose(judging *j, const tvms_diag *first, tvms_spans *refused) {
       found = found->next;
     }
     tvms_vec_push(j->memory, &j->chosen, found ? found : fault->diag);
-    tvms_vec_push(j->memory, refused, fault->statement);
+    if (!tvms_spans_hold(&j->functions, &j->near_functions, fault->diag->span.begin))
+      j->refused = true;
   }
 }
 
@@ -188,7 +190,7 @@ static bool counts(void *self, const tvms_diag *diag) {
          || !is_python(j, diag->span.begin) || is_chosen(j, diag);
 }
 
-static void check(judging *j, tvms_spans *refused) {
+static void check(judging *j) {
   tvms_context *context = j->surface->context;
   const tvms_diag *first = context->diags.first;
   tvms_spans sound = {0};
@@ -196,14 +198,14 @@ static void check(judging *j, tvms_spans *refused) {
   tvms_trial trial;
   tvms_trial_begin(&trial, &context->diags);
   tvms_syntax_check(context, j->surface->source, sound.items, sound.len, &j->faults);
-  choose(j, first, refused);
+  choose(j, first);
   tvms_diags_keep_if(&context->diags, is_chosen, j);
   tvms_trial_keep(&trial);
   tvms_vec_fini(j->memory, &sound);
 }
 
-void tvms_python_syntax_judge(const tvms_surface *surface, const tvms_spans *script,
-                              bool python, tvms_spans *refused) {
+bool tvms_python_syntax_judge(const tvms_surface *surface, const tvms_spans *script,
+                              bool python) {
   tvms_context *context = surface->context;
   judging j = {.surface = surface,
                .memory = &context->memory,
@@ -211,9 +213,10 @@ void tvms_python_syntax_judge(const tvms_surface *surface, const tvms_spans *scr
                .python = python};
   find_functions(&j);
   find_lost(&j);
-  if (has_definitions(&j)) check(&j, refused);
+  if (has_definitions(&j)) check(&j);
   if (context->diags.first) tvms_diags_keep_if(&context->diags, counts, &j);
   tvms_vec_fini(j.memory, &j.functions);
   tvms_vec_fini(j.memory, &j.faults);
   tvms_vec_fini(j.memory, &j.chosen);
+  return j.refused;
 }

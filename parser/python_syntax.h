@@ -6,9 +6,9 @@
 
 // What the grammar has reported of `surface` counts in TVMScript: in `script` of a Python file
 // (`python`), everywhere else in other files. Around it and in functions that stay Python, findings are what Python
-// refuses (grammar/syntax.h), as far as the file has definitions; all others are dropped. Appends the statements
-// that are refused there to `refused`, which is the caller's, in order of place.
-void tvms_python_syntax_judge(const tvms_surface *surface, const tvms_spans *script,
-                              bool python, tvms_spans *refused);
+// refuses (grammar/syntax.h), as far as the file has definitions; all others are dropped. True if a statement around
+// definitions is refused: nobody knows which names it would have bound.
+bool tvms_python_syntax_judge(const tvms_surface *surface, const tvms_spans *script,
+                              bool python);
 
 #endif

@@ -102,20 +102,13 @@ static void begin_python(const tvms_surface *surface, tvms_file_state *file,
   tvms_needed_names_find(surface, file->script, &file->calls, needed);
 }
 
-// Any word of a statement that is refused may be a name that it binds.
-static void bind_refused(tvms_reader *reader, const tvms_spans *refused) {
-  for (uint32_t i = 0; i < refused->len; i++) {
-    tvms_scope_bind_words(reader, refused->items[i]);
-  }
-}
-
 tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
                                const tvms_read_options *options) {
   tvms_memory *memory = &context->memory;
   context->diags.source = source;
   tvms_surface surface;
   tvms_surface_parse(&surface, context, source);
-  tvms_spans script = {0}, refused = {0};
+  tvms_spans script = {0};
   tvms_needed_names needed = {0};
   tvms_file_state file = {
       .script = &script, .needed = &needed, .assumes = options->assumes};
@@ -123,7 +116,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
     tvms_python_file_definitions(&surface, &script);
     begin_python(&surface, &file, &needed);
   }
-  tvms_python_syntax_judge(&surface, &script, options->python, &refused);
+  bool refused = tvms_python_syntax_judge(&surface, &script, options->python);
   tvms_program *program = tvms_memory_alloc(memory, sizeof *program);
   *program = (tvms_program){.context = context};
   tvms_dialect_marked marked = tvms_dialect_marks_read(
@@ -146,7 +139,8 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   tvms_python_bind_prefixes(&reader);
   if (script.len) {
     tvms_python_names_bind_file(&reader);
-    bind_refused(&reader, &refused);
+    // A statement that Python refuses may have been to bind any name.
+    reader.open = reader.open || refused;
     tvms_python_body_gather(&reader);
   }
   if (options->as_written && !options->python) tvms_metadata_bind_omitted(&reader);
@@ -170,7 +164,6 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   tvms_reader_fini(&reader);
   tvms_vec_fini(memory, &file.omitted);
   tvms_vec_fini(memory, &script);
-  tvms_vec_fini(memory, &refused);
   tvms_needed_names_fini(memory, &needed);
   tvms_python_calls_fini(memory, &file.calls);
   tvms_memory_free(memory, file.made);

@@ -2,8 +2,10 @@
 import io, json, os, re, struct, sys, tempfile, zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "syntax"))
 import npy
 from cases import files_under, tvms
+from forms import SOUND
 
 NUMBERS = [("a", "<f4", (2, 3)), ("b", "<i8", (4,)), ("c", "<f2", ()), ("d", "|b1", (1, 2))]
 
@@ -50,11 +52,22 @@ def executables():
                 yield struct.pack("<Q", len(tail)) + tail
 
 
+def pythons():
+    """The Python of tests/, and forms of all releases."""
+    for path in files_under("tests", suffix=".py"):
+        with open(path, "rb") as f:
+            yield f.read()[:8192]
+    for texts in SOUND.values():
+        yield "\n".join(texts).encode()
+
+
 def of(target):
     if target == "fuzz_vm":
         return list(executables())
     if target == "fuzz_weights":
         return [archive(), safetensors()]
+    if target == "fuzz_syntax":
+        return list(pythons())
     if target == "fuzz_trace":
         return list(schedules())
     return []

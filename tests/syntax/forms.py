@@ -1,0 +1,57 @@
+"""Forms of Python's statements and expressions, by the release that has them first, and what Python refuses."""
+
+SOUND = {
+    (3, 8): [
+        "x = y = 1, *z", "x: int = 3", "(x): int", "x.a: int", "x[0]: 'text' = yield_", "x += 1; y -= 2;", "a, *b = c", "[a, b] = c", "(a), b.c, d[0] = e",
+        "del a, b.c, d[0], (e, f)", "assert a, b", "pass", "raise", "raise A from B", "global_ = 1", "import a.b.c as d, e", "from . import a", "from ...a.b import c as d, e",
+        "from a import (b, c as d,)", "from a import *", "print(*a, **b)", "f(a, *b, c=d, **e)", "f(x for x in y)", "f(a, (x for x in y))", "f(a := 3, b=4)", "f(*a, b, *c, d=1, *e)",
+        "x = lambda: 0", "x = lambda a, /, b=1, *c, d, e=2, **f: a", "x = lambda *, a: a", "x = lambda *a, **b: (yield)", "x = a if b else c if d else e", "x = not a in b is not c",
+        "x = -a ** -b", "x = a @ b // c % d << e >> f & g ^ h | i", "x = a < b <= c != d", "x = [*a, b]", "x = {*a, b}", "x = {**a, 'b': c}", "x = {a: b for a, b in c if d if e}",
+        "x = [a for b in c for d in e if f]", "x = {a for a in b}", "x = (a for a in b)", "x = a[1:2, ::3, ...]", "x = a[:, b:c:d]", "x = a[b,]", "x = ()", "x = []", "x = {}",
+        "x = 'a' \"b\" '''c''' r'd' f'{e}'", "x = b'a' rb'b'", "x = f'{a!r:>{b}} {{}} {c:%H:%M} {d[\"e\"]}'", "x = f'{a=} {b = !s}'", "x = f'{a:=10} {(b := 1)} {lambda_}'",
+        "x = f'''{\na\n}'''", "x = rf'\\{a}'", "x = f'\\N{DIGIT ONE} {a}'", "x = 0x1F + 0o17 + 0b11 + 1_000 + 1.5e-3 + .5 + 5. + 3j", "x = 1if a else 2", "x = a.b.c(d)[e](f).g",
+        "if (a := b) > 1: pass\nelif c: pass\nelse: pass", "while a:\n    break\nelse:\n    pass", "for a, in b: continue", "for a, *b in c, d:\n    pass\nelse:\n    pass", "for a[0] in b: pass",
+        "for (a, b) in c: pass", "with a: pass", "with a as b, c as (d, e): pass", "with (a): pass", "with (a, b): pass", "with (a, b) as c: pass", "with (a), (b): pass", "with (a)(b) as c.d: pass",
+        "with (a).b as c, d: pass", "try: pass\nfinally: pass", "try:\n    pass\nexcept A:\n    pass\nexcept (B, C) as d:\n    pass\nexcept:\n    pass\nelse:\n    pass\nfinally:\n    pass",
+        "def f(a, b: int = 1, *c: int, d, e=2, **g) -> h: return", "def f(a, /, b, *, c): pass", "def f(*, a,): pass", "def f():\n    x = yield\n    y = yield from a\n    yield a, *b\n    return a, *b",
+        "def f():\n    nonlocal_ = 1\n    def g():\n        nonlocal nonlocal_\n        global x", "class A: pass", "class A(): pass", "class A(B, *c, d=e, **f): pass", "@a\n@b.c(d)\ndef f(): pass", "@a\nclass A:\n    x = 1",
+        "async def f():\n    await a\n    async for b in c: pass\n    async with d as e, f: pass\n    return [x async for x in y if await z]", "async def f():\n    x = await a ** 2\n    yield x",
+        "match = 1", "match(a)", "match[a]", "match.a = 1", "match: int = 1", "match, case = a", "case = type = 1", "type(a)", "print(match, case, type)", "match * a", "match -a", "case(a)",
+        "if a:\n\tpass", "x = (a\n  + b)", "x = a \\\n  + b", "if a: pass; pass\n# comment\n\n", "'''text'''", "...", "def f(): ...", "x = a if not b else lambda: c", "x = yield_ = a",
+        "def f(é, ñ): return é", "x = 'ä' + \"ö\"", "for x in (yield_): pass", "def f():\n    for x in (yield): pass", "class A:\n    def f(self): return super().f()", "x = *a, b", "x = [a, *b,]",
+        "for x in a if b else c: pass", "if 1:\n  if 2:\n        pass\n  else:\n    pass", "x = {1: 2, **a, 3: 4,}", "x = {(a := 1): 2}", "del (a), [b, c]", "x = a if b else(c)", "assert (a, b)", "(yield_)",
+    ],
+    (3, 9): ["@a[0].b\ndef f(): pass", "@(a := b)\ndef f(): pass", "@lambda f: f\ndef g(): pass", "x = {a, b := 1}"],
+    (3, 10): [
+        "with (a as b, c as d): pass", "with (a as b,): pass", "with (a, b as c,): pass",
+        "match a:\n    case 1: pass\n    case -1 | 2.5 | 1 + 2j: pass\n    case 'a' 'b' | None | True: pass\n    case _: pass",
+        "match a, *b:\n    case [c, *d] if c > 1: pass\n    case (c, d): pass\n    case c, *_: pass\n    case []: pass\n    case (): pass",
+        "match a:\n    case {'b': c, 1: d, **e}: pass\n    case {}: pass\n    case {A.b: 1}: pass",
+        "match a:\n    case B(): pass\n    case B.C(1, d, e=2, f=G(h)): pass\n    case (B() | D()) as c: pass",
+        "match (a):\n    case b: pass", "match [a, b]:\n    case c: pass", "match -a:\n    case c: pass", "match match:\n    case case: pass", "match (a, *b):\n    case c: pass", "match a[b := 1]:\n    case c: pass",
+        "match not a:\n    case c: pass", "match lambda: a:\n    case c: pass", "match {a}:\n    case c: pass", "x = a[b := 1]",
+    ],
+    (3, 11): ["try: pass\nexcept* A: pass\nexcept* (B, C) as d: pass", "x = a[*b]", "x = a[*b, 1:2]", "def f(*a: *b): pass"],
+    (3, 12): [
+        "type A = int", "type A[T: int, *Ts, **P] = B[T]", "def f[T](a: T) -> T: pass", "class A[T: (int, str)](B): pass", "x = f'{a['b']}'", "x = f'{f'{f'{a}'}'}'", "x = f'{\"\\n\".join(a)}'",
+        "x = f'''{\na # why\n}'''", "type type = type", "async def f[T](): pass",
+    ],
+    (3, 13): ["type A[T = int] = T", "def f[T = int, *Ts = *tuple[int, ...], **P = []](): pass", "class A[T: int = bool]: pass"],
+}
+
+REFUSED = [
+    "def f()\n    pass", "class A\n    pass", "if a\n    pass", "for a in b\n    pass", "try\n    pass\nfinally:\n    pass", "x = (a", "x = [a, b\ny = 1", "x = 'a", "x = '''a", "x = a)", "x = (a]", "a;;", "; a", "x = = 1", "f(a b)",
+    "x = [a b]", "x = {a: b c: d}", "retrun x", "return x", "break", "continue", "x = yield", "nonlocal x", "if a:\n    pass\nelse if b:\n    pass", "a++", "a && b", "a || b", "!a", "if a = b: pass", "while a = b: pass",
+    "if a:\n        pass\n    pass", "a\n    b", "if a:\npass", "for a in b:\nc", "def f(a, a): pass", "lambda a, a: 1", "f(a=1, b)", "f(**a, b)", "f(**a, *b)", "f(a=1, a=2)", "f(a.b=1)", "f(1=2)", "f(a for a in b, c)", "form a import b",
+    "from a imprt b", "import a from b", "import a.b.", "from a import", "from a import b,", "from a import (b", "f(a) = 1", "1 = a", "a + b = c", "a = 1 = b", "None = a", "[a, 1] = b", "(a, f(b)) = c", "f(a) += 1", "(a, b) += 1",
+    "a, b: int", "del f(a)", "del 1", "for 1 in a: pass", "for f(a) in b: pass", "with a as f(b): pass", "x = f'{a b}'", "x = f'{}'", "x = f'a}'", "x = f'{a'", "x = f'{a!x}'", "print 'a'", "print a", "exec 'a'", "raise A, 'b'",
+    "try:\n    pass\nexcept A, e:\n    pass", "try:\n    pass", "try:\n    pass\nx = 1", "else:\n    pass", "except A:\n    pass", "finally:\n    pass", "elif a:\n    pass", "if a:\n    pass\nelse:\n    pass\nelse:\n    pass",
+    "x = 012", "x = 1a", "x = 0x", "x = 1__0", "x = $", "x = a ? b : c", "x = a if b", "x = a +", "x = not", "x = a not b", "x = a b", "x = a..b", "x = a.1", "x = a.class", "class = 1", "def class(): pass", "def f: pass",
+    "def f(a=1, b): pass", "def f(*): pass", "def f(*, **a): pass", "def f(**a, b): pass", "def f(*a, *b): pass", "def f(a, /, b, /): pass", "def f(/): pass", "def f(1): pass", "def f(a b): pass", "def f(a) -> : pass", "def f(*a=1): pass",
+    "@a\nx = 1", "@\ndef f(): pass", "async x = 1", "async def f()\n    pass", "await", "lambda a b: 1", "lambda a", "x = [a for b]", "x = [for a in b]", "x = [*a for a in b]", "x = (*a)", "*a", "x = *a", "x = {a: b, c}", "x = {a, b: c}",
+    "x = {**a for a in b}", "a := 1", "x = a := 1", "f(a.b := 1)", "x = a[", "x = a[]", "x = a[1:2:3:4]", "with a as b c: pass", "with: pass", "while: pass", "for a b: pass", "for a of b: pass", "import", "from", "del", "global", "assert",
+    "x = b'a' 'b'", "x = b'ä'", "x = '\\x1'", "if a:\n\tb\n        c", "match a:\n    x = 1", "match a:\n    case 1 2: pass", "match a:\n    case b + c: pass", "match a:\n    case f(a=1, b): pass", "match a:\ncase 1: pass",
+    "x = a \\ b", "x = “a”", "x = a − b", "def f():\n    from a import *", "x = a <> b", "x = a === b", "x = `a`", "if (a: pass", "x = (a, b]", "class A(B: pass", "x = a,, b", "f(a,, b)", "f(,)", "x = (,)", "x = [,]",
+    "try:\n    pass\nexcept:\n    pass\nexcept A:\n    pass", "if a then:\n    pass", "for (i = 0; i < 3; i++):\n    pass", "int x = 1", "x = a as b", "x: int = ", "x += ", "def f(x):\n    x = (1\n    return x", "not a = b",
+    "x = [1, 2, 3\ny = [4]", "def f(:\n    pass", "f(a, b))", "x = {'a': 1, 'b' 2}", "x = {'a' 1}", "x = ('a' 'b' c)", "if a: if b: pass", "a: b: c", "x = yield = 1", "import a as b.c", "from a import b.c", "from .import.a import b",
+]
