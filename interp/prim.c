@@ -13,6 +13,7 @@
 #include "interp/expr.h"
 #include "interp/foreign.h"
 #include "interp/frame.h"
+#include "interp/nest.h"
 #include "interp/packed_entry.h"
 #include "interp/relax.h"
 #include "interp/result.h"
@@ -262,6 +263,7 @@ static tvms_value call_compiled(tvms_interp_frame *f, tvms_safe_call kernel,
 }
 
 static void run_body(tvms_interp_frame *f) {
+  if (f->interp->engine != TVMS_INTERP_WALKS && tvms_interp_run_nest(f)) return;
   const tvms_interp_code *code = tvms_interp_codes_find(f);
   if (!code) {
     tvms_interp_exec(f, tvms_as_prim_func(f->member->function)->body);
