@@ -9,7 +9,10 @@
 // TVM: relax.transform.FoldConstant.
 #include "interp/interp.h"
 #include "interp/prim.h"
+#include "ir/build.h"
 #include "ir/omitted.h"
+#include "ir/tir_op.h"
+#include "ir/walk.h"
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/lower/expand_ops.h"
 #include "passes/relax/mutator.h"
@@ -48,15 +51,58 @@ static bool read_sizes(tvms_dtype dtype, tvms_list sizes, int64_t *shape,
          && *bytes <= UINT32_MAX;
 }
 
-static tvms_tensor *TVMS_NULLABLE tensor_of(tvms_heap *heap, const tvms_node *node) {
+// Whether a function writes into what it is given.
+typedef struct {
+  const tvms_prim_func *function;
+  uint32_t inputs;
+  bool writes;  // into an input, as far as can be seen
+} reader;
+
+static tvms_walk_step find_write(void *self, tvms_node *node, tvms_field_role role) {
+  reader *r = self;
+  (void)role;
+  if (node->kind == TVMS_NODE_STORE) {
+    const tvms_buffer *buffer = tvms_as_buffer(tvms_as_store(node)->buffer);
+    for (uint32_t i = 0; i < r->inputs; i++) {
+      const tvms_node *input = r->function->buffers.items[i];
+      r->writes |= input && tvms_as_buffer(input)->data == buffer->data;
+    }
+  } else if (node->kind == TVMS_NODE_MATCH_BUFFER_REGION
+             || node->kind == TVMS_NODE_DECL_BUFFER) {
+    r->writes = true;
+  } else if (node->kind == TVMS_NODE_CALL) {
+    tvms_tir_opcode opcode = tvms_call_opcode(node);
+    r->writes |= opcode == TVMS_TIR_NONE
+                 || tvms_tir_op_row_of(opcode)->effect > TVMS_EFFECT_READ;
+  }
+  return r->writes ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// May a call write into its inputs?
+static bool writes_inputs(tvms_memory *memory, const tvms_member *member,
+                          uint32_t inputs) {
+  const tvms_prim_func *function = tvms_as_prim_func(member->function);
+  if (inputs > function->buffers.len) return true;
+  reader r = {.function = function, .inputs = inputs};
+  tvms_visitor visitor = {.self = &r, .enter = find_write};
+  tvms_walk(memory, function->body, &visitor);
+  return r.writes;
+}
+
+// A constant as an argument: what is only read is not copied.
+static tvms_tensor *TVMS_NULLABLE tensor_of(tvms_heap *heap, const tvms_node *node,
+                                            bool copied) {
   const tvms_constant *constant = tvms_as_constant(node);
   int64_t shape[MOST_AXES];
   uint64_t bytes;
   if (!read_sizes(constant->element, constant->shape, shape, &bytes)
       || bytes != constant->data.len)
     return NULL;
-  tvms_tensor *tensor = tvms_tensor_new(heap, tvms_interp_dl_type_of(constant->element),
-                                        (int32_t)constant->shape.len, shape);
+  tvms_dl_type type = tvms_interp_dl_type_of(constant->element);
+  int32_t ndim = (int32_t)constant->shape.len;
+  void *data = (void *)(uintptr_t)constant->data.text;
+  if (!copied) return tvms_tensor_over(heap, type, ndim, shape, data, bytes);
+  tvms_tensor *tensor = tvms_tensor_new(heap, type, ndim, shape);
   if (!tensor) return NULL;
   if (tensor->bytes) memcpy(tensor->view.data, constant->data.text, tensor->bytes);
   return tensor;
@@ -125,9 +171,9 @@ static bool evaluate(tvms_rewriter *r, const tvms_member *member, tvms_list args
   tvms_heap heap;
   tvms_heap_init(&heap, memory);
   values all = {0};
-  bool fits = true;
+  bool fits = true, copied = writes_inputs(memory, member, args.len);
   for (uint32_t i = 0; i < args.len && fits; i++)
-    fits = push_tensor(memory, &all, tensor_of(&heap, args.items[i]));
+    fits = push_tensor(memory, &all, tensor_of(&heap, args.items[i], copied));
   for (uint32_t i = 0; i < types.len && fits; i++)
     fits = push_tensor(memory, &all, output_of(r->unit, &heap, types.items[i]));
   fits = fits && call_now(run, &heap, member, &all);

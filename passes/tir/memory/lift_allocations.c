@@ -357,6 +357,12 @@ static void visit(tvms_pass_run *run, lifted_function *functions,
   for (uint32_t i = 0; i < graph->callees[index].members.len; i++)
     visit(run, functions, graph, graph->callees[index].members.items[i]);
   tvms_memory_leave(&run->context->memory);
+  bool calls = graph->callees[index].members.len > 0;
+  const tvms_prim_func *function =
+      tvms_as_prim_func(run->module->members[index].function);
+  // Nothing is handed over to others, nor to this one, nor by it.
+  if (!calls && !functions[index].lifts && !tvms_call_contract(function).has_workspace)
+    return;
   lift(run, functions, index);
 }
 
