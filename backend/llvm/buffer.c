@@ -10,6 +10,7 @@
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
 #include "backend/llvm/helper.h"
+#include "backend/llvm/index.h"
 #include "backend/llvm/kept.h"
 #include "backend/llvm/masked.h"
 #include "backend/llvm/stmt.h"
@@ -22,15 +23,6 @@ enum { ALIGNMENT = TVMS_FRAME_ALIGNMENT };
 
 // Steps of a ramp whose lanes are picked from a load of all that lies between, and lanes of it.
 enum { LONGEST_STEP = 4, MOST_STEPS = 64 };
-
-LLVMValueRef tvms_emit_index(emitter *e, const tvms_node *node) {
-  bool before = e->in_index;
-  e->in_index = true;
-  LLVMValueRef value = tvms_emit_expr(e, node);
-  e->in_index = before;
-  bool is_signed = node->dtype.code == TVMS_INT;
-  return LLVMBuildIntCast2(e->builder, value, e->i64, is_signed, "");
-}
 
 static bool is_number(LLVMValueRef value, uint64_t number) {
   return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) == number;
@@ -224,27 +216,6 @@ static void check_index(emitter *e, view *v, const tvms_node *buffer, uint32_t a
   tvms_strbuf_fini(&text);
 }
 
-LLVMValueRef tvms_emit_address(emitter *e, view *v, const tvms_node *node,
-                               LLVMValueRef const *indices, uint32_t count,
-                               tvms_span span) {
-  const tvms_buffer *buffer = tvms_as_buffer(node);
-  if (count != v->ndim) {
-    tvms_diag_report(&e->context->diags, TVMS_D_wrong_index_count, span,
-                     tvms_symbol_text(e->context, buffer->name), v->ndim,
-                     tvms_diag_plural(v->ndim), count,
-                     count == 1 ? "index" : "indices");
-    tvms_emit_give_up(e);
-  }
-  LLVMValueRef flat = v->offset;
-  for (uint32_t i = 0; i < count; i++) {
-    if (e->options->checked) check_index(e, v, node, i, indices[i], span);
-    LLVMValueRef step = multiply(e, indices[i], v->strides[i]);
-    flat = is_number(flat, 0) ? step : LLVMBuildNSWAdd(e->builder, flat, step, "");
-  }
-  LLVMTypeRef type = tvms_emit_memory_type(e, buffer->element, span);
-  return LLVMBuildInBoundsGEP2(e->builder, type, v->data, &flat, 1, "");
-}
-
 // Scalar indices of one lane; the vectors among `values` give theirs.
 static void indices_of_lane(emitter *e, tvms_list indices, LLVMValueRef const *values,
                             uint32_t lane, LLVMValueRef *out) {
@@ -261,20 +232,69 @@ typedef struct {
   view *view;
   const tvms_node *buffer;
   tvms_list indices;
-  LLVMValueRef *values;  // of the indices, computed once
+  LLVMValueRef *values;  // of the indices, computed once,
+  int64_t *more;         // and what is still to be added to each
   LLVMValueRef *scalars;
   tvms_span span;
 } access_path;
 
+static void check_count(emitter *e, const access_path *path) {
+  uint32_t count = path->indices.len;
+  const view *v = path->view;
+  if (count == v->ndim) return;
+  tvms_diag_report(&e->context->diags, TVMS_D_wrong_index_count, path->span,
+                   tvms_symbol_text(e->context, tvms_as_buffer(path->buffer)->name),
+                   v->ndim, tvms_diag_plural(v->ndim), count,
+                   count == 1 ? "index" : "indices");
+  tvms_emit_give_up(e);
+}
+
+// The index of a dimension, without a number that is added to `number`, which counts elements.
+static LLVMValueRef index_of(emitter *e, const access_path *path, uint32_t i,
+                             int64_t *number) {
+  LLVMValueRef index = path->scalars[i], stride = path->view->strides[i];
+  if (!path->more[i]) return index;
+  if (!LLVMIsAConstantInt(stride))
+    return LLVMBuildNSWAdd(e->builder, index, tvms_emit_int(e, path->more[i]), "");
+  *number += path->more[i] * LLVMConstIntGetSExtValue(stride);
+  return index;
+}
+
+// Address of the element at the scalar indices; checked code compares each with its dimension.
+static LLVMValueRef address(emitter *e, const access_path *path) {
+  view *v = path->view;
+  check_count(e, path);
+  LLVMValueRef flat = v->offset;
+  int64_t number = 0;
+  for (uint32_t i = 0; i < path->indices.len; i++) {
+    if (e->options->checked)
+      check_index(e, v, path->buffer, i, path->scalars[i], path->span);
+    LLVMValueRef step = multiply(e, index_of(e, path, i, &number), v->strides[i]);
+    if (is_number(step, 0)) continue;
+    flat = is_number(flat, 0) ? step : LLVMBuildNSWAdd(e->builder, flat, step, "");
+  }
+  tvms_dtype element = tvms_as_buffer(path->buffer)->element;
+  LLVMTypeRef type = tvms_emit_memory_type(e, element, path->span);
+  LLVMBuilderRef b = e->builder;
+  if (!number) return LLVMBuildInBoundsGEP2(b, type, v->data, &flat, 1, "");
+  // Without the number the place may be outside of the buffer.
+  LLVMValueRef base =
+      is_number(flat, 0) ? v->data : LLVMBuildGEP2(b, type, v->data, &flat, 1, "");
+  LLVMValueRef offset = tvms_emit_int(e, number);
+  return LLVMBuildGEP2(b, type, base, &offset, 1, "");
+}
+
 // The first lane of a ramp, or of one that the same number is added to in every lane.
-static LLVMValueRef first_lane(emitter *e, const tvms_node *index) {
+static LLVMValueRef TVMS_NULLABLE first_lane(emitter *e, const tvms_node *index,
+                                             int64_t *more) {
   if (index->kind == TVMS_NODE_RAMP)
-    return tvms_emit_expr(e, tvms_as_ramp(index)->base);
+    return tvms_emit_index_parts(e, tvms_as_ramp(index)->base, more);
   const tvms_binary *sum = tvms_as_binary(index);
   bool left = sum->a->kind == TVMS_NODE_BROADCAST;
-  const tvms_node *more = left ? sum->a : sum->b;
-  LLVMValueRef added = tvms_emit_expr(e, tvms_as_broadcast(more)->value);
-  LLVMValueRef first = first_lane(e, left ? sum->b : sum->a);
+  const tvms_node *other = tvms_as_broadcast(left ? sum->a : sum->b)->value;
+  LLVMValueRef added = tvms_emit_index_parts(e, other, more);
+  LLVMValueRef first = first_lane(e, left ? sum->b : sum->a, more);
+  if (!added || !first) return added ? added : first;
   return LLVMBuildNSWAdd(e->builder, first, added, "");
 }
 
@@ -286,14 +306,18 @@ static access_path open_access(emitter *e, const tvms_node *buffer, tvms_list in
                       buffer,
                       indices,
                       tvms_arena_array(arena, LLVMValueRef, indices.len),
+                      tvms_arena_array(arena, int64_t, indices.len),
                       tvms_arena_array(arena, LLVMValueRef, indices.len),
                       span};
   bool before = e->in_index;
   e->in_index = true;
   for (uint32_t i = 0; i < indices.len; i++) {
-    bool first = first_only && indices.items[i]->dtype.lanes > 1;
-    path.values[i] =
-        first ? first_lane(e, indices.items[i]) : tvms_emit_expr(e, indices.items[i]);
+    const tvms_node *index = indices.items[i];
+    bool vector = index->dtype.lanes > 1;
+    LLVMValueRef value = vector && !first_only ? tvms_emit_expr(e, index)
+                         : vector              ? first_lane(e, index, &path.more[i])
+                                  : tvms_emit_index_parts(e, index, &path.more[i]);
+    path.values[i] = value ? value : tvms_emit_int(e, 0);
   }
   e->in_index = before;
   return path;
@@ -301,8 +325,7 @@ static access_path open_access(emitter *e, const tvms_node *buffer, tvms_list in
 
 static LLVMValueRef place_of(emitter *e, access_path *path, uint32_t lane) {
   indices_of_lane(e, path->indices, path->values, lane, path->scalars);
-  return tvms_emit_address(e, path->view, path->buffer, path->scalars,
-                           path->indices.len, path->span);
+  return address(e, path);
 }
 
 // A ramp of step one, or one that the same number is added to in every lane.
@@ -470,7 +493,8 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
                && !e->options->checked && lanes > 1;
   access_path path = open_access(e, store->buffer, store->indices, whole, node->span);
   if (lanes == 1) {
-    e->stores |= e->loop ? STORES_ELEMENTS | STORES_ELEMENTS_IN_LOOPS : STORES_ELEMENTS;
+    e->stores |= e->loop && !e->loop->few ? STORES_ELEMENTS | STORES_ELEMENTS_IN_LOOPS
+                                          : STORES_ELEMENTS;
     store_lane(e, &path, element, predicate, value, 0);
     return;
   }

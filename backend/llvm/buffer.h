@@ -4,10 +4,6 @@
 
 #include "backend/llvm/emit.h"
 
-// An integer expression as a 64-bit index. Its arithmetic may assume that nothing
-// overflows.
-LLVMValueRef tvms_emit_index(emitter *e, const tvms_node *node);
-
 // Defines a buffer over memory at `data` and makes that the value of its data variable;
 // NULL: over what the variable has. The view belongs to the function in progress.
 view *tvms_emit_define_buffer(emitter *e, const tvms_node *buffer,
@@ -33,12 +29,6 @@ void tvms_emit_free_from(emitter *e, uint32_t mark);
 // Ends the scope that began with `mark` allocations: frees what came since, unless the
 // current block has left already.
 void tvms_emit_end_memory(emitter *e, uint32_t mark);
-
-// Address of an element. Indices are scalars, one per dimension or it is reported; checked
-// code compares each with its dimension.
-LLVMValueRef tvms_emit_address(emitter *e, view *v, const tvms_node *buffer,
-                               LLVMValueRef const *indices, uint32_t count,
-                               tvms_span span);
 
 // The value of a BUFFER_LOAD. Lanes that its predicate excludes are 0 and not touched.
 LLVMValueRef tvms_emit_buffer_load(emitter *e, const tvms_node *node);

@@ -10,6 +10,8 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/index.h"
+#include "backend/llvm/modules.h"
 #include "backend/llvm/packed.h"
 #include "backend/llvm/symbols.h"
 #include "backend/llvm/types.h"
@@ -426,7 +428,7 @@ static LLVMValueRef call_member(emitter *e, const tvms_call *call,
                           value, call->head.span);
   }
   LLVMTypeRef type = tvms_emit_body_type(e, function, &sizes);
-  LLVMValueRef callee = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));
+  LLVMValueRef callee = tvms_emit_function_named(e, tvms_emit_body_name(e, member));
   LLVMValueRef status = LLVMBuildCall2(e->builder, type, callee, args, count + 2, "");
   failure passed_up = {.span = call->head.span};
   LLVMValueRef zero = LLVMConstNull(e->i32);

@@ -8,6 +8,7 @@
 #define TVMS_BACKEND_LLVM_EMIT_H
 
 #include "backend/backend.h"
+#include "backend/core/join.h"
 #include "backend/core/params.h"
 #include "ir/build.h"
 #include "support/vec.h"
@@ -70,6 +71,7 @@ typedef struct loop_target {
   LLVMBasicBlockRef next;
   LLVMBasicBlockRef end;
   uint32_t memory;
+  bool few;  // the loop has few steps: those that are left behind vectors
 } loop_target;
 
 // Code generation in progress: first of the module, then of one function at a time.
@@ -99,7 +101,12 @@ typedef struct {
   const tvms_module *program;
   const tvms_native_options *options;
   LLVMContextRef llvm;
-  LLVMModuleRef module;
+  LLVMModuleRef module;  // that code goes to: one of these (backend/llvm/modules.h)
+  LLVMModuleRef kernels;
+  LLVMModuleRef TVMS_NULLABLE around;
+  bool
+      joins;  // objects are joined, and with data that they have beside what LLVM makes
+  TVMS_VEC(tvms_object_data) data;
   LLVMBuilderRef builder;
   LLVMDIBuilderRef TVMS_NULLABLE debug;  // NULL: code has no lines
   LLVMMetadataRef file;                  // of them
@@ -116,6 +123,7 @@ typedef struct {
   LLVMValueRef result;                  // where a returned scalar goes
   tvms_dtype result_dtype;              // void: nothing is returned
   LLVMValueRef *vars;                   // by id
+  LLVMValueRef *wide;                   // of 64 bits, where one of 32 is counted so
   view **views;                         // by id
   TVMS_VEC(live_memory) memory;         // live allocations, innermost last
   uint64_t frame;                       // bytes of buffers in the frame

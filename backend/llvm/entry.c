@@ -7,6 +7,7 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/modules.h"
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/results.h"
 #include "backend/llvm/steps.h"
@@ -70,7 +71,7 @@ static void call_body(emitter *e, const tvms_member *member, const tvms_entry *e
   if (entry->contract.result_text)
     tvms_emit_make_results(e, entry, values, args + 2, &made);
   LLVMTypeRef type = tvms_emit_body_type(e, function, &sizes);
-  LLVMValueRef body = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));
+  LLVMValueRef body = tvms_emit_function_named(e, tvms_emit_body_name(e, member));
   uint32_t count = 2 + function->params.len + sizes.len;
   LLVMValueRef status = LLVMBuildCall2(e->builder, type, body, args, count, "");
   tvms_vec_fini(&e->context->memory, &sizes);

@@ -9,6 +9,8 @@
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
+#include "backend/llvm/helper.h"
+#include "backend/llvm/modules.h"
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/stmt.h"
 LLVMValueRef tvms_emit_text(emitter *e, const char *text) {
@@ -60,7 +62,7 @@ static LLVMTypeRef raise_type(emitter *e, bool own) {
 
 // The context variable: the loader of TVM's run time finds it by name and fills it.
 static LLVMValueRef raise_slot(emitter *e) {
-  LLVMValueRef slot = LLVMGetNamedGlobal(e->module, TVMS_RAISE_SLOT);
+  LLVMValueRef slot = tvms_emit_variable_named(e, TVMS_RAISE_SLOT);
   if (slot) return slot;
   slot = LLVMAddGlobal(e->module, e->pointer, TVMS_RAISE_SLOT);
   LLVMSetInitializer(slot, LLVMConstNull(e->pointer));
@@ -73,12 +75,10 @@ static void fill_raise(emitter *e, LLVMValueRef function) {
   LLVMTypeRef type = raise_type(e, false);
   LLVMValueRef null = LLVMConstNull(e->pointer), self = LLVMGetParam(function, 0);
   LLVMValueRef args[] = {LLVMGetParam(function, 1), LLVMGetParam(function, 2)};
-  LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(e->llvm, function, "entry");
   LLVMBasicBlockRef keep = LLVMAppendBasicBlockInContext(e->llvm, function, "keep");
   LLVMBasicBlockRef find = LLVMAppendBasicBlockInContext(e->llvm, function, "find");
   LLVMBasicBlockRef call = LLVMAppendBasicBlockInContext(e->llvm, function, "call");
   LLVMBasicBlockRef end = LLVMAppendBasicBlockInContext(e->llvm, function, "end");
-  LLVMPositionBuilderAtEnd(b, entry);
   LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, self, null, ""), keep, find);
   LLVMPositionBuilderAtEnd(b, keep);
   LLVMValueRef one = tvms_emit_int(e, 1);
@@ -100,18 +100,13 @@ static void fill_raise(emitter *e, LLVMValueRef function) {
 
 // One private function per module chooses who raises.
 static LLVMValueRef raise_function(emitter *e) {
-  LLVMValueRef function = LLVMGetNamedFunction(e->module, TVMS_EMIT_RAISE_NAME);
-  if (function) return function;
-  function = LLVMAddFunction(e->module, TVMS_EMIT_RAISE_NAME, raise_type(e, true));
-  tvms_llvm_make_fast(function);
-  LLVMBuilderRef b = e->builder;
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(b);
-  LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(b);
-  LLVMSetCurrentDebugLocation2(b, NULL);
-  fill_raise(e, function);
-  LLVMPositionBuilderAtEnd(b, here);
-  LLVMSetCurrentDebugLocation2(b, line);
-  return function;
+  tvms_helper h;
+  if (tvms_helper_begin(e, &h, TVMS_EMIT_RAISE_NAME, raise_type(e, true))) {
+    tvms_llvm_make_fast(h.function);
+    fill_raise(e, h.function);
+    tvms_helper_end(e, &h);
+  }
+  return h.function;
 }
 
 LLVMValueRef tvms_emit_raiser(emitter *e) {

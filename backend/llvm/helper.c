@@ -3,6 +3,7 @@
 
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/modules.h"
 
 LLVMBasicBlockRef tvms_helper_block(emitter *e, const tvms_helper *h,
                                     const char *name) {
@@ -14,8 +15,9 @@ void tvms_helper_enter(emitter *e, LLVMBasicBlockRef to) {
 }
 
 bool tvms_helper_begin(emitter *e, tvms_helper *h, const char *name, LLVMTypeRef type) {
-  h->function = LLVMGetNamedFunction(e->module, name);
+  h->function = tvms_emit_function_named(e, name);
   if (h->function) return false;
+  h->module = tvms_emit_go_around(e);
   h->function = LLVMAddFunction(e->module, name, type);
   LLVMSetLinkage(h->function, LLVMPrivateLinkage);
   h->here = LLVMGetInsertBlock(e->builder);
@@ -25,7 +27,10 @@ bool tvms_helper_begin(emitter *e, tvms_helper *h, const char *name, LLVMTypeRef
   return true;
 }
 
-void tvms_helper_end(emitter *e, const tvms_helper *h) {
+void tvms_helper_end(emitter *e, tvms_helper *h) {
+  size_t len;
+  tvms_emit_go_back(e, h->module);
+  h->function = tvms_emit_function_named(e, LLVMGetValueName2(h->function, &len));
   tvms_helper_enter(e, h->here);
   LLVMSetCurrentDebugLocation2(e->builder, h->line);
 }

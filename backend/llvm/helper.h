@@ -11,13 +11,14 @@ typedef struct {
   LLVMValueRef function;
   LLVMBasicBlockRef here;  // where the caller was
   LLVMMetadataRef line;
+  LLVMModuleRef module;
 } tvms_helper;
 
-// Begins a private function of the module and puts the builder there; false if it is there already.
+// Begins a private function, around the kernels, and puts the builder there; false if it is there already.
 bool tvms_helper_begin(emitter *e, tvms_helper *h, const char *name, LLVMTypeRef type);
 
-// Puts the builder back to where it was before the function was begun.
-void tvms_helper_end(emitter *e, const tvms_helper *h);
+// Puts the builder back to where it was before the function was begun, which can be called from there.
+void tvms_helper_end(emitter *e, tvms_helper *h);
 
 // A new block of the function.
 LLVMBasicBlockRef tvms_helper_block(emitter *e, const tvms_helper *h, const char *name);

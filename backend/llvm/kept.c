@@ -9,6 +9,7 @@
 
 #include "backend/llvm/expr.h"
 #include "backend/llvm/helper.h"
+#include "backend/llvm/modules.h"
 #include "backend/llvm/optimise.h"
 
 static const struct {
@@ -20,7 +21,7 @@ static const struct {
 };
 
 static LLVMValueRef list_of(emitter *e, tvms_kept kind) {
-  LLVMValueRef list = LLVMGetNamedGlobal(e->module, lists[kind].name);
+  LLVMValueRef list = tvms_emit_variable_named(e, lists[kind].name);
   if (list) return list;
   LLVMTypeRef type = LLVMArrayType2(e->pointer, lists[kind].places);
   list = LLVMAddGlobal(e->module, type, lists[kind].name);
@@ -203,7 +204,7 @@ void tvms_emit_kept_end(emitter *e) {
   LLVMValueRef leave = NULL;
   LLVMSetCurrentDebugLocation2(e->builder, NULL);
   for (int kind = TVMS_KEPT_WORKSPACE; kind <= TVMS_KEPT_SCRATCH; kind++) {
-    if (!LLVMGetNamedGlobal(e->module, lists[kind].name)) continue;
+    if (!tvms_emit_variable_named(e, lists[kind].name)) continue;
     if (!leave) {
       leave = LLVMAddFunction(e->module, "tvms.leave",
                               LLVMFunctionType(nothing, NULL, 0, false));

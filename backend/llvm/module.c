@@ -13,6 +13,7 @@
 #include "backend/llvm/entry.h"
 #include "backend/llvm/failure.h"
 #include "backend/llvm/kept.h"
+#include "backend/llvm/modules.h"
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/plain.h"
 #include "backend/llvm/steps.h"
@@ -40,6 +41,7 @@ static void open_function(emitter *e, const tvms_member *member) {
   e->member = member;
   e->source = tvms_as_prim_func(member->function);
   e->vars = tvms_arena_array(&e->context->scratch, LLVMValueRef, ids);
+  e->wide = tvms_arena_array(&e->context->scratch, LLVMValueRef, ids);
   e->views = tvms_arena_array(&e->context->scratch, view *, ids);
   e->result_dtype = tvms_interp_result_dtype(&e->context->memory, member->function);
   e->memory.len = 0;
@@ -81,17 +83,20 @@ static bool has_entry(const emitter *e, const tvms_member *member) {
 // Until the entries are there, nothing seems to use what they will use: LLVM must keep it
 // and its parameters.
 static void set_visible(emitter *e, bool visible) {
-  LLVMLinkage body_linkage = visible ? LLVMExternalLinkage : LLVMInternalLinkage;
   for (uint32_t i = 0; i < e->program->member_count; i++) {
     const tvms_member *member = &e->program->members[i];
     if (!has_entry(e, member)) continue;
     tvms_mark mark = tvms_arena_mark(&e->context->scratch);
-    const char *name = tvms_emit_body_name(e, member);
-    LLVMSetLinkage(LLVMGetNamedFunction(e->module, name), body_linkage);
+    LLVMValueRef body = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));
+    if (visible)
+      LLVMSetLinkage(body, LLVMExternalLinkage);
+    else
+      tvms_emit_hide(e, body);
     tvms_arena_reset(&e->context->scratch, mark);
   }
   LLVMValueRef raise = LLVMGetNamedFunction(e->module, TVMS_EMIT_RAISE_NAME);
-  if (raise) LLVMSetLinkage(raise, visible ? LLVMExternalLinkage : LLVMPrivateLinkage);
+  if (raise && !e->around)
+    LLVMSetLinkage(raise, visible ? LLVMExternalLinkage : LLVMPrivateLinkage);
 }
 
 void tvms_emit_module(emitter *e) {
@@ -130,18 +135,19 @@ static void add_content(emitter *e) {
 
 void tvms_emit_entries(emitter *e) {
   const tvms_module *program = e->program;
+  LLVMModuleRef kernels = tvms_emit_go_around(e);
   for (uint32_t i = 0; i < program->member_count; i++) {
     const tvms_member *member = &program->members[i];
     // One of no use outside may be called by its name here.
     bool exported = has_entry(e, member);
     bool called = !exported && member->function
                   && member->function->kind == TVMS_NODE_PRIM_FUNC
-                  && LLVMGetNamedFunction(e->module, tvms_emit_entry_name(e, member));
+                  && tvms_emit_function_named(e, tvms_emit_entry_name(e, member));
     if (!exported && !called) continue;
     tvms_mark mark = tvms_arena_mark(&e->context->scratch);
     open_function(e, member);
     tvms_emit_entry(e, member);
-    if (called) LLVMSetLinkage(e->function, LLVMInternalLinkage);
+    if (called) tvms_emit_hide(e, e->function);
     bool served = tvms_call_contract(tvms_as_prim_func(member->function)).result_text;
     if (served && e->options->plain_prefix)
       tvms_emit_plain(e, member, e->options->plain_prefix);
@@ -150,6 +156,7 @@ void tvms_emit_entries(emitter *e) {
   tvms_emit_walker(e);
   tvms_emit_kept_end(e);
   add_content(e);
+  tvms_emit_go_back(e, kernels);
   set_visible(e, false);
   tvms_vec_fini(&e->context->memory, &e->memory);
 }

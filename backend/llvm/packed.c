@@ -10,6 +10,8 @@
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/index.h"
+#include "backend/llvm/modules.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/symbols.h"
 #include "backend/llvm/types.h"
@@ -152,10 +154,10 @@ static LLVMValueRef entry_of(emitter *e, const tvms_member *member) {
   LLVMTypeRef types[] = {e->pointer, e->pointer, e->i32, e->pointer};
   LLVMTypeRef type = LLVMFunctionType(e->i32, types, 4, false);
   const char *name = tvms_emit_entry_name(e, member);
-  LLVMValueRef found = LLVMGetNamedFunction(e->module, name);
+  LLVMValueRef found = tvms_emit_function_named(e, name);
   if (found) return found;
   // Entries are made when bodies are optimized, and need this one then.
-  LLVMValueRef body = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));
+  LLVMValueRef body = tvms_emit_function_named(e, tvms_emit_body_name(e, member));
   LLVMSetLinkage(body, LLVMExternalLinkage);
   LLVMSetVisibility(body, LLVMHiddenVisibility);
   return LLVMAddFunction(e->module, name, type);
@@ -185,7 +187,7 @@ static LLVMValueRef arguments_of(emitter *e, tvms_list args, uint32_t first) {
 // A variable that is filled in when the library is loaded, or the weak symbol of tvm-ffi.
 static LLVMValueRef host_value(emitter *e, const char *slot, const char *symbol,
                                LLVMTypeRef type) {
-  LLVMValueRef variable = LLVMGetNamedGlobal(e->module, slot);
+  LLVMValueRef variable = tvms_emit_variable_named(e, slot);
   if (!variable) {
     variable = LLVMAddGlobal(e->module, e->pointer, slot);
     LLVMSetInitializer(variable, LLVMConstNull(e->pointer));

@@ -13,6 +13,9 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/helper.h"
+#include "backend/llvm/index.h"
+#include "backend/llvm/modules.h"
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/types.h"
@@ -161,6 +164,7 @@ static LLVMValueRef emit_steps(outline *o) {
   view **outer_views = e->views;
   uint32_t ids = e->member->unit->next_id;
   e->vars = tvms_arena_array(&e->context->scratch, LLVMValueRef, ids);
+  e->wide = tvms_arena_array(&e->context->scratch, LLVMValueRef, ids);
   e->views = tvms_arena_array(&e->context->scratch, view *, ids);
   enter_function(e, add_function(e, "steps", e->i32, params, count));
   LLVMBasicBlockRef begin = tvms_emit_block(e, "start");
@@ -231,10 +235,13 @@ static void report(const outline *o, LLVMValueRef record, LLVMValueRef own) {
   LLVMBuildRet(b, zero);
 }
 
-static LLVMValueRef emit_task(outline *o, LLVMValueRef steps) {
+static LLVMValueRef emit_task(outline *o, const char *steps_name) {
   emitter *e = o->e;
   LLVMBuilderRef b = e->builder;
+  LLVMModuleRef before = tvms_emit_go_around(e);
+  LLVMValueRef steps = tvms_emit_function_named(e, steps_name);
   LLVMTypeRef params[] = {e->i32, e->pointer, e->pointer};
+  size_t len;
   enter_function(e, add_function(e, "task", e->i32, params, 3));
   tvms_llvm_make_fast(e->function);
   LLVMValueRef record = LLVMGetParam(e->function, 2);
@@ -259,7 +266,8 @@ static LLVMValueRef emit_task(outline *o, LLVMValueRef steps) {
   report(o, record, own);
   tvms_emit_enter(e, fine);
   LLVMBuildRet(b, zero);
-  return e->function;
+  tvms_emit_go_back(e, before);
+  return tvms_emit_function_named(e, LLVMGetValueName2(e->function, &len));
 }
 
 static void make_types(outline *o) {
@@ -290,8 +298,10 @@ static void emit_functions(outline *o) {
   e->strided_count = 0;
   e->phased_count = 0;
   e->in_parallel = true;
-  o->task = emit_task(o, emit_steps(o));
+  size_t len;
+  o->task = emit_task(o, LLVMGetValueName2(emit_steps(o), &len));
   tvms_vec_fini(&e->context->memory, &e->memory);
+  outer.data = e->data;
   *e = outer;
   LLVMPositionBuilderAtEnd(e->builder, here);
   LLVMSetCurrentDebugLocation2(e->builder, line);
@@ -305,7 +315,7 @@ static LLVMTypeRef launch_type(emitter *e) {
 }
 
 static LLVMValueRef launch_slot(emitter *e) {
-  LLVMValueRef slot = LLVMGetNamedGlobal(e->module, TVMS_PARALLEL_SLOT);
+  LLVMValueRef slot = tvms_emit_variable_named(e, TVMS_PARALLEL_SLOT);
   if (slot) return slot;
   slot = LLVMAddGlobal(e->module, e->pointer, TVMS_PARALLEL_SLOT);
   LLVMSetInitializer(slot, LLVMConstNull(e->pointer));
@@ -330,10 +340,8 @@ static void call_alone(emitter *e, LLVMValueRef function) {
 static void fill_launch(emitter *e, LLVMValueRef function) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef null = LLVMConstNull(e->pointer);
-  LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(e->llvm, function, "entry");
   LLVMBasicBlockRef call = LLVMAppendBasicBlockInContext(e->llvm, function, "call");
   LLVMBasicBlockRef alone = LLVMAppendBasicBlockInContext(e->llvm, function, "alone");
-  LLVMPositionBuilderAtEnd(b, entry);
   LLVMValueRef given = LLVMBuildLoad2(b, e->pointer, launch_slot(e), "");
   LLVMValueRef own = tvms_emit_weak(e, TVMS_PARALLEL_LAUNCH, launch_type(e));
   LLVMValueRef filled = LLVMBuildICmp(b, LLVMIntNE, given, null, "");
@@ -351,19 +359,13 @@ static void fill_launch(emitter *e, LLVMValueRef function) {
 
 // One function per module chooses who has the threads.
 static LLVMValueRef launch_function(emitter *e) {
-  static const char name[] = "tvms.launch";
-  LLVMValueRef function = LLVMGetNamedFunction(e->module, name);
-  if (function) return function;
-  function = LLVMAddFunction(e->module, name, launch_type(e));
-  LLVMSetLinkage(function, LLVMInternalLinkage);
-  tvms_llvm_make_fast(function);
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
-  LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(e->builder);
-  LLVMSetCurrentDebugLocation2(e->builder, NULL);
-  fill_launch(e, function);
-  LLVMPositionBuilderAtEnd(e->builder, here);
-  LLVMSetCurrentDebugLocation2(e->builder, line);
-  return function;
+  tvms_helper h;
+  if (tvms_helper_begin(e, &h, "tvms.launch", launch_type(e))) {
+    tvms_llvm_make_fast(h.function);
+    fill_launch(e, h.function);
+    tvms_helper_end(e, &h);
+  }
+  return h.function;
 }
 
 static LLVMValueRef fill_record(outline *o, LLVMValueRef extent) {

@@ -3,6 +3,7 @@
 
 #include "backend/llvm/body.h"
 #include "backend/llvm/expr.h"
+#include "backend/llvm/modules.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/symbols.h"
 #include "backend/llvm/types.h"
@@ -94,7 +95,7 @@ void tvms_emit_plain(emitter *e, const tvms_member *member, const char *prefix) 
     args[2 + params + i] = load_number(e, &in, contract.inputs + i,
                                        LLVMGetParam(e->function, 0), sizes.items[i]);
   LLVMTypeRef type = tvms_emit_body_type(e, function, &sizes);
-  LLVMValueRef body = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));
+  LLVMValueRef body = tvms_emit_function_named(e, tvms_emit_body_name(e, member));
   LLVMBuildRet(e->builder, LLVMBuildCall2(e->builder, type, body, args, count, ""));
   tvms_vec_fini(&e->context->memory, &sizes);
 }

@@ -22,7 +22,9 @@
 typedef struct {
   emitter e;
   LLVMTargetMachineRef machine;
+  LLVMTargetMachineRef TVMS_NULLABLE quick;  // of what is around the kernels
   LLVMMemoryBufferRef object;
+  LLVMMemoryBufferRef TVMS_NULLABLE around;  // the other object
   char *TVMS_NULLABLE complaint;  // of LLVM: the first error that it has found
   tvms_native_form form;
   tvms_strbuf *out;
@@ -38,10 +40,13 @@ static void close_job(void *what) {
   job *j = what;
   LLVMDisposeMessage(j->complaint);
   if (j->object) LLVMDisposeMemoryBuffer(j->object);
+  if (j->around) LLVMDisposeMemoryBuffer(j->around);
   if (j->machine) LLVMDisposeTargetMachine(j->machine);
+  if (j->quick) LLVMDisposeTargetMachine(j->quick);
   tvms_emit_debug_dispose(&j->e);
   if (j->e.builder) LLVMDisposeBuilder(j->e.builder);
-  if (j->e.module) LLVMDisposeModule(j->e.module);
+  if (j->e.kernels) LLVMDisposeModule(j->e.kernels);
+  if (j->e.around) LLVMDisposeModule(j->e.around);
   if (j->e.llvm) LLVMContextDispose(j->e.llvm);
 }
 
@@ -87,30 +92,61 @@ static void open_machine(job *j) {
   if (!j->machine) fail(j, why, LLVMDisposeMessage);
 }
 
-static void open_module(job *j) {
+static LLVMModuleRef new_module(emitter *e, const char *triple,
+                                LLVMTargetDataRef layout) {
+  LLVMModuleRef module = LLVMModuleCreateWithNameInContext("tvms", e->llvm);
+  LLVMSetTarget(module, triple);
+  LLVMSetModuleDataLayout(module, layout);
+  return module;
+}
+
+static void open_modules(job *j) {
   emitter *e = &j->e;
   e->llvm = LLVMContextCreate();
   LLVMContextSetDiagnosticHandler(e->llvm, note_error, j);
-  e->module = LLVMModuleCreateWithNameInContext("tvms", e->llvm);
   e->builder = LLVMCreateBuilderInContext(e->llvm);
   char *triple = LLVMGetTargetMachineTriple(j->machine);
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(j->machine);
   e->without_half = tvms_llvm_lacks_half(triple, j->machine);
-  LLVMSetTarget(e->module, triple);
-  LLVMSetModuleDataLayout(e->module, layout);
+  e->kernels = e->module = new_module(e, triple, layout);
+  // Lines would have to be described in both.
+  bool whole = e->options->lines_of || j->form != TVMS_NATIVE_OBJECT;
+  if (!whole) j->quick = tvms_llvm_open_quick_machine(triple);
+  if (j->quick) e->around = new_module(e, triple, layout);
+  e->joins = e->around && !j->jit;
   LLVMDisposeTargetData(layout);
   LLVMDisposeMessage(triple);
 }
 
+// Are all parameters passed in the same way whatever the processor has? Vectors are not.
+static bool is_plain(LLVMTypeRef type) {
+  LLVMTypeKind kind = LLVMGetTypeKind(type);
+  return kind == LLVMVoidTypeKind || kind == LLVMPointerTypeKind
+         || kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind
+         || (kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) <= 64);
+}
+
+static bool is_plain_function(LLVMValueRef function) {
+  LLVMTypeRef type = LLVMGlobalGetValueType(function);
+  bool plain = is_plain(LLVMGetReturnType(type));
+  for (unsigned i = 0; i < LLVMCountParams(function) && plain; i++)
+    plain = is_plain(LLVMTypeOf(LLVMGetParam(function, i)));
+  return plain;
+}
+
 // Says for which processor each function is, so that vectors get its width.
-static void mark_functions(job *j) {
+static void mark_functions(job *j, LLVMModuleRef module) {
   char *cpu = LLVMGetTargetMachineCPU(j->machine);
   char *features = LLVMGetTargetMachineFeatureString(j->machine);
-  for (LLVMValueRef f = LLVMGetFirstFunction(j->e.module); f;
-       f = LLVMGetNextFunction(f)) {
+  bool any = module == j->e.around;
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+    any &= is_plain_function(f);
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
     if (LLVMIsDeclaration(f)) continue;
-    LLVMAddTargetDependentFunctionAttr(f, "target-cpu", cpu);
-    LLVMAddTargetDependentFunctionAttr(f, "target-features", features);
+    if (!any) {
+      LLVMAddTargetDependentFunctionAttr(f, "target-cpu", cpu);
+      LLVMAddTargetDependentFunctionAttr(f, "target-features", features);
+    }
     // Loops stay loops: a call of memset would be an undefined symbol.
     LLVMAddTargetDependentFunctionAttr(f, "no-builtins", "");
     LLVMAddTargetDependentFunctionAttr(f, "frame-pointer", "none");
@@ -121,32 +157,59 @@ static void mark_functions(job *j) {
 
 static void optimise(job *j) {
   char *why = NULL;
-  if (LLVMVerifyModule(j->e.module, LLVMReturnStatusAction, &why)) {
+  if (LLVMVerifyModule(j->e.kernels, LLVMReturnStatusAction, &why)) {
     fail(j, why, LLVMDisposeMessage);
   }
   LLVMDisposeMessage(why);
-  LLVMErrorRef error = tvms_llvm_optimise(j->e.module, j->machine);
+  LLVMErrorRef error = tvms_llvm_optimise(j->e.kernels, j->machine);
   if (error) fail(j, LLVMGetErrorMessage(error), LLVMDisposeErrorMessage);
 }
 
-static void emit_file(job *j, LLVMCodeGenFileType type) {
+static LLVMMemoryBufferRef emit_file(job *j, LLVMTargetMachineRef machine,
+                                     LLVMModuleRef module, LLVMCodeGenFileType type) {
   char *why = NULL;
-  if (LLVMTargetMachineEmitToMemoryBuffer(j->machine, j->e.module, type, &why,
-                                          &j->object)) {
+  LLVMMemoryBufferRef file;
+  if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, type, &why, &file))
     fail(j, why, LLVMDisposeMessage);
-  }
   fail_if_complained(j);
+  return file;
+}
+
+// Makes the objects of both modules.
+static void emit_objects(job *j) {
+  j->object = emit_file(j, j->machine, j->e.kernels, LLVMObjectFile);
+  if (j->e.around) j->around = emit_file(j, j->quick, j->e.around, LLVMObjectFile);
+}
+
+static tvms_object_file file_of(LLVMMemoryBufferRef object) {
+  return (tvms_object_file){LLVMGetBufferStart(object), LLVMGetBufferSize(object)};
+}
+
+// Adds the object of both modules and of data.
+static void add_object(job *j, tvms_strbuf *out) {
+  emitter *e = &j->e;
+  emit_objects(j);
+  if (!j->around) {
+    tvms_object_file whole = file_of(j->object);
+    tvms_strbuf_add(out, whole.bytes, whole.size);
+    return;
+  }
+  tvms_object_file files[] = {file_of(j->object), file_of(j->around)};
+  bool joined = tvms_join_objects(&e->context->scratch, files, 2, e->data.items,
+                                  e->data.len, out);
+  if (!joined) fail(j, NULL, NULL);
+  tvms_vec_fini(&e->context->memory, &e->data);
 }
 
 static void build(job *j) {
   check_target(j);
   open_machine(j);
-  open_module(j);
+  open_modules(j);
   tvms_emit_module(&j->e);
-  mark_functions(j);
+  mark_functions(j, j->e.kernels);
   optimise(j);
   tvms_emit_entries(&j->e);
-  mark_functions(j);
+  mark_functions(j, j->e.around ? j->e.around : j->e.kernels);
 }
 
 static void run_emit(void *argument) {
@@ -154,14 +217,17 @@ static void run_emit(void *argument) {
   tvms_resource resource;
   tvms_memory_hold(&j->e.context->memory, &resource, close_job, j);
   build(j);
-  if (j->form == TVMS_NATIVE_IR) {
-    char *text = LLVMPrintModuleToString(j->e.module);
-    j->object = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "ir");
+  if (j->form == TVMS_NATIVE_OBJECT) {
+    add_object(j, j->out);
+  } else if (j->form == TVMS_NATIVE_IR) {
+    char *text = LLVMPrintModuleToString(j->e.kernels);
+    tvms_strbuf_puts(j->out, text);
     LLVMDisposeMessage(text);
   } else {
-    emit_file(j, j->form == TVMS_NATIVE_OBJECT ? LLVMObjectFile : LLVMAssemblyFile);
+    j->object = emit_file(j, j->machine, j->e.kernels, LLVMAssemblyFile);
+    tvms_strbuf_add(j->out, LLVMGetBufferStart(j->object),
+                    LLVMGetBufferSize(j->object));
   }
-  tvms_strbuf_add(j->out, LLVMGetBufferStart(j->object), LLVMGetBufferSize(j->object));
   tvms_memory_release(&j->e.context->memory, &resource);
   close_job(j);
 }
@@ -218,6 +284,14 @@ static void define_runtime(job *j, LLVMOrcJITDylibRef library) {
   }
 }
 
+// The JIT takes the object.
+static void add_to_library(job *j, LLVMOrcJITDylibRef library,
+                           LLVMMemoryBufferRef *object) {
+  LLVMMemoryBufferRef taken = *object;
+  *object = NULL;
+  check(j, LLVMOrcLLJITAddObjectFile(j->jit->lljit, library, taken));
+}
+
 static void run_compile(void *argument) {
   job *j = argument;
   tvms_memory *memory = &j->e.context->memory;
@@ -226,7 +300,7 @@ static void run_compile(void *argument) {
   j->jit->memory = memory;
   tvms_memory_hold(memory, &resource, close_job, j);
   build(j);
-  emit_file(j, LLVMObjectFile);
+  emit_objects(j);
   LLVMOrcLLJITRef lljit = NULL;
   check(j, LLVMOrcCreateLLJIT(&lljit, NULL));
   j->jit->lljit = lljit;
@@ -236,16 +310,15 @@ static void run_compile(void *argument) {
                &process, LLVMOrcLLJITGetGlobalPrefix(lljit), NULL, NULL));
   LLVMOrcJITDylibAddGenerator(library, process);
   define_runtime(j, library);
-  LLVMMemoryBufferRef object = j->object;
-  j->object = NULL;  // the JIT takes it
-  check(j, LLVMOrcLLJITAddObjectFile(lljit, library, object));
+  add_to_library(j, library, &j->object);
+  if (j->around) add_to_library(j, library, &j->around);
   tvms_memory_release(memory, &resource);
   close_job(j);
 }
 
 static tvms_status compile(tvms_context *context, const tvms_module *module,
                            const tvms_native_options *options, tvms_jit **jit) {
-  job j = {0};
+  job j = {.form = TVMS_NATIVE_OBJECT};
   j.e.context = context;
   j.e.program = module;
   j.e.options = options;

@@ -9,10 +9,15 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/index.h"
+#include "backend/llvm/modules.h"
 #include "backend/llvm/parallel.h"
 #include "backend/llvm/types.h"
 #include "interp/meaning.h"
 #include "support/diag_ids.h"
+
+#include <stdio.h>
+
 LLVMBasicBlockRef tvms_emit_block(emitter *e, const char *name) {
   return LLVMAppendBasicBlockInContext(e->llvm, e->function, name);
 }
@@ -69,7 +74,7 @@ static void open_loop(emitter *e, counted *loop, tvms_dtype dtype, LLVMValueRef 
   tvms_emit_enter(e, loop->body);
   loop->i = LLVMBuildPhi(b, type, "");
   LLVMAddIncoming(loop->i, &zero, &before_body, 1);
-  loop->target = (loop_target){e->loop, next, end, e->memory.len};
+  loop->target = (loop_target){e->loop, next, end, e->memory.len, false};
   e->loop = &loop->target;
 }
 
@@ -92,69 +97,78 @@ static void close_loop(emitter *e, counted *loop) {
   tvms_emit_enter(e, end);
 }
 
-// A number of steps, or of a step, that is at most the extent. LLVM cannot know that of what a function is
-// given, and must: only then do indices of 32 bits become addresses outside of inner loops. A mask says it.
-static LLVMValueRef at_most(emitter *e, LLVMValueRef value, const tvms_node *extent) {
-  if (!tvms_node_is_int_imm(extent)) return value;
-  int64_t most = tvms_as_int_imm(extent)->value;
-  if (most <= 0 || most > INT32_MAX) return value;
-  uint64_t mask = 1;
-  while (mask <= (uint64_t)most)
-    mask *= 2;
-  LLVMValueRef bits = LLVMConstInt(LLVMTypeOf(value), mask - 1, false);
-  return LLVMBuildAnd(e->builder, value, bits, "");
+// Loops count in 64 bits, so that indices need no extension; checked code compares them as they are.
+static LLVMTypeRef counter_type(emitter *e, const tvms_for *source) {
+  tvms_dtype dtype = source->var->dtype;
+  bool wide = dtype.code == TVMS_INT && dtype.bits == 32 && !e->options->checked;
+  return wide ? e->i64 : tvms_emit_type(e, dtype, source->head.span);
+}
+
+// The body of a loop, whose variable is at min + i.
+static void emit_loop_body(emitter *e, const tvms_for *source, counted *loop,
+                           LLVMValueRef min) {
+  LLVMBuilderRef b = e->builder;
+  LLVMTypeRef type = tvms_emit_type(e, source->var->dtype, source->head.span);
+  bool from_zero = LLVMIsNull(min);
+  LLVMValueRef value = from_zero ? loop->i : LLVMBuildNSWAdd(b, min, loop->i, "");
+  uint32_t id = source->var->id;
+  bool wide = LLVMTypeOf(value) != type;
+  e->wide[id] = wide ? value : NULL;
+  e->vars[id] = wide ? LLVMBuildTrunc(b, value, type, "") : value;
+  tvms_emit_stmt(e, source->body);
+  close_loop(e, loop);
+}
+
+static LLVMValueRef bound(emitter *e, const tvms_node *node, LLVMTypeRef type) {
+  bool before = e->in_index;
+  e->in_index = true;
+  LLVMValueRef value = tvms_emit_expr(e, node);
+  e->in_index = before;
+  return LLVMBuildIntCast2(e->builder, value, type, true, "");
 }
 
 void tvms_emit_part(emitter *e, const tvms_for *source, LLVMValueRef first,
                     LLVMValueRef count) {
   LLVMBuilderRef b = e->builder;
-  tvms_dtype dtype = source->var->dtype;
-  LLVMTypeRef type = tvms_emit_type(e, dtype, source->head.span);
-  bool before = e->in_index;
-  e->in_index = true;
-  LLVMValueRef min = tvms_emit_expr(e, source->min);
-  e->in_index = before;
-  first = at_most(e, first, source->extent);
-  count = at_most(e, count, source->extent);
-  min = LLVMBuildIntCast2(b, min, type, true, "");
-  min = LLVMBuildAdd(b, min, LLVMBuildIntCast2(b, first, type, true, ""), "");
-  count = LLVMBuildIntCast2(b, count, type, true, "");
+  LLVMTypeRef type = counter_type(e, source);
+  LLVMValueRef min = bound(e, source->min, type);
+  min = LLVMBuildNSWAdd(b, min, LLVMBuildIntCast2(b, first, type, true, ""), "");
   counted loop;
-  open_loop(e, &loop, dtype, count, LLVMConstInt(type, 1, false));
-  e->vars[source->var->id] = LLVMBuildNSWAdd(b, min, loop.i, "");
-  tvms_emit_stmt(e, source->body);
-  close_loop(e, &loop);
+  open_loop(e, &loop, source->var->dtype, LLVMBuildIntCast2(b, count, type, true, ""),
+            LLVMConstInt(type, 1, false));
+  emit_loop_body(e, source, &loop, min);
+}
+
+// What a division by a small number leaves.
+static bool has_few_steps(const tvms_node *extent) {
+  enum { FEW = 64 };
+  while (extent->kind == TVMS_NODE_CAST)
+    extent = tvms_as_cast(extent)->value;
+  if (extent->kind != TVMS_NODE_FLOOR_MOD && extent->kind != TVMS_NODE_MOD)
+    return false;
+  const tvms_node *by = tvms_as_binary(extent)->b;
+  return tvms_node_is_int_imm(by) && tvms_as_int_imm(by)->value <= FEW;
 }
 
 // for (i = 0; i < extent; i += step) with the variable at min + i.
 static void emit_for(emitter *e, const tvms_node *node) {
   const tvms_for *source = tvms_as_for(node);
-  LLVMBuilderRef b = e->builder;
-  tvms_dtype dtype = source->var->dtype;
-  LLVMTypeRef type = tvms_emit_type(e, dtype, node->span);
-  bool before = e->in_index;
-  e->in_index = true;
-  LLVMValueRef min = tvms_emit_expr(e, source->min);
-  LLVMValueRef extent = tvms_emit_expr(e, source->extent);
+  LLVMTypeRef type = counter_type(e, source);
+  LLVMValueRef min = bound(e, source->min, type);
+  LLVMValueRef extent = bound(e, source->extent, type);
   LLVMValueRef step =
-      source->step ? tvms_emit_expr(e, source->step) : LLVMConstInt(type, 1, false);
-  e->in_index = before;
-  min = LLVMBuildIntCast2(b, min, type, true, "");
-  extent = LLVMBuildIntCast2(b, extent, type, true, "");
-  step = LLVMBuildIntCast2(b, step, type, true, "");
-  LLVMValueRef zero = LLVMConstNull(type);
+      source->step ? bound(e, source->step, type) : LLVMConstInt(type, 1, false);
   if (source->step && !tvms_node_is_int_imm(source->step)) {
     failure wrong = {.kind = "ValueError",
                      .text = "the step of a loop is not positive",
                      .span = node->span};
-    tvms_emit_check(e, LLVMBuildICmp(b, LLVMIntSGT, step, zero, ""), &wrong);
+    LLVMValueRef zero = LLVMConstNull(type);
+    tvms_emit_check(e, LLVMBuildICmp(e->builder, LLVMIntSGT, step, zero, ""), &wrong);
   }
   counted loop;
-  open_loop(e, &loop, dtype, extent, step);
-  bool from_zero = tvms_node_is_int(source->min, 0);
-  e->vars[source->var->id] = from_zero ? loop.i : LLVMBuildNSWAdd(b, min, loop.i, "");
-  tvms_emit_stmt(e, source->body);
-  close_loop(e, &loop);
+  open_loop(e, &loop, source->var->dtype, extent, step);
+  loop.target.few = has_few_steps(source->extent);
+  emit_loop_body(e, source, &loop, min);
 }
 
 static void emit_while(emitter *e, const tvms_node *node) {
@@ -166,7 +180,7 @@ static void emit_while(emitter *e, const tvms_node *node) {
   tvms_emit_enter(e, test);
   LLVMBuildCondBr(e->builder, tvms_emit_condition(e, source->condition), body, end);
   tvms_emit_enter(e, body);
-  loop_target target = {e->loop, test, end, e->memory.len};
+  loop_target target = {e->loop, test, end, e->memory.len, false};
   e->loop = &target;
   tvms_emit_stmt(e, source->body);
   e->loop = target.outer;
@@ -242,15 +256,40 @@ static void emit_assert(emitter *e, const tvms_node *node) {
   tvms_strbuf_fini(&text);
 }
 
+// The variable for what the object has beside what LLVM makes.
+static LLVMValueRef data_beside(emitter *e, tvms_bytes bytes, LLVMTypeRef type) {
+  uint32_t known = 0;
+  while (known < e->data.len && e->data.items[known].bytes != bytes.text)
+    known++;
+  char name[32];
+  snprintf(name, sizeof name, "tvms.data.%u", known);
+  if (known == e->data.len) {
+    tvms_object_data data = {tvms_arena_text(&e->context->arena, name, strlen(name)),
+                             bytes.text, bytes.len};
+    tvms_vec_push(&e->context->memory, &e->data, data);
+  }
+  LLVMValueRef place = tvms_emit_variable_named(e, name);
+  if (!place) place = LLVMAddGlobal(e->module, type, name);
+  LLVMSetVisibility(place, LLVMHiddenVisibility);
+  return place;
+}
+
 static void emit_allocate_const(emitter *e, const tvms_node *node) {
+  enum { LARGE = 4096 };  // LLVM computes with what is smaller
   const tvms_allocate_const *source = tvms_as_allocate_const(node);
-  LLVMValueRef bytes =
-      LLVMConstStringInContext(e->llvm, source->data.text, source->data.len, true);
-  LLVMValueRef place = LLVMAddGlobal(e->module, LLVMTypeOf(bytes), "constant");
-  LLVMSetInitializer(place, bytes);
-  LLVMSetLinkage(place, LLVMPrivateLinkage);
+  tvms_bytes data = source->data;
+  LLVMTypeRef type = LLVMArrayType2(e->i8, data.len);
+  LLVMValueRef place;
+  if (e->joins && data.len > LARGE) {
+    place = data_beside(e, data, type);
+  } else {
+    place = LLVMAddGlobal(e->module, type, "constant");
+    LLVMSetInitializer(place,
+                       LLVMConstStringInContext(e->llvm, data.text, data.len, true));
+    LLVMSetLinkage(place, LLVMPrivateLinkage);
+  }
   LLVMSetGlobalConstant(place, true);
-  LLVMSetAlignment(place, 64);
+  LLVMSetAlignment(place, TVMS_OBJECT_DATA_ALIGN);
   e->vars[source->var->id] = place;
 }
 

@@ -59,7 +59,15 @@ static void add_terms(sum *s, LLVMValueRef value, uint32_t depth) {
 }
 
 static sum sum_of(LLVMValueRef place) {
-  sum s = {.known = LLVMIsAGetElementPtrInst(place) && LLVMGetNumOperands(place) == 2};
+  sum s = {.known = true};
+  bool is_number_behind = LLVMIsAGetElementPtrInst(place)
+                          && LLVMIsAGetElementPtrInst(LLVMGetOperand(place, 0))
+                          && is_number(LLVMGetOperand(place, 1));
+  if (is_number_behind) {
+    s.number = LLVMConstIntGetSExtValue(LLVMGetOperand(place, 1));
+    place = LLVMGetOperand(place, 0);
+  }
+  s.known = LLVMIsAGetElementPtrInst(place) && LLVMGetNumOperands(place) == 2;
   if (!s.known) return s;
   s.terms[s.count++] = LLVMGetOperand(place, 0);
   add_terms(&s, LLVMGetOperand(place, 1), 0);

@@ -262,6 +262,15 @@ LLVMTargetMachineRef tvms_llvm_open_machine(const tvms_native_options *options,
                       target->features ? target->features : "", why);
 }
 
+// Only there are object files joined.
+LLVMTargetMachineRef tvms_llvm_open_quick_machine(const char *triple) {
+  LLVMTargetRef target;
+  bool joins = !strncmp(triple, "x86_64", 6) && strstr(triple, "linux");
+  if (!joins || LLVMGetTargetFromTriple(triple, &target, NULL)) return NULL;
+  return LLVMCreateTargetMachine(target, triple, "x86-64", "", LLVMCodeGenLevelNone,
+                                 LLVMRelocPIC, LLVMCodeModelDefault);
+}
+
 // Of the others aarch64 always has them, and the compiler's library for x86-64 has functions.
 bool tvms_llvm_lacks_half(const char *triple, LLVMTargetMachineRef machine) {
   if (strncmp(triple, "riscv", 5) != 0) return false;

@@ -17,6 +17,10 @@ TVMS_NODISCARD bool tvms_llvm_check_target(const tvms_native_options *options,
 LLVMTargetMachineRef TVMS_NULLABLE
 tvms_llvm_open_machine(const tvms_native_options *options, char **why);
 
+// A machine for code that needs neither vectors nor speed, and is made in a third of the time; functions
+// with attributes for a processor are compiled for that. NULL for a triple whose objects are not joined.
+LLVMTargetMachineRef TVMS_NULLABLE tvms_llvm_open_quick_machine(const char *triple);
+
 // True if a machine for this triple may lack instructions that convert float16.
 bool tvms_llvm_lacks_half(const char *triple, LLVMTargetMachineRef machine);
 
