@@ -19,6 +19,7 @@
 #include "parser/file_state.h"
 #include "parser/metadata.h"
 #include "parser/python_math.h"
+#include "parser/python_module.h"
 #include "parser/relax/object.h"
 #include "parser/relax/value.h"
 #include "parser/room.h"
@@ -351,9 +352,16 @@ void tvms_python_bind_import(tvms_reader *reader, const char *path, tvms_sym nam
   tvms_scope_bind(reader, name, tvms_python_name(reader, path), span);
 }
 
+// Of the module that was meant: what is misspelt is reported of Python files.
+static const char *path_of(tvms_reader *reader, tvms_sym path) {
+  tvms_sym meant =
+      reader->lenient ? tvms_python_module_mended(reader->context, path) : path;
+  return tvms_symbol_text(reader->context, meant);
+}
+
 static void import_module(tvms_reader *reader, tvms_ref alias) {
   const tvms_surf node = *tvms_reader_at(reader, alias);
-  const char *path = tvms_symbol_text(reader->context, node.a);
+  const char *path = path_of(reader, node.a);
   if (node.b) {
     tvms_python_bind_import(reader, path, node.b, tvms_reader_span_of(reader, alias));
     return;
@@ -460,7 +468,7 @@ void tvms_python_read_import(tvms_reader *reader, tvms_ref stmt) {
     return;
   }
   if (!node.a) return;
-  const char *module = tvms_symbol_text(reader->context, node.a);
+  const char *module = path_of(reader, node.a);
   if (node.op) {
     if (!tvms_dialect_marks_is_script_module(module, strlen(module))) return;
     char *whole = tvms_arena_alloc(&reader->kept, strlen(module) + sizeof "tvm.");

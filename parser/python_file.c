@@ -5,6 +5,7 @@
 
 #include "ir/meant.h"
 #include "parser/dialect_marks.h"
+#include "parser/python_module.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -40,10 +41,10 @@ static void add_aliases(finder *f, const tvms_surf *import) {
   bool from = import->kind == TVMS_SURF_IMPORT_FROM;
   tvms_surface_each(f->surface, ref, from ? import->b : import->a) {
     const tvms_surf *node = tvms_surface_at(f->surface, ref);
-    alias made = {node->b ? node->b : node->a, from ? import->a : node->a,
-                  from ? node->a : 0};
-    if (!from && !node->b)
-      made.name = made.module = first_part(f->surface->context, node->a);
+    tvms_context *context = f->surface->context;
+    tvms_sym module = tvms_python_module_mended(context, from ? import->a : node->a);
+    alias made = {node->b ? node->b : node->a, module, from ? node->a : 0};
+    if (!from && !node->b) made.name = made.module = first_part(context, module);
     tvms_vec_push(f->memory, &f->aliases, made);
   }
 }

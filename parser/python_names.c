@@ -12,6 +12,7 @@
 
 #include "parser/eval/scope.h"
 #include "parser/file_state.h"
+#include "parser/python_module.h"
 
 #include <string.h>
 
@@ -51,6 +52,7 @@ static void bind_import(const binder *b, const tvms_surf *import) {
     const tvms_surf *alias = tvms_reader_at(reader, ref);
     tvms_sym name = alias->b ? alias->b : alias->a;
     if (!from && !alias->b) {
+      name = tvms_python_module_mended(reader->context, name);
       const char *path = tvms_symbol_text(reader->context, name);
       name = tvms_symbol_intern(reader->context, path, strcspn(path, "."));
     }

@@ -15,6 +15,7 @@
 #include "parser/eval/scope.h"
 #include "parser/eval/undefined.h"
 #include "parser/file_state.h"
+#include "parser/python_module.h"
 #include "parser/python_names.h"
 
 #include <string.h>
@@ -212,6 +213,10 @@ static void walk_node(walk w, tvms_ref ref) {
   case TVMS_SURF_CLASS: walk_class(w, ref); return;
   case TVMS_SURF_NAME:
     if (w.part != BODIES) check_name(w, node.a, ref);
+    return;
+  case TVMS_SURF_IMPORT:
+  case TVMS_SURF_IMPORT_FROM:
+    if (w.part != BODIES) tvms_python_module_check(reader, ref);
     return;
   case TVMS_SURF_EXPRESSION:
     if (w.part != BODIES) walk_expression(w, node.a);

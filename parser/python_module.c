@@ -1,0 +1,109 @@
+// Names of TVM's modules in the imports of a Python file: `import tmv`, `from tvm.scripts import …`.
+//
+// Only a name that is nearly one of TVM's is taken for it: what else stands below `tvm` may be of
+// another release, or of a package that adds to it.
+#include "parser/python_module.h"
+
+#include "parser/eval/reader.h"
+#include "support/diag_ids.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+// A part of a dotted name, and what was meant; `meant` is NULL if it is fine.
+typedef struct {
+  size_t begin, len;
+  const char *TVMS_NULLABLE meant;
+} fault;
+
+static const char *const names[] = {
+#define TVM_NAME(name) name,
+#include "parser/tvm_names.def"
+};
+enum { NAMES = sizeof names / sizeof *names, LONGEST = 64 };
+
+// `tmv`, `TVM`, `tvmm`: the letters of tvm and no other, in any order.
+static bool is_nearly_tvm(const char *text, size_t len) {
+  bool seen[3] = {false};
+  if (len < 3 || len > 4 || (len == 3 && memcmp(text, "tvm", 3) == 0)) return false;
+  for (size_t i = 0; i < len; i++) {
+    const char *at = strchr("tvm", tolower((unsigned char)text[i]));
+    if (!at || !*at) return false;
+    seen[*at == 't' ? 0 : *at == 'v' ? 1 : 2] = true;
+  }
+  return seen[0] && seen[1] && seen[2];
+}
+
+static const char *TVMS_NULLABLE near_name(const char *text, size_t len) {
+  char part[LONGEST];
+  if (len >= sizeof part || len < 3) return NULL;
+  memcpy(part, text, len);
+  part[len] = '\0';
+  for (size_t i = 0; i < NAMES; i++)
+    if (strcmp(names[i], part) == 0) return NULL;
+  return tvms_diag_nearest_name(part, names, NAMES);
+}
+
+static fault fault_of(const char *path) {
+  size_t root = strcspn(path, ".");
+  if (is_nearly_tvm(path, root)) return (fault){0, root, "tvm"};
+  if (root != 3 || memcmp(path, "tvm", 3) != 0 || !path[3]) return (fault){0};
+  size_t len = strcspn(path + 4, ".");
+  return (fault){4, len, near_name(path + 4, len)};
+}
+
+tvms_sym tvms_python_module_mended(tvms_context *context, tvms_sym path) {
+  if (!path) return path;
+  const char *text = tvms_symbol_text(context, path);
+  fault wrong = fault_of(text);
+  char whole[256];
+  if (!wrong.meant) return path;
+  int len = snprintf(whole, sizeof whole, "%.*s%s%s", (int)wrong.begin, text,
+                     wrong.meant, text + wrong.begin + wrong.len);
+  if (len < 0 || (size_t)len >= sizeof whole) return path;
+  return tvms_symbol_intern(context, whole, (size_t)len);
+}
+
+static void report(tvms_reader *reader, uint32_t begin, const char *path, fault wrong) {
+  tvms_diags *diags = &reader->context->diags;
+  begin += (uint32_t)wrong.begin;
+  tvms_span span = {begin, begin + (uint32_t)wrong.len};
+  const char *text =
+      tvms_arena_text(&reader->context->arena, path, wrong.begin + wrong.len);
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_misspelt_import, span, text);
+  tvms_diag_remark(diags, diag, "did you mean '%.*s%s'?", (int)wrong.begin, path,
+                   wrong.meant);
+  tvms_diag_fix(diags, diag, span, true, "%s", wrong.meant);
+}
+
+static void check_path(tvms_reader *reader, uint32_t begin, const char *path) {
+  fault wrong = fault_of(path);
+  if (wrong.meant
+      && strncmp(reader->surface->source->text + begin, path, strlen(path)) == 0)
+    report(reader, begin, path, wrong);
+}
+
+void tvms_python_module_check(tvms_reader *reader, tvms_ref stmt) {
+  const tvms_surf node = *tvms_reader_at(reader, stmt);
+  const tvms_context *context = reader->context;
+  const char *text = reader->surface->source->text;
+  if (node.kind == TVMS_SURF_IMPORT) {
+    tvms_surface_each(reader->surface, ref, node.a) {
+      const tvms_surf *alias = tvms_reader_at(reader, ref);
+      check_path(reader, alias->begin, tvms_symbol_text(context, alias->a));
+    }
+    return;
+  }
+  if (!node.a || node.op) return;
+  const char *module = tvms_symbol_text(context, node.a);
+  uint32_t begin = node.begin + (uint32_t)strlen("from");
+  check_path(reader, begin + (uint32_t)strspn(text + begin, " "), module);
+  if (strcmp(module, "tvm") != 0) return;
+  tvms_surface_each(reader->surface, ref, node.b) {
+    const tvms_surf *alias = tvms_reader_at(reader, ref);
+    const char *name = tvms_symbol_text(context, alias->a);
+    fault wrong = {0, strlen(name), near_name(name, strlen(name))};
+    if (wrong.meant) report(reader, alias->begin, name, wrong);
+  }
+}
