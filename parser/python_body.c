@@ -569,7 +569,11 @@ static void follow_stmt(tvms_reader *reader, tvms_ref ref, bool certain,
     return;
   case TVMS_SURF_AUG_ASSIGN: add_to(reader, &stmt, certain); return;
   case TVMS_SURF_DELETE: forget_all(reader, stmt.a); return;
-  case TVMS_SURF_EXPRESSION: follow_expression(reader, stmt.a, certain, run); return;
+  case TVMS_SURF_EXPRESSION:
+    if (certain && leads_to_script(reader, run))
+      tvms_python_check_named_call(reader, stmt.a);
+    follow_expression(reader, stmt.a, certain, run);
+    return;
   case TVMS_SURF_RETURN:
     if (leads_to_script(reader, run)) tvms_python_check_return(reader, ref);
     follow_return(reader, &stmt, certain, run);
@@ -626,10 +630,10 @@ static bool has_unread(const tvms_reader *reader, tvms_ref ref) {
 bool tvms_python_body_may_follow(const tvms_reader *reader, tvms_ref stmt) {
   const tvms_file_state *file = tvms_file_of(reader);
   const tvms_surf *node = tvms_reader_at(reader, stmt);
-  bool plain = node->kind == TVMS_SURF_ASSIGN || node->kind == TVMS_SURF_EXPRESSION;
-  if (!plain || !file->calls.calls.len) return false;
-  tvms_ref last = file->calls.calls.items[file->calls.calls.len - 1];
-  return tvms_reader_at(reader, last)->begin >= node->begin;
+  uint32_t i = tvms_python_calls_from(&file->calls, reader->surface, node->begin);
+  if (i == file->calls.calls.len) return false;
+  if (node->kind == TVMS_SURF_ASSIGN || node->kind == TVMS_SURF_EXPRESSION) return true;
+  return tvms_reader_at(reader, file->calls.calls.items[i])->begin < node->end;
 }
 
 void tvms_python_body_read_stmt(tvms_reader *reader, tvms_ref stmt) {

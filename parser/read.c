@@ -149,7 +149,10 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   for (tvms_ref ref = surface.body; ref;) {
     // Only Python follows, of which calls may still be wrong.
     bool rest = options->python && !file.unread;
-    if (rest && !tvms_python_body_may_follow(&reader, ref)) break;
+    if (rest && !tvms_python_body_may_follow(&reader, ref)) {
+      ref = tvms_reader_at(&reader, ref)->next;
+      continue;
+    }
     uint32_t count = program->count;
     file.statement = ref;
     if (options->python)

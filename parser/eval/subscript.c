@@ -79,6 +79,26 @@ static bool is_ascii(tvms_eval_value text) {
 }
 
 // Items of a text are characters, which take several bytes past ASCII.
+// `"SR" [i, k]`: a text in front of a list.
+static bool is_two(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf node = *tvms_reader_at(reader, ref);
+  if (node.kind != TVMS_SURF_SUBSCRIPT
+      || !tvms_surface_is_string(reader->surface, node.a)
+      || tvms_reader_at(reader, node.b)->kind != TVMS_SURF_TUPLE)
+    return false;
+  tvms_diags *diags = &reader->context->diags;
+  uint32_t end = tvms_reader_at(reader, node.a)->end;
+  uint32_t at = end;
+  while (reader->surface->source->text[at] != '[') {
+    at++;
+  }
+  tvms_diag *diag =
+      tvms_diag_report(diags, TVMS_D_syntax, (tvms_span){at, at + 1}, "'['", "");
+  tvms_diag_remark(diags, diag, "missing comma?");
+  tvms_diag_fix(diags, diag, (tvms_span){end, end}, false, ",");
+  return true;
+}
+
 static tvms_eval_value text_subscript(tvms_reader *reader, tvms_eval_value text,
                                       tvms_eval_value index, tvms_ref ref) {
   tvms_eval_items items;
@@ -100,6 +120,7 @@ static tvms_eval_value text_subscript(tvms_reader *reader, tvms_eval_value text,
 tvms_eval_value tvms_eval_sequence_subscript(tvms_reader *reader,
                                              tvms_eval_value object,
                                              tvms_eval_value index, tvms_ref ref) {
+  if (object.kind == TVMS_EVAL_STR && is_two(reader, ref)) return TVMS_UNKNOWN;
   if (object.kind == TVMS_EVAL_STR && !is_ascii(object)) {
     return text_subscript(reader, object, index, ref);
   }

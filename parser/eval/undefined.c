@@ -382,8 +382,7 @@ static bool explain_module(tvms_reader *reader, tvms_diag *diag, const char *tex
 // Text whose section of constants TVM left out.
 static bool explain_metadata(tvms_reader *reader, tvms_diag *diag, const char *text,
                              tvms_span span) {
-  if (strcmp(text, "metadata") != 0
-      || reader->surface->source->text[span.end] != '[')
+  if (strcmp(text, "metadata") != 0 || reader->surface->source->text[span.end] != '[')
     return false;
   tvms_diag_remark(&reader->context->diags, diag,
                    "its section is not in this text; TVM writes it with "
@@ -448,10 +447,6 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
   bool foreign = tvms_meant_find(TVMS_MEANT_OBJECT, text) != NULL;
   if (foreign && explain_dotted(reader, diag, text, span)) return;
   if (explain_word(reader, diag, text, span)) return;
-  if (follows_comment_of_c(reader, span)) {
-    tvms_diag_remark(diags, diag, "a comment begins with '#'");
-    return;
-  }
   static const char *const keywords[] = {"return", "break", "continue", "pass"};
   const char *keyword =
       begins_line(reader, span)
@@ -463,6 +458,10 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
   }
   const char *near =
       nearest_binding(reader, name, reader->surface->source->text[span.end] == '.');
+  if (!near && follows_comment_of_c(reader, span)) {
+    tvms_diag_remark(diags, diag, "a comment begins with '#'");
+    return;
+  }
   if (!near && explain_dotted(reader, diag, text, span)) return;
   if (!near && reader->lenient && reader->surface->source->text[span.end] == '(')
     near = tvms_builtin_nearest(reader, text);

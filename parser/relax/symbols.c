@@ -63,29 +63,58 @@ static bool is_written_as_text(const tvms_reader *reader, const tvms_binding *bi
   if (binding->depth != reader->depth || binding->value.kind != TVMS_EVAL_NODE) {
     return false;
   }
-  if (binding->outer && binding->outer->value.kind == TVMS_EVAL_TYPE_VAR) return false;
+  // Python may bind the name as well.
+  if (binding->outer
+      && (reader->lenient || binding->outer->value.kind == TVMS_EVAL_TYPE_VAR))
+    return false;
   tvms_surface_each(reader->surface, ref, tvms_relax_of(reader)->type_params) {
     if (tvms_reader_at(reader, ref)->a == binding->name) return false;
   }
   return true;
 }
 
+// Another bare dimension of the same shape: `(b, s)`. It is added to that finding.
+static bool is_next_bare(tvms_reader *reader, const char *text, tvms_span span) {
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag *last = diags->last;
+  if (!last || last->id != TVMS_D_undefined_name || last->source != diags->source
+      || !last->fixes || last->span.end > span.begin)
+    return false;
+  const char *between = reader->surface->source->text + last->span.end;
+  if (strspn(between, ", ") < span.begin - last->span.end) return false;
+  tvms_diag_remark(diags, last, "nor is '%s'", text);
+  tvms_diag_fix(diags, last, span, true, "\"%s\"", text);
+  return true;
+}
+
+// Names in capitals are constants of the file, in Python files.
+static bool is_constant(const tvms_reader *reader, const char *text) {
+  if (!reader->lenient || !text[1]) return false;
+  for (; *text; text++)
+    if (*text >= 'a' && *text <= 'z') return false;
+  return true;
+}
+
 // A dimension that nothing binds was meant to be text. Reported once, and defined as if it
 // were written so.
 static void define_bare(tvms_reader *reader, tvms_ref ref, tvms_sym name) {
-  if (reader->lenient || is_parameter(reader, name)
+  if ((reader->lenient && reader->open) || is_parameter(reader, name)
       || tvms_eval_value_is_known(tvms_builtin_find(reader, name))) {
     return;
   }
   const char *text = tvms_symbol_text(reader->context, name);
-  if (strcmp(text, "_") == 0) return;
+  if (strcmp(text, "_") == 0 || is_constant(reader, text)) return;
   tvms_diags *diags = &reader->context->diags;
   tvms_span span = tvms_reader_span_of(reader, ref);
+  reader->failed = true;
+  if (reader->lenient && is_next_bare(reader, text, span)) {
+    define_symbol(reader, name, span);
+    return;
+  }
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_undefined_name, span, text);
   tvms_diag_remark(diags, diag,
                    "in a signature, a new symbolic dimension is written as a string");
   tvms_diag_fix(diags, diag, span, true, "\"%s\"", text);
-  reader->failed = true;
   define_symbol(reader, name, span);
 }
 
