@@ -100,8 +100,9 @@ void tvms_contraction_report_tile(const tvms_contraction *c, const tvms_tile *ti
   else
     tvms_strbuf_puts(out, "the moving operand read as it is");
   if (tile->sum_block)
-    tvms_strbuf_printf(out, ", %lld steps of the sum at a time",
-                       (long long)tile->sum_block);
+    tvms_strbuf_printf(out, ", %lld steps of the sum%s at a time",
+                       (long long)tile->sum_block,
+                       tile->sum_apart ? " that lie far apart" : "");
   if (tile->spares) tvms_strbuf_puts(out, ", the last column summed in lanes");
   tvms_strbuf_puts(out, threads[tile->threads]);
   tvms_strbuf_printf(out, ", %u stage%s behind it in registers", epilogues,

@@ -86,6 +86,9 @@ tvms_node *tvms_contraction_flat_steps(writer *w) {
 static tvms_node *from_beginning(writer *w, tvms_node *var) {
   tvms_node_map_put(&w->now, w->step, var);
   if (!w->block) return var;
+  if (w->tile->sum_apart)
+    return build(w, TVMS_NODE_ADD,
+                 build(w, TVMS_NODE_MUL, var, number(w, var, w->blocks)), w->block);
   tvms_node *done =
       build(w, TVMS_NODE_MUL, w->block, number(w, var, w->tile->sum_block));
   return build(w, TVMS_NODE_ADD, done, var);
@@ -124,7 +127,8 @@ tvms_node *tvms_contraction_close_sums(writer *w, tvms_node *body,
                                        tvms_node *const *vars) {
   if (w->tile->flat_sum)
     return tvms_cpu_loop(w->unit, vars[0], tvms_contraction_flat_steps(w),
-                         TVMS_FOR_SERIAL, body);
+                         w->tile->sum_written ? TVMS_FOR_UNROLLED : TVMS_FOR_SERIAL,
+                         body);
   for (uint32_t i = w->c->stage.count; i-- > 0;) {
     if (vars[i])
       body = tvms_cpu_loop(w->unit, vars[i], w->c->stage.axes[i].extent,

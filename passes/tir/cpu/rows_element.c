@@ -70,9 +70,39 @@ static void split_line(tvms_line_writer *w, tvms_node *at) {
   }
 }
 
+tvms_node *TVMS_NULLABLE tvms_line_open_row(tvms_line_writer *w) {
+  if (w->streams <= 1) return NULL;
+  w->stream = tvms_cpu_variable(w->unit, "r", w->like);
+  tvms_node *away = build(w, TVMS_NODE_MUL, w->stream, number(w, w->apart));
+  w->row_now[0] = build(w, TVMS_NODE_ADD, w->first_row, away);
+  tvms_line_set_axes(w);
+  return w->stream;
+}
+
+tvms_node *tvms_line_close_row(tvms_line_writer *w, tvms_node *TVMS_NULLABLE stream,
+                               tvms_node *body) {
+  if (!stream) return body;
+  return tvms_cpu_loop(w->unit, stream, number(w, w->streams), TVMS_FOR_UNROLLED, body);
+}
+
+// Where the lanes are that a vector of the chunk is combined with.
+static tvms_node *place_of(tvms_line_writer *w, const tvms_line_element *e) {
+  const tvms_line_chunk *c = &w->chunk;
+  int64_t sums = pass_plan(w)->sums;
+  tvms_node *place = number(w, 0), *vector = e->vector;
+  if (vector && sums < c->vectors)
+    vector = build(w, TVMS_NODE_FLOOR_MOD, vector, number(w, sums));
+  if (e->stream)
+    place = build(w, TVMS_NODE_MUL, e->stream, number(w, sums * pass_plan(w)->lanes));
+  if (vector)
+    place = build(w, TVMS_NODE_ADD, place,
+                  build(w, TVMS_NODE_MUL, vector, number(w, c->lanes)));
+  return e->lane ? build(w, TVMS_NODE_ADD, place, e->lane) : place;
+}
+
 tvms_line_element tvms_line_open(tvms_line_writer *w) {
   const tvms_line_chunk *c = &w->chunk;
-  tvms_line_element e = {0};
+  tvms_line_element e = {.stream = tvms_line_open_row(w)};
   tvms_node *in_line = number(w, 0);
   w->place = number(w, 0);
   if (c->tile > 1) {
@@ -88,7 +118,8 @@ tvms_line_element tvms_line_open(tvms_line_writer *w) {
     in_line = build(w, TVMS_NODE_ADD, in_line, e.lane);
   }
   w->lane = e.lane;
-  w->place = build(w, TVMS_NODE_ADD, w->place, in_line);
+  bool turns = e.stream || c->vectors > pass_plan(w)->sums;
+  w->place = turns ? place_of(w, &e) : build(w, TVMS_NODE_ADD, w->place, in_line);
   split_line(w, build(w, TVMS_NODE_ADD, c->begin, in_line));
   if (c->tile_begin) {
     tvms_node *at = c->tile_begin;
@@ -119,7 +150,7 @@ tvms_node *tvms_line_close(tvms_line_writer *w, const tvms_line_element *element
   if (w->guard) body = guarded(w, w->guard, body);
   if (element->step)
     body = tvms_cpu_loop(w->unit, element->step, number(w, c->tile), steps, body);
-  return body;
+  return tvms_line_close_row(w, element->stream, body);
 }
 
 // ---- Results ----
@@ -136,7 +167,7 @@ static uint32_t row_indices(const tvms_line_writer *w, const tvms_line_member *m
       row |= m->rows[r] == axis;
     if (!row) kept[count++] = indices.items[d];
   }
-  if (count == 0) kept[count++] = number(w, 0);
+  if (count == 0) kept[count++] = w->stream ? w->stream : number(w, 0);
   return count;
 }
 

@@ -36,13 +36,18 @@ typedef struct {
   int64_t tile_low, tile_high;
   tvms_node *TVMS_NULLABLE guard;  // of each step of a tile, as it is there
   tvms_line_chunk chunk;
+  // Rows that are done together: how many, how far apart, where the first one is, and which is at hand.
+  int64_t streams;
+  int64_t apart;
+  tvms_node *TVMS_NULLABLE first_row, *TVMS_NULLABLE stream;
   tvms_node *place;               // of the element at hand in the chunk
   tvms_node *TVMS_NULLABLE lane;  // its variable
 } tvms_line_writer;
 
-// Loops over the elements of the chunk: vectors written out, lanes as one.
+// Loops over the elements of the chunk: rows and vectors written out, lanes as one.
 typedef struct {
-  tvms_node *TVMS_NULLABLE step, *TVMS_NULLABLE vector, *TVMS_NULLABLE lane;
+  tvms_node *TVMS_NULLABLE stream, *TVMS_NULLABLE step, *TVMS_NULLABLE vector,
+      *TVMS_NULLABLE lane;
 } tvms_line_element;
 
 // Begins an element: all axes are what they are there.
@@ -51,6 +56,13 @@ tvms_line_element tvms_line_open(tvms_line_writer *w);
 // The loops around what is done with each element; in order if they are serial.
 tvms_node *tvms_line_close(tvms_line_writer *w, const tvms_line_element *element,
                            bool serial, tvms_node *body);
+
+// Begins one of the rows that are done together, whose variable is returned; NULL: there is only one.
+tvms_node *TVMS_NULLABLE tvms_line_open_row(tvms_line_writer *w);
+
+// The loop over these rows around `body`; `stream` is what tvms_line_open_row gave.
+tvms_node *tvms_line_close_row(tvms_line_writer *w, tvms_node *TVMS_NULLABLE stream,
+                               tvms_node *body);
 
 // Sets what the axes of all members are whose loops are those of the pass.
 void tvms_line_set_axes(tvms_line_writer *w);

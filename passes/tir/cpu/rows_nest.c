@@ -74,24 +74,30 @@ static tvms_node *first_value(tvms_line_writer *w, uint32_t at) {
 
 static int64_t lane_count(const tvms_line_writer *w, uint32_t at) {
   const tvms_line_pass_plan *p = pass_plan(w);
-  return w->plan->places[at].one_by_one ? 1 : p->lanes * p->vectors;
+  return w->plan->places[at].one_by_one ? 1 : p->lanes * p->sums;
 }
 
 static void begin_fold(tvms_line_writer *w, uint32_t at, written *to) {
   const tvms_line_member *m = &w->g->members[at];
-  tvms_node *size = number(w, lane_count(w, at));
+  tvms_node *size = number(w, w->streams * lane_count(w, at));
   tvms_dtype dtype = m->stage.store->value->dtype;
   w->lanes[at] = tvms_cpu_buffer(w->unit, "lanes", dtype, "local", &size, 1);
   tvms_vec_push(&w->unit->context->memory, &to->allocated, w->lanes[at]);
   w->chunk =
       (tvms_line_chunk){.begin = number(w, 0), .tile = 1, .vectors = 1, .lanes = 1};
   if (!w->plan->places[at].one_by_one) {
-    w->chunk.vectors = pass_plan(w)->vectors;
+    w->chunk.vectors = pass_plan(w)->sums;
     w->chunk.lanes = pass_plan(w)->lanes;
   }
   tvms_line_element e = tvms_line_open(w);
   tvms_node *stored = lane_store(w, w->lanes[at], w->place, first_value(w, at));
   push(w, &to->stmts, tvms_line_close(w, &e, false, stored));
+}
+
+// Where the lanes of the row at hand begin.
+static tvms_node *first_lane(tvms_line_writer *w, uint32_t at) {
+  if (!w->stream) return number(w, 0);
+  return build(w, TVMS_NODE_MUL, w->stream, number(w, lane_count(w, at)));
 }
 
 // lanes[0:n] = lanes[0:n] combined with lanes[from:from + n]
@@ -100,10 +106,11 @@ static void combine_lanes(tvms_line_writer *w, uint32_t at, int64_t count, int64
   const tvms_line_member *m = &w->g->members[at];
   tvms_node *lane =
       count > 1 ? tvms_cpu_variable(w->unit, "lane", w->like) : number(w, 0);
-  tvms_node *other = build(w, TVMS_NODE_ADD, lane, number(w, from));
-  tvms_node *a = lane_load(w, w->lanes[at], lane);
+  tvms_node *place = build(w, TVMS_NODE_ADD, first_lane(w, at), lane);
+  tvms_node *other = build(w, TVMS_NODE_ADD, place, number(w, from));
+  tvms_node *a = lane_load(w, w->lanes[at], place);
   tvms_node *b = lane_load(w, w->lanes[at], other);
-  tvms_node *stored = lane_store(w, w->lanes[at], lane, build(w, m->combine, a, b));
+  tvms_node *stored = lane_store(w, w->lanes[at], place, build(w, m->combine, a, b));
   if (count > 1)
     stored =
         tvms_cpu_loop(w->unit, lane, number(w, count), TVMS_FOR_VECTORIZED, stored);
@@ -119,7 +126,7 @@ static void end_fold(tvms_line_writer *w, uint32_t at, tvms_node_vec *stmts) {
     combine_lanes(w, at, count - half, half, stmts);
     count = half;
   }
-  tvms_node *value = lane_load(w, w->lanes[at], number(w, 0));
+  tvms_node *value = lane_load(w, w->lanes[at], first_lane(w, at));
   bool done = is_extreme(m) || w->plan->places[at].one_by_one
               || (m->stage.init && is_neutral(m, m->stage.init));
   if (!done) {
@@ -446,16 +453,37 @@ static tvms_node *write_divided_loops(tvms_line_writer *w) {
                         tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN));
 }
 
+// A pass whose members have one element in each row.
+static void write_elements(tvms_line_writer *w, tvms_node_vec *stmts) {
+  tvms_node_vec own = {0};
+  tvms_node *stream = tvms_line_open_row(w);
+  w->chunk = (tvms_line_chunk){.tile = 1, .vectors = 1, .lanes = 1};
+  for (uint32_t i = 0; i < w->g->count; i++) {
+    if (w->g->members[i].pass != w->pass) continue;
+    tvms_line_set_axes(w);
+    tvms_node *value = tvms_line_as_now(w, w->g->members[i].stage.store->value);
+    push(w, &own, tvms_line_store(w, i, value));
+  }
+  tvms_node *body = tvms_stmt_seq(w->unit, &own, TVMS_NO_SPAN);
+  push(w, stmts, tvms_line_close_row(w, stream, body));
+}
+
+static void end_folds(tvms_line_writer *w, tvms_node_vec *stmts) {
+  tvms_node_vec own = {0};
+  tvms_node *stream = tvms_line_open_row(w);
+  for (uint32_t i = 0; i < w->g->count; i++) {
+    if (w->g->members[i].pass == w->pass && w->g->members[i].kind == TVMS_LINE_FOLD)
+      end_fold(w, i, &own);
+  }
+  if (!own.len) return;
+  tvms_node *body = tvms_stmt_seq(w->unit, &own, TVMS_NO_SPAN);
+  push(w, stmts, tvms_line_close_row(w, stream, body));
+}
+
 static void write_pass(tvms_line_writer *w, tvms_node_vec *stmts) {
   written own = {0};
   if (first_of_pass(w)->own_count == 0) {
-    w->chunk = (tvms_line_chunk){.tile = 1, .vectors = 1, .lanes = 1};
-    for (uint32_t i = 0; i < w->g->count; i++) {
-      if (w->g->members[i].pass != w->pass) continue;
-      tvms_line_set_axes(w);
-      tvms_node *value = tvms_line_as_now(w, w->g->members[i].stage.store->value);
-      push(w, stmts, tvms_line_store(w, i, value));
-    }
+    write_elements(w, stmts);
     return;
   }
   for (uint32_t i = 0; i < w->g->count; i++) {
@@ -463,10 +491,7 @@ static void write_pass(tvms_line_writer *w, tvms_node_vec *stmts) {
       begin_fold(w, i, &own);
   }
   push(w, &own.stmts, write_divided_loops(w));
-  for (uint32_t i = 0; i < w->g->count; i++) {
-    if (w->g->members[i].pass == w->pass && w->g->members[i].kind == TVMS_LINE_FOLD)
-      end_fold(w, i, &own.stmts);
-  }
+  end_folds(w, &own.stmts);
   tvms_node *body = tvms_stmt_seq(w->unit, &own.stmts, TVMS_NO_SPAN);
   if (own.allocated.len)
     body = tvms_cpu_block(w->unit, "fold",
@@ -490,7 +515,7 @@ static tvms_node *row_buffer(tvms_line_writer *w, uint32_t at) {
       row |= m->rows[r] == axis;
     if (!row && dims < TVMS_MOST_STAGE_AXES) shape[dims++] = old->shape.items[d];
   }
-  if (dims == 0) shape[dims++] = number(w, 1);
+  if (dims == 0) shape[dims++] = number(w, w->streams);
   const char *name = tvms_symbol_text(w->unit->context, old->name);
   return tvms_cpu_buffer(w->unit, name, old->element, "local", shape, dims);
 }
@@ -519,24 +544,51 @@ static tvms_node *write_rows(tvms_line_writer *w, tvms_node_map *gone) {
   return body;
 }
 
-tvms_node *tvms_line_nest(tvms_unit *unit, const tvms_line_group *group,
-                          const tvms_line_plan *plan, tvms_node_map *gone) {
+// Rows from `begin` on, `count` times as many as are done together; NULL: all rows.
+static tvms_node *write_nest(tvms_unit *unit, const tvms_line_group *group,
+                             const tvms_line_plan *plan, int64_t begin,
+                             tvms_node *TVMS_NULLABLE count, tvms_node_map *gone) {
   const tvms_stage *first = &group->members[0].stage;
-  tvms_line_writer w = {.unit = unit, .g = group, .plan = plan};
+  tvms_line_writer w = {
+      .unit = unit, .g = group, .plan = plan, .streams = plan->streams};
   w.like =
       first->count ? first->axes[0].var : tvms_build_literal_int(unit, 0, TVMS_NO_SPAN);
   tvms_node_map_init(&w.now, &unit->context->memory);
+  tvms_node *vars[TVMS_MOST_STAGE_AXES];
   for (uint32_t r = 0; r < group->row_count; r++) {
     char name[16];
     snprintf(name, sizeof name, "row%u", r);
-    w.row_now[r] = tvms_cpu_variable(unit, group->row_count > 1 ? name : "row", w.like);
+    vars[r] = w.row_now[r] =
+        tvms_cpu_variable(unit, group->row_count > 1 ? name : "row", w.like);
+  }
+  if (begin) w.row_now[0] = build(&w, TVMS_NODE_ADD, vars[0], number(&w, begin));
+  if (w.streams > 1) {
+    w.first_row = vars[0];
+    w.apart = tvms_cpu_number(count);
   }
   tvms_node *made = write_rows(&w, gone);
   for (uint32_t r = group->row_count; r-- > 0;) {
     uint8_t kind = r == 0 && is_large(&w) ? TVMS_FOR_PARALLEL : TVMS_FOR_SERIAL;
-    made = tvms_cpu_loop(unit, w.row_now[r], group->rows[r], kind, made);
+    made = tvms_cpu_loop(unit, vars[r], count ? count : group->rows[r], kind, made);
     made->span = first->nest->span;
   }
   tvms_node_map_fini(&w.now);
   return made;
+}
+
+tvms_node *tvms_line_nest(tvms_unit *unit, const tvms_line_group *group,
+                          const tvms_line_plan *plan, tvms_node_map *gone) {
+  if (plan->streams <= 1) return write_nest(unit, group, plan, 0, NULL, gone);
+  const tvms_node *like = group->rows[0];
+  int64_t rows = tvms_cpu_number(group->rows[0]), apart = rows / plan->streams;
+  tvms_node *made =
+      write_nest(unit, group, plan, 0,
+                 tvms_int_imm_new(unit, like->dtype, apart, TVMS_NO_SPAN), gone);
+  int64_t begin = apart * plan->streams;
+  if (begin == rows) return made;
+  tvms_line_plan single = *plan;
+  single.streams = 1;
+  tvms_node *count = tvms_int_imm_new(unit, like->dtype, rows - begin, TVMS_NO_SPAN);
+  return tvms_stmt_pair(unit, made,
+                        write_nest(unit, group, &single, begin, count, gone));
 }

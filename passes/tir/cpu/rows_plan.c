@@ -8,6 +8,7 @@
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
 #include "passes/tir/cpu/rows_mask.h"
+#include "passes/tir/cpu/rows_streams.h"
 #include "passes/tir/cpu/segments.h"
 #include "passes/tir/cpu/turn.h"
 
@@ -400,7 +401,8 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
                       const tvms_line_options *options, uint32_t pass,
                       const tvms_line_plan *plan, tvms_line_pass_plan *p) {
   const tvms_line_member *first = first_of(g, pass);
-  *p = (tvms_line_pass_plan){.lanes = 1, .vectors = 1, .tile = 1, .fused = 1};
+  *p =
+      (tvms_line_pass_plan){.lanes = 1, .vectors = 1, .sums = 1, .tile = 1, .fused = 1};
   if (first->own_count == 0) return;
   p->fused = axes_of_line(unit, g, plan, pass);
   uint32_t bits = options->target->vector_bits ? options->target->vector_bits : 128;
@@ -427,6 +429,7 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
     p->vectors--;
   plan_mask(g, options->mask_bits, pass, p);
   plan_tile(unit, g, pass, p);
+  p->sums = p->vectors;
 }
 
 // Does a member that maps store, and load as much again, more than the last cache holds?
@@ -509,8 +512,8 @@ static void plan_turn(tvms_unit *unit, const tvms_line_member *m, tvms_node *loa
     lanes /= 2;
   if (lanes < FEWEST || !p->overlaps) return;
   bool two = !crowded && (steps < 0 || steps >= 2 * lanes);
-  *p =
-      (tvms_line_pass_plan){.lanes = lanes, .vectors = 1, .fused = 1, .overlaps = true};
+  *p = (tvms_line_pass_plan){
+      .lanes = lanes, .vectors = 1, .sums = 1, .fused = 1, .overlaps = true};
   p->tile = two ? 2 * lanes : lanes;
   p->turned = load;
 }
@@ -561,8 +564,8 @@ static int64_t work_of(tvms_unit *unit, const tvms_line_group *g) {
 
 tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *group,
                                   const tvms_line_options *options) {
-  tvms_line_plan plan = {.work = work_of(chain->unit, group),
-                         .bounds = options->reorders};
+  tvms_line_plan plan = {
+      .work = work_of(chain->unit, group), .bounds = options->reorders, .streams = 1};
   tvms_node *turned = tvms_line_turned_load(chain->unit, group);
   for (uint32_t i = 0; i < group->count; i++)
     place_member(chain, group, i, options, &plan);
@@ -576,5 +579,7 @@ tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *grou
       plan_quotient(chain->unit, group, pass, &plan.passes[pass]);
     if (options->reorders) plan_padding(chain->unit, group, pass, &plan.passes[pass]);
   }
+  if (options->reorders && options->noalias)
+    tvms_line_plan_streams(chain->unit, group, options->target, &plan);
   return plan;
 }

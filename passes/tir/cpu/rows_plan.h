@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
   int64_t lanes;    // elements of a vector
   int64_t vectors;  // side by side
+  int64_t sums;     // FOLD: vectors of lanes; vectors side by side take turns with them
   int64_t tile;     // steps of the axis around the line that are computed together
   uint32_t fused;   // axes that make up the line
   bool overlaps;    // the last vector may compute elements again
@@ -41,6 +42,8 @@ typedef struct {
   tvms_line_pass_plan passes[TVMS_MOST_LINE_MEMBERS];
   int64_t work;  // elements of all passes, weighted
   bool bounds;   // what is known of the argument of T.exp is written there
+  int64_t
+      streams;  // rows that are done together, each in a part of the rows of its own
 } tvms_line_plan;
 
 typedef struct {

@@ -29,6 +29,7 @@
 #include "passes/tir/cpu/tuples.h"
 #include "support/diag_ids.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_EPILOGUES = 16 };
@@ -311,13 +312,17 @@ static void tell_left(scheduler *s, tvms_node *stmt, const char *why) {
 static void tell_rows(scheduler *s, const tvms_stage *stage,
                       const tvms_line_group *group, const tvms_line_plan *plan) {
   const tvms_line_pass_plan *last = &plan->passes[group->pass_count - 1];
+  char together[64] = "";
+  if (plan->streams > 1)
+    snprintf(together, sizeof together, ", %lld rows that lie far apart together",
+             (long long)plan->streams);
   tvms_pass_count(s->run, "groups of rows", 1);
   tvms_pass_remark(s->run, TVMS_REMARK_PASSED, TVMS_D_rows, stage->nest->span,
                    group->count, tvms_diag_plural(group->count), stage->name,
                    group->row_count, tvms_diag_plural(group->row_count),
                    group->pass_count, group->pass_count == 1 ? "" : "es",
                    (long long)last->vectors, tvms_diag_plural((uint64_t)last->vectors),
-                   (long long)last->lanes);
+                   (long long)last->lanes, together);
 }
 
 // Schedules a chain of stages that can be in groups.

@@ -36,13 +36,16 @@ typedef struct {
   bool lines;        // a strip is some steps of the outermost axis of the columns
   // Steps of the sum that go through all rows and columns together (of a strip, if `lines`); 0: all.
   int64_t sum_block;
+  bool
+      sum_apart;  // they lie as far apart as there are blocks, rather than side by side
+  bool sum_written;  // they are written out
   tvms_tile_threads threads;
   bool from_memory;  // few rows go through an operand that no cache holds
 } tvms_tile;
 
 // Chooses the tile of a contraction for a machine; what the target does not say is taken as of
-// a machine with vectors of 16 bytes, 16 registers and a second cache of 256 KiB. `reorders`: sums may be
-// taken in lanes.
+// a machine with vectors of 16 bytes, 16 registers and a second cache of 256 KiB. With `reorders` sums
+// may be taken in another order than that of the text.
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                            const tvms_contraction *contraction, bool reorders);
 
