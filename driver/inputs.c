@@ -132,13 +132,27 @@ static bool is_written(tvms_context *context, const tvms_member *member,
   return search.written;
 }
 
+// Is it a result of what was a Relax function (ir/contract.h)?
+static bool is_result(const tvms_contract *contract, uint32_t index) {
+  return contract->result_text && index >= contract->inputs
+         && index < contract->inputs + contract->results;
+}
+
+bool tvms_inputs_param_is_object(const tvms_member *entry, uint32_t index) {
+  if (entry->function->kind != TVMS_NODE_PRIM_FUNC || buffer_of(entry, index))
+    return false;
+  const tvms_prim_func *function = tvms_as_prim_func(entry->function);
+  tvms_contract contract = tvms_call_contract(function);
+  return is_result(&contract, index)
+         && tvms_dtype_is_handle(function->params.items[index]->dtype);
+}
+
 bool tvms_inputs_param_is_written(tvms_context *context, const tvms_member *entry,
                                   uint32_t index) {
   const tvms_buffer *buffer = buffer_of(entry, index);
-  if (!buffer) return false;
+  if (!buffer) return tvms_inputs_param_is_object(entry, index);
   tvms_contract contract = tvms_call_contract(tvms_as_prim_func(entry->function));
-  if (contract.result_text)
-    return index >= contract.inputs && index < contract.inputs + contract.results;
+  if (contract.result_text) return is_result(&contract, index);
   uint32_t left = MOST_CALLS;
   return is_written(context, entry, buffer->data, &left);
 }
@@ -484,6 +498,9 @@ bool tvms_inputs_fill(tvms_inputs *m) {
   }
   // Numbers first, and then again: a size may stand further right than its first use.
   for (uint32_t i = 0; i < count; i++) {
+    if (tvms_inputs_param_is_object(entry, i) && values[i].kind == TVMS_VALUE_NONE)
+      values[i] = (tvms_value){.kind = TVMS_VALUE_STATE,
+                               .tuple = tvms_items_new(m->heap, TVMS_VALUE_STATE, 1)};
     bool number = !buffer_of(entry, i) && !params_of(entry).items[i]->sinfo;
     if (values[i].kind == TVMS_VALUE_NONE && number) random_param(m, i, &values[i]);
   }

@@ -59,6 +59,10 @@ uint32_t tvms_inputs_param_count(const tvms_member *entry);
 const char *tvms_inputs_param_name(const tvms_context *context,
                                    const tvms_member *entry, uint32_t index);
 
+// True if a parameter is a result that is an object of what was a Relax function: its value is a STATE of one
+// item, which a call fills in.
+bool tvms_inputs_param_is_object(const tvms_member *entry, uint32_t index);
+
 // True if a PrimFunc writes to the buffer of this parameter: then it is a result.
 bool tvms_inputs_param_is_written(tvms_context *context, const tvms_member *entry,
                                   uint32_t index);

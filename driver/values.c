@@ -149,7 +149,8 @@ static void visit_written(tvms_context *context, const tvms_member *entry,
     if (!tvms_inputs_param_is_written(context, entry, i)) continue;
     char name[64] = "result";
     if (written > 1) snprintf(name, sizeof name, "result.%u", shown++);
-    tvms_values_each(name, values[i], visit, self);
+    bool object = tvms_inputs_param_is_object(entry, i);
+    tvms_values_each(name, object ? values[i].tuple->items[0] : values[i], visit, self);
   }
 }
 

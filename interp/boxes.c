@@ -4,6 +4,7 @@
 
 #include "interp/buffer.h"
 #include "interp/prim.h"
+#include "interp/tensor.h"
 #include "runtime/box_object.h"
 #include "support/diag_ids.h"
 
@@ -123,6 +124,41 @@ tvms_any *tvms_interp_boxes_item(tvms_interp_frame *f, const tvms_call *call) {
   if (there < sizeof(tvms_any) || (uint64_t)offset > there - sizeof(tvms_any))
     fault(f, TVMS_D_outside_struct, call->head.span, 0LL, (long long)index);
   return (tvms_any *)(void *)(list + offset);
+}
+
+// ---- Values ----
+
+static tvms_value tensor_value(tvms_interp_frame *f, const tvms_box_tensor *box,
+                               tvms_span span) {
+  const tvms_dl_tensor *view = &box->tensor;
+  tvms_tensor *made =
+      tvms_interp_new_tensor(f, span, view->dtype, view->ndim, view->shape);
+  if (made->bytes) memcpy(made->view.data, tvms_box_data(view), made->bytes);
+  return tvms_value_of_tensor(made);
+}
+
+tvms_value tvms_interp_boxes_value(tvms_interp_frame *f, tvms_any any, tvms_span span) {
+  int64_t count = 0;
+  switch (any.type_index) {
+  case TVMS_ANY_INT: return (tvms_value){.kind = TVMS_VALUE_INT, .i = any.v.i};
+  case TVMS_ANY_BOOL: return (tvms_value){.kind = TVMS_VALUE_BOOL, .i = any.v.i};
+  case TVMS_ANY_FLOAT: return (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = any.v.f};
+  case TVMS_ANY_TENSOR: return tensor_value(f, any.v.p, span);
+  case TVMS_ANY_SHAPE: {
+    tvms_box_args a = {.args = &any, .count = 1};
+    const int64_t *sizes = tvms_box_sizes_at(&a, 0, &count);
+    tvms_tensor *shape = tvms_shape_new(f->interp->heap, (int32_t)count, sizes);
+    return (tvms_value){.kind = TVMS_VALUE_SHAPE, .tensor = shape};
+  }
+  case TVMS_ANY_ARRAY: {
+    const tvms_any *items = tvms_box_items(any, &count);
+    tvms_items *tuple = tvms_tuple_new(f->interp->heap, (uint32_t)count);
+    for (int64_t i = 0; i < count; i++)
+      tuple->items[i] = tvms_interp_boxes_value(f, items[i], span);
+    return (tvms_value){.kind = TVMS_VALUE_TUPLE, .tuple = tuple};
+  }
+  default: return (tvms_value){0};
+  }
 }
 
 // ---- Calls ----

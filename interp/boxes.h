@@ -25,4 +25,7 @@ tvms_any *tvms_interp_boxes_item(tvms_interp_frame *f, const tvms_call *call);
 tvms_any tvms_interp_boxes_call(tvms_interp_frame *f, const char *name,
                                 const tvms_any *args, int32_t count, tvms_span span);
 
+// A copy of an object as a value, which is the caller's. What has no such form is NONE.
+tvms_value tvms_interp_boxes_value(tvms_interp_frame *f, tvms_any any, tvms_span span);
+
 #endif

@@ -135,6 +135,8 @@ static void bind_scalar(tvms_interp_frame *f, const tvms_node *param, tvms_value
     if (value.kind == TVMS_VALUE_TENSOR) {
       tvms_interp_add_region(f, value.tensor->view.data, value.tensor->bytes);
       scalar.p = value.tensor->view.data;
+    } else if (value.kind == TVMS_VALUE_STATE) {
+      scalar.p = tvms_interp_boxes_new(f, 1, span);
     } else {
       scalar.p = (void *)(uintptr_t)value.function;
     }
@@ -165,6 +167,17 @@ static void bind_arguments(tvms_interp_frame *f, const tvms_prim_func *function,
   for (uint32_t i = 0; i < function->params.len; i++) {
     const tvms_node *buffer = function->buffers.items[i];
     if (buffer) match_buffer(f, tvms_as_buffer(buffer), args[i].tensor, span);
+  }
+}
+
+// Results that are objects: the item of the argument becomes what was set.
+static void take_objects(tvms_interp_frame *f, const tvms_prim_func *function,
+                         const tvms_value *args) {
+  for (uint32_t i = 0; i < function->params.len; i++) {
+    if (function->buffers.items[i] || args[i].kind != TVMS_VALUE_STATE) continue;
+    const tvms_any *place = f->vars[function->params.items[i]->id].p;
+    tvms_value_drop(args[i].tuple->items[0]);
+    args[i].tuple->items[0] = tvms_interp_boxes_value(f, *place, function->head.span);
   }
 }
 
@@ -300,6 +313,7 @@ tvms_value tvms_interp_call_prim_func(tvms_interp *interp, const tvms_member *me
           "it returned an error code");
   }
   tvms_value result = packed ? from_any(*left) : scalar_result(&f, f.returned);
+  if (!packed) take_objects(&f, function, args);
   // Memory of the arguments is not ours: only what has an owner is freed.
   tvms_interp_close_frame(&f);
   return result;

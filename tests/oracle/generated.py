@@ -7,7 +7,8 @@ COUNT modules of N functions, from the number FIRST on:
 
   - interpreted, as native code, in tvms's virtual machine, in stock TVM's machine by TVM's own build, there by the library of `tvms build --vm`,
     and in ours by the library that TVM exports
-  - with --more also steps that native code refuses or TVM does not build: local, unknown, runtime; how often is counted
+  - with --more also steps that native code refuses or TVM does not build: local, unknown, runtime, callable (functions as values), distinct (sizes that
+    follow from the data); how often is counted
 
 TVM crashes where its plan of memory takes memory of one branch for the other; then, or with --unplanned at once, it builds without it. What TVM does not build is compared without it. Floats may differ by 1e-5 of the largest where TVM computes them, else they are the same bits.
 """
