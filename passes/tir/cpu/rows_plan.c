@@ -161,7 +161,10 @@ static void place_member(const tvms_chain *chain, const tvms_line_group *g, uint
   if (!element || !options->noalias || !is_at_element(chain->unit, g, at, false))
     return;
   const tvms_line_member *result = result_for(chain->unit, g, at);
-  if (!result || is_taken(p, at, result)) return;
+  // What the group alone knows of has no place outside of it.
+  if (!result || is_taken(p, at, result)
+      || is_of_group(chain, g, result->stage.store->buffer))
+    return;
   place->how = TVMS_LINE_IN_RESULT;
   place->result = result;
 }

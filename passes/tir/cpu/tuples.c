@@ -217,7 +217,7 @@ static bool counts_steps(const search *s) {
     if (!tvms_cpu_index_step(s->t->unit, index, axis->var, &step)) return false;
     if (!axis->sums && step) return false;
     if (!axis->sums || tvms_stage_axis_is_single(axis)) continue;
-    if (step <= reach || outermost) return false;
+    if (step <= reach || outermost || extent == 0) return false;
     outermost = extent < 0;
     if (__builtin_mul_overflow(step, outermost ? 0 : extent - 1, &step)
         || __builtin_add_overflow(reach, step, &reach))
@@ -242,6 +242,20 @@ static tvms_node *index_at(const search *s, bool last) {
     index = tvms_substitute_one(s->t->unit, index, axis->var, at);
   }
   return tvms_arith_simplify(s->t->unit, index);
+}
+
+// What a search begins with that has at least one step; of those that may have none it is where the text begins.
+static tvms_node *first_place(const search *s) {
+  tvms_unit *unit = s->t->unit;
+  tvms_node *made = index_at(s, !s->last), *none = s->t->inits[s->step];
+  for (uint32_t i = 0; i < s->t->stage.count; i++) {
+    const tvms_stage_axis *axis = &s->t->stage.axes[i];
+    if (!axis->sums || tvms_node_is_int_imm(axis->extent)) continue;
+    tvms_node *one = tvms_int_imm_new(unit, axis->extent->dtype, 1, TVMS_NO_SPAN);
+    tvms_node *is_empty = build(s, TVMS_NODE_LT, axis->extent, one);
+    made = tvms_select_new(unit, is_empty, none, made, TVMS_NO_SPAN);
+  }
+  return made;
 }
 
 static bool find_search(search *s) {
@@ -280,7 +294,7 @@ static void write_search(const search *s, tvms_node *parts[TVMS_MOST_PARTS]) {
   tvms_node *is_met = build(s, TVMS_NODE_EQ, s->element, found);
   tvms_node *met = tvms_select_new(t->unit, is_met, s->index, none, TVMS_NO_SPAN);
   tvms_node_kind first = s->last ? TVMS_NODE_MAX : TVMS_NODE_MIN;
-  parts[1] = part(t, s->step, build(s, first, step, met), none);
+  parts[1] = part(t, s->step, build(s, first, step, met), first_place(s));
 }
 
 uint32_t tvms_cpu_take_tuple_apart(tvms_unit *unit, tvms_node *nest, bool searches,
