@@ -13,11 +13,38 @@ SIZES = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 16, 17, 20, 24]
 # ---- Kernels ----
 
 
+class Named(int):
+    """A size that is not known: its name where it is written, and what runs take for it in arithmetic."""
+
+    def __new__(cls, name):
+        made = super().__new__(cls, 16)
+        made.name = name
+        return made
+
+    def __repr__(self):
+        return self.name
+
+    __str__ = __repr__
+
+    def __format__(self, spec):
+        return self.name
+
+
+SYMBOLIC = SIZES + [Named("n"), Named("m")] * 4
+chosen_from = SIZES
+
+
+def sizes():
+    return chosen_from
+
+
 class Text:
     """Lines of a PrimFunc."""
 
     def __init__(self, parameters):
-        self.lines = ["    def main(" + ", ".join(f"{n}: T.Buffer({tuple(s)!r}, \"{d}\")" for n, s, d in parameters) + "):"]
+        quoted = lambda s: "(" + ", ".join(f'"{e}"' if isinstance(e, Named) else str(e) for e in s) + ("," if len(s) == 1 else "") + ")"
+        self.lines = ["    def main(" + ", ".join(f"{n}: T.Buffer({quoted(s)}, \"{d}\")" for n, s, d in parameters) + "):"]
+        self.lines += [f"        {name} = T.int32()" for name in sorted({e.name for _, s, _ in parameters for e in s if isinstance(e, Named)})]
         self.names = 0
 
     def local(self, name, shape, dtype):
@@ -62,7 +89,7 @@ def index(*parts):
 def elementwise(r):
     """A chain of stages, each of which reads the one before at other places."""
     rank = r.randint(1, 3)
-    shape = [r.choice(SIZES) for _ in range(rank)]
+    shape = [r.choice(sizes()) for _ in range(rank)]
     dtype = r.choice(["int32", "int32", "int64", "float32"])
     stages = r.randint(1, 4)
     out = f"B{stages - 1}"
@@ -87,7 +114,7 @@ def elementwise(r):
 
 def contraction(r):
     """Products of rows, perhaps in batches, of transposed matrices, with an epilogue."""
-    m, n, k, batch = (r.choice(SIZES) for _ in range(4))
+    m, n, k, batch = (r.choice(sizes()) for _ in range(4))
     batched, left, right = r.random() < 0.3, r.random() < 0.4, r.random() < 0.5
     b = [batch] if batched else []
     o = len(b)
@@ -114,7 +141,7 @@ def contraction(r):
 
 def convolution(r):
     """A window over a padded image."""
-    size, channels, filters, window = r.choice(SIZES[3:]), r.choice([1, 2, 3, 4, 8]), r.choice([1, 2, 4, 6, 8]), r.choice([1, 2, 3])
+    size, channels, filters, window = r.choice(sizes()[3:]), r.choice([1, 2, 3, 4, 8]), r.choice([1, 2, 4, 6, 8]), r.choice([1, 2, 3])
     stride, pad, depthwise = r.choice([1, 1, 2]), r.choice([0, 1, 2]), r.random() < 0.3
     wide = size + 2 * pad
     if wide < window:
@@ -138,7 +165,7 @@ def convolution(r):
 
 def rows(r):
     """Sums and extremes of rows, and what is done with them."""
-    n, k = r.choice(SIZES), r.choice(SIZES[1:])
+    n, k = r.choice(sizes()), r.choice(sizes()[1:])
     text = Text([("A", [n, k], "int32"), ("C", [n, k], "int32")])
     text.local("M", [n], "int32")
     text.local("S", [n], "int32")
@@ -172,7 +199,7 @@ def windows(r):
 
 
 def flattened(r):
-    """Axes bound to quotients and remainders of loops, and blocks that do not always run."""
+    """Axes bound to quotients and remainders of loops, and blocks that do not always run. Sizes are known: TVM does not take one that is not for positive, and a remainder by it may be anything."""
     a, b = r.choice(SIZES[2:]), r.choice(SIZES[2:])
     more = r.randint(0, 5)
     text = Text([("A", [a, b], "int32"), ("C", [a, b], "int32")])
@@ -186,7 +213,7 @@ def flattened(r):
 
 def transposed(r):
     """Copies in another order, through a buffer in between."""
-    a, b, c = (r.choice(SIZES) for _ in range(3))
+    a, b, c = (r.choice(sizes()) for _ in range(3))
     text = Text([("A", [a, b, c], "int32"), ("C", [c, a, b], "int32")])
     text.local("B", [b, a, c], "int32")
     text.block("B", [b, a, c], "SSS", ["B[v0, v1, v2] = A[v1, v0, v2]"])
@@ -196,7 +223,7 @@ def transposed(r):
 
 def normalized(r):
     """Rows less their greatest, and what is made of them and their sums."""
-    n, k = r.choice(SIZES), r.choice(SIZES[1:])
+    n, k = r.choice(sizes()), r.choice(sizes()[1:])
     text = Text([("A", [n, k], "int32"), ("C", [n, k], "int32")])
     text.local("M", [n], "int32")
     text.local("E", [n, k], "int32")
@@ -210,7 +237,7 @@ def normalized(r):
 
 def places(r):
     """Where the greatest of a row is, and what it is: one block with two results."""
-    n, k = r.choice(SIZES), r.choice(SIZES[1:])
+    n, k = r.choice(sizes()), r.choice(sizes()[1:])
     text = Text([("A", [n, k], "int32"), ("P", [n], "int32"), ("M", [n], "int32")])
     at = r.choice(["v1", f"{k - 1} - v1"])
     value = f"A[v0, {at}] * 32 + v1"  # no two are the same: which of them counts would depend on the order
@@ -221,7 +248,7 @@ def places(r):
 
 def gathered(r):
     """Rows that another buffer names."""
-    n, m, k = r.choice(SIZES), r.choice(SIZES), r.choice(SIZES)
+    n, m, k = r.choice(sizes()), r.choice(sizes()), r.choice(sizes())
     text = Text([("A", [m, k], "int32"), ("I", [n], "int32"), ("C", [n, k], "int32")])
     text.local("B", [n, k], "int32")
     text.block("B", [n, k], "SS", [f"B[v0, v1] = A[T.min(T.max(I[v0], 0), {m - 1}), v1]"])
@@ -231,7 +258,7 @@ def gathered(r):
 
 def strided(r):
     """Copies that take every second element, or leave places between, and a reader of them."""
-    n, step, begin = r.choice(SIZES[1:]), r.choice([2, 3]), r.choice([0, 1])
+    n, step, begin = r.choice(sizes()[1:]), r.choice([2, 3]), r.choice([0, 1])
     wide = n * step + begin
     text = Text([("A", [wide, 4], "int32"), ("C", [n, 4], "int32")])
     text.local("B", [n, 4], "int32")
@@ -242,7 +269,7 @@ def strided(r):
 
 def quantized(r):
     """Products of bytes, summed in more bits, and clipped."""
-    m, n, k = (r.choice(SIZES) for _ in range(3))
+    m, n, k = (r.choice(sizes()) for _ in range(3))
     text = Text([("A", [m, k], "int8"), ("B", [n, k], "int8"), ("D", [m, n], "int8")])
     text.local("C", [m, n], "int32")
     text.block("C", [m, n, k], "SSR", ["C[v0, v1] = C[v0, v1] + T.Cast(\"int32\", A[v0, v2]) * T.Cast(\"int32\", B[v1, v2])"], init=["C[v0, v1] = 0"])
@@ -263,7 +290,7 @@ def depthwise(r):
 
 def chained(r):
     """Two products, one of which is the other's operand."""
-    m, n, k, q = (r.choice(SIZES[:9]) for _ in range(4))
+    m, n, k, q = (r.choice(sizes()[:9]) for _ in range(4))
     text = Text([("A", [m, k], "int32"), ("B", [k, n], "int32"), ("W", [n, q], "int32"), ("D", [m, q], "int32")])
     text.local("C", [m, n], "int32")
     text.block("C", [m, n, k], "SSR", ["C[v0, v1] = C[v0, v1] + A[v0, v2] * B[v2, v1]"], init=["C[v0, v1] = 0"])
@@ -277,7 +304,9 @@ KERNELS = [elementwise, elementwise, contraction, contraction, convolution, rows
 MORE_KERNELS = [normalized, places, gathered, strided, quantized, depthwise, chained]
 
 
-def kernel(r, wide=False):
+def kernel(r, wide=False, symbolic=False):
+    global chosen_from
+    chosen_from = SYMBOLIC if symbolic else SIZES
     return str(r.choice(MORE_KERNELS + KERNELS if wide else KERNELS)(r))
 
 
@@ -539,10 +568,10 @@ class Steps:
 # ---- Schedules ----
 
 
-def make(seed, ask, length=7, without=(), private=False, wide=False):
-    """With `private`, no parameter gets another layout; with `wide` there are more kinds of kernels. (kernel, [(line, done), …]): lines that were done or, where `done` is false, refused. `ask(kernel, lines)` gives the module behind the lines, or None."""
+def make(seed, ask, length=7, without=(), private=False, wide=False, symbolic=False):
+    """With `private`, no parameter gets another layout; with `wide` there are more kinds of kernels, with `symbolic` sizes that are not known. (kernel, [(line, done), …]): lines that were done or, where `done` is false, refused. `ask(kernel, lines)` gives the module behind the lines, or None."""
     r = random.Random(seed)
-    program = kernel(r, wide)
+    program = kernel(r, wide, symbolic)
     lines, done = [], []
     text = ask(program, [])
     if text is None:
