@@ -168,7 +168,9 @@ tvms_any tvms_interp_boxes_call(tvms_interp_frame *f, const char *name,
   tvms_any result = {0};
   if (tvms_box_find(name)(NULL, args, count, &result) == 0) return result;
   char text[256];
-  bool told = count > 0 && args[count - 1].type_index == TVMS_ANY_TEXT;
+  // The last argument of a check says of whom it is.
+  bool told = !strncmp(name, "vm.builtin.check_", 17) && count > 0
+              && args[count - 1].type_index == TVMS_ANY_TEXT;
   snprintf(text, sizeof text, "%s%s: the arguments are not what is expected",
            told ? (const char *)args[count - 1].v.p : "", name);
   fault(f, TVMS_D_compiled_code_raised, span, "ValueError", text);

@@ -12,6 +12,8 @@
 #include "runtime/packed.h"
 #include "support/diag_ids.h"
 
+#include <string.h>
+
 TVMS_NORETURN static void unsupported(tvms_interp_frame *f, const tvms_node *node) {
   fault(f, TVMS_D_call_not_interpreted, node->span, "call_packed");
 }
@@ -234,6 +236,10 @@ void tvms_interp_set_item(tvms_interp_frame *f, const tvms_call *call) {
   if (third->kind != TVMS_NODE_STRING_IMM) unsupported(f, &call->head);
   const char *name = tvms_as_string_imm(third)->value.text;
   if (!tvms_box_find(name)) fault(f, TVMS_D_unknown_function, span, name);
+  // A closure of a function of the module is native code: its entry makes results.
+  bool native = !strcmp(name, "vm.builtin.make_closure") && call->args.len > 3
+                && call->args.items[3]->kind == TVMS_NODE_STRING_IMM;
+  if (native) fault(f, TVMS_D_call_not_interpreted, span, name);
   tvms_mark mark = tvms_arena_mark(&f->context->scratch);
   const tvms_any *args = arguments_of(f, call, 2);
   tvms_any given =
