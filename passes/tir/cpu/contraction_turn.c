@@ -86,29 +86,36 @@ static tvms_node *write_square(writer *w, tvms_node *step, tvms_node *column) {
                         tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN));
 }
 
-tvms_node *tvms_contraction_fill_turned(writer *w) {
-  const tvms_tile_columns *c = w->columns;
-  const tvms_node *like = tvms_contraction_column_var(w);
+// The squares of some columns along the whole sum, one behind the other: so few lines of memory are read
+// at a time that they are fetched ahead (else a product of 512 takes 6 % longer).
+static tvms_node *write_squares(writer *w, tvms_node *column) {
   tvms_node *steps = tvms_contraction_flat_steps(w);
-  tvms_node *lanes = number(w, steps, c->width);
+  tvms_node *lanes = number(w, steps, w->columns->width);
   tvms_node *k = tvms_cpu_variable(w->unit, "k0", steps);
   tvms_node *step = build(w, TVMS_NODE_MIN, build(w, TVMS_NODE_MUL, k, lanes),
                           build(w, TVMS_NODE_SUB, steps, lanes));
+  tvms_node *up =
+      build(w, TVMS_NODE_ADD, steps, number(w, steps, w->columns->width - 1));
+  return tvms_cpu_loop(w->unit, k, build(w, TVMS_NODE_FLOOR_DIV, up, lanes),
+                       TVMS_FOR_SERIAL, write_square(w, step, column));
+}
+
+tvms_node *tvms_contraction_fill_turned(writer *w) {
+  const tvms_tile_columns *c = w->columns;
+  const tvms_node *like = tvms_contraction_column_var(w);
   tvms_node_vec stmts = {0};
   tvms_node *j =
       c->vectors > 1 ? tvms_cpu_variable(w->unit, "j", like) : number(w, like, 0);
   tvms_node *column = build(w, TVMS_NODE_ADD, number(w, like, c->first),
                             build(w, TVMS_NODE_MUL, j, number(w, like, c->width)));
-  tvms_node *squares = write_square(w, step, column);
+  tvms_node *squares = write_squares(w, column);
   if (c->vectors > 1)
     squares = tvms_cpu_loop(w->unit, j, number(w, like, c->vectors), TVMS_FOR_SERIAL,
                             squares);
   tvms_stmt_push(w->unit, &stmts, squares);
   if (c->tail) {
     int64_t last = c->first + c->tail_at + c->tail - c->width;
-    tvms_stmt_push(w->unit, &stmts, write_square(w, step, number(w, like, last)));
+    tvms_stmt_push(w->unit, &stmts, write_squares(w, number(w, like, last)));
   }
-  tvms_node *up = build(w, TVMS_NODE_ADD, steps, number(w, steps, c->width - 1));
-  return tvms_cpu_loop(w->unit, k, build(w, TVMS_NODE_FLOOR_DIV, up, lanes),
-                       TVMS_FOR_SERIAL, tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN));
+  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
