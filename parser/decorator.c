@@ -97,10 +97,20 @@ static void note_import(tvms_reader *reader, tvms_binding *binding, tvms_ref ref
     binding->span = tvms_reader_span_of(reader, ref);
 }
 
+// `@prim_func`: a file of Python that binds the name nowhere has not imported it.
+static bool is_bound_name(tvms_reader *reader, tvms_ref callee) {
+  tvms_sym name = tvms_reader_at(reader, callee)->a;
+  if (tvms_scope_lookup(reader, name)) return true;
+  bool meant = name == TVMS_SYM_prim_func || name == TVMS_SYM_ir_module;
+  if (!meant || !reader->lenient || reader->open) return false;
+  tvms_eval_report_undefined_name(reader, name, tvms_reader_span_of(reader, callee));
+  return true;
+}
+
 // Whether the object of a decorator is a namespace: other decorators are Python's.
 static bool is_namespace(tvms_reader *reader, tvms_ref callee) {
   const tvms_surf *node = tvms_reader_at(reader, callee);
-  if (node->kind == TVMS_SURF_NAME) return tvms_scope_lookup(reader, node->a) != NULL;
+  if (node->kind == TVMS_SURF_NAME) return is_bound_name(reader, callee);
   const tvms_surf *base = tvms_reader_at(reader, base_of(reader, callee));
   if (base->kind != TVMS_SURF_NAME) return false;
   tvms_binding *binding = tvms_scope_lookup(reader, base->a);

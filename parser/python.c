@@ -544,7 +544,9 @@ void tvms_python_bind_prefixes(tvms_reader *reader) {
     tvms_namespace namespace_ = namespace_of(prefixes[i].path);
     if (imports && strchr("ITR", *prefixes[i].name) && !prefixes[i].name[1]) continue;
     // The metadata section of printed text names `tvm`, which no line of it imports.
-    if (reader->lenient && strcmp(prefixes[i].name, "tvm") != 0) continue;
+    bool section = strcmp(prefixes[i].name, "tvm") == 0
+                   && strstr(reader->surface->source->text, "load_json");
+    if (reader->lenient && !section) continue;
     if (namespace_ != TVMS_NS_NONE && is_imported(reader, namespace_)) continue;
     tvms_sym name =
         tvms_symbol_intern(reader->context, prefixes[i].name, strlen(prefixes[i].name));

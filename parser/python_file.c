@@ -28,6 +28,9 @@ typedef struct {
   TVMS_VEC(alias) aliases;
   bool kin;  // those of other packages, too
   tvms_refs *found;
+  bool open;       // a star import may bind any name
+  tvms_sym asked;  // is_bound about this name: the answer is kept
+  bool bound;
 } finder;
 
 // `import tvm.script` binds `tvm`.
@@ -39,6 +42,7 @@ static tvms_sym first_part(tvms_context *context, tvms_sym path) {
 
 static void add_aliases(finder *f, const tvms_surf *import) {
   bool from = import->kind == TVMS_SURF_IMPORT_FROM;
+  f->open = f->open || (from && !import->b);
   tvms_surface_each(f->surface, ref, from ? import->b : import->a) {
     const tvms_surf *node = tvms_surface_at(f->surface, ref);
     tvms_context *context = f->surface->context;
@@ -128,6 +132,38 @@ static bool is_small_namespace(const finder *f, tvms_sym name) {
   return known && write_path(f, known, path, &len) && leads_to_script(path);
 }
 
+static bool binds(const tvms_surface *surface, tvms_sym name) {
+  for (tvms_ref ref = 1; ref < surface->count; ref++) {
+    const tvms_surf *node = tvms_surface_at(surface, ref);
+    bool defines = node->kind == TVMS_SURF_DEF || node->kind == TVMS_SURF_CLASS
+                   || node->kind == TVMS_SURF_PARAM;
+    if (defines && node->a == name) return true;
+    if (node->kind != TVMS_SURF_ASSIGN) continue;
+    tvms_surface_each(surface, target, node->a) {
+      const tvms_surf *bound = tvms_surface_at(surface, target);
+      if (bound->kind == TVMS_SURF_NAME && bound->a == name) return true;
+    }
+  }
+  return false;
+}
+
+// Whether something of the file binds a name.
+static bool is_bound(finder *f, tvms_sym name) {
+  if (f->open || alias_of(f, name)) return true;
+  if (f->asked != name) f->bound = binds(f->surface, name);
+  f->asked = name;
+  return f->bound;
+}
+
+// `@prim_func`, `@tvm.script.ir_module`: what everybody means by it, in a file that does not import it.
+static bool is_unbound(finder *f, tvms_sym root, tvms_sym maker) {
+  const char *text = tvms_symbol_text(f->surface->context, root);
+  bool bare = root == maker;
+  bool meant = bare ? maker == TVMS_SYM_prim_func || maker == TVMS_SYM_ir_module
+                    : strcmp(text, "tvm") == 0;
+  return meant && !is_bound(f, root);
+}
+
 // True if the name at the root of a decorator comes from the script package, or if the
 // decorator leads there from it: `@tvm.script.ir_module`.
 static bool is_of_script(const finder *f, tvms_ref root, tvms_ref decorator) {
@@ -186,7 +222,7 @@ static bool is_kin(const finder *f, const tvms_surf *root, tvms_sym made_by) {
   return maker && alias_of(f, root->a);
 }
 
-static bool is_script(const finder *f, tvms_ref definition) {
+static bool is_script(finder *f, tvms_ref definition) {
   tvms_ref last = 0;
   tvms_surface_each(f->surface, ref,
                     tvms_surface_define(f->surface, definition).decorators) {
@@ -206,6 +242,7 @@ static bool is_script(const finder *f, tvms_ref definition) {
     root = tvms_surface_at(f->surface, root)->a;
   const tvms_surf *base = tvms_surface_at(f->surface, root);
   if (base->kind != TVMS_SURF_NAME || (misspelt && !alias_of(f, base->a))) return false;
+  if (is_unbound(f, base->a, made_by)) return true;
   return is_of_script(f, root, last) || (f->kin && dotted && is_kin(f, base, made_by));
 }
 

@@ -260,7 +260,7 @@ static bool explain_import(tvms_reader *reader, tvms_diag *diag, const char *nam
 // Names of namespaces and constants (`TILE`) are the file's.
 static bool is_of_file(const tvms_reader *reader, tvms_sym name) {
   const char *text = tvms_symbol_text(reader->context, name);
-  if (import_of(reader, name)) return true;
+  if (import_of(reader, name) || strcmp(text, "tvm") == 0) return true;
   if (!reader->lenient || strlen(text) < 2) return false;
   for (; *text; text++)
     if (islower((unsigned char)*text)) return false;
