@@ -262,7 +262,7 @@ static tvms_node *note_binding(tvms_rewriter *r, tvms_node *node) {
   return TVMS_REWRITE_BELOW;
 }
 
-// Functions of Relax and operators on shapes look at the types of their arguments.
+// Functions of Relax, also those that are values, and operators on shapes look at the types of their arguments.
 static tvms_walk_step note_asked(void *self, tvms_node *node, tvms_field_role role) {
   lowering *state = self;
   (void)role;
@@ -273,6 +273,7 @@ static tvms_walk_step note_asked(void *self, tvms_node *node, tvms_field_role ro
   bool asks =
       opcode == TVMS_R_reshape || opcode == TVMS_R_shape_of
       || opcode == TVMS_R_tensor_to_shape || opcode == TVMS_R_memory_view
+      || call->callee->kind == TVMS_NODE_VAR
       || (callee && callee->function && callee->function->kind == TVMS_NODE_FUNCTION);
   for (uint32_t i = 0; i < call->args.len && asks; i++) {
     tvms_node *arg = call->args.items[i];
