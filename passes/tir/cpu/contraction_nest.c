@@ -275,12 +275,17 @@ static tvms_node *fill_lines(writer *w) {
   int64_t lines = w->strip->columns / length;
   run r = {.line = lines > 1 ? variable(w, "y", like) : number(w, like, 0),
            .lanes = w->tile->lanes};
+  while (r.lanes > length)
+    r.lanes /= 2;
   tvms_node_vec stmts = {0};
-  for (; r.at < length; r.at += r.lanes) {
-    while (r.lanes > length - r.at)
-      r.lanes /= 2;
+  for (; r.at + r.lanes <= length; r.at += r.lanes)
     tvms_stmt_push(w->unit, &stmts, copy_run(w, &r, length));
-  }
+  // What is less than a vector is one that is half as long, or so, and may begin further left.
+  int64_t rest = length - r.at;
+  while (rest && r.lanes / 2 >= rest)
+    r.lanes /= 2;
+  r.at = length - r.lanes;
+  if (rest) tvms_stmt_push(w->unit, &stmts, copy_run(w, &r, length));
   tvms_node *body = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
   if (lines > 1) body = serial(w, r.line, number(w, like, lines), body);
   return tvms_contraction_close_sums(w, body, vars);
