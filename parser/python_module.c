@@ -65,6 +65,14 @@ tvms_sym tvms_python_module_mended(tvms_context *context, tvms_sym path) {
   return tvms_symbol_intern(context, whole, (size_t)len);
 }
 
+tvms_sym tvms_python_module_item(tvms_context *context, tvms_sym module,
+                                 tvms_sym name) {
+  if (!module || strcmp(tvms_symbol_text(context, module), "tvm") != 0) return name;
+  const char *text = tvms_symbol_text(context, name);
+  const char *meant = near_name(text, strlen(text));
+  return meant ? tvms_symbol_intern(context, meant, strlen(meant)) : name;
+}
+
 static void report(tvms_reader *reader, uint32_t begin, const char *path, fault wrong) {
   tvms_diags *diags = &reader->context->diags;
   begin += (uint32_t)wrong.begin;

@@ -51,6 +51,9 @@ static void bind_import(const binder *b, const tvms_surf *import) {
   tvms_surface_each(reader->surface, ref, from ? import->b : import->a) {
     const tvms_surf *alias = tvms_reader_at(reader, ref);
     tvms_sym name = alias->b ? alias->b : alias->a;
+    tvms_sym meant =
+        from ? tvms_python_module_item(reader->context, import->a, name) : name;
+    if (!alias->b && meant != name) bind(b, meant, tvms_reader_span_of(reader, ref));
     if (!from && !alias->b) {
       name = tvms_python_module_mended(reader->context, name);
       const char *path = tvms_symbol_text(reader->context, name);

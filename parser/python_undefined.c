@@ -17,6 +17,7 @@
 #include "parser/file_state.h"
 #include "parser/python_module.h"
 #include "parser/python_names.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 
@@ -46,9 +47,10 @@ static void walk_list(walk w, tvms_ref list) {
   tvms_memory_leave(memory);
 }
 
-// Whether the class has something of the name: it says `self.name`, or defines a method.
+// Whether the class has something of the name: it says `self.name`, defines a method, or has a
+// line that begins with the name.
 static bool has_member(const walk *w, const char *name) {
-  static const char *const before[] = {"self.", "def "};
+  static const char *const before[] = {"self.", "def ", "\n    "};
   const char *text = w->reader->surface->source->text;
   size_t len = strlen(name);
   for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
@@ -70,14 +72,16 @@ static void check_name(walk w, tvms_sym name, tvms_ref ref) {
       || tvms_eval_value_is_known(tvms_builtin_find(reader, name)))
     return;
   tvms_diags *diags = &reader->context->diags;
-  uint32_t errors = diags->errors;
   tvms_span span = tvms_reader_span_of(reader, ref);
-  tvms_eval_report_undefined_name(reader, name, span);
   const char *text = tvms_symbol_text(reader->context, name);
+  if (has_member(&w, text)) {
+    tvms_diag *diag = tvms_diag_report(diags, TVMS_D_undefined_name, span, text);
+    tvms_diag_remark(diags, diag, "did you mean 'self.%s'?", text);
+    tvms_diag_fix(diags, diag, span, false, "self.%s", text);
+  } else {
+    tvms_eval_report_undefined_name(reader, name, span);
+  }
   if (w.function.end) tvms_eval_note_undefined_within(reader, name, w.function);
-  if (diags->errors == errors || diags->last->fixes || !has_member(&w, text)) return;
-  tvms_diag_remark(diags, diags->last, "did you mean 'self.%s'?", text);
-  tvms_diag_fix(diags, diags->last, span, false, "self.%s", text);
 }
 
 static void bind_params(tvms_reader *reader, tvms_ref params) {
