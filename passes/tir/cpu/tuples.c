@@ -244,10 +244,12 @@ static tvms_node *index_at(const search *s, bool last) {
   return tvms_arith_simplify(s->t->unit, index);
 }
 
-// What a search begins with that has at least one step; of those that may have none it is where the text begins.
+// What no step is behind: where the text begins if the last step is looked for, else the last step, or where the
+// text begins if there may be none.
 static tvms_node *first_place(const search *s) {
   tvms_unit *unit = s->t->unit;
-  tvms_node *made = index_at(s, !s->last), *none = s->t->inits[s->step];
+  tvms_node *made = index_at(s, true), *none = s->t->inits[s->step];
+  if (s->last) return none;
   for (uint32_t i = 0; i < s->t->stage.count; i++) {
     const tvms_stage_axis *axis = &s->t->stage.axes[i];
     if (!axis->sums || tvms_node_is_int_imm(axis->extent)) continue;
