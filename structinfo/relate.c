@@ -335,8 +335,10 @@ static bool erase_dims(eraser *erase, tvms_list dims, tvms_list *result) {
   *result = tvms_list_copy(unit, dims.items, dims.len);
   erase->undefined = false;
   for (uint32_t i = 0; i < dims.len; i++) {
-    tvms_node *dim = tvms_dim_substitute(unit, dims.items[i], erase_var, erase);
-    if (dim != dims.items[i]) dim = tvms_dim_simplify(erase->prover, dim);
+    tvms_node *dim = dims.items[i];
+    if (erase->lookup) dim = tvms_dim_substitute(unit, dim, erase_var, erase);
+    if (dim != dims.items[i] || !erase->lookup)
+      dim = tvms_dim_simplify(erase->prover, dim);
     result->items[i] = dim;
   }
   return !erase->undefined;
@@ -362,7 +364,7 @@ static tvms_node *erase_tensor(eraser *erase, tvms_node *sinfo) {
     if (shape)
       shape = tvms_sinfo_shape_value_new(unit, dims.items, dims.len, shape->span);
   } else {
-    shape = erase->lookup(erase->data, shape);
+    if (erase->lookup) shape = erase->lookup(erase->data, shape);
     if (shape == tensor->shape) return sinfo;
   }
   if (!shape) {
@@ -426,5 +428,10 @@ static tvms_node *erase_any(eraser *erase, tvms_node *sinfo) {
 tvms_node *tvms_sinfo_erase(tvms_prover *prover, tvms_node *sinfo,
                             tvms_dim_lookup *lookup, void *data) {
   eraser erase = {prover, lookup, data, false};
+  return erase_any(&erase, sinfo);
+}
+
+tvms_node *tvms_sinfo_simplify(tvms_prover *prover, tvms_node *sinfo) {
+  eraser erase = {.prover = prover};
   return erase_any(&erase, sinfo);
 }

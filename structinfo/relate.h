@@ -54,4 +54,8 @@ tvms_node *tvms_sinfo_join(tvms_prover *prover, tvms_node *a, tvms_node *b);
 tvms_node *tvms_sinfo_erase(tvms_prover *prover, tvms_node *sinfo,
                             tvms_dim_lookup *lookup, void *data);
 
+// `sinfo` with its dimensions as TVM's analyzer leaves them, which is how the caller of a
+// function with symbolic sizes sees its result; itself if nothing changes.
+tvms_node *tvms_sinfo_simplify(tvms_prover *prover, tvms_node *sinfo);
+
 #endif

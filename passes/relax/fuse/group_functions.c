@@ -11,7 +11,9 @@
 #include "ir/walk.h"
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/fuse/group_collect.h"
+#include "passes/relax/retype.h"
 #include "structinfo/make.h"
+#include "structinfo/relate.h"
 #include "structinfo/sinfo.h"
 
 #include <stdio.h>
@@ -22,6 +24,7 @@ typedef struct {
   tvms_rewriter rewriter;  // self is this struct
   tvms_relax_emitter emitter;
   uint32_t functions;  // open ones: what is inside a local function stays, as in TVM
+  tvms_rewrite_hook *retype_function;  // of passes/relax/retype.h
   tvms_node_vec made;  // bindings of the block being made
 } fusion;
 
@@ -293,12 +296,22 @@ static tvms_node *item_of(fusion *f, tvms_node *tuple, int64_t index) {
   return &item->head;
 }
 
+static tvms_node *type_of_output(tvms_unit *unit, const tvms_node *output) {
+  tvms_prover prover;
+  tvms_prover_init(&prover, unit);
+  tvms_node *type = tvms_sinfo_simplify(&prover, output->sinfo);
+  tvms_prover_fini(&prover);
+  return type;
+}
+
+// As what the function returns is inferred for a call of it.
 static tvms_node *type_of_outputs(fusion *f, const tvms_fuse_group *g) {
-  if (g->outputs.len == 1) return g->outputs.items[0]->sinfo;
-  tvms_list types = tvms_list_copy(f->rewriter.unit, g->outputs.items, g->outputs.len);
+  tvms_unit *unit = f->rewriter.unit;
+  if (g->outputs.len == 1) return type_of_output(unit, g->outputs.items[0]);
+  tvms_list types = tvms_list_copy(unit, g->outputs.items, g->outputs.len);
   for (uint32_t i = 0; i < types.len; i++)
-    types.items[i] = types.items[i]->sinfo;
-  return tvms_sinfo_tuple_new(f->rewriter.unit, types.items, types.len);
+    types.items[i] = type_of_output(unit, types.items[i]);
+  return tvms_sinfo_tuple_new(unit, types.items, types.len);
 }
 
 static tvms_node *call_of_group(fusion *f, uint32_t index) {
@@ -401,8 +414,9 @@ static tvms_node *enter_function(tvms_rewriter *rewriter, tvms_node *node) {
 }
 
 static tvms_node *leave_function(tvms_rewriter *rewriter, tvms_node *node) {
-  ((fusion *)rewriter->self)->functions--;
-  return node;
+  fusion *f = rewriter->self;
+  f->functions--;
+  return f->retype_function(rewriter, node);
 }
 
 tvms_node *tvms_fuse_groups_apply(tvms_pass_run *run, tvms_unit *unit,
@@ -419,6 +433,8 @@ tvms_node *tvms_fuse_groups_apply(tvms_pass_run *run, tvms_unit *unit,
   tvms_arena arena;
   tvms_arena_init(&arena, memory_of(&f));
   f.in.groups = tvms_arena_array(&arena, tvms_fuse_group, groups->count);
+  tvms_relax_retype(&f.rewriter);
+  f.retype_function = f.rewriter.leave[TVMS_NODE_FUNCTION];
   f.rewriter.enter[TVMS_NODE_BINDING_BLOCK] = rewrite_block;
   f.rewriter.enter[TVMS_NODE_FUNCTION] = enter_function;
   f.rewriter.leave[TVMS_NODE_FUNCTION] = leave_function;
