@@ -62,6 +62,14 @@ int64_t tvms_tile_cost(int64_t rows, int64_t vectors) {
   return sums < FEWEST_SUMS ? FEWEST_SUMS : sums;
 }
 
+// Time of all rows in tiles of `r`: loads of the moving operand come once per tile, two in the time of a sum.
+static int64_t rows_time(int64_t rows, int64_t r, int64_t vectors) {
+  int64_t rest = rows % r;
+  int64_t time = rows / r * tvms_tile_cost(r, vectors)
+                 + (rest ? tvms_tile_cost(rest, vectors) : 0);
+  return 2 * time + (rows + r - 1) / r * vectors;
+}
+
 // Rows of a tile: those that cover all rows in the least time, the fewest of these: rows that lie a
 // power of two apart share the places of the first cache.
 static int64_t rows_for(const machine *m, int64_t rows, int64_t vectors) {
@@ -69,19 +77,18 @@ static int64_t rows_for(const machine *m, int64_t rows, int64_t vectors) {
   if (rows < 0) return most < 8 ? most : 8;
   if (rows <= most) return rows;
   for (int64_t r = (FEWEST_SUMS + vectors - 1) / vectors; r <= most; r++) {
-    int64_t rest = rows % r;
-    int64_t time = rows / r * tvms_tile_cost(r, vectors)
-                   + (rest ? tvms_tile_cost(rest, vectors) : 0);
-    // Loads of the moving operand come once per tile, two in the time of a sum.
-    time = 2 * time + (rows + r - 1) / r * vectors;
+    int64_t time = rows_time(rows, r, vectors);
     if (best && time >= least) continue;
     best = r;
     least = time;
   }
   // Rows that are left over have a tile of their own, which takes as long to compile as the first one. Tiles
-  // that keep all units busy without them are as fast.
+  // that keep all units busy without them are as fast, but where rows crowd and few of them mean many more
+  // loads (4 rows rather than 6 of a product of 2048: 2 % slower).
+  bool crowded = m->most_rows < m->registers;
   for (int64_t r = most; r * vectors >= 2 * FEWEST_SUMS; r--) {
-    if (rows % r == 0) return r;
+    bool slow = crowded && rows_time(rows, r, vectors) > least + least / 32;
+    if (rows % r == 0 && !slow) return r;
   }
   return best ? best : most;
 }
