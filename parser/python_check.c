@@ -44,7 +44,9 @@ static void report_arguments(tvms_reader *reader, tvms_ref call) {
 }
 
 // Whether some statement of the file may add to a dict: `CONFIG["rows"] = 4`, `CONFIG.update(…)`.
-static bool may_grow(const tvms_reader *reader, tvms_sym name) {
+static bool may_grow(tvms_reader *reader, tvms_sym name) {
+  if (!tvms_diags_may_compare_names(&reader->context->diags, reader->surface->count))
+    return true;
   for (tvms_ref ref = 1; ref < reader->surface->count; ref++) {
     const tvms_surf *node = tvms_reader_at(reader, ref);
     bool changes = node->kind == TVMS_SURF_ATTRIBUTE;

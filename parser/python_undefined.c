@@ -53,6 +53,10 @@ static bool has_member(const walk *w, const char *name) {
   static const char *const before[] = {"self.", "def ", "\n    "};
   const char *text = w->reader->surface->source->text;
   size_t len = strlen(name);
+  enum { WORD = 16 };
+  uint32_t words = (w->owner.end - w->owner.begin) / WORD;
+  if (!words || !tvms_diags_may_compare_names(&w->reader->context->diags, words))
+    return false;
   for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
     size_t own = strlen(before[i]);
     const char *at = text + w->owner.begin, *end = text + w->owner.end;

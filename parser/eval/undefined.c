@@ -204,7 +204,10 @@ static bool explain_key(tvms_reader *reader, tvms_diag *diag, tvms_span span) {
 static bool explain_subscript(tvms_reader *reader, tvms_diag *diag, tvms_span span) {
   const tvms_source *source = reader->surface->source;
   const char *text = source->text;
-  if (span.begin == 0 || text[span.begin - 1] != '[' || text[span.end] != ']')
+  enum { WORD = 16 };
+  if (span.begin == 0 || text[span.begin - 1] != '[' || text[span.end] != ']'
+      || !tvms_diags_may_compare_names(&reader->context->diags,
+                                       (uint32_t)source->size / WORD))
     return false;
   char key[64];
   int len = (int)(span.end - span.begin);
@@ -267,9 +270,16 @@ static bool is_of_file(const tvms_reader *reader, tvms_sym name) {
   return true;
 }
 
+// No more names are kept: of a text with as many mistakes one may be said again.
+enum { MOST_SAID = 4096 };
+
+static void keep_said(tvms_reader *reader, tvms_undefined said) {
+  if (reader->undefined.len < MOST_SAID)
+    tvms_vec_push(&reader->context->memory, &reader->undefined, said);
+}
+
 static void note_said(tvms_reader *reader, tvms_sym name) {
-  tvms_undefined said = {reader->unit, name, {0, 0}};
-  tvms_vec_push(&reader->context->memory, &reader->undefined, said);
+  keep_said(reader, (tvms_undefined){reader->unit, name, {0, 0}});
 }
 
 // Another name of the line was not defined: the line stands in the wrong place, or what binds both
@@ -474,8 +484,7 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
 
 void tvms_eval_note_undefined_within(tvms_reader *reader, tvms_sym name,
                                      tvms_span function) {
-  tvms_undefined said = {NULL, name, function};
-  tvms_vec_push(&reader->context->memory, &reader->undefined, said);
+  keep_said(reader, (tvms_undefined){NULL, name, function});
 }
 
 bool tvms_eval_report_equality(tvms_reader *reader, tvms_ref expr) {
