@@ -75,9 +75,10 @@ static bool add_loop(nest *n, const tvms_node *node) {
   bool counts = n->count < MOST_LOOPS && !loop->step && tvms_node_is_int(loop->min, 0)
                 && tvms_node_is_int_imm(loop->extent)
                 && tvms_dtype_is_index(loop->var->dtype);
-  if (!counts || tvms_as_int_imm(loop->extent)->value <= 0) return false;
+  int64_t extent = counts ? tvms_as_int_imm(loop->extent)->value : 0;
+  if (extent <= 0 || extent >= SMALL) return false;
   n->loops[n->count] = loop;
-  n->extents[n->count++] = tvms_as_int_imm(loop->extent)->value;
+  n->extents[n->count++] = extent;
   return true;
 }
 
@@ -260,11 +261,15 @@ static int64_t slope_of(nest *n, const tvms_node *node, uint32_t loop) {
 
 // ---- Rows ----
 
-// Bytes that an access moves by with a loop.
+// Bytes that an access moves by with a loop; fails where it would leave its buffer.
 static int64_t step_of(nest *n, const access *x, uint32_t loop) {
   int64_t step = 0;
-  for (uint32_t i = 0; i < x->indices.len; i++)
-    step += slope_of(n, x->indices.items[i], loop) * x->view->strides[i];
+  for (uint32_t i = 0; i < x->indices.len; i++) {
+    int64_t slope = slope_of(n, x->indices.items[i], loop);
+    int64_t reach = slope * (n->extents[loop] - 1), extent = x->view->shape[i];
+    if (reach >= extent || reach <= -extent) n->failed = true;
+    if (reach && !n->failed) step += slope * x->view->strides[i];
+  }
   return step * (int64_t)x->view->size;
 }
 
