@@ -290,11 +290,12 @@ static void write_search(const search *s, tvms_node *parts[TVMS_MOST_PARTS]) {
   tvms_node_kind better = s->greatest ? TVMS_NODE_MAX : TVMS_NODE_MIN;
   parts[0] = part(t, s->value, build(s, better, found, s->element), t->inits[s->value]);
   tvms_node *began = build(s, TVMS_NODE_EQ, found, t->inits[s->value]);
-  tvms_node *none = index_at(s, !s->last), *first_step = t->inits[s->step];
-  if (!tvms_node_same_expr(none, first_step))
-    none = tvms_select_new(t->unit, began, first_step, none, TVMS_NO_SPAN);
+  // What the search begins with comes before all steps, however many of them are as good.
+  tvms_node *edge = index_at(s, !s->last), *none = t->inits[s->step];
   tvms_node *is_met = build(s, TVMS_NODE_EQ, s->element, found);
-  tvms_node *met = tvms_select_new(t->unit, is_met, s->index, none, TVMS_NO_SPAN);
+  if (s->last) edge = tvms_select_new(t->unit, began, none, edge, TVMS_NO_SPAN);
+  tvms_node *met = tvms_select_new(t->unit, is_met, s->index, edge, TVMS_NO_SPAN);
+  if (!s->last) met = tvms_select_new(t->unit, began, none, met, TVMS_NO_SPAN);
   tvms_node_kind first = s->last ? TVMS_NODE_MAX : TVMS_NODE_MIN;
   parts[1] = part(t, s->step, build(s, first, step, met), first_place(s));
 }
