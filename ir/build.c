@@ -180,6 +180,20 @@ const tvms_iter_var *tvms_attr_stmt_threads(const tvms_node *node) {
   return named && axis ? tvms_as_iter_var(attr->node) : NULL;
 }
 
+tvms_node *tvms_attr_stmt_view(const tvms_node *node) {
+  if (node->kind != TVMS_NODE_ATTR_STMT) return NULL;
+  const tvms_attr_stmt *attr = tvms_as_attr_stmt(node);
+  bool binds = tvms_bytes_is(attr->key, "buffer_bind_scope") && attr->node
+               && attr->node->kind == TVMS_NODE_OBJECT_ARRAY;
+  if (!binds) return NULL;
+  tvms_list buffers = tvms_as_object_array(attr->node)->items;
+  if (buffers.len != 2) return NULL;
+  for (uint32_t i = 0; i < buffers.len; i++) {
+    if (buffers.items[i]->kind != TVMS_NODE_BUFFER) return NULL;
+  }
+  return buffers.items[0];
+}
+
 tvms_dtype tvms_buffer_access_dtype(const tvms_node *buffer, tvms_node *const *indices,
                                     uint32_t count) {
   tvms_dtype element = tvms_as_buffer(buffer)->element;

@@ -85,6 +85,11 @@ tvms_tir_opcode tvms_call_opcode(const tvms_node *node);
 // its SEQ; NULL for any other node.
 const tvms_iter_var *TVMS_NULLABLE tvms_attr_stmt_threads(const tvms_node *node);
 
+// The buffer that an attribute defines as a view of another one, which is behind it in the list
+// that the attribute is about: `T.attr([view, whole], "buffer_bind_scope", ...)`, in releases
+// that have TVMS_FACT_attributes_bind_buffers. Else NULL.
+tvms_node *TVMS_NULLABLE tvms_attr_stmt_view(const tvms_node *node);
+
 // An element of a buffer, or a vector of them if the last index is one. The indices are copied
 // into the unit.
 tvms_node *tvms_buffer_load_new(tvms_unit *unit, tvms_node *buffer,

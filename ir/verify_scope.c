@@ -10,6 +10,7 @@
 // functions of TIR it is free, as in TVM; up to 0.23 so is a buffer over a known pointer.
 #include "ir/verify_scope.h"
 
+#include "ir/build.h"
 #include "ir/walk.h"
 
 enum { NOT_SEEN, FREE, IN_SCOPE, OUT_OF_SCOPE };
@@ -136,8 +137,15 @@ static void visit_iter_var(scoping *s, const tvms_iter_var *iter) {
   define(s, iter->var, true);
 }
 
+// A view that an attribute defines; NULL if it is none.
+static tvms_node *view_of(const scoping *s, const tvms_node *node) {
+  bool binds = tvms_release_has(s->unit->dialect, TVMS_FACT_attributes_bind_buffers);
+  return binds ? tvms_attr_stmt_view(node) : NULL;
+}
+
 static void visit_parts(scoping *s, tvms_node *node, tvms_field_role role) {
-  tvms_node *part;
+  tvms_node *view = view_of(s, node), *part;
+  if (view) visit(s, view, TVMS_ROLE_DEFINE_REC);
   for (tvms_child_at at = {0}; (part = tvms_walk_next_child(node, &at));) {
     if (s->found.what) return;
     tvms_field_role below = tvms_role_below(node, role, at.role);

@@ -259,8 +259,20 @@ static void visit_scope(checker *c, tvms_node *TVMS_NULLABLE body) {
   close_scope(c, mark);
 }
 
+// A view is defined for the rest of the scope, and with it what its shape names.
+static void define_view(checker *c, tvms_node *view, tvms_node *whole) {
+  use_buffer(c, whole);
+  define_implicit(c, tvms_as_buffer(view));
+  if (c->buffers) define(c, view, false);
+}
+
 static void visit_attr(checker *c, const tvms_attr_stmt *attr) {
   visit(c, attr->value);
+  tvms_node *view = tvms_attr_stmt_view(&attr->head);
+  if (view && tvms_release_has(c->unit->dialect, TVMS_FACT_attributes_bind_buffers)) {
+    define_view(c, view, tvms_as_object_array(attr->node)->items.items[1]);
+    return;
+  }
   const tvms_iter_var *iter = tvms_attr_stmt_threads(&attr->head);
   if (iter) {
     if (iter->dom) visit(c, iter->dom);
