@@ -44,6 +44,7 @@ static bool is_no_operand(tvms_eval_value value) {
   case TVMS_EVAL_TUPLE:
   case TVMS_EVAL_LIST:
   case TVMS_EVAL_DICT:
+  case TVMS_EVAL_BUILTIN:
   case TVMS_EVAL_CALLABLE:
   case TVMS_EVAL_NAMESPACE: return true;
   default: return tvms_eval_value_node_of(value, TVMS_NODE_BUFFER) != NULL;
