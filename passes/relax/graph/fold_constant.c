@@ -89,6 +89,21 @@ static bool writes_inputs(tvms_memory *memory, const tvms_member *member,
   return r.writes;
 }
 
+static tvms_walk_step find_sum_of_truths(void *self, tvms_node *node,
+                                         tvms_field_role role) {
+  (void)self;
+  (void)role;
+  bool sum = node->kind == TVMS_NODE_ADD || node->kind == TVMS_NODE_SUB
+             || node->kind == TVMS_NODE_MUL;
+  return sum && tvms_dtype_is_bool(node->dtype) ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// TVM folds by code that it compiles, and its code generator refuses sums of truths.
+static bool sums_truths(tvms_memory *memory, const tvms_member *member) {
+  tvms_visitor visitor = {.enter = find_sum_of_truths};
+  return !tvms_walk(memory, tvms_as_prim_func(member->function)->body, &visitor);
+}
+
 // A constant as an argument: what is only read is not copied.
 static tvms_tensor *TVMS_NULLABLE tensor_of(tvms_heap *heap, const tvms_node *node,
                                             bool copied) {
@@ -207,7 +222,9 @@ static bool have_values(const tvms_rewriter *r, tvms_list args) {
 // The value of a call of the member with these arguments, or NULL.
 static tvms_node *TVMS_NULLABLE folded(tvms_rewriter *r, const tvms_member *member,
                                        tvms_list args, tvms_node *type) {
-  if (!are_constants(args) || !have_values(r, args)) return NULL;
+  tvms_memory *memory = &r->unit->context->memory;
+  if (!are_constants(args) || !have_values(r, args) || sums_truths(memory, member))
+    return NULL;
   bool several = type->kind == TVMS_NODE_SINFO_TUPLE;
   tvms_list types = {&type, 1};
   if (several) types = tvms_as_sinfo_tuple(type)->fields;
