@@ -393,6 +393,12 @@ def f(A: T.Buffer((Config.block, 4), "float32")):
                 p = tvms("check", self.file(text.replace(*fine).replace("(Config.block,", "(Config.blok," if "blok" in fine[1] else "(Config.block,")))
                 self.assertEqual(p.returncode, 0, p.stderr)
 
+    def test_modules_of_older_releases(self):
+        for module in ("tvm._ffi", "tvm.ir_pass", "tvm.relay"):
+            found = tvms("check", self.file(f"import {module}\n" + GOOD))
+            self.assertNotIn("E0425", found.stderr, module)
+        self.assertIn("E0425", tvms("check", self.file("import tvm.relaxx\n" + GOOD)).stderr)
+
     def test_numbers_of_math_and_numpy(self):
         text = HEAD + """
 import math, numpy as np
