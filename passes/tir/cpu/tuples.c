@@ -147,9 +147,9 @@ static int compares(const search *s, uint32_t at, const tvms_node *node,
     if (node->kind != kinds[i].kind) continue;
     const tvms_binary *b = tvms_as_binary(node);
     if (loads_place(s, at, b->a) && tvms_node_same_expr(b->b, other))
-      return kinds[i].kind;
+      return (int)kinds[i].kind;
     if (loads_place(s, at, b->b) && tvms_node_same_expr(b->a, other))
-      return kinds[i].turned;
+      return (int)kinds[i].turned;
   }
   return 0;
 }
