@@ -10,6 +10,7 @@
 #include "arith/bound.h"
 #include "arith/scopes.h"
 #include "ir/fold_ops.h"
+#include "ir/walk.h"
 #include "passes/functions.h"
 #include "passes/tir/host/access_pointer.h"
 #include "passes/tir/host/function_target.h"
@@ -277,6 +278,19 @@ static const char *kind_of_target(tvms_unit *unit, const tvms_node *function) {
   return NULL;
 }
 
+static tvms_walk_step find_floor(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self;
+  (void)role;
+  bool floors = node->kind == TVMS_NODE_FLOOR_DIV || node->kind == TVMS_NODE_FLOOR_MOD;
+  return floors ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// What is known of values matters to divisions that round down, and to nothing else.
+static bool divides(tvms_unit *unit, tvms_node *function) {
+  tvms_visitor visitor = {.enter = find_floor};
+  return !tvms_walk(&unit->context->memory, function, &visitor);
+}
+
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   (void)run;
   const char *kind = kind_of_target(unit, function);
@@ -286,7 +300,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_access_pointers_init(&l.pointers, unit, function);
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &l);
-  r.watch = &l.scopes.watch;
+  if (divides(unit, function)) r.watch = &l.scopes.watch;
   r.roles = TVMS_IN(USE) | TVMS_IN(BODY) | TVMS_IN(DEFINE);
   tvms_scopes_choose_all(&r);
   r.enter[TVMS_NODE_CALL] = lower_call;
