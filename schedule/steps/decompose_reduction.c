@@ -26,6 +26,46 @@ static bool check_loops(tvms_sched *s, int32_t block, int32_t loop) {
   return true;
 }
 
+// How often all iterators of a list run together; 0: not known.
+static int64_t times(int64_t so_far, const tvms_node *TVMS_NULLABLE extent) {
+  if (!extent) return so_far;
+  int64_t product;
+  bool known =
+      tvms_node_is_int_imm(extent)
+      && !__builtin_mul_overflow(so_far, tvms_as_int_imm(extent)->value, &product);
+  return known ? product : 0;
+}
+
+// Loops of which the axes use a part only, such as i % 4, come back to what was reduced before.
+// TVM does not ask this either.
+static bool check_parts(tvms_sched *s, int32_t block, int32_t loop) {
+  const tvms_block_realize *realize = tvms_sched_realize(s, block);
+  tvms_list values = realize->iter_values;
+  tvms_domain_vec domains = {0};
+  tvms_sched_domains(s, tvms_sched_parent(s, block), tvms_sched_parent(s, loop),
+                     &domains);
+  tvms_iter_image *images =
+      tvms_arena_array(&s->unit->arena, tvms_iter_image, values.len + 1);
+  tvms_analyzer *analyzer = tvms_sched_analyzer(s, block);
+  bool sums = tvms_node_is_int(realize->predicate, 1)
+              && tvms_iter_map_detect(s->unit, analyzer, domains.items, domains.len,
+                                      values.items, values.len, realize->predicate,
+                                      true, images);
+  tvms_analyzer_free(analyzer);
+  int64_t runs = 1, values_taken = 1;
+  for (uint32_t i = 0; i < domains.len; i++)
+    runs = times(runs, domains.items[i].extent);
+  for (uint32_t i = 0; i < values.len && sums; i++)
+    values_taken = times(values_taken, images[i].extent);
+  tvms_vec_fini(&s->context->memory, &domains);
+  bool repeats = sums && values_taken && values_taken < runs;
+  return !repeats
+         || tvms_sched_refuse(
+             s, "the loops from '%s' on repeat the block",
+             tvms_symbol_text(s->context,
+                              tvms_as_var(tvms_sched_loop(s, loop)->var)->name));
+}
+
 // What is said of loops that go is left out of the first block's condition. TVM does not ask if it says something of others, too.
 static bool check_condition(tvms_sched *s, int32_t block, int32_t loop) {
   const tvms_block *b = tvms_sched_block(s, block);
@@ -73,7 +113,7 @@ static bool check(tvms_sched *s, int32_t block, int32_t loop, int32_t *scope) {
                              tvms_sched_loop(s, at)->var))
         return tvms_sched_refuse(s, "a loop around the given one is reduced");
   return tvms_sched_check_whole(s, block, true) && check_loops(s, block, loop)
-         && check_condition(s, block, loop);
+         && check_parts(s, block, loop) && check_condition(s, block, loop);
 }
 
 // ---- The block that initialises ----
