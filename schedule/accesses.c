@@ -102,7 +102,8 @@ tvms_node *tvms_sched_accesses_moved(tvms_sched *sched, tvms_node *stmt,
 
 // ---- Where the ends of a buffer are ----
 
-static bool is_out(tvms_unit *unit, tvms_int_set at, tvms_node *size) {
+static bool is_out(tvms_sched *sched, tvms_int_set at, tvms_node *size) {
+  tvms_unit *unit = sched->unit;
   if (!at.min || !at.max) return false;
   tvms_node *low = tvms_arith_simplify(unit, at.min);
   tvms_node *high = tvms_arith_simplify(unit, at.max);
@@ -130,7 +131,7 @@ bool tvms_sched_accesses_leave(tvms_sched *sched, const tvms_block *block,
   for (uint32_t d = 0; d < indices.len; d++) {
     tvms_node *one = tvms_sched_int(sched, indices.items[d]->dtype, 1);
     tvms_int_set at = tvms_int_set_of_ranges(&domains, indices.items[d], one);
-    leaves = leaves || is_out(sched->unit, at, tvms_as_buffer(buffer)->shape.items[d]);
+    leaves = leaves || is_out(sched, at, tvms_as_buffer(buffer)->shape.items[d]);
   }
   tvms_domains_fini(&domains);
   return leaves;
@@ -149,19 +150,41 @@ static void add_all(tvms_domains *domains, const tvms_sched *sched, int32_t site
   }
 }
 
-bool tvms_sched_ranges_leave(tvms_sched *sched, int32_t site, const tvms_node *buffer,
-                             tvms_list ranges) {
+// Is it not known that a symbolic size is above all places?
+static bool may_be_out(tvms_sched *sched, tvms_int_set at, tvms_node *size) {
+  if (size->kind == TVMS_NODE_INT_IMM) return is_out(sched, at, size);
+  if (!at.max) return true;
+  tvms_analyzer *analyzer = tvms_analyzer_new(sched->unit);
+  tvms_node *below = tvms_sched_build(sched, TVMS_NODE_LT, at.max, size);
+  bool inside = tvms_analyzer_can_prove(analyzer, below);
+  tvms_analyzer_free(analyzer);
+  return !inside;
+}
+
+static bool any_range(tvms_sched *sched, int32_t site, const tvms_node *buffer,
+                      tvms_list ranges,
+                      bool (*out)(tvms_sched *, tvms_int_set, tvms_node *)) {
   tvms_domains domains;
   tvms_domains_init(&domains, sched->unit);
   add_all(&domains, sched, site);
-  bool leaves = false;
+  bool any = false;
   for (uint32_t d = 0; d < ranges.len; d++) {
     const tvms_range *range = tvms_as_range(ranges.items[d]);
     tvms_int_set at = tvms_int_set_of_ranges(&domains, range->min, range->extent);
-    leaves = leaves || is_out(sched->unit, at, tvms_as_buffer(buffer)->shape.items[d]);
+    any = any || out(sched, at, tvms_as_buffer(buffer)->shape.items[d]);
   }
   tvms_domains_fini(&domains);
-  return leaves;
+  return any;
+}
+
+bool tvms_sched_ranges_leave(tvms_sched *sched, int32_t site, const tvms_node *buffer,
+                             tvms_list ranges) {
+  return any_range(sched, site, buffer, ranges, is_out);
+}
+
+bool tvms_sched_ranges_may_leave(tvms_sched *sched, int32_t site,
+                                 const tvms_node *buffer, tvms_list ranges) {
+  return any_range(sched, site, buffer, ranges, may_be_out);
 }
 
 // ---- Which steps are taken ----

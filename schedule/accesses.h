@@ -25,6 +25,11 @@ bool tvms_sched_accesses_leave(tvms_sched *sched, const tvms_block *block,
 bool tvms_sched_ranges_leave(tvms_sched *sched, int32_t site, const tvms_node *buffer,
                              tvms_list ranges);
 
+// The same where sizes are symbolic, unless it is known that they do not leave it: for ranges that
+// stood under a condition, which is what kept them inside.
+bool tvms_sched_ranges_may_leave(tvms_sched *sched, int32_t site,
+                                 const tvms_node *buffer, tvms_list ranges);
+
 // Refuses a block of which it is known that it leaves out steps of its axes where the binding says nothing of it: a loop that does not begin at 0 is
 // divided. TVM does not ask, though loop_partition makes such loops.
 TVMS_NODISCARD bool tvms_sched_check_steps(tvms_sched *sched, int32_t block);

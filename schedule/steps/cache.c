@@ -99,7 +99,15 @@ static bool read_region(tvms_cache *c, int32_t block) {
 
 // The loops of the copy have no condition, even if those of the block have one. TVM does not ask, and copies beyond the ends.
 static bool check_ends(tvms_cache *c, const tvms_node *buffer) {
-  if (!tvms_sched_ranges_leave(c->sched, c->place, buffer, c->region)) return true;
+  tvms_sched *s = c->sched;
+  int32_t writer;
+  if (!tvms_cache_writer(s, c->scope, buffer, &writer)) return false;
+  bool conditional = c->place != c->scope && writer != TVMS_NO_SITE
+                     && !tvms_node_is_int(tvms_sched_realize(s, writer)->predicate, 1);
+  bool leaves =
+      tvms_sched_ranges_leave(s, c->place, buffer, c->region)
+      || (conditional && tvms_sched_ranges_may_leave(s, c->place, buffer, c->region));
+  if (!leaves) return true;
   tvms_vec_fini(&c->sched->context->memory, &c->consumers);
   return tvms_sched_refuse(c->sched, "what would be copied leaves '%s'",
                            tvms_sched_buffer_name(c->sched, buffer));
