@@ -5,6 +5,7 @@
 #include "lint/suppress_read.h"
 
 #include "lint/statements.h"
+#include "support/diag_ids.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -48,6 +49,21 @@ static bool take_sign(reading *r, char sign) {
   return false;
 }
 
+// Codes of other linters of Python that say the same as one of ours.
+static const struct {
+  const char *label;
+  tvms_diag_id id;
+} others[] = {{"F821", TVMS_D_undefined_name}};
+
+static void take_other(tvms_suppressed_code *code, const char *text, size_t len) {
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    if (strlen(others[i].label) != len || strncasecmp(others[i].label, text, len) != 0)
+      continue;
+    code->known = true;
+    code->id = others[i].id;
+  }
+}
+
 static void add_code(reading *r, tvms_span span) {
   tvms_suppressed_code code = {.span = span};
   const char *text = r->text + span.begin;
@@ -60,6 +76,7 @@ static void add_code(reading *r, tvms_span span) {
     code.known = true;
     code.id = (tvms_diag_id)i;
   }
+  if (tvms_source_is_python(r->found->surface->source)) take_other(&code, text, len);
   tvms_vec_push(&r->found->surface->context->memory, &r->found->codes, code);
 }
 

@@ -144,6 +144,12 @@ class Linting(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertEqual(self.text(path), "x = (\n")
 
+    def test_a_code_of_other_linters(self):
+        text = "from tvm.script import tirx as T\n\n\n@T.prim_func(s_tir=True)\ndef f(A: T.Buffer((4,), \"float32\")):\n    A[0] = T.float32(0)\n\n\ndef g():\n    return b\n"
+        self.assertEqual(self.codes(self.write("a.py", text)), ["E0201"])
+        self.assertEqual(self.codes(self.write("a.py", text.replace("return b", "return b  # noqa: F821"))), [])
+        self.assertEqual(self.codes(self.write("a.py", text.replace("return b", "return b  # noqa: F841"))), ["E0201"])
+
     def test_explain_has_examples(self):
         said = tvms("explain", "W1133").stdout.decode()
         self.assertIn("\nThe rule runs on request only: --select.\n", said)
