@@ -17,7 +17,7 @@ static bool is_of_python(tvms_eval_value value) {
 static bool is_settled(tvms_eval_value value) {
   if (value.kind == TVMS_EVAL_UNKNOWN) return is_of_python(value) && value.as.i == 0;
   bool settled = true;
-  bool many = tvms_eval_value_is_sequence(value);
+  bool many = tvms_eval_value_is_sequence(value) && !(value.flags & TVMS_EVAL_SETTLED);
   for (uint32_t i = 0; many && settled && i < value.len; i++) {
     settled = is_settled(value.as.items[i]);
   }
@@ -26,10 +26,13 @@ static bool is_settled(tvms_eval_value value) {
 
 tvms_eval_value tvms_eval_assume_of_python(tvms_reader *reader, tvms_eval_value value) {
   if (value.kind == TVMS_EVAL_UNKNOWN) return TVMS_UNKNOWN_OF_PYTHON;
-  if (is_settled(value)) return value;
-  value.as.items = tvms_eval_keep_items(reader, value.as.items, value.len);
-  for (uint32_t i = 0; i < value.len; i++)
-    value.as.items[i] = tvms_eval_assume_of_python(reader, value.as.items[i]);
+  if (!is_settled(value)) {
+    value.as.items = tvms_eval_keep_items(reader, value.as.items, value.len);
+    for (uint32_t i = 0; i < value.len; i++)
+      value.as.items[i] = tvms_eval_assume_of_python(reader, value.as.items[i]);
+  }
+  // Constants stand in each other, thousands deep: no part is gone through again.
+  if (tvms_eval_value_is_sequence(value)) value.flags |= TVMS_EVAL_SETTLED;
   return value;
 }
 

@@ -90,8 +90,9 @@ enum {
   TVMS_EVAL_OF_PYTHON = 1,  // UNKNOWN (parser/eval/assume.h)
   TVMS_EVAL_OF_CLASS = 2,   // UNKNOWN (parser/eval/class.h)
   TVMS_EVAL_LARGE = 1,      // INT
-  TVMS_EVAL_INLINE = 2,     // MACRO
-  TVMS_EVAL_HYGIENIC = 4,   // MACRO
+  TVMS_EVAL_SETTLED = 1,   // of items: tvms_eval_assume_of_python has been through them
+  TVMS_EVAL_INLINE = 2,    // MACRO
+  TVMS_EVAL_HYGIENIC = 4,  // MACRO
   TVMS_EVAL_ROOM_FLAG = 8,  // this and the greater ones are for the rooms above
 };
 

@@ -120,6 +120,16 @@ class Shapes(unittest.TestCase):
         for value in ("len(set(range(1000000)))", "len({i: i for i in range(300000)})", "len({" + many + "})"):
             self.prints(PREFIX + "    A[0] = " + value + "\n")
 
+    def test_100000_constants_inside_each_other(self):
+        for begin, end in (("(", ",)"), ("[", "]"), ('{"a": ', "}")):
+            lines = ["x0 = 1"] + [f"x{i} = {begin}x{i - 1}{end}" for i in range(1, 100000)]
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "a.py")
+                with open(path, "w") as f:
+                    f.write("from tvm.script import tirx as T\n" + "\n".join(lines) + "\n\n\n@T.prim_func\ndef f(A: T.Buffer((4,), \"float32\")):\n    A[len(x99999)] = T.float32(0)\n")
+                done = tvms("check", path, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr[:300])
+
     def test_100000_names_at_once(self):
         names = ", ".join(f"v{i}" for i in range(100000))
         self.prints(PREFIX + f"    {names} = T.meta_var(tuple(range(100000)))\n    A[0] = v99999\n")
