@@ -243,6 +243,9 @@ static bool leaves_out(const tvms_domains *inner, const tvms_domains *outer,
   tvms_int_set taken = tvms_int_set_of_expr(inner, value);
   tvms_int_set wanted = tvms_int_set_of_range(inner->unit, dom->min, dom->extent);
   tvms_int_set low = {0}, high = {0};
+  // One step of a number that only the run tells.
+  bool one = taken.min && taken.max && tvms_node_same_expr(taken.min, taken.max);
+  if (one && dom->extent->kind != TVMS_NODE_INT_IMM) return true;
   if (taken.min) low = tvms_int_set_of_expr(outer, taken.min);
   if (taken.max) high = tvms_int_set_of_expr(outer, taken.max);
   return is_less(inner->unit, wanted.min, low.max)
