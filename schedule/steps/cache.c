@@ -102,7 +102,7 @@ static bool check_ends(tvms_cache *c, const tvms_node *buffer) {
   tvms_sched *s = c->sched;
   int32_t writer;
   if (!tvms_cache_writer(s, c->scope, buffer, &writer)) return false;
-  bool conditional = c->place != c->scope && writer != TVMS_NO_SITE
+  bool conditional = writer != TVMS_NO_SITE
                      && !tvms_node_is_int(tvms_sched_realize(s, writer)->predicate, 1);
   bool leaves =
       tvms_sched_ranges_leave(s, c->place, buffer, c->region)
