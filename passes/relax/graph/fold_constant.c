@@ -58,6 +58,14 @@ typedef struct {
   bool writes;  // into an input, as far as can be seen
 } reader;
 
+// Another name of memory, over which a buffer may stand that nothing declares.
+static bool names_memory(const tvms_node *node) {
+  if (node->kind == TVMS_NODE_BIND)
+    return tvms_dtype_is_handle(tvms_as_bind(node)->var->dtype);
+  return node->kind == TVMS_NODE_ATTR_STMT
+         && tvms_bytes_is(tvms_as_attr_stmt(node)->key, "buffer_bind_scope");
+}
+
 static tvms_walk_step find_write(void *self, tvms_node *node, tvms_field_role role) {
   reader *r = self;
   (void)role;
@@ -68,7 +76,7 @@ static tvms_walk_step find_write(void *self, tvms_node *node, tvms_field_role ro
       r->writes |= input && tvms_as_buffer(input)->data == buffer->data;
     }
   } else if (node->kind == TVMS_NODE_MATCH_BUFFER_REGION
-             || node->kind == TVMS_NODE_DECL_BUFFER) {
+             || node->kind == TVMS_NODE_DECL_BUFFER || names_memory(node)) {
     r->writes = true;
   } else if (node->kind == TVMS_NODE_CALL) {
     tvms_tir_opcode opcode = tvms_call_opcode(node);

@@ -18,11 +18,11 @@ void tvms_host_choose(tvms_host *h, tvms_host_value *function, tvms_host_value *
 // Behind the branch: reads which function it is.
 void tvms_host_settle(tvms_host *h, tvms_host_value *choice);
 
-// Makes the object `to` of the function that a choice is. NULL: refused.
+// Makes the object `to` of the function that a choice is. False: refused.
 bool tvms_host_box_choice(tvms_host *h, const tvms_host_value *choice,
                           const tvms_host_value *to);
 
-// The call `node` of a choice with arguments. NULL: refused.
+// The call `node` of a choice with arguments. False: refused.
 tvms_host_value *TVMS_NULLABLE tvms_host_invoke_choice(tvms_host *h, tvms_node *node,
                                                        const tvms_host_value *choice,
                                                        tvms_list args);

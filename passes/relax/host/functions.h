@@ -22,7 +22,7 @@ tvms_host_value *TVMS_NULLABLE tvms_host_invoke(tvms_host *h, tvms_node *node,
 // The same for a call of R.invoke_closure.
 tvms_host_value *TVMS_NULLABLE tvms_host_invoke_closure(tvms_host *h, tvms_node *node);
 
-// Makes the object `to` of a FUNCTION. NULL: refused.
+// Makes the object `to` of a FUNCTION. False: refused.
 bool tvms_host_box_function(tvms_host *h, const tvms_host_value *function,
                             const tvms_host_value *to);
 
