@@ -55,7 +55,8 @@ typedef struct {
 
 // Every element of a line that loads of every second one want, in one load with a mask.
 typedef struct {
-  LLVMBasicBlockRef block;
+  LLVMBasicBlockRef TVMS_NULLABLE
+      block;  // NULL: something may have been stored there since
   LLVMValueRef place, loaded, phases;  // even elements, then odd ones
   tvms_dtype element;
   uint32_t width;
@@ -132,9 +133,9 @@ typedef struct {
   uint32_t strided_count;              // of all
   phased_load phased[MOST_STRIDED];
   uint32_t phased_count;
-  uint8_t stores;                      // what it stores: STORES_
-  bool in_parallel;                    // its code is the steps of a parallel loop
-  bool in_index;  // integer arithmetic cannot overflow: it makes an index
+  uint8_t stores;    // what it stores: STORES_
+  bool in_parallel;  // its code is the steps of a parallel loop
+  bool in_index;     // integer arithmetic cannot overflow: it makes an index
 } emitter;
 
 // Emits the code of one of two alternatives, and gives its value (tvms_emit_choose).

@@ -239,8 +239,59 @@ static void widen(emitter *e, phased_load *p, uint64_t wanted, tvms_span span) {
   LLVMPositionBuilderAtEnd(e->builder, here);
 }
 
+// ---- What may come between ----
+
+// What a place is computed from.
+static LLVMValueRef base_of(LLVMValueRef place) {
+  while (LLVMIsAGetElementPtrInst(place))
+    place = LLVMGetOperand(place, 0);
+  return place;
+}
+
+// Is `stored` in the function's frame, and the place that is read not in the same buffer? Where a pointer
+// comes from memory, it may be one to the frame that a program has put there.
+static bool is_elsewhere(LLVMValueRef stored, LLVMValueRef place) {
+  LLVMValueRef to = base_of(stored), from = base_of(place);
+  bool known = LLVMIsAAllocaInst(from) || LLVMIsAArgument(from);
+  return LLVMIsAAllocaInst(to) && to != from && known;
+}
+
+// Do attributes say that it writes no memory? LLVM has two bits for each kind of memory: reads, and writes.
+static bool only_reads(LLVMValueRef call) {
+  const uint64_t writes = 0xaaaaaaaaaaaaaaaa;
+  unsigned kind = LLVMGetEnumAttributeKindForName("memory", 6);
+  LLVMAttributeIndex whole = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+  LLVMAttributeRef given = LLVMGetCallSiteEnumAttribute(call, whole, kind);
+  LLVMValueRef function = LLVMGetCalledValue(call);
+  if (!given && LLVMIsAFunction(function))
+    given = LLVMGetEnumAttributeAtIndex(function, whole, kind);
+  return given && !(LLVMGetEnumAttributeValue(given) & writes);
+}
+
+static bool may_write(LLVMValueRef instruction, LLVMValueRef place) {
+  switch ((int)LLVMGetInstructionOpcode(instruction)) {
+  case LLVMStore: return !is_elsewhere(LLVMGetOperand(instruction, 1), place);
+  case LLVMCall: return !only_reads(instruction);
+  case LLVMAtomicRMW:
+  case LLVMAtomicCmpXchg:
+  case LLVMFence: return true;
+  default: return false;
+  }
+}
+
+// Is what `p` has loaded still what is there, at the end of its block?
+static bool is_fresh(const phased_load *p) {
+  enum { MOST_PASSED = 4096 };
+  LLVMValueRef next = LLVMGetNextInstruction(p->phases);
+  for (uint32_t i = 0; next && i < MOST_PASSED; i++) {
+    if (may_write(next, p->place)) return false;
+    next = LLVMGetNextInstruction(next);
+  }
+  return !next;
+}
+
 // A load from the same line that can give these elements, too: none that one of both takes is to be 0
-// for the other.
+// for the other, and nothing was stored there since.
 static phased_load *TVMS_NULLABLE find_phases(emitter *e, tvms_dtype element,
                                               LLVMValueRef place, uint32_t lanes,
                                               uint64_t bits, uint32_t *by) {
@@ -257,7 +308,9 @@ static phased_load *TVMS_NULLABLE find_phases(emitter *e, tvms_dtype element,
     *by = (uint32_t)distance;
     bool apart = !(spread(bits, lanes, *by) & p->zeros)
                  && !(spread(all & ~bits, lanes, *by) & p->wanted);
-    if (apart) return p;
+    if (!apart) continue;
+    if (is_fresh(p)) return p;
+    p->block = NULL;
   }
   return NULL;
 }

@@ -5,12 +5,14 @@
 
 Depthwise convolutions and pools of images of small and odd sizes, with padding, strides and dilations, and something added behind them. All numbers
 are small integers, so that sums are exact in any order. Tensors end where a page ends that may be touched, and then begin where one begins.
+Beside them, vectors of what windows are made of: loads some lanes of which are left out.
 """
 import ctypes, mmap, os, random, struct, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from cases import main, tvms
 import library_calls as calls
+import npy
 
 COUNT, FIRST = 60, 0
 if __name__ == "__main__" and len(sys.argv) > 1 and sys.argv[1].isdigit():
@@ -129,6 +131,71 @@ class Windows(unittest.TestCase):
             for mode in ("contract", "strict"):
                 with self.subTest(window=seed, mode=mode):
                     self.one(window, "--fp", mode)
+
+
+HEAD = """from tvm.script import ir as I, tirx as T
+
+@I.ir_module
+class Module:
+    @T.prim_func
+"""
+
+
+class LanesLeftOut(unittest.TestCase):
+    """Vectors some lanes of which are left out: as native code of walled memory and in the interpreter."""
+
+    def both(self, text, kinds, arrays, expected):
+        """`text` is a function f(A, P, R) whose result R has as many elements as `expected`."""
+        with tempfile.TemporaryDirectory() as folder:
+            place = lambda name: os.path.join(folder, name)
+            with open(place("f.tvms"), "w", encoding="utf-8") as f:
+                f.write(HEAD + text)
+            given = []
+            for name, kind, values in zip("AP", kinds, arrays):
+                npy.write(place(name + ".npy"), kind, (len(values),), values)
+                given += ["--in", f"{name}={place(name + '.npy')}"]
+            p = tvms("run", place("f.tvms"), "--entry", "f", "--out", folder, *given)
+            self.assertEqual(p.returncode, 0, p.stderr.decode()[:2000])
+            results = [npy.read(place(name))[2] for name in sorted(os.listdir(folder)) if name.startswith("result")]
+            self.assertEqual(results[-1], expected)
+            p = tvms("build", place("f.tvms"), "-o", place("f.so"))
+            self.assertEqual(p.returncode, 0, p.stderr.decode()[:2000])
+            library = ctypes.CDLL(place("f.so"))
+        for at_end in (True, False):
+            data = [struct.pack(f"{len(a)}{k[1]}", *a) for k, a in zip(kinds, arrays)]
+            walled = [Walled(d, at_end) for d in data + [bytes(4 * len(expected))]]
+            shapes = [(len(a),) for a in arrays] + [(len(expected),)]
+            self.assertEqual(calls.call(library, list(zip([*kinds, "<f4"], shapes, (w.memory for w in walled)))), 0)
+            self.assertEqual(list(walled[-1].floats()), expected)
+
+    def test_a_store_between_two_loads_is_seen(self):
+        line = [float(n) for n in range(1, 9)]
+        for store, first in (("A[0] = P[0]", 50.0), ("A[T.Ramp(0, 1, 2)] = T.Broadcast(P[0], 2)", 50.0), ("if P[0] > T.float32(0):\n            A[0] = P[0]", 50.0),
+                             ("for i in T.vectorized(4):\n            if i < 3:\n                A[i] = P[0]", 50.0), ("T.evaluate(P[0])", 1.0)):
+            with self.subTest(store=store):
+                third = 50.0 if "i < 3" in store else 3.0
+                self.both(f"""    def f(A: T.Buffer((8,), "float32"), P: T.Buffer((1,), "float32"), R: T.Buffer((12,), "float32")):
+        for j in T.vectorized(4):
+            R[j] = T.if_then_else(j < 3, A[j * 2], T.float32(0))
+        {store}
+        for j in T.vectorized(4):
+            R[4 + j] = T.if_then_else(j < 3, A[j * 2], T.float32(0))
+        for j in T.vectorized(4):
+            R[8 + j] = T.if_then_else(j < 3, A[j * 2 + 1], T.float32(0))
+""", ["<f4", "<f4"], [line, [50.0]], [1.0, 3.0, 5.0, 0.0, first, third, 5.0, 0.0, 50.0 if "T.Ramp" in store or third == 50.0 else 2.0, 4.0, 6.0, 0.0])
+
+    def test_places_of_lanes_that_are_left_out_are_not_computed(self):
+        line, five = [float(n) for n in range(16)], [3, 15, 0, 7, 1]
+        taken = [line[n] for n in five]
+        for value, expected in (("j < 5, A[P[j]]", taken + [0.0] * 3), ("j < 5, A[P[j] // 2 + 1]", [line[n // 2 + 1] for n in five] + [0.0] * 3),
+                                ("j < 5, A[12 // (5 - j)]", [2.0, 3.0, 4.0, 6.0, 12.0, 0.0, 0.0, 0.0]),
+                                ("j < 5 and P[j] > 1, A[j]", [0.0, 1.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0]),
+                                ("j < 5, A[j // 2 + j % 2]", [0.0, 1.0, 1.0, 2.0, 2.0, 0.0, 0.0, 0.0])):
+            with self.subTest(value=value):
+                self.both(f"""    def f(A: T.Buffer((16,), "float32"), P: T.Buffer((5,), "int32"), R: T.Buffer((8,), "float32")):
+        for j in T.vectorized(8):
+            R[j] = T.if_then_else({value}, T.float32(0))
+""", ["<f4", "<i4"], [line, five], expected)
 
 
 if __name__ == "__main__":

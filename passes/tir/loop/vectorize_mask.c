@@ -4,6 +4,8 @@
 
 #include "ir/equal.h"
 #include "ir/fold_ops.h"
+#include "ir/tir_op.h"
+#include "ir/walk.h"
 
 typedef struct {
   tvms_vectorizer *vectorizer;
@@ -121,13 +123,54 @@ static bool is_zero(const tvms_node *node) {
   return tvms_node_is_int(node, 0);
 }
 
+static bool is_quotient(const tvms_node *node) {
+  return node->kind == TVMS_NODE_DIV || node->kind == TVMS_NODE_MOD
+         || node->kind == TVMS_NODE_FLOOR_DIV || node->kind == TVMS_NODE_FLOOR_MOD;
+}
+
+static tvms_walk_step stop_at_quotient(void *self, tvms_node *node,
+                                       tvms_field_role role) {
+  (void)self, (void)role;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  if (!is_quotient(node) || tvms_dtype_is_real(node->dtype)) return TVMS_WALK_ON;
+  const tvms_node *divisor = element_of(tvms_as_binary(node)->b);
+  bool is_safe = tvms_node_is_int_imm(divisor) && !tvms_node_is_int(divisor, 0)
+                 && !tvms_node_is_int(divisor, -1);
+  return is_safe ? TVMS_WALK_ON : TVMS_WALK_STOP;
+}
+
+// Can it be computed for lanes that are left out, too? The mask is one of the outer load only: what is loaded
+// to find the place, or divided, would be so for all lanes.
+static bool never_fails(tvms_memory *memory, tvms_node *node) {
+  tvms_visitor visitor = {.enter = stop_at_quotient};
+  return tvms_arith_effect_of(memory, node) <= TVMS_EFFECT_PURE
+         && tvms_walk(memory, node, &visitor);
+}
+
+static bool indices_never_fail(tvms_memory *memory, tvms_list indices) {
+  for (uint32_t i = 0; i < indices.len; i++) {
+    if (!never_fails(memory, indices.items[i])) return false;
+  }
+  return true;
+}
+
+// Combined by bits, the right side is computed where the left one decides, too.
+static bool sides_never_fail(tvms_memory *memory, const tvms_node *condition) {
+  if (condition->kind != TVMS_NODE_AND && condition->kind != TVMS_NODE_OR) return true;
+  const tvms_binary *parts = tvms_as_binary(condition);
+  return sides_never_fail(memory, parts->a) && never_fails(memory, parts->b);
+}
+
 tvms_node *TVMS_NULLABLE tvms_vectorize_mask_choice(tvms_vectorizer *vectorizer,
                                                     tvms_call *choice) {
   tvms_node *condition = choice->args.items[0], *yes = choice->args.items[1];
   const tvms_node *no = element_of(choice->args.items[2]);
+  tvms_memory *memory = &vectorizer->unit->context->memory;
   bool constant = no->kind == TVMS_NODE_FLOAT_IMM || tvms_node_is_int_imm(no);
   if (!is_vector(condition) || yes->kind != TVMS_NODE_BUFFER_LOAD || !constant
-      || !moves_with(tvms_as_buffer_load(yes)->indices, condition))
+      || !moves_with(tvms_as_buffer_load(yes)->indices, condition)
+      || !sides_never_fail(memory, condition)
+      || !indices_never_fail(memory, tvms_as_buffer_load(yes)->indices))
     return NULL;
   condition = by_bits(vectorizer->unit, condition);
   tvms_node *load = masked_load(vectorizer->unit, yes, condition);
