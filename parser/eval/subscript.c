@@ -78,7 +78,6 @@ static bool is_ascii(tvms_eval_value text) {
   return true;
 }
 
-// Items of a text are characters, which take several bytes past ASCII.
 // `"SR" [i, k]`: a text in front of a list.
 static bool is_two(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf node = *tvms_reader_at(reader, ref);
@@ -99,6 +98,7 @@ static bool is_two(tvms_reader *reader, tvms_ref ref) {
   return true;
 }
 
+// Items of a text are characters, which take several bytes past ASCII.
 static tvms_eval_value text_subscript(tvms_reader *reader, tvms_eval_value text,
                                       tvms_eval_value index, tvms_ref ref) {
   tvms_eval_items items;

@@ -90,9 +90,12 @@ class Agree(unittest.TestCase):
             with open(name, "rb") as file:
                 said = refusal(file.read())
             with self.subTest(file=name):
-                self.assertEqual((found or None) and found[:3], None if said is None else found[:3], said)
-                self.assertTrue(said is None or found, said)
+                if said is None:
+                    self.assertEqual(found, [])
+                else:
+                    self.assertTrue(found, said)
 
+    @unittest.skipUnless((3, 8) <= sys.version_info < (3, 14), "the check has the rules of Python 3.8 to 3.13")
     def test_broken(self):
         rng, texts = random.Random(OPTIONS.seed), []
         files = OPTIONS.names or list(library_files())
