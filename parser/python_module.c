@@ -7,14 +7,16 @@
 #include "parser/eval/reader.h"
 #include "support/diag_ids.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-// A part of a dotted name, and what was meant; `meant` is NULL if it is fine.
+// A part of a dotted name, and what was meant; `meant` is NULL if it is fine. A package of
+// another name may exist.
 typedef struct {
   size_t begin, len;
   const char *TVMS_NULLABLE meant;
+  bool is_package;
 } fault;
 
 static const char *const names[] = {
@@ -23,16 +25,14 @@ static const char *const names[] = {
 };
 enum { NAMES = sizeof names / sizeof *names, LONGEST = 64 };
 
-// `tmv`, `TVM`, `tvmm`: the letters of tvm and no other, in any order.
+// What fingers make of `tvm`. Other names of its letters are those of other packages: `mvt`.
 static bool is_nearly_tvm(const char *text, size_t len) {
-  bool seen[3] = {false};
-  if (len < 3 || len > 4 || (len == 3 && memcmp(text, "tvm", 3) == 0)) return false;
-  for (size_t i = 0; i < len; i++) {
-    const char *at = strchr("tvm", tolower((unsigned char)text[i]));
-    if (!at || !*at) return false;
-    seen[*at == 't' ? 0 : *at == 'v' ? 1 : 2] = true;
+  static const char *const slips[] = {"tmv", "tvmm", "ttvm", "tvvm"};
+  for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {
+    if (len == strlen(slips[i]) && memcmp(text, slips[i], len) == 0) return true;
   }
-  return seen[0] && seen[1] && seen[2];
+  return len == 3 && memcmp(text, "tvm", len) != 0
+         && strncasecmp(text, "tvm", len) == 0;
 }
 
 static const char *TVMS_NULLABLE near_name(const char *text, size_t len) {
@@ -47,10 +47,10 @@ static const char *TVMS_NULLABLE near_name(const char *text, size_t len) {
 
 static fault fault_of(const char *path) {
   size_t root = strcspn(path, ".");
-  if (is_nearly_tvm(path, root)) return (fault){0, root, "tvm"};
+  if (is_nearly_tvm(path, root)) return (fault){0, root, "tvm", true};
   if (root != 3 || memcmp(path, "tvm", 3) != 0 || !path[3]) return (fault){0};
   size_t len = strcspn(path + 4, ".");
-  return (fault){4, len, near_name(path + 4, len)};
+  return (fault){4, len, near_name(path + 4, len), false};
 }
 
 tvms_sym tvms_python_module_mended(tvms_context *context, tvms_sym path) {
@@ -82,7 +82,7 @@ static void report(tvms_reader *reader, uint32_t begin, const char *path, fault 
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_misspelt_import, span, text);
   tvms_diag_remark(diags, diag, "did you mean '%.*s%s'?", (int)wrong.begin, path,
                    wrong.meant);
-  tvms_diag_fix(diags, diag, span, true, "%s", wrong.meant);
+  tvms_diag_fix(diags, diag, span, !wrong.is_package, "%s", wrong.meant);
 }
 
 static void check_path(tvms_reader *reader, uint32_t begin, const char *path) {
@@ -111,7 +111,7 @@ void tvms_python_module_check(tvms_reader *reader, tvms_ref stmt) {
   tvms_surface_each(reader->surface, ref, node.b) {
     const tvms_surf *alias = tvms_reader_at(reader, ref);
     const char *name = tvms_symbol_text(context, alias->a);
-    fault wrong = {0, strlen(name), near_name(name, strlen(name))};
+    fault wrong = {0, strlen(name), near_name(name, strlen(name)), false};
     if (wrong.meant) report(reader, alias->begin, name, wrong);
   }
 }

@@ -447,6 +447,18 @@ def f(A: T.Buffer((WIDE[0], TWICE[1]), "float32")):
             p = tvms("check", self.file(line + "\n" + ours))
             self.assertEqual((p.returncode, p.stderr), (0, b"tvms: 1 definition read\n"), line)
 
+    def test_packages_of_other_names_are_not_tvm(self):
+        for line in ("import {}", "from {}.script import tirx as X"):
+            for name in ("mvt", "vtm", "mtv", "vmt", "tmv", "tvmm", "ttvm", "tvvm", "TVM"):
+                text, nearly = line.format(name) + "\n" + GOOD, name[0] in "tT"
+                path = self.file(text)
+                p = tvms("check", path)
+                self.assertEqual((p.returncode, p.stderr.count(b"E0425")), (nearly, nearly), (name, p.stderr))
+                # Another package may have the name: only who is asked changes it.
+                tvms("check", "--fix", path)
+                with open(path) as f:
+                    self.assertEqual(f.read().splitlines()[0], line.format(name))
+
     def test_data_types_that_python_registers(self):
         p = tvms("check", self.file(HEAD + "@T.prim_func\ndef f(A: T.Buffer((4,), 'custom[mine]32')):\n    T.evaluate(0)\n"))
         self.assertEqual((p.returncode, p.stderr.count(b"note[N0429]")), (0, 1), p.stderr)
