@@ -6,6 +6,7 @@
 #include "ir/meant.h"
 #include "parser/dialect_marks.h"
 #include "parser/python_module.h"
+#include "parser/python_names.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -22,15 +23,19 @@ typedef struct {
   tvms_sym item;    // of the module; 0: the module itself
 } alias;
 
+// Names that a file uses as if it had imported them.
+typedef enum { ASKED_TVM, ASKED_PRIM_FUNC, ASKED_IR_MODULE, ASKED } asked_name;
+
+typedef enum { NOT_ASKED, BOUND, UNBOUND } answer;
+
 typedef struct {
   const tvms_surface *surface;
   tvms_memory *memory;
   TVMS_VEC(alias) aliases;
   bool kin;  // those of other packages, too
   tvms_refs *found;
-  bool open;       // a star import may bind any name
-  tvms_sym asked;  // is_bound about this name: the answer is kept
-  bool bound;
+  bool open;            // a star import may bind any name
+  answer bound[ASKED];  // what is_bound has said
 } finder;
 
 // `import tvm.script` binds `tvm`.
@@ -132,36 +137,23 @@ static bool is_small_namespace(const finder *f, tvms_sym name) {
   return known && write_path(f, known, path, &len) && leads_to_script(path);
 }
 
-static bool binds(const tvms_surface *surface, tvms_sym name) {
-  for (tvms_ref ref = 1; ref < surface->count; ref++) {
-    const tvms_surf *node = tvms_surface_at(surface, ref);
-    bool defines = node->kind == TVMS_SURF_DEF || node->kind == TVMS_SURF_CLASS
-                   || node->kind == TVMS_SURF_PARAM;
-    if (defines && node->a == name) return true;
-    if (node->kind != TVMS_SURF_ASSIGN) continue;
-    tvms_surface_each(surface, target, node->a) {
-      const tvms_surf *bound = tvms_surface_at(surface, target);
-      if (bound->kind == TVMS_SURF_NAME && bound->a == name) return true;
-    }
-  }
-  return false;
-}
-
-// Whether something of the file binds a name.
-static bool is_bound(finder *f, tvms_sym name) {
+// Whether something of the file binds a name, the number `which` of those that are asked for.
+static bool is_bound(finder *f, asked_name which, tvms_sym name) {
   if (f->open || alias_of(f, name)) return true;
-  if (f->asked != name) f->bound = binds(f->surface, name);
-  f->asked = name;
-  return f->bound;
+  answer *known = &f->bound[which];
+  if (*known == NOT_ASKED)
+    *known = tvms_python_names_has(f->surface, name) ? BOUND : UNBOUND;
+  return *known == BOUND;
 }
 
 // `@prim_func`, `@tvm.script.ir_module`: what everybody means by it, in a file that does not import it.
 static bool is_unbound(finder *f, tvms_sym root, tvms_sym maker) {
-  const char *text = tvms_symbol_text(f->surface->context, root);
-  bool bare = root == maker;
-  bool meant = bare ? maker == TVMS_SYM_prim_func || maker == TVMS_SYM_ir_module
-                    : strcmp(text, "tvm") == 0;
-  return meant && !is_bound(f, root);
+  if (root == TVMS_SYM_prim_func && root == maker)
+    return !is_bound(f, ASKED_PRIM_FUNC, root);
+  if (root == TVMS_SYM_ir_module && root == maker)
+    return !is_bound(f, ASKED_IR_MODULE, root);
+  return strcmp(tvms_symbol_text(f->surface->context, root), "tvm") == 0
+         && !is_bound(f, ASKED_TVM, root);
 }
 
 // True if the name at the root of a decorator comes from the script package, or if the

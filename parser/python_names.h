@@ -24,4 +24,7 @@ void tvms_python_names_forget(tvms_reader *reader, tvms_ref body);
 // reader takes every name for bound from here on.
 void tvms_python_names_bind_file(tvms_reader *reader);
 
+// True if something of the file binds the name, in whatever scope.
+bool tvms_python_names_has(const tvms_surface *surface, tvms_sym name);
+
 #endif

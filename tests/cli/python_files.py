@@ -459,6 +459,28 @@ def f(A: T.Buffer((WIDE[0], TWICE[1]), "float32")):
                 with open(path) as f:
                     self.assertEqual(f.read().splitlines()[0], line.format(name))
 
+    def test_decorators_of_a_name_that_the_file_binds(self):
+        theirs = "\n\n@prim_func\ndef f(a, b=[], *c):\n    try:\n        return a + b[0]\n    finally:\n        load(a)\n"
+        for binds in (
+            "prim_func = load()",
+            "prim_func, other = load()",
+            "*prim_func, other = load()",
+            "[a, (b, prim_func)] = load()",
+            "prim_func: object = load()",
+            "(prim_func := load())",
+            "import x as prim_func",
+            "for prim_func in load():\n    pass",
+            "with load() as prim_func:\n    pass",
+            "try:\n    load()\nexcept ValueError as prim_func:\n    pass",
+            "match load():\n    case prim_func:\n        pass",
+            "def make():\n    global prim_func\n    prim_func = load()",
+        ):
+            p = tvms("check", self.file("from elsewhere import load\n" + binds + theirs))
+            self.assertEqual((p.returncode, p.stderr), (0, b"tvms: no TVMScript found in 1 file\n"), binds)
+        for mentions in ("load(prim_func)", "try:\n    load()\nexcept load.prim_func.Error:\n    pass"):
+            p = tvms("check", self.file("from elsewhere import load\n" + mentions + theirs))
+            self.assertIn(b"1 definition read", p.stderr, mentions)
+
     def test_data_types_that_python_registers(self):
         p = tvms("check", self.file(HEAD + "@T.prim_func\ndef f(A: T.Buffer((4,), 'custom[mine]32')):\n    T.evaluate(0)\n"))
         self.assertEqual((p.returncode, p.stderr.count(b"note[N0429]")), (0, 1), p.stderr)
