@@ -120,6 +120,21 @@ class Shapes(unittest.TestCase):
         for value in ("len(set(range(1000000)))", "len({i: i for i in range(300000)})", "len({" + many + "})"):
             self.prints(PREFIX + "    A[0] = " + value + "\n")
 
+    def test_1000_branches_that_give_a_function(self):
+        head = [
+            "from tvm.script import ir as I, relax as R, tirx as T\n\n@I.ir_module\nclass M:\n",
+            "    @R.function\n    def f(x: R.Tensor((4,), \"float32\"), k: R.Prim(\"int64\")):\n        return x\n\n",
+            "    @R.function\n    def main(x: R.Tensor((4,), \"float32\"), c: R.Tensor((), \"bool\"), k: R.Prim(\"int64\")):\n        cls = M\n",
+            "        if c:\n            a0: R.Any = R.make_closure(cls.f, (R.prim_value(k + 1),))\n",
+            "        else:\n            a0: R.Any = R.make_closure(cls.f, (R.prim_value(k),))\n",
+        ]
+        both = "        if c:\n            a{1}: R.Any = a{0}\n        else:\n            a{1}: R.Any = a{0}\n"
+        end = "        r = R.invoke_pure_closure(a1000, (x,), ty_args=(R.Tensor((4,), \"float32\"),))\n        return r\n"
+        text = "".join(head) + "".join(both.format(i, i + 1) for i in range(1000)) + end
+        done = tvms("opt", "--passes", "memory", "-", stdin=text, timeout=20)
+        self.assertEqual(done.returncode, 0, done.stderr[-500:])
+        self.assertEqual(done.stdout.count(b"Module.f_unpacked("), 2)
+
     def test_100000_constants_inside_each_other(self):
         for begin, end in (("(", ",)"), ("[", "]"), ('{"a": ', "}")):
             lines = ["x0 = 1"] + [f"x{i} = {begin}x{i - 1}{end}" for i in range(1, 100000)]

@@ -32,17 +32,27 @@ static tvms_host_value *TVMS_NULLABLE memory_around(tvms_host *h, tvms_dtype dty
   return memory;
 }
 
-bool tvms_host_gives_function(const tvms_host *h, const tvms_node *expr) {
+// Of a branch it is kept: the node itself says yes and its condition no. Branches are asked in order, so that
+// those in front of it are known.
+static bool branch_gives(tvms_host *h, const tvms_node *node) {
+  const tvms_if *branch = tvms_as_if(node);
+  const tvms_node *known = tvms_node_map_get(&h->giving, node);
+  if (known) return known == node;
+  bool yes = tvms_host_gives_function(h, branch->false_branch)
+             && tvms_host_gives_function(h, branch->true_branch);
+  tvms_node_map_put(&h->giving, node,
+                    yes ? (tvms_node *)(uintptr_t)node : branch->condition);
+  return yes;
+}
+
+bool tvms_host_gives_function(tvms_host *h, const tvms_node *expr) {
   while (expr) {
     switch ((int)expr->kind) {
     case TVMS_NODE_VAR:
       expr = tvms_relax_definitions_value(&h->definitions, expr);
       break;
     case TVMS_NODE_SEQ_EXPR: expr = tvms_as_seq_expr(expr)->body; break;
-    case TVMS_NODE_IF:
-      if (!tvms_host_gives_function(h, tvms_as_if(expr)->false_branch)) return false;
-      expr = tvms_as_if(expr)->true_branch;
-      break;
+    case TVMS_NODE_IF: return branch_gives(h, expr);
     case TVMS_NODE_GLOBAL_VAR: return true;
     case TVMS_NODE_CALL:
       if (tvms_op_called(expr) != TVMS_R_make_closure) return false;
@@ -70,6 +80,7 @@ static tvms_host_value *outlive_fields(tvms_host *h, const tvms_host_value *valu
                                        tvms_node_vec *around) {
   tvms_host_value *made = tvms_host_value_new(h, value->kind);
   *made = *value;
+  made->depth = h->branches - 1;
   made->fields =
       tvms_arena_array(&h->run->context->scratch, tvms_host_value *, value->count);
   for (uint32_t i = 0; i < value->count && !h->failed; i++)
@@ -85,6 +96,7 @@ static tvms_host_value *outlive_numbers(tvms_host *h, tvms_host_value *value,
   tvms_list dims = tvms_list_copy(h->unit, &count, single ? 0 : 1);
   tvms_host_value *made = tvms_host_value_new(h, value->kind);
   *made = *value;
+  made->depth = h->branches - 1;
   made->memory =
       memory_around(h, single ? value->number->dtype : number_type, dims, around);
   if (made->memory) tvms_host_deliver(h, value, made->memory);
@@ -116,18 +128,62 @@ static tvms_host_value *TVMS_NULLABLE outlive(tvms_host *h, tvms_host_value *val
       h, TVMS_NO_SPAN, "a branch gives a function that holds what only the branch has");
 }
 
-// Adds alternatives to a choice; returns the number of the first.
-static int64_t add(tvms_host *h, tvms_host_value *choice,
-                   tvms_host_value *const *functions, uint32_t count,
-                   tvms_node_vec *around) {
-  uint32_t before = choice->count;
-  tvms_host_value **all = tvms_arena_array(&h->run->context->scratch, tvms_host_value *,
-                                           (size_t)before + count);
-  if (before) memcpy(all, choice->fields, before * sizeof(tvms_host_value *));
+// Where in a choice a function is that was there in front of the branch; the count if it is new.
+static uint32_t place_in(const tvms_host_value *choice,
+                         const tvms_host_value *function) {
+  uint32_t k = 0;
+  for (; k < choice->count; k++) {
+    const tvms_host_value *there = choice->fields[k];
+    bool same = there->member == function->member && there->count == function->count;
+    for (uint32_t i = 0; same && i < function->count; i++)
+      same = there->fields[i] == function->fields[i];
+    if (same) break;
+  }
+  return k;
+}
+
+// The place of a function in a choice, which it is added to unless it is there.
+static uint32_t add(tvms_host *h, tvms_host_value *choice, tvms_host_value *function,
+                    tvms_node_vec *around) {
+  enum { MOST = 64 };
+  uint32_t place = place_in(choice, function);
+  if (place < choice->count) return place;
+  if (place == MOST) {
+    tvms_host_refuse(h, TVMS_NO_SPAN, "branches choose among more than 64 functions");
+    return place;
+  }
+  tvms_host_value **all =
+      tvms_arena_array(&h->run->context->scratch, tvms_host_value *, place + 1);
+  if (place) memcpy(all, choice->fields, place * sizeof(tvms_host_value *));
+  tvms_host_value *added = outlive(h, function, around);
+  if (!added) return place;
+  all[place] = added;
   choice->fields = all;
-  for (uint32_t i = 0; i < count && !h->failed; i++)
-    all[choice->count++] = outlive(h, functions[i], around);
-  return before;
+  choice->count = place + 1;
+  return place;
+}
+
+// The number of what `function`, a choice, is now that its k-th alternative is at places[k].
+static tvms_node *renumbered(tvms_host *h, const tvms_host_value *function,
+                             const uint32_t *places) {
+  tvms_unit *unit = h->unit;
+  bool in_order = true, one = true;
+  for (uint32_t k = 1; k < function->count; k++) {
+    in_order &= places[k] == places[0] + k;
+    one &= places[k] == places[0];
+  }
+  tvms_node *number = tvms_host_int(h, places[0]);
+  if (one) return number;
+  if (in_order && !places[0]) return function->number;
+  if (in_order)
+    return tvms_binary_new(unit, TVMS_NODE_ADD, function->number, number, TVMS_NO_SPAN);
+  for (uint32_t k = 1; k < function->count; k++) {
+    tvms_node *is_this = tvms_binary_new(unit, TVMS_NODE_EQ, function->number,
+                                         tvms_host_int(h, k), TVMS_NO_SPAN);
+    number = tvms_select_new(unit, is_this, tvms_host_int(h, places[k]), number,
+                             TVMS_NO_SPAN);
+  }
+  return number;
 }
 
 void tvms_host_choose(tvms_host *h, tvms_host_value *function, tvms_host_value *choice,
@@ -137,13 +193,14 @@ void tvms_host_choose(tvms_host *h, tvms_host_value *function, tvms_host_value *
     tvms_host_refuse(h, TVMS_NO_SPAN, "which function a branch gives is not known");
     return;
   }
-  int64_t first = chosen ? add(h, choice, function->fields, function->count, around)
-                         : add(h, choice, &function, 1, around);
+  tvms_host_value **given = chosen ? function->fields : &function;
+  uint32_t count = chosen ? function->count : 1;
+  uint32_t *places = tvms_arena_array(&h->run->context->scratch, uint32_t, count);
+  for (uint32_t k = 0; k < count && !h->failed; k++)
+    places[k] = add(h, choice, given[k], around);
   if (h->failed) return;
-  tvms_node *number = tvms_host_int(h, first);
-  if (chosen)
-    number =
-        tvms_binary_new(h->unit, TVMS_NODE_ADD, function->number, number, TVMS_NO_SPAN);
+  tvms_node *number =
+      chosen ? renumbered(h, function, places) : tvms_host_int(h, places[0]);
   tvms_host_deliver(h, tvms_host_number(h, number), choice->memory);
 }
 

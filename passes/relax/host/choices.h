@@ -5,7 +5,7 @@
 #include "passes/relax/host/host.h"
 
 // Is the value of an expression a function of the module, as can be seen? A closure has the type of any object.
-bool tvms_host_gives_function(const tvms_host *h, const tvms_node *expr);
+bool tvms_host_gives_function(tvms_host *h, const tvms_node *expr);
 
 // What a branch is to give if that is a function: a choice among none yet.
 tvms_host_value *TVMS_NULLABLE tvms_host_choice(tvms_host *h);

@@ -82,8 +82,9 @@ typedef struct {
   uint32_t member;
   const tvms_function *source;
   tvms_unit *unit;
-  tvms_node_map known;  // symbols of the Relax function: expressions of the PrimFunc
-  tvms_node_map told;   // variables of the PrimFunc that callers know
+  tvms_node_map known;   // symbols of the Relax function: expressions of the PrimFunc
+  tvms_node_map told;    // variables of the PrimFunc that callers know
+  tvms_node_map giving;  // branches that were asked: do they give a function?
   tvms_relax_definitions definitions;
   tvms_host_value **values;  // by id of the variables of the Relax function
   uint8_t *uses;             // likewise: how often each stands there, up to 2

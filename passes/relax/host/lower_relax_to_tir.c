@@ -154,6 +154,7 @@ static void close_function(tvms_host *h) {
   tvms_strbuf_fini(&h->inputs);
   tvms_node_map_fini(&h->known);
   tvms_node_map_fini(&h->told);
+  tvms_node_map_fini(&h->giving);
   tvms_relax_definitions_fini(&h->definitions);
 }
 
@@ -186,6 +187,7 @@ static void lower_function(tvms_pass_run *run, tvms_host_function *functions,
                  .plain = true};
   tvms_node_map_init(&h.known, &run->context->memory);
   tvms_node_map_init(&h.told, &run->context->memory);
+  tvms_node_map_init(&h.giving, &run->context->memory);
   tvms_strbuf_init(&h.inputs, &run->context->memory);
   tvms_relax_definitions_init(&h.definitions, member->unit, source);
   h.values = tvms_arena_array(&run->context->scratch, tvms_host_value *,
