@@ -15,6 +15,7 @@ struct tvms_interp_boxes {
   tvms_resource resource;
   tvms_memory *memory;
   struct tvms_interp_boxes *TVMS_NULLABLE older;  // of the frame
+  TVMS_VEC(tvms_any) dropped;                     // what items were
   int64_t count;
   tvms_any items[];
 };
@@ -24,6 +25,8 @@ struct tvms_interp_boxes {
 static void drop_list(void *what) {
   struct tvms_interp_boxes *list = what;
   tvms_box_drop(list->items, list->count);
+  if (list->dropped.len) tvms_box_drop(list->dropped.items, list->dropped.len);
+  tvms_vec_fini(list->memory, &list->dropped);
   tvms_memory_free(list->memory, list);
 }
 
@@ -63,67 +66,97 @@ static bool stands_in(const char *at, const void *base, uint64_t bytes,
   return true;
 }
 
-static bool in_tensor(const char *at, const tvms_box_tensor *tensor,
+static bool in_tensor(const char *at, const tvms_box_tensor *tensor, bool readable,
                       tvms_interp_region *region) {
   const tvms_dl_tensor *view = &tensor->tensor;
   uint64_t bytes, row = (uint64_t)view->ndim * sizeof(int64_t);
   if (!tvms_box_bytes(view->dtype, view->shape, view->ndim, &bytes)) return false;
-  return stands_in(at, tensor, sizeof tensor->head + sizeof *view, region)
-         || stands_in(at, view->shape, row, region)
-         || stands_in(at, view->strides, row, region)
-         || stands_in(at, tvms_box_data(view), bytes, region);
+  if (stands_in(at, tvms_box_data(view), bytes, region)) return true;
+  return readable
+         && (stands_in(at, tensor, sizeof tensor->head + sizeof *view, region)
+             || stands_in(at, view->shape, row, region)
+             || stands_in(at, view->strides, row, region));
+}
+
+static bool in_shape(const char *at, tvms_any value, tvms_interp_region *region) {
+  int64_t count = 0;
+  tvms_box_args a = {.args = &value, .count = 1};
+  const int64_t *sizes = tvms_box_sizes_at(&a, 0, &count);
+  size_t head = sizeof(tvms_any_object) + 2 * sizeof(int64_t);
+  return stands_in(at, value.v.p, head, region)
+         || stands_in(at, sizes, (uint64_t)count * sizeof *sizes, region);
 }
 
 static bool in_items(const char *at, const tvms_any *items, int64_t count,
-                     tvms_interp_region *region);
+                     bool readable, tvms_interp_region *region);
 
-static bool in_object(const char *at, tvms_any value, tvms_interp_region *region) {
+static bool in_object(const char *at, tvms_any value, bool readable,
+                      tvms_interp_region *region) {
   int64_t count = 0;
   switch (value.type_index) {
-  case TVMS_ANY_TENSOR: return in_tensor(at, value.v.p, region);
-  case TVMS_ANY_SHAPE: {
-    tvms_box_args a = {.args = &value, .count = 1};
-    const int64_t *sizes = tvms_box_sizes_at(&a, 0, &count);
-    size_t head = sizeof(tvms_any_object) + 2 * sizeof(int64_t);
-    return stands_in(at, value.v.p, head, region)
-           || stands_in(at, sizes, (uint64_t)count * sizeof *sizes, region);
-  }
+  case TVMS_ANY_TENSOR: return in_tensor(at, value.v.p, readable, region);
+  case TVMS_ANY_SHAPE: return readable && in_shape(at, value, region);
   case TVMS_ANY_ARRAY: {
     const tvms_any *items = tvms_box_items(value, &count);
-    return items && in_items(at, items, count, region);
+    return items && in_items(at, items, count, readable, region);
   }
   default: return false;
   }
 }
 
 static bool in_items(const char *at, const tvms_any *items, int64_t count,
-                     tvms_interp_region *region) {
-  if (stands_in(at, items, (uint64_t)count * sizeof *items, region)) return true;
+                     bool readable, tvms_interp_region *region) {
+  bool listed =
+      readable && stands_in(at, items, (uint64_t)count * sizeof *items, region);
+  if (listed) return true;
   for (int64_t i = 0; i < count; i++)
-    if (items[i].v.p && in_object(at, items[i], region)) return true;
+    if (items[i].v.p && in_object(at, items[i], readable, region)) return true;
   return false;
 }
 
 tvms_interp_region tvms_interp_boxes_region(const tvms_interp_frame *f,
-                                            const void *pointer) {
+                                            const void *pointer, bool readable) {
   tvms_interp_region region = {0};
   for (const struct tvms_interp_boxes *list = f->boxes; list; list = list->older)
-    if (in_items(pointer, list->items, list->count, &region)) return region;
+    if (in_items(pointer, list->items, list->count, readable, &region)) return region;
   return (tvms_interp_region){0};
 }
 
-tvms_any *tvms_interp_boxes_item(tvms_interp_frame *f, const tvms_call *call) {
+// ---- Items ----
+
+// The list that an item at a pointer belongs to.
+static struct tvms_interp_boxes *TVMS_NULLABLE list_of(const tvms_interp_frame *f,
+                                                       const char *at) {
+  tvms_interp_region region;
+  for (; f; f = f->outer) {
+    for (struct tvms_interp_boxes *list = f->boxes; list; list = list->older) {
+      uint64_t bytes = (uint64_t)list->count * sizeof(tvms_any);
+      if (!stands_in(at, list->items, bytes, &region)) continue;
+      size_t from = (size_t)(at - (const char *)list->items);
+      if (from < bytes && from % sizeof(tvms_any) == 0) return list;
+    }
+  }
+  return NULL;
+}
+
+tvms_interp_place tvms_interp_boxes_place(tvms_interp_frame *f, const tvms_call *call) {
   if (call->args.len < 2)
     fault(f, TVMS_D_too_few_arguments, call->head.span,
           tvms_symbol_text(f->context, tvms_as_operator(call->callee)->name));
-  char *list = tvms_interp_eval(f, call->args.items[0], 0).p;
-  int64_t index = tvms_interp_eval_int(f, call->args.items[1]), offset;
-  bool inside = list && index >= 0
-                && !__builtin_mul_overflow(index, (int64_t)sizeof(tvms_any), &offset);
-  uint64_t there = inside ? tvms_interp_bytes_from(f, list) : 0;
-  if (there < sizeof(tvms_any) || (uint64_t)offset > there - sizeof(tvms_any))
+  tvms_any *first = tvms_interp_eval(f, call->args.items[0], 0).p;
+  int64_t index = tvms_interp_eval_int(f, call->args.items[1]);
+  struct tvms_interp_boxes *list = first ? list_of(f, (const char *)first) : NULL;
+  if (!list || index < 0 || index >= list->count - (first - list->items))
     fault(f, TVMS_D_outside_struct, call->head.span, 0LL, (long long)index);
-  return (tvms_any *)(void *)(list + offset);
+  return (tvms_interp_place){list, first + index};
+}
+
+void tvms_interp_boxes_put(tvms_interp_place place, tvms_any value) {
+  tvms_any held = *place.item;
+  // That may unwind: the item still owns it then.
+  if (held.type_index >= TVMS_ANY_OBJECT && held.v.p)
+    tvms_vec_push(place.list->memory, &place.list->dropped, held);
+  *place.item = value;
 }
 
 // ---- Values ----
@@ -166,6 +199,10 @@ tvms_value tvms_interp_boxes_value(tvms_interp_frame *f, tvms_any any, tvms_span
 tvms_any tvms_interp_boxes_call(tvms_interp_frame *f, const char *name,
                                 const tvms_any *args, int32_t count, tvms_span span) {
   tvms_any result = {0};
+  // Nothing tells what code a pointer of the program points to.
+  bool pointer = count > 0 && args[0].type_index == TVMS_ANY_POINTER;
+  if (pointer && !strcmp(name, "vm.builtin.make_closure"))
+    fault(f, TVMS_D_call_not_interpreted, span, name);
   if (tvms_box_find(name)(NULL, args, count, &result) == 0) return result;
   char text[256];
   // The last argument of a check says of whom it is.

@@ -18,8 +18,10 @@ void tvms_interp_add_region(tvms_interp_frame *f, void *base, uint64_t bytes) {
   tvms_vec_push(&f->context->memory, &f->regions, memory);
 }
 
-// The memory that a pointer stands in; a pointer just past the end belongs to it too.
-static tvms_interp_region find_region(const tvms_interp_frame *f, const void *pointer) {
+// The memory that a pointer stands in; a pointer just past the end belongs to it too. Of objects that is the
+// elements of tensors, or what can only be read, too.
+static tvms_interp_region find_region(const tvms_interp_frame *f, const void *pointer,
+                                      bool readable) {
   const char *at = pointer;
   tvms_interp_region past = {0};
   if (!at) return past;
@@ -31,17 +33,24 @@ static tvms_interp_region find_region(const tvms_interp_frame *f, const void *po
       if (at == memory.base + memory.bytes) past = memory;
     }
     if (!f->boxes) continue;
-    tvms_interp_region held = tvms_interp_boxes_region(f, pointer);
+    tvms_interp_region held = tvms_interp_boxes_region(f, pointer, readable);
     if (held.base && at < held.base + held.bytes) return held;
     if (held.base) past = held;
   }
   return past;
 }
 
-uint64_t tvms_interp_bytes_from(const tvms_interp_frame *f, const void *pointer) {
-  tvms_interp_region memory = find_region(f, pointer);
+static uint64_t bytes_behind(tvms_interp_region memory, const void *pointer) {
   if (!memory.base) return 0;
   return memory.bytes - (uint64_t)((const char *)pointer - memory.base);
+}
+
+uint64_t tvms_interp_bytes_from(const tvms_interp_frame *f, const void *pointer) {
+  return bytes_behind(find_region(f, pointer, false), pointer);
+}
+
+uint64_t tvms_interp_readable_from(const tvms_interp_frame *f, const void *pointer) {
+  return bytes_behind(find_region(f, pointer, true), pointer);
 }
 
 uint32_t tvms_interp_begin_memory(const tvms_interp_frame *f) {
@@ -165,7 +174,7 @@ void tvms_interp_settle_view(tvms_interp_view *v) {
 static void measure_view(tvms_interp_frame *f, tvms_interp_view *v,
                          const tvms_buffer *buffer, void *data) {
   v->data = data;
-  v->memory = find_region(f, data);
+  v->memory = find_region(f, data, false);
   int64_t compact = 1;
   for (uint32_t i = v->ndim; i > 0; i--) {
     v->shape[i - 1] = tvms_interp_eval_int(f, buffer->shape.items[i - 1]);

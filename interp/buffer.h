@@ -55,6 +55,9 @@ char *tvms_interp_element_of(tvms_interp_frame *f, const tvms_interp_view *v,
 // How many bytes of memory that may be touched there are from `pointer` on.
 uint64_t tvms_interp_bytes_from(const tvms_interp_frame *f, const void *pointer);
 
+// The same of memory that may be read: lists of objects and what describes an object, too.
+uint64_t tvms_interp_readable_from(const tvms_interp_frame *f, const void *pointer);
+
 // Address of the element that a load or store of `lane` means. Every index must be inside
 // its dimension, and the element inside the memory of the view; otherwise a fault.
 char *tvms_interp_element_at(tvms_interp_frame *f, tvms_interp_view *v,

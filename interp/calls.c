@@ -310,7 +310,7 @@ static tvms_scalar call_operator(tvms_interp_frame *f, const tvms_call *call,
     tvms_interp_set_item(f, call);
     return of_int(0);
   case TVMS_TIR_anylist_resetitem:
-    tvms_box_drop(tvms_interp_boxes_item(f, call), 1);
+    tvms_interp_boxes_put(tvms_interp_boxes_place(f, call), (tvms_any){0});
     return of_int(0);
   default: unsupported_call(f, call, tvms_symbol_text(f->context, callee->name));
   }

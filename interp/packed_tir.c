@@ -98,7 +98,7 @@ static tvms_any argument_of(tvms_interp_frame *f, const tvms_node *node) {
   }
   if (node->kind == TVMS_NODE_CALL
       && tvms_call_opcode(node) == TVMS_TIR_anylist_getitem)
-    return *tvms_interp_boxes_item(f, tvms_as_call(node));
+    return *tvms_interp_boxes_place(f, tvms_as_call(node)).item;
   tvms_dtype dtype = node->dtype;
   if (dtype.lanes != 1) unsupported(f, node);
   tvms_scalar value = tvms_interp_eval(f, node, 0);
@@ -242,8 +242,10 @@ void tvms_interp_set_item(tvms_interp_frame *f, const tvms_call *call) {
   if (native) fault(f, TVMS_D_call_not_interpreted, span, name);
   tvms_mark mark = tvms_arena_mark(&f->context->scratch);
   const tvms_any *args = arguments_of(f, call, 2);
+  // The item comes first: nobody would own the object if there is none.
+  tvms_interp_place place = tvms_interp_boxes_place(f, call);
   tvms_any given =
       tvms_interp_boxes_call(f, name, args, (int32_t)call->args.len - 3, span);
-  tvms_box_put(tvms_interp_boxes_item(f, call), &given);
+  tvms_interp_boxes_put(place, given);
   tvms_arena_reset(&f->context->scratch, mark);
 }

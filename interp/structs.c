@@ -72,6 +72,14 @@ static int64_t int_argument(tvms_interp_frame *f, const tvms_call *call, uint32_
   return tvms_interp_eval_int(f, call->args.items[i]);
 }
 
+// How much memory there is from a pointer on that a call may use.
+static uint64_t bytes_for(const tvms_interp_frame *f, const tvms_call *call,
+                          const void *base) {
+  return tvms_call_opcode(&call->head) == TVMS_TIR_tvm_struct_set
+             ? tvms_interp_bytes_from(f, base)
+             : tvms_interp_readable_from(f, base);
+}
+
 // The address of the field that a call is about; *type is that of what is there.
 static char *address_of(tvms_interp_frame *f, const tvms_call *call,
                         tvms_dl_type wanted, tvms_dl_type *type) {
@@ -83,7 +91,7 @@ static char *address_of(tvms_interp_frame *f, const tvms_call *call,
   if (at.is_union && wanted.code == TVMS_DL_HANDLE) type->code = TVMS_DL_HANDLE;
   if (at.is_union && tvms_scalar_kind_is_real(wanted.code)) type->code = TVMS_DL_FLOAT;
   int64_t offset, end;
-  uint64_t there = tvms_interp_bytes_from(f, base);
+  uint64_t there = bytes_for(f, call, base);
   size_t size = tvms_dl_element_size(at.type);
   bool inside = base && index >= 0
                 && !__builtin_mul_overflow(index, (int64_t)at.stride, &offset)
@@ -102,7 +110,7 @@ tvms_scalar tvms_interp_struct_get(tvms_interp_frame *f, const tvms_call *call) 
     char *base = tvms_interp_eval(f, call->args.items[0], 0).p;
     int64_t offset = tvms_interp_eval_int(f, call->args.items[1]);
     if (__builtin_mul_overflow(offset, (int64_t)sizeof(tvms_dl_tensor), &offset)
-        || !base || offset < 0 || (uint64_t)offset > tvms_interp_bytes_from(f, base))
+        || !base || offset < 0 || (uint64_t)offset > tvms_interp_readable_from(f, base))
       fault(f, TVMS_D_outside_struct, call->head.span, (long long)TENSOR_ADDRESS,
             (long long)int_argument(f, call, 1));
     return (tvms_scalar){.p = base + offset};
