@@ -8,6 +8,13 @@
 #include "parser/read.h"
 #include "parser/room.h"
 
+// Errors of the file by place, as far as parser/python_check.c has gone through the findings.
+typedef struct {
+  const tvms_diag *TVMS_NULLABLE first;  // of the list that was gone through
+  const tvms_diag *TVMS_NULLABLE last;   // that was
+  tvms_spans errors;                     // in order of their begins; they may overlap
+} tvms_reported;
+
 typedef struct tvms_file_state {
   tvms_ref statement;  // of the file: what is being read
   // Of a .py file:
@@ -35,6 +42,7 @@ typedef struct tvms_file_state {
   bool assumes;            // they are
   uint64_t constant_steps;  // that the constants of Python took so far
   uint64_t section_bytes;   // of values that a metadata section takes
+  tvms_reported reported;
 } tvms_file_state;
 
 // The file being read.

@@ -7,6 +7,7 @@
 #include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
 #include "parser/eval/undefined.h"
+#include "parser/file_state.h"
 #include "parser/python_body.h"
 #include "parser/python_function.h"
 #include "parser/room.h"
@@ -103,13 +104,36 @@ static void report_in(tvms_reader *reader, tvms_ref expr) {
   }
 }
 
-static bool was_reported(const tvms_reader *reader, tvms_span span) {
+// Writes down where the errors stand that were reported since the last call. A trial has a list of
+// findings of its own, which begins elsewhere.
+static void gather_errors(tvms_reader *reader, tvms_reported *reported) {
   const tvms_diags *diags = &reader->context->diags;
-  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
-    bool inside = diag->span.begin >= span.begin && diag->span.end <= span.end;
-    if (inside && diag->severity == TVMS_SEVERITY_ERROR
-        && diag->source == diags->source)
-      return true;
+  if (reported->first != diags->first) {
+    reported->first = diags->first;
+    reported->last = NULL;
+    reported->errors.len = 0;
+  }
+  const tvms_diag *diag = reported->last ? reported->last->next : diags->first;
+  for (; diag; diag = diag->next) {
+    reported->last = diag;
+    if (diag->severity != TVMS_SEVERITY_ERROR || diag->source != diags->source)
+      continue;
+    // Nearly always the last one: statements are followed in the order of the text.
+    uint32_t at = tvms_spans_from(&reported->errors, diag->span.begin);
+    tvms_vec_push(&reader->context->memory, &reported->errors, diag->span);
+    tvms_span *place = &reported->errors.items[at];
+    memmove(place + 1, place, (reported->errors.len - 1 - at) * sizeof *place);
+    *place = diag->span;
+  }
+}
+
+static bool was_reported(tvms_reader *reader, tvms_span span) {
+  tvms_reported *reported = &tvms_file_of(reader)->reported;
+  gather_errors(reader, reported);
+  const tvms_spans *errors = &reported->errors;
+  for (uint32_t i = tvms_spans_from(errors, span.begin);
+       i < errors->len && errors->items[i].begin <= span.end; i++) {
+    if (errors->items[i].end <= span.end) return true;
   }
   return false;
 }

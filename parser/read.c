@@ -169,6 +169,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   tvms_vec_fini(memory, &script);
   tvms_needed_names_fini(memory, &needed);
   tvms_python_calls_fini(memory, &file.calls);
+  tvms_vec_fini(memory, &file.reported.errors);
   tvms_memory_free(memory, file.made);
   tvms_memory_free(memory, file.readings);
   tvms_unit_fini(&unit);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Python files: TVMScript stands in them anywhere, and the rest is none of tvms's business."""
-import ast, os, sys, tempfile, unittest
+import ast, os, resource, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from cases import files_under, main, memory_of, tvms
@@ -607,6 +607,19 @@ make(T.int32(5), PAIR[1])
         self.assertEqual((p.returncode, p.stderr), (0, b"tvms: 1 definition read\n"))
         p = tvms("check", self.file(HEAD + "def up(n):\n    return up(n + 1) + up(n + 2)\n\nM = up(0)\n" + self.SCRIPT.replace("N", "M")), timeout=60)
         self.assertEqual((p.returncode, p.stderr.count(b"N0445")), (0, 1), p.stderr)
+
+    def test_time_grows_with_the_file(self):
+        def seconds(text):
+            path, before = self.file(text), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            tvms("check", "--format", "concise", path, timeout=300)
+            return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+        for line, few in (
+            ("print(CONFIG[key{}])\n", 10000),
+            ("@prim_func\ndef f{0}():\n    pass\n@ir_module\nclass A{0}:\n    pass\n", 3000),
+        ):
+            times = [seconds("".join(line.format(i) for i in range(few * n)) + GOOD) for n in (1, 5)]
+            self.assertLess(times[1], 12 * times[0] + 0.5, line)
 
     def test_dimensions_that_are_text_in_a_constant(self):
         p = tvms("print", self.file(HEAD + """
