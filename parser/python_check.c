@@ -13,6 +13,7 @@
 #include "parser/room.h"
 #include "support/diag_ids.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void report_in(tvms_reader *reader, tvms_ref expr);
@@ -104,30 +105,66 @@ static void report_in(tvms_reader *reader, tvms_ref expr) {
   }
 }
 
-// Writes down where the errors stand that were reported since the last call. A trial has a list of
-// findings of its own, which begins elsewhere.
-static void gather_errors(tvms_reader *reader, tvms_reported *reported) {
-  const tvms_diags *diags = &reader->context->diags;
-  if (reported->first != diags->first) {
-    reported->first = diags->first;
-    reported->last = NULL;
-    reported->errors.len = 0;
+static bool is_error_in(const tvms_diags *diags, const tvms_diag *diag,
+                        tvms_span span) {
+  return diag->severity == TVMS_SEVERITY_ERROR && diag->source == diags->source
+         && diag->span.begin >= span.begin && diag->span.end <= span.end;
+}
+
+static int by_begin(const void *a, const void *b) {
+  uint32_t left = ((const tvms_span *)a)->begin, right = ((const tvms_span *)b)->begin;
+  return (left > right) - (left < right);
+}
+
+enum { FEW = 64 };
+
+// Sorts errors of which those from `first` on are new. Statements are followed in the order of the
+// text, nearly always.
+static void sort_errors(tvms_spans *errors, uint32_t first) {
+  if (errors->len - first > FEW) {
+    qsort(errors->items, errors->len, sizeof *errors->items, by_begin);
+    return;
   }
-  const tvms_diag *diag = reported->last ? reported->last->next : diags->first;
-  for (; diag; diag = diag->next) {
-    reported->last = diag;
-    if (diag->severity != TVMS_SEVERITY_ERROR || diag->source != diags->source)
-      continue;
-    // Nearly always the last one: statements are followed in the order of the text.
-    uint32_t at = tvms_spans_from(&reported->errors, diag->span.begin);
-    tvms_vec_push(&reader->context->memory, &reported->errors, diag->span);
-    tvms_span *place = &reported->errors.items[at];
-    memmove(place + 1, place, (reported->errors.len - 1 - at) * sizeof *place);
-    *place = diag->span;
+  for (uint32_t i = first; i < errors->len; i++) {
+    tvms_span moved = errors->items[i];
+    uint32_t to = i;
+    for (; to > 0 && errors->items[to - 1].begin > moved.begin; to--) {
+      errors->items[to] = errors->items[to - 1];
+    }
+    errors->items[to] = moved;
   }
 }
 
+// Writes down where the errors stand that were reported since the last call.
+static void gather_errors(tvms_reader *reader, tvms_reported *reported) {
+  const tvms_diags *diags = &reader->context->diags;
+  tvms_spans *errors = &reported->errors;
+  if (reported->first != diags->first) {
+    reported->first = diags->first;
+    reported->last = NULL;
+    errors->len = 0;
+  }
+  const tvms_span whole = {0, UINT32_MAX};
+  const tvms_diag *diag = reported->last ? reported->last->next : diags->first;
+  uint32_t known = errors->len;
+  for (; diag; diag = diag->next) {
+    reported->last = diag;
+    if (is_error_in(diags, diag, whole))
+      tvms_vec_push(&reader->context->memory, errors, diag->span);
+  }
+  sort_errors(errors, known);
+}
+
+// A trial has a list of findings of its own, which is short: for that the places of all others are
+// not forgotten.
 static bool was_reported(tvms_reader *reader, tvms_span span) {
+  const tvms_diags *diags = &reader->context->diags;
+  if (diags->errors <= FEW) {
+    for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+      if (is_error_in(diags, diag, span)) return true;
+    }
+    return false;
+  }
   tvms_reported *reported = &tvms_file_of(reader)->reported;
   gather_errors(reader, reported);
   const tvms_spans *errors = &reported->errors;
