@@ -256,7 +256,7 @@ static LLVMValueRef index_of(emitter *e, const access_path *path, uint32_t i,
   if (!path->more[i]) return index;
   if (!LLVMIsAConstantInt(stride))
     return LLVMBuildNSWAdd(e->builder, index, tvms_emit_int(e, path->more[i]), "");
-  *number += path->more[i] * LLVMConstIntGetSExtValue(stride);
+  tvms_emit_index_add(number, path->more[i], LLVMConstIntGetSExtValue(stride));
   return index;
 }
 

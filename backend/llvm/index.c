@@ -36,18 +36,13 @@ static LLVMValueRef subtract(emitter *e, LLVMValueRef TVMS_NULLABLE a,
   return a ? LLVMBuildNSWSub(e->builder, a, b, "") : LLVMBuildNSWNeg(e->builder, b, "");
 }
 
-// Adds a product. What no buffer can have as an index may wrap.
-static void add_number(int64_t *sum, int64_t number, int64_t by) {
-  *sum = (int64_t)((uint64_t)*sum + (uint64_t)number * (uint64_t)by);
-}
-
 // The parts of a product with a number.
 static LLVMValueRef multiplied(emitter *e, const tvms_binary *product, int64_t *more) {
   bool first = tvms_node_is_int_imm(product->a);
   int64_t by = tvms_as_int_imm(first ? product->a : product->b)->value, inner = 0;
   LLVMValueRef value =
       tvms_emit_index_parts(e, first ? product->b : product->a, &inner);
-  add_number(more, inner, by);
+  tvms_emit_index_add(more, inner, by);
   if (!value || by == 1) return value;
   return LLVMBuildNSWMul(e->builder, value, tvms_emit_int(e, by), "");
 }
@@ -58,7 +53,7 @@ static LLVMValueRef parts(emitter *e, const tvms_node *node, int64_t *more) {
   LLVMValueRef a, b;
   switch ((int)node->kind) {
   case TVMS_NODE_INT_IMM:
-    add_number(more, tvms_as_int_imm(node)->value, 1);
+    tvms_emit_index_add(more, tvms_as_int_imm(node)->value, 1);
     return NULL;
   case TVMS_NODE_VAR: {
     LLVMValueRef wide = e->wide[node->id];
@@ -75,7 +70,7 @@ static LLVMValueRef parts(emitter *e, const tvms_node *node, int64_t *more) {
   case TVMS_NODE_SUB:
     a = tvms_emit_index_parts(e, binary->a, more);
     b = tvms_emit_index_parts(e, binary->b, &negated);
-    add_number(more, negated, -1);
+    tvms_emit_index_add(more, negated, -1);
     return subtract(e, a, b);
   case TVMS_NODE_MUL:
     if (tvms_node_is_int_imm(binary->a) || tvms_node_is_int_imm(binary->b))

@@ -4,6 +4,11 @@
 
 #include "backend/llvm/emit.h"
 
+// Adds number * by to the number of an index. What no buffer can have as an index may wrap.
+static inline void tvms_emit_index_add(int64_t *sum, int64_t number, int64_t by) {
+  *sum = (int64_t)((uint64_t)*sum + (uint64_t)number * (uint64_t)by);
+}
+
 // An index of 64 bits.
 LLVMValueRef tvms_emit_index(emitter *e, const tvms_node *node);
 
