@@ -378,6 +378,7 @@ bool tvms_join_objects(tvms_arena *arena, const tvms_object_file *objects,
     if (!read_part(&j, &j.parts[i], &objects[i])) return false;
     most += j.parts[i].section_count;
   }
+  if (most >= SHN_LORESERVE) return false;  // numbers of sections have 16 bits
   tvms_strbuf_init(&j.strings, out->memory);
   tvms_strbuf_init(&j.names, out->memory);
   tvms_strbuf_putc(&j.strings, '\0');
