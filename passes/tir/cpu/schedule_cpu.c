@@ -7,7 +7,8 @@
 // row, a column, a batch or a sum by what moves along it. Stages behind a contraction that go
 // through its result once, element by element, are computed while a tile is in registers. The tile
 // follows from the lanes, registers and caches of the machine; nothing is searched or timed.
-// Reductions along rows and element-wise stages share loops over their rows.
+// Reductions along rows and element-wise stages share loops over their rows. A block inside of loops
+// that allocates buffers is scheduled as the body of a function is, on one thread; its loops stay.
 // Every element is added up in the order of the text, so strict results have the same bits; with
 // `reorder` floats along a row are added up in lanes.
 // TVM has no such pass; there a search finds schedules.
@@ -22,6 +23,7 @@
 #include "passes/tir/cpu/beforehand.h"
 #include "passes/tir/cpu/contraction_nest.h"
 #include "passes/tir/cpu/contraction_report.h"
+#include "passes/tir/cpu/epilogues.h"
 #include "passes/tir/cpu/factors.h"
 #include "passes/tir/cpu/groups.h"
 #include "passes/tir/cpu/producers.h"
@@ -31,8 +33,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-enum { MOST_EPILOGUES = 16 };
 
 typedef struct {
   tvms_pass_run *run;
@@ -44,198 +44,10 @@ typedef struct {
   bool reorders;            // sums of floats may be taken in lanes
   bool noalias;             // buffers of parameters are apart
   bool rooted;              // there is a root block
+  bool within;              // a block inside of loops: what it does stays on one thread
   tvms_node_vec preparers;  // statements in front of all others
   tvms_node_vec added;      // buffers for the root block to allocate
 } scheduler;
-
-// ---- Epilogues ----
-
-typedef struct {
-  const tvms_node *buffer;
-  const tvms_buffer_load *TVMS_NULLABLE load;  // the first one
-  bool alike;                                  // all loads are of the same place
-} uses;
-
-static tvms_walk_step note_use(void *self, tvms_node *node, tvms_field_role role) {
-  (void)role;
-  uses *u = self;
-  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
-  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
-  const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  if (load->buffer != u->buffer) return TVMS_WALK_ON;
-  bool same = u->load && load->indices.len == u->load->indices.len && !load->predicate;
-  for (uint32_t i = 0; same && i < load->indices.len; i++)
-    same = tvms_node_same_expr(load->indices.items[i], u->load->indices.items[i]);
-  if (u->load && !same) u->alike = false;
-  if (!u->load) u->load = load;
-  return TVMS_WALK_ON;
-}
-
-// Does a node mention a buffer outside of types?
-static bool mentions(scheduler *s, tvms_node *node, const tvms_node *buffer) {
-  return tvms_walk_contains(&s->unit->context->memory, node, buffer)
-         || tvms_walk_contains(&s->unit->context->memory, node,
-                               tvms_as_buffer(buffer)->data);
-}
-
-// Is the index `at` of the place that the contraction (or an epilogue before) stores at the axis
-// `axis` of the contraction?
-static bool axis_at(const tvms_contraction *c,
-                    const tvms_epilogue *TVMS_NULLABLE before, tvms_node *index,
-                    uint32_t *axis) {
-  const tvms_stage *stage = before ? &before->stage : &c->stage;
-  uint32_t i = tvms_stage_axis_of(stage, index);
-  if (i == TVMS_MOST_STAGE_AXES) return false;
-  *axis = before ? before->axis_of[i] : i;
-  return true;
-}
-
-typedef struct {
-  scheduler *s;
-  const tvms_contraction *c;
-  const tvms_epilogue *TVMS_NULLABLE before;
-  tvms_epilogue *e;
-  bool seen[TVMS_MOST_STAGE_AXES];  // of the axes of the epilogue
-} matching;
-
-// An axis of the epilogue, or 0 for an axis of one step, where the contraction has this axis.
-static bool match_axis(matching *m, tvms_node *stored, tvms_node *loaded) {
-  uint32_t axis, own = tvms_stage_axis_of(&m->e->stage, loaded);
-  if (tvms_node_is_int(loaded, 0) && tvms_node_is_int(stored, 0)) return true;
-  if (!axis_at(m->c, m->before, stored, &axis)) return false;
-  const tvms_stage_axis *of_contraction = &m->c->stage.axes[axis];
-  if (own == TVMS_MOST_STAGE_AXES)
-    return tvms_node_is_int(loaded, 0) && tvms_stage_axis_is_single(of_contraction);
-  if (m->seen[own]) return false;
-  tvms_node *a = m->e->stage.axes[own].extent, *b = of_contraction->extent;
-  if (!tvms_node_same_expr(a, b) && !tvms_arith_prove_equal(m->s->unit, a, b))
-    return false;
-  m->seen[own] = true;
-  m->e->axis_of[own] = axis;
-  return true;
-}
-
-// The place of a group, 8 * g + j, in both of them, or one axis.
-static bool match_index(matching *m, tvms_node *stored, tvms_node *loaded) {
-  bool group = stored->kind == TVMS_NODE_ADD && loaded->kind == TVMS_NODE_ADD;
-  if (!group) return match_axis(m, stored, loaded);
-  const tvms_binary *a = tvms_as_binary(stored), *b = tvms_as_binary(loaded);
-  if (a->a->kind != TVMS_NODE_MUL || b->a->kind != TVMS_NODE_MUL) return false;
-  const tvms_binary *first = tvms_as_binary(a->a), *own_first = tvms_as_binary(b->a);
-  return tvms_node_same_expr(first->b, own_first->b)
-         && match_axis(m, first->a, own_first->a) && match_axis(m, a->b, b->b);
-}
-
-// Each axis of the stage is an axis of the contraction, by the place where the result is loaded.
-static bool match_axes(scheduler *s, const tvms_contraction *c,
-                       const tvms_epilogue *TVMS_NULLABLE before, tvms_list stored,
-                       tvms_list loaded, tvms_epilogue *e) {
-  matching m = {.s = s, .c = c, .before = before, .e = e};
-  for (uint32_t i = 0; i < loaded.len; i++) {
-    if (!match_index(&m, stored.items[i], loaded.items[i])) return false;
-  }
-  for (uint32_t i = 0; i < e->stage.count; i++) {
-    if (!m.seen[i]) return false;
-  }
-  return true;
-}
-
-// Where the result is in groups, the stage that reads it is in the same ones. `loaded` is the place
-// that it reads.
-static bool split_alike(scheduler *s, tvms_list stored, tvms_list loaded,
-                        tvms_stage *stage) {
-  for (uint32_t i = 0; i < loaded.len && i < stored.len; i++) {
-    if (stored.items[i]->kind != TVMS_NODE_ADD) continue;
-    const tvms_binary *place = tvms_as_binary(stored.items[i]);
-    if (place->a->kind != TVMS_NODE_MUL) continue;
-    const tvms_node *size = tvms_as_binary(place->a)->b;
-    uint32_t axis = tvms_stage_axis_of(stage, loaded.items[i]);
-    if (axis == TVMS_MOST_STAGE_AXES || !tvms_node_is_int_imm(size)) return false;
-    const tvms_node *extent = stage->axes[axis].extent;
-    if (!tvms_node_is_int_imm(extent)) return false;
-    int64_t steps = tvms_as_int_imm(size)->value;
-    return steps > 0 && tvms_as_int_imm(extent)->value % steps == 0
-           && tvms_cpu_split_axis(s->unit, stage, axis, steps);
-  }
-  return false;
-}
-
-static const tvms_store *last_store(const tvms_contraction *c,
-                                    const tvms_epilogue *epilogues, uint32_t count) {
-  return count ? epilogues[count - 1].stage.store : c->stage.store;
-}
-
-static bool is_allocated(const tvms_list allocated, const tvms_node *buffer) {
-  for (uint32_t i = 0; i < allocated.len; i++) {
-    if (allocated.items[i] == buffer) return true;
-  }
-  return false;
-}
-
-// Does the last of these epilogues store where one of them loads?
-static bool updates(scheduler *s, const tvms_epilogue *all, uint32_t count) {
-  const tvms_node *stored = all[count - 1].stage.store->buffer;
-  for (uint32_t i = 0; i < count; i++) {
-    if (mentions(s, all[i].stage.store->value, stored)) return true;
-  }
-  return false;
-}
-
-// May the epilogue behind `count` others store a tile while others are still to be computed?
-// What updates a buffer must do that once for each element.
-static bool may_store(scheduler *s, const tvms_contraction *c, const tvms_tile *tile,
-                      const tvms_epilogue *all, uint32_t count) {
-  if (mentions(s, c->term, all[count].stage.store->buffer)) return false;
-  return !updates(s, all, count + 1) || !tvms_tile_repeats(c, tile);
-}
-
-static uses uses_of(scheduler *s, const tvms_stage *stage, const tvms_node *buffer) {
-  uses u = {buffer, NULL, true};
-  tvms_visitor visitor = {.self = &u, .enter = note_use};
-  tvms_walk(&s->unit->context->memory, stage->store->value, &visitor);
-  return u;
-}
-
-// Is `stmt` the next epilogue? The buffer between must be allocated here and used nowhere else.
-static bool read_epilogue(scheduler *s, const tvms_contraction *c,
-                          const tvms_tile *tile, tvms_list allocated, tvms_list stmts,
-                          uint32_t at, tvms_epilogue *all, uint32_t count) {
-  tvms_epilogue *e = &all[count];
-  const tvms_store *before = last_store(c, all, count);
-  if (!is_allocated(allocated, before->buffer)) return false;
-  if (tvms_stage_read(s->unit, stmts.items[at], &e->stage) || e->stage.init)
-    return false;
-  uses u = uses_of(s, &e->stage, before->buffer);
-  if (u.load && split_alike(s, before->indices, u.load->indices, &e->stage))
-    u = uses_of(s, &e->stage, before->buffer);
-  if (!u.load || !u.alike || e->stage.store->buffer == before->buffer) return false;
-  bool last_is_float =
-      tvms_dtype_same(e->stage.store->value->dtype, before->value->dtype);
-  e->from = before->buffer;
-  const tvms_epilogue *earlier = count ? &all[count - 1] : NULL;
-  if (!match_axes(s, c, earlier, before->indices, u.load->indices, e)) return false;
-  for (uint32_t i = at + 1; i < stmts.len; i++) {
-    if (mentions(s, stmts.items[i], before->buffer)) return false;
-  }
-  if (!may_store(s, c, tile, all, count)) return false;
-  // What changes the dtype is stored at once.
-  return last_is_float || count + 1 < MOST_EPILOGUES;
-}
-
-static bool keeps_dtype(const tvms_contraction *c, const tvms_epilogue *e) {
-  return tvms_dtype_same(e->stage.store->value->dtype, c->stage.store->value->dtype);
-}
-
-static uint32_t read_epilogues(scheduler *s, const tvms_contraction *c,
-                               const tvms_tile *tile, tvms_list allocated,
-                               tvms_list stmts, uint32_t at, tvms_epilogue *all) {
-  uint32_t count = 0;
-  while (at + count < stmts.len && count < MOST_EPILOGUES
-         && (count == 0 || keeps_dtype(c, &all[count - 1]))
-         && read_epilogue(s, c, tile, allocated, stmts, at + count, all, count))
-    count++;
-  return count;
-}
 
 // ---- Contractions ----
 
@@ -261,7 +73,8 @@ static void tell_tiled(scheduler *s, const tvms_contraction *c, const tvms_tile 
 // Constant operands are laid out by a statement of their own.
 static void lay_out(scheduler *s, tvms_contraction *c, tvms_tile *tile) {
   tvms_beforehand made;
-  if (!s->rooted || !tvms_cpu_lay_out_beforehand(s->unit, s->function, c, tile, &made))
+  if (!s->rooted || s->within
+      || !tvms_cpu_lay_out_beforehand(s->unit, s->function, c, tile, &made))
     return;
   tvms_contraction laid_out;
   if (tvms_contraction_find(s->unit, &made.stage, &laid_out)) return;
@@ -284,8 +97,9 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
   tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c, s->reorders);
   lay_out(s, &c, &tile);
   tvms_epilogue *epilogues =
-      tvms_arena_array(&s->unit->arena, tvms_epilogue, MOST_EPILOGUES);
-  uint32_t count = read_epilogues(s, &c, &tile, allocated, stmts, at + 1, epilogues);
+      tvms_arena_array(&s->unit->arena, tvms_epilogue, TVMS_MOST_EPILOGUES);
+  uint32_t count =
+      tvms_cpu_read_epilogues(s->unit, &c, &tile, allocated, stmts, at + 1, epilogues);
   *used = count;
   // Blocks of the sum leave what is not ready in the buffer of the contraction.
   for (uint32_t i = tile.sum_block ? 1 : 0; i < count; i++) {
@@ -337,6 +151,7 @@ static void schedule_chain(scheduler *s, tvms_chain *chain, tvms_node_vec *made)
   for (uint32_t i = 0; i < chain->count; i += group->count) {
     tvms_line_find(chain, i, group);
     tvms_line_plan plan = tvms_line_plan_for(chain, group, &options);
+    if (s->within) plan.work = 0;
     tell_rows(s, &chain->stages[i], group, &plan);
     tvms_stmt_push(s->unit, made, tvms_line_nest(s->unit, group, &plan, &s->gone));
   }
@@ -419,6 +234,8 @@ static tvms_list take_tuples_apart(scheduler *s, tvms_list stmts) {
   return list;
 }
 
+static tvms_node *schedule_within(scheduler *s, tvms_node *stmt);
+
 static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
                                               tvms_node *body) {
   tvms_list stmts =
@@ -441,8 +258,9 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
     if (rows) changed |= schedule_rows(s, allocated, stmts, i - rows, i, &made);
     rows = 0;
     if (i == stmts.len) break;
-    changed |= tiled != NULL;
-    tvms_stmt_push(s->unit, &made, tiled ? tiled : stmts.items[i]);
+    tvms_node *other = tiled ? tiled : schedule_within(s, stmts.items[i]);
+    changed |= other != stmts.items[i];
+    tvms_stmt_push(s->unit, &made, other);
     i += used;
   }
   for (uint32_t i = 0; i < made.len; i++)
@@ -465,6 +283,43 @@ static tvms_list without_gone(scheduler *s, tvms_list allocated) {
       kept.items[kept.len++] = allocated.items[i];
   }
   return kept;
+}
+
+// A block inside of loops that allocates buffers is scheduled as the body of a function is, but on one thread.
+static tvms_node *TVMS_NULLABLE schedule_block(scheduler *s, tvms_node *realize) {
+  tvms_node *old = tvms_as_block_realize(realize)->block;
+  tvms_list allocated = tvms_as_block(old)->alloc_buffers;
+  if (!allocated.len || tvms_as_block(old)->init) return NULL;
+  scheduler inner = *s;
+  inner.rooted = inner.within = true;
+  inner.target.cores = 1;
+  inner.preparers = (tvms_node_vec){0};
+  inner.added = (tvms_node_vec){0};
+  tvms_node *made = schedule_body(&inner, allocated, tvms_as_block(old)->body);
+  tvms_list kept = made ? without_gone(&inner, allocated) : allocated;
+  s->gone = inner.gone;
+  tvms_vec_fini(&s->unit->context->memory, &inner.added);
+  if (!made) return NULL;
+  tvms_node *block = tvms_node_copy(s->unit, old);
+  tvms_as_block(block)->body = made;
+  tvms_as_block(block)->alloc_buffers = kept;
+  tvms_node *copy = tvms_node_copy(s->unit, realize);
+  tvms_as_block_realize(copy)->block = block;
+  return copy;
+}
+
+// A statement with such blocks scheduled; the statement itself if it has none.
+static tvms_node *schedule_within(scheduler *s, tvms_node *stmt) {
+  tvms_node *made = NULL;
+  if (stmt->kind == TVMS_NODE_BLOCK_REALIZE) {
+    made = schedule_block(s, stmt);
+  } else if (stmt->kind == TVMS_NODE_FOR) {
+    tvms_node *body = tvms_as_for(stmt)->body, *inner = schedule_within(s, body);
+    if (inner == body) return stmt;
+    made = tvms_node_copy(s->unit, stmt);
+    tvms_as_for(made)->body = inner;
+  }
+  return made ? made : stmt;
 }
 
 static tvms_walk_step find_block(void *self, tvms_node *node, tvms_field_role role) {
