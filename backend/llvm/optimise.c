@@ -223,7 +223,6 @@ static LLVMErrorRef join(LLVMModuleRef module, LLVMModuleRef apart) {
   if (LLVMLinkModules2(module, apart))
     return LLVMCreateStringError(
         "functions that were set apart cannot be joined again");
-  make_local_again(module);
   return NULL;
 }
 
@@ -264,8 +263,9 @@ static LLVMErrorRef run_kinds(LLVMModuleRef module, LLVMTargetMachineRef machine
   return error;
 }
 
-LLVMErrorRef tvms_llvm_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine) {
-  if (!has_long_function(module)) return run_kinds(module, machine);
+// The same with the long functions set apart.
+static LLVMErrorRef run_around_long(LLVMModuleRef module,
+                                    LLVMTargetMachineRef machine) {
   LLVMModuleRef apart = set_apart(module, is_long);
   LLVMErrorRef error = run_passes(apart, machine, linear_pass_list);
   if (!error) error = run_kinds(module, machine);
@@ -275,4 +275,13 @@ LLVMErrorRef tvms_llvm_optimise(LLVMModuleRef module, LLVMTargetMachineRef machi
   }
   mark_long(apart);
   return join(module, apart);
+}
+
+// What one join brings back may be used by functions that still wait for the next, so functions
+// become local again behind the last.
+LLVMErrorRef tvms_llvm_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine) {
+  LLVMErrorRef error = has_long_function(module) ? run_around_long(module, machine)
+                                                 : run_kinds(module, machine);
+  if (!error) make_local_again(module);
+  return error;
 }

@@ -164,6 +164,26 @@ class Native(unittest.TestCase):
         self.assertTrue(results[0].startswith(b"result: float32[5000]"), results)
         self.assertEqual(results[0], results[1])
 
+    def test_a_long_function_calls_vectors_and_loops(self):
+        """Long functions, loops over elements and vector code wait in three modules, which are joined again."""
+        lines = "".join(f"        B[{i}] = A[{4999 - i}] + T.float32({i})\n" for i in range(5000))
+        callee = """
+    @T.prim_func(private=True)
+    def {0}(p: T.handle("float32", "global")):
+        P = T.decl_buffer((5000,), data=p)
+        for i in {1}:
+            {2}
+"""
+        program = ("from tvm.script import ir as I, tirx as T\n\n@I.ir_module\nclass Module:\n    @T.prim_func\n"
+                   '    def main(A: T.Buffer((5000,), "float32"), B: T.Buffer((5000,), "float32")):\n        Module.vectors(A.data)\n'
+                   + lines + "        Module.elements(B.data)\n"
+                   + callee.format("vectors", "range(625)", "for k in T.vectorized(8):\n                P[i * 8 + k] = P[i * 8 + k] * T.float32(0.5)")
+                   + callee.format("elements", "range(1, 5000)", "P[i] = P[i] + P[i - 1]"))
+        results = [tvms("run", "-", "--backend", backend, stdin=program) for backend in ("interp", "llvm")]
+        self.ended(results[0], 0)
+        self.assertEqual(results[0].stdout, results[1].stdout)
+        self.ended(tvms("build", "-", "-o", self.file("long.so"), stdin=program), 0)
+
     def test_names_of_any_length(self):
         names = ["f" * 600 + tail for tail in ("a", "b")]
         buffer = "B" * 600
