@@ -56,7 +56,6 @@ static bool take_slices(tvms_legal *legal, tvms_list shape, slices *found) {
                     && are_constants(shape);
   for (uint32_t i = 0; i < axes.len; i++) {
     int64_t axis = tvms_as_int_imm(axes.items[i])->value;
-    if (axis < 0 && !found->constant) return false;
     tvms_node *stride = strided ? strides.items[i] : INDEX(1);
     found->items[i] = (bounds){tvms_legal_axis(axis, shape.len), begin.items[i],
                                end.items[i], stride};

@@ -106,6 +106,47 @@ static tvms_entry_step_kind growing(tvms_entry_step_kind kind) {
   }
 }
 
+static uint32_t at_least(tvms_entry_maker *m, tvms_node *a, tvms_node *b) {
+  uint32_t left = tvms_entry_size_of(m, a), right = tvms_entry_size_of(m, b);
+  return tvms_entry_take(m, TVMS_ENTRY_AT_LEAST, left, right);
+}
+
+static uint32_t truth_of(tvms_entry_maker *m, const tvms_node *condition) {
+  const tvms_binary *binary =
+      tvms_node_is_binary(condition) ? tvms_as_binary(condition) : NULL;
+  switch ((int)condition->kind) {
+  case TVMS_NODE_GE: return at_least(m, binary->a, binary->b);
+  case TVMS_NODE_LE: return at_least(m, binary->b, binary->a);
+  case TVMS_NODE_LT: return tvms_entry_negate(m, at_least(m, binary->a, binary->b));
+  case TVMS_NODE_GT: return tvms_entry_negate(m, at_least(m, binary->b, binary->a));
+  case TVMS_NODE_NOT:
+    return tvms_entry_negate(m, truth_of(m, tvms_as_not(condition)->a));
+  case TVMS_NODE_EQ:
+  case TVMS_NODE_NE: {
+    uint32_t a = tvms_entry_size_of(m, binary->a), b = tvms_entry_size_of(m, binary->b);
+    uint32_t same = tvms_entry_take(m, TVMS_ENTRY_EQUAL, a, b);
+    return condition->kind == TVMS_NODE_EQ ? same : tvms_entry_negate(m, same);
+  }
+  case TVMS_NODE_AND:
+  case TVMS_NODE_OR: {
+    uint32_t a = truth_of(m, binary->a), b = truth_of(m, binary->b);
+    bool both = condition->kind == TVMS_NODE_AND;
+    return tvms_entry_take(m, both ? TVMS_ENTRY_BOTH : TVMS_ENTRY_EITHER, a, b);
+  }
+  default: refuse(m, condition);
+  }
+}
+
+static uint32_t choice(tvms_entry_maker *m, const tvms_node *condition,
+                       const tvms_node *yes, const tvms_node *no) {
+  bool outer = m->chooses;
+  uint32_t truth = truth_of(m, condition);
+  m->chooses = true;
+  uint32_t first = tvms_entry_size_of(m, yes), second = tvms_entry_size_of(m, no);
+  m->chooses = outer;
+  return tvms_entry_choose(m, truth, first, second);
+}
+
 static uint32_t compound_size(tvms_entry_maker *m, const tvms_node *size) {
   static const struct {
     tvms_node_kind kind;
@@ -128,6 +169,7 @@ static uint32_t compound_size(tvms_entry_maker *m, const tvms_node *size) {
     bool divides =
         forms[i].step >= TVMS_ENTRY_DIV && forms[i].step <= TVMS_ENTRY_FLOOR_MOD;
     if (divides && binary->b->kind != TVMS_NODE_INT_IMM) {
+      if (m->chooses) refuse(m, size);
       tvms_entry_add(
           m, (tvms_entry_step){TVMS_ENTRY_CHECK,
                                .a = tvms_entry_negate(m, tvms_entry_equals(m, b, 0)),
@@ -150,6 +192,14 @@ uint32_t tvms_entry_size_of(tvms_entry_maker *m, const tvms_node *size) {
   if (size->kind == TVMS_NODE_CAST) {
     uint32_t value = tvms_entry_size_of(m, tvms_as_cast(size)->value);
     return tvms_entry_narrow(m, value, size->dtype);
+  }
+  if (size->kind == TVMS_NODE_SELECT) {
+    const tvms_select *select = tvms_as_select(size);
+    return choice(m, select->condition, select->true_value, select->false_value);
+  }
+  if (tvms_call_opcode(size) == TVMS_TIR_if_then_else) {
+    tvms_list args = tvms_as_call(size)->args;
+    return choice(m, args.items[0], args.items[1], args.items[2]);
   }
   return compound_size(m, size);
 }

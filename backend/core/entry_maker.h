@@ -30,8 +30,9 @@ typedef struct {
   uint32_t tensor_count;
   uint32_t *params;
   uint32_t *vars;
-  bool guards;  // the next step is guarded
-  bool grows;   // sizes are of memory: they must not wrap
+  bool guards;   // the next step is guarded
+  bool grows;    // sizes are of memory: they must not wrap
+  bool chooses;  // inside one side of a choice, which may not be the one that is taken
   tvms_contract contract;
   tvms_entry_result *results;
   uint32_t workspace;
