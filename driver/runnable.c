@@ -171,6 +171,7 @@ static void add_lowering(const tvms_library_options *options,
   static const char *const first[] = {
       "dispatch,LegalizeOps", "dispatch,zero", "kernels",
       "AdjustMatmulOrder,CombineParallelMatmul,kernels"};
+  tvms_strbuf_puts(passes, "NameUnknownSizes,");
   tvms_strbuf_puts(passes, first[options->level]);
   if (options->level >= 2) {
     tvms_strbuf_putc(passes, ',');

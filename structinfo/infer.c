@@ -21,6 +21,12 @@ static tvms_infer_fn *const rules[] = {
 #include "ir/ops.def"
 };
 
+bool tvms_infer_is_broadcast(tvms_opcode opcode) {
+  tvms_infer_fn *rule = rules[opcode];
+  return rule == tvms_infer_arith || rule == tvms_infer_compare
+         || rule == tvms_infer_where;
+}
+
 static tvms_node *TVMS_NULLABLE infer_operator(tvms_inference *in) {
   tvms_arena *scratch = &in->unit->context->scratch;
   tvms_mark mark = tvms_arena_mark(scratch);

@@ -27,6 +27,9 @@ typedef tvms_node *TVMS_NULLABLE tvms_infer_fn(tvms_inference *in);
 // type of the callee. `in->op` need not be set. Returns NULL after a report.
 tvms_node *TVMS_NULLABLE tvms_infer_call(tvms_inference *in);
 
+// Are the shapes of all operands of this operator broadcast, and nothing else?
+bool tvms_infer_is_broadcast(tvms_opcode opcode);
+
 // True if calling this has no effect beyond its result: by operator, by the body of a PrimFunc
 // of the module, by function type, or, where a name has none, by the function of the module.
 bool tvms_infer_call_is_pure(const tvms_module *TVMS_NULLABLE module,

@@ -20,12 +20,10 @@ void tvms_relax_binder_fini(tvms_relax_binder *binder) {
   tvms_relax_emitter_fini(&binder->emitter);
 }
 
-// A binding to a new variable where the rewriter is; the caller puts it there.
-static tvms_node *new_binding(tvms_rewriter *r, tvms_node *value, const char *name) {
-  tvms_relax_binder *binder = r->self;
-  bool dataflow =
-      !binder->tail && r->sequence && r->sequence->flags & TVMS_FLAG_DATAFLOW;
-  return tvms_relax_bind(&binder->emitter, value, name, dataflow);
+// Does a binding that is made where the rewriter is belong to a dataflow block?
+static bool in_dataflow(const tvms_rewriter *r) {
+  const tvms_relax_binder *binder = r->self;
+  return !binder->tail && r->sequence && r->sequence->flags & TVMS_FLAG_DATAFLOW;
 }
 
 void tvms_relax_binder_put(tvms_rewriter *r, tvms_node *binding) {
@@ -38,21 +36,20 @@ void tvms_relax_binder_put(tvms_rewriter *r, tvms_node *binding) {
 
 tvms_node *tvms_relax_binder_bind(tvms_rewriter *rewriter, tvms_node *value,
                                   const char *name) {
-  tvms_node *binding = new_binding(rewriter, value, name);
+  tvms_relax_binder *binder = rewriter->self;
+  tvms_node *binding =
+      tvms_relax_bind(&binder->emitter, value, name, in_dataflow(rewriter));
   tvms_relax_binder_put(rewriter, binding);
   return tvms_as_var_binding(binding)->var;
 }
 
 tvms_node *tvms_relax_binder_cast(tvms_rewriter *rewriter, tvms_node *value,
                                   tvms_node *type, const char *name) {
-  const tvms_node *plain = new_binding(rewriter, value, name);
-  tvms_match_cast *cast = tvms_node_make(rewriter->unit, MATCH_CAST, value->span);
-  cast->value = value;
-  cast->type = type;
-  cast->var = tvms_as_var_binding(plain)->var;
-  cast->var->sinfo = type;
-  tvms_relax_binder_put(rewriter, &cast->head);
-  return cast->var;
+  tvms_relax_binder *binder = rewriter->self;
+  tvms_node *cast =
+      tvms_relax_bind_cast(&binder->emitter, value, type, name, in_dataflow(rewriter));
+  tvms_relax_binder_put(rewriter, cast);
+  return tvms_as_match_cast(cast)->var;
 }
 
 // What compute() made, under a name.

@@ -73,6 +73,17 @@ tvms_node *tvms_relax_bind(tvms_relax_emitter *emitter, tvms_node *value,
   return &binding->head;
 }
 
+tvms_node *tvms_relax_bind_cast(tvms_relax_emitter *emitter, tvms_node *value,
+                                tvms_node *type, const char *name, bool dataflow) {
+  const tvms_node *plain = tvms_relax_bind(emitter, value, name, dataflow);
+  tvms_match_cast *cast = tvms_node_make(emitter->unit, MATCH_CAST, value->span);
+  cast->value = value;
+  cast->type = type;
+  cast->var = tvms_as_var_binding(plain)->var;
+  cast->var->sinfo = type;
+  return &cast->head;
+}
+
 tvms_node *tvms_relax_emit(tvms_relax_emitter *emitter, tvms_rewriter *rewriter,
                            tvms_node *value, const char *name) {
   bool dataflow = rewriter->sequence && rewriter->sequence->flags & TVMS_FLAG_DATAFLOW;

@@ -29,6 +29,10 @@ void tvms_relax_emitter_fini(tvms_relax_emitter *emitter);
 tvms_node *tvms_relax_bind(tvms_relax_emitter *emitter, tvms_node *value,
                            const char *name, bool dataflow);
 
+// A MATCH_CAST of `value` to `type`, which a new variable has; `dataflow` as in tvms_relax_bind.
+tvms_node *tvms_relax_bind_cast(tvms_relax_emitter *emitter, tvms_node *value,
+                                tvms_node *type, const char *name, bool dataflow);
+
 // Binds `value` in front of the binding that the rewriter is at, and returns the variable.
 // In a dataflow block it is one of the block.
 tvms_node *tvms_relax_emit(tvms_relax_emitter *emitter, tvms_rewriter *rewriter,

@@ -180,6 +180,11 @@ tvms_node *tvms_relax_settle(tvms_relax_mutator *m, tvms_node *value) {
   return made;
 }
 
+// TVM's name for what a pass binds.
+static const char *name_of_values(const tvms_relax_mutator *m) {
+  return tvms_relax_in_dataflow(m) ? "lv" : "gv";
+}
+
 tvms_node *tvms_relax_settle_leaf(tvms_relax_mutator *m, tvms_node *value) {
   bool bound = value->kind == TVMS_NODE_CALL || value->kind == TVMS_NODE_TUPLE_GET_ITEM;
   if (!bound || !tvms_dtype_is_void(value->dtype)) return tvms_relax_settle(m, value);
@@ -187,11 +192,19 @@ tvms_node *tvms_relax_settle_leaf(tvms_relax_mutator *m, tvms_node *value) {
   m->settled_in = m->rewriter.sequence;
   tvms_node *known = tvms_node_map_get(&m->settled, value);
   if (known) return known;
-  const char *name = tvms_relax_in_dataflow(m) ? "lv" : "gv";
   tvms_node *settled = tvms_relax_settle(m, value);
-  known = tvms_relax_emit(&m->emitter, &m->rewriter, settled, name);
+  known = tvms_relax_emit(&m->emitter, &m->rewriter, settled, name_of_values(m));
   tvms_node_map_put(&m->settled, value, known);
   return known;
+}
+
+tvms_node *tvms_relax_mutator_cast(tvms_relax_mutator *m, tvms_node *value,
+                                   tvms_node *type) {
+  bool dataflow = tvms_relax_in_dataflow(m);
+  tvms_node *cast =
+      tvms_relax_bind_cast(&m->emitter, value, type, name_of_values(m), dataflow);
+  tvms_rewrite_emit(&m->rewriter, cast);
+  return tvms_as_match_cast(cast)->var;
 }
 
 bool tvms_relax_in_dataflow(const tvms_relax_mutator *m) {

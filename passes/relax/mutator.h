@@ -92,6 +92,10 @@ tvms_node *tvms_relax_settle(tvms_relax_mutator *m, tvms_node *value);
 // several trees of one block is bound once.
 tvms_node *tvms_relax_settle_leaf(tvms_relax_mutator *m, tvms_node *value);
 
+// Binds a match_cast of a leaf to `type` in front of the binding at hand, and returns its variable.
+tvms_node *tvms_relax_mutator_cast(tvms_relax_mutator *m, tvms_node *value,
+                                   tvms_node *type);
+
 // For enter hooks of VAR_BINDING: the binding at hand with another value. Its variable stays if
 // the type does; else there is a new one, which stands for the old from here on.
 tvms_node *tvms_relax_rebind(tvms_relax_mutator *m, const tvms_node *binding,

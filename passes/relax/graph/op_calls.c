@@ -99,11 +99,12 @@ tvms_node *tvms_relax_op_reshape(tvms_relax_mutator *m, tvms_node *x,
 }
 
 tvms_node *tvms_relax_op_take(tvms_relax_mutator *m, tvms_node *x, tvms_node *indices,
-                              int64_t axis) {
+                              int64_t axis, const char *mode) {
   tvms_node *args[] = {x, indices};
   tvms_node *attrs[TVMS_ATTR_take_COUNT] = {
       [TVMS_ATTR_take_axis] = int_object(m, axis),
-      [TVMS_ATTR_take_mode] = tvms_object_str_new(m->unit, "fast", 4, TVMS_NO_SPAN),
+      [TVMS_ATTR_take_mode] =
+          tvms_object_str_new(m->unit, mode, strlen(mode), TVMS_NO_SPAN),
   };
   return tvms_relax_op_with(m, TVMS_R_take, args, 2, attrs);
 }

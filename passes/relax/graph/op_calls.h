@@ -44,9 +44,9 @@ tvms_node *tvms_relax_op_expand_dims(tvms_relax_mutator *m, tvms_node *x,
 tvms_node *tvms_relax_op_reshape(tvms_relax_mutator *m, tvms_node *x,
                                  tvms_node *const *dims, uint32_t count);
 
-// Elements by index along an axis, mode "fast".
+// Elements by index along an axis; `mode` says what becomes of an index outside: "fast", "clip".
 tvms_node *tvms_relax_op_take(tvms_relax_mutator *m, tvms_node *x, tvms_node *indices,
-                              int64_t axis);
+                              int64_t axis, const char *mode);
 
 // A reduction along axes.
 tvms_node *tvms_relax_op_reduce(tvms_relax_mutator *m, tvms_opcode opcode, tvms_node *x,

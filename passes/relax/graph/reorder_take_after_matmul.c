@@ -35,7 +35,7 @@ static tvms_node *take_of_batch(tvms_relax_mutator *m, tvms_node *x, tvms_node *
   table = tvms_relax_op_reshape(m, table, flat, 2);
   tvms_node *products = tvms_relax_op_matmul(m, x, table, (tvms_dtype){0});
   products = tvms_relax_op_reshape(m, products, full, 4);
-  tvms_node *taken = tvms_relax_op_take(m, products, indices, 2);
+  tvms_node *taken = tvms_relax_op_take(m, products, indices, 2, "fast");
   tvms_node *operands = tvms_relax_make_tuple(m, &taken, 1);
   tvms_node *subscripts = tvms_object_str_new(m->unit, "ijik->ijk", 9, TVMS_NO_SPAN);
   return tvms_relax_op_with(m, TVMS_R_einsum, &operands, 1, &subscripts);
@@ -56,7 +56,7 @@ static tvms_node *take_last(const tvms_pattern_rule *rule, tvms_relax_mutator *m
   if (!known || ndim_of(indices) != 1) return value;
   if (axis + 1 == ndim_of(weights)) {
     tvms_node *table = tvms_relax_op_matmul(m, x, weights, (tvms_dtype){0});
-    return tvms_relax_op_take(m, table, indices, ndim_of(value) - 1);
+    return tvms_relax_op_take(m, table, indices, ndim_of(value) - 1, "fast");
   }
   tvms_list x_dims, w_dims;
   bool batch = ndim_of(x) == 3 && ndim_of(weights) == 3 && axis == 0

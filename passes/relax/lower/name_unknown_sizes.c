@@ -1,0 +1,235 @@
+// NameUnknownSizes: sizes that only the run tells get names, so that operators can be lowered.
+//
+// Before: x: R.Tensor(dtype="float32", ndim=1); y: R.Tensor(("n",), "float32")
+//         lv = R.add(x, y)
+// After:  lv = R.match_cast(x, R.Tensor((m,), dtype="float32"))
+//         lv1 = R.match_cast(R.shape([T.max(m, n)]), R.Shape(["k"]))
+//         lv2 = R.match_cast(R.shape([(m - 1) * (k - m), (n - 1) * (k - n)]), R.Shape([0, 0]))
+//         lv3 = R.take(lv, R.arange(0, k, 1), axis=0, mode="clip"), and the same of y
+//         gv = R.add(lv3, lv4)
+//
+// A tensor whose rank and data type are known gets a variable for every size. Where operands are
+// broadcast and it cannot be proved which of two sizes gives way, the greater is that of the result:
+// operands of size 1 are repeated, others must have this size, which is checked. From there on types
+// are inferred again. Operators without a description, and tensors of unknown rank, stay as they are.
+// TVM has no such pass: its LegalizeOps leaves these calls alone.
+#include "ir/build.h"
+#include "ir/object.h"
+#include "passes/relax/graph/op_calls.h"
+#include "passes/relax/make.h"
+#include "structinfo/infer.h"
+#include "structinfo/make.h"
+#include "te/legalize_call.h"
+
+typedef struct {
+  tvms_node_map named;  // a value → its variable with named sizes, in one block
+  const tvms_node *TVMS_NULLABLE block;  // that block
+} naming;
+
+// ---- Names ----
+
+static bool has_unknown_sizes(const tvms_node *value) {
+  const tvms_node *type = value->sinfo;
+  tvms_list dims;
+  return tvms_sinfo_is_tensor(type) && !tvms_dtype_is_void(type->dtype)
+         && tvms_as_sinfo_tensor(type)->ndim != TVMS_UNKNOWN_NDIM
+         && !tvms_sinfo_tensor_dims(type, &dims);
+}
+
+static tvms_node *size_var(tvms_unit *unit) {
+  tvms_sym name = tvms_symbol_intern(unit->context, "n", 1);
+  return tvms_var_new(unit, name, TVMS_DTYPE(INT, 64), TVMS_NO_SPAN);
+}
+
+static tvms_node *type_with_names(tvms_unit *unit, tvms_node *type) {
+  uint32_t ndim = (uint32_t)tvms_as_sinfo_tensor(type)->ndim;
+  tvms_node **sizes = tvms_arena_array(&unit->arena, tvms_node *, ndim + 1);
+  for (uint32_t i = 0; i < ndim; i++)
+    sizes[i] = size_var(unit);
+  tvms_node *shape = tvms_sinfo_shape_value_new(unit, sizes, ndim, TVMS_NO_SPAN);
+  return tvms_sinfo_tensor_new(unit, shape, type->dtype,
+                               tvms_as_sinfo_tensor(type)->vdevice);
+}
+
+// `value` under a name whose sizes have names, too, if they are not known.
+static tvms_node *name_sizes(tvms_relax_mutator *m, tvms_node *value) {
+  naming *state = m->self;
+  if (!has_unknown_sizes(value)) return value;
+  if (state->block != m->rewriter.sequence) tvms_node_map_clear(&state->named);
+  state->block = m->rewriter.sequence;
+  tvms_node *known = tvms_node_map_get(&state->named, value);
+  if (known) return known;
+  tvms_node *type = type_with_names(m->unit, value->sinfo);
+  tvms_prover_assume(&m->prover, type);
+  known = tvms_relax_mutator_cast(m, value, type);
+  tvms_node_map_put(&state->named, value, known);
+  return known;
+}
+
+static tvms_node *name_argument(tvms_relax_mutator *m, tvms_node *argument) {
+  if (argument->kind != TVMS_NODE_TUPLE) return name_sizes(m, argument);
+  tvms_list fields = tvms_as_tuple(argument)->fields;
+  tvms_list now = tvms_list_copy(m->unit, fields.items, fields.len);
+  bool changed = false;
+  for (uint32_t i = 0; i < fields.len; i++) {
+    now.items[i] = name_argument(m, fields.items[i]);
+    changed |= now.items[i] != fields.items[i];
+  }
+  return changed ? tvms_relax_make_tuple(m, now.items, now.len) : argument;
+}
+
+static tvms_node *name_arguments(tvms_relax_mutator *m, tvms_node *call) {
+  tvms_list args = tvms_as_call(call)->args;
+  tvms_list now = tvms_list_copy(m->unit, args.items, args.len);
+  bool changed = false;
+  for (uint32_t i = 0; i < args.len; i++) {
+    now.items[i] = name_argument(m, args.items[i]);
+    changed |= now.items[i] != args.items[i];
+  }
+  return changed ? tvms_relax_recall(m, call, now.items) : call;
+}
+
+// ---- Operands that may be broadcast ----
+
+static bool is_one(const tvms_node *size) {
+  int64_t value;
+  return tvms_sinfo_dim_int(size, &value) && value == 1;
+}
+
+// The size of a result for two of its operands.
+static tvms_node *common_size(tvms_relax_mutator *m, tvms_node *a, tvms_node *b) {
+  if (!a || is_one(a)) return b;
+  if (is_one(b) || tvms_dim_equal(&m->prover, a, b)) return a;
+  tvms_node *greater = tvms_dim_binary(&m->prover, TVMS_NODE_MAX, a, b);
+  return tvms_dim_simplify(&m->prover, greater);
+}
+
+// Sizes of the result of a call whose operands all have theirs, from the last on; NULL: they have not.
+static tvms_node **result_sizes(tvms_relax_mutator *m, const tvms_call *call,
+                                uint32_t *count) {
+  *count = 0;
+  tvms_list dims;
+  for (uint32_t i = 0; i < call->args.len; i++) {
+    const tvms_node *type = call->args.items[i]->sinfo;
+    if (!tvms_sinfo_is_tensor(type)) continue;
+    if (!tvms_sinfo_tensor_dims(type, &dims)) return NULL;
+    if (dims.len > *count) *count = dims.len;
+  }
+  tvms_node **sizes = tvms_arena_array(&m->unit->arena, tvms_node *, *count + 1);
+  for (uint32_t i = 0; i < *count; i++)
+    sizes[i] = NULL;
+  for (uint32_t i = 0; i < call->args.len; i++) {
+    const tvms_node *type = call->args.items[i]->sinfo;
+    if (!tvms_sinfo_is_tensor(type) || !tvms_sinfo_tensor_dims(type, &dims)) continue;
+    for (uint32_t k = 0; k < dims.len; k++)
+      sizes[k] = common_size(m, sizes[k], dims.items[dims.len - 1 - k]);
+  }
+  return sizes;
+}
+
+// Emits a name for every size that is an expression which no operand has: what follows is simpler.
+static void name_results(tvms_relax_mutator *m, tvms_node **sizes, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (sizes[i]->kind != TVMS_NODE_MAX) continue;
+    tvms_node *var = size_var(m->unit);
+    tvms_node *type = tvms_sinfo_shape_new(m->unit, &var, 1);
+    tvms_node *shape = tvms_sinfo_shape_value_new(m->unit, &sizes[i], 1, TVMS_NO_SPAN);
+    tvms_prover_assume(&m->prover, type);
+    tvms_relax_mutator_cast(m, shape, type);
+    sizes[i] = var;
+  }
+}
+
+// Zero if `size` is 1 or that of the result.
+static tvms_node *misfit(tvms_relax_mutator *m, tvms_node *size, tvms_node *result) {
+  tvms_prover *prover = &m->prover;
+  tvms_node *less = tvms_dim_binary_int(prover, TVMS_NODE_SUB, size, 1);
+  tvms_node *gap = tvms_dim_binary(prover, TVMS_NODE_SUB, result, size);
+  return tvms_dim_binary(prover, TVMS_NODE_MUL, less, gap);
+}
+
+// Axis `axis` of `x`, repeated up to `size` if it has one element.
+static tvms_node *repeat(tvms_relax_mutator *m, tvms_node *x, uint32_t axis,
+                         tvms_node *size) {
+  tvms_unit *unit = m->unit;
+  tvms_node *range[] = {tvms_relax_make_prim_value(unit, tvms_sinfo_dim_new(unit, 0)),
+                        tvms_relax_make_prim_value(unit, size),
+                        tvms_relax_make_prim_value(unit, tvms_sinfo_dim_new(unit, 1))};
+  tvms_node *dtype = tvms_object_dtype_new(unit, TVMS_DTYPE(INT, 64), TVMS_NO_SPAN);
+  tvms_node *indices = tvms_relax_op_with(m, TVMS_R_arange, range, 3, &dtype);
+  return tvms_relax_op_take(m, x, indices, axis, "clip");
+}
+
+// What does not fit, and an operand with the sizes of the result.
+static tvms_node *fit(tvms_relax_mutator *m, tvms_node *x, tvms_node *const *sizes,
+                      tvms_node_vec *misfits) {
+  tvms_list dims;
+  if (!tvms_sinfo_is_tensor(x->sinfo) || !tvms_sinfo_tensor_dims(x->sinfo, &dims))
+    return x;
+  for (uint32_t i = 0; i < dims.len; i++) {
+    tvms_node *size = dims.items[i], *wanted = sizes[dims.len - 1 - i];
+    if (is_one(size) || tvms_dim_equal(&m->prover, size, wanted)) continue;
+    tvms_vec_push(&m->unit->context->memory, misfits, misfit(m, size, wanted));
+    x = repeat(m, x, i, wanted);
+  }
+  return x;
+}
+
+// Emits the check that all of these are zero.
+static void check(tvms_relax_mutator *m, const tvms_node_vec *misfits) {
+  tvms_unit *unit = m->unit;
+  tvms_node *zero = tvms_sinfo_dim_new(unit, 0);
+  tvms_node **zeros = tvms_arena_array(&unit->arena, tvms_node *, misfits->len);
+  for (uint32_t i = 0; i < misfits->len; i++)
+    zeros[i] = zero;
+  tvms_node *shape =
+      tvms_sinfo_shape_value_new(unit, misfits->items, misfits->len, TVMS_NO_SPAN);
+  tvms_relax_mutator_cast(m, shape, tvms_sinfo_shape_new(unit, zeros, misfits->len));
+}
+
+// A call whose operands have the sizes of its result.
+static tvms_node *fit_operands(tvms_relax_mutator *m, tvms_node *node) {
+  const tvms_call *call = tvms_as_call(node);
+  uint32_t count;
+  tvms_node **sizes = result_sizes(m, call, &count);
+  if (!sizes) return node;
+  name_results(m, sizes, count);
+  tvms_node_vec misfits = {0};
+  tvms_list now = tvms_list_copy(m->unit, call->args.items, call->args.len);
+  for (uint32_t i = 0; i < now.len; i++)
+    now.items[i] = fit(m, now.items[i], sizes, &misfits);
+  if (misfits.len) {
+    check(m, &misfits);
+    node = tvms_relax_settle(m, tvms_relax_recall(m, node, now.items));
+  }
+  tvms_vec_fini(&m->unit->context->memory, &misfits);
+  return node;
+}
+
+static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
+  tvms_relax_mutator *m = r->self;
+  node = tvms_relax_leave_call(r, node);
+  tvms_opcode opcode = tvms_op_called(node);
+  bool lowered = tvms_legalize_describes(opcode) && r->sequence;
+  if (!lowered || tvms_legalize_is_possible(tvms_as_call(node))) return node;
+  node = name_arguments(m, node);
+  bool open =
+      tvms_infer_is_broadcast(opcode) && !tvms_legalize_is_possible(tvms_as_call(node));
+  return open ? fit_operands(m, node) : node;
+}
+
+static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
+  naming state = {0};
+  tvms_node_map_init(&state.named, &unit->context->memory);
+  tvms_relax_mutator m;
+  tvms_relax_mutator_init(&m, run, unit, &state);
+  m.rewriter.leave[TVMS_NODE_CALL] = leave_call;
+  tvms_node *changed = tvms_relax_mutate(&m, function);
+  tvms_relax_mutator_fini(&m);
+  tvms_node_map_fini(&state.named);
+  return changed;
+}
+
+void tvms_pass_name_unknown_sizes(tvms_pass_run *run) {
+  tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
+}
