@@ -12,6 +12,10 @@
 // What verification finds is a matter of what is declared where, not of values. If it finds the
 // same in all of these readings, and no condition that a value decides stands in the definition,
 // then it is wrong for any value, too.
+//
+// So is what is wrong in the text itself, if it is reported in every reading: with other data
+// types, with other numbers of items, and with constants as well as variables, so that a condition
+// that a value decides is decided.
 #include "parser/python_assume.h"
 
 #include "parser/eval/assume.h"
@@ -19,16 +23,20 @@
 #include "parser/module.h"
 #include "structinfo/well_formed_relax.h"
 #include "structinfo/well_formed_tir.h"
+#include "support/diag_ids.h"
 #include "support/strbuf.h"
 #include "support/trial.h"
+
+#include <ctype.h>
+#include <string.h>
 
 // What is tried, and the data type of those of which another one is tried.
 static const struct {
   tvms_assumed usual;
   const char *other;
 } tries[] = {
-    {{"float32", {TVMS_INT, 32, 1}, 2}, "int32"},
-    {{"float16", {TVMS_INT, 64, 1}, 4}, "uint32"},
+    {{"float32", {TVMS_INT, 32, 1}, 2, 0}, "int32"},
+    {{"float16", {TVMS_INT, 64, 1}, 4, 0}, "uint32"},
 };
 
 static const char *const every_dtype[] = {
@@ -217,14 +225,14 @@ static bool holds_for_any(attempt *a) {
   for (uint32_t i = 0; i < all->items.len; i++)
     dtypes = dtypes || all->items.items[i].wanted == TVMS_WANTED_DTYPE;
   for (uint32_t d = 0; d < (dtypes ? DTYPES : 1) && any; d++) {
-    const tvms_assumed same = {every_dtype[d], {TVMS_INT, 32, 1}, 2};
+    const tvms_assumed same = {every_dtype[d], {TVMS_INT, 32, 1}, 2, 0};
     any = holds(a, &same);
   }
-  const tvms_assumed wide = {every_dtype[0], {TVMS_INT, 64, 1}, 2};
+  const tvms_assumed wide = {every_dtype[0], {TVMS_INT, 64, 1}, 2, 0};
   any = any && holds(a, &wide);
   a->least_items = 1;
   for (uint32_t i = TVMS_MOST_ASSUMED_ITEMS; i > 0 && any && wants_items(all); i--) {
-    const tvms_assumed many = {every_dtype[0], {TVMS_INT, 32, 1}, i};
+    const tvms_assumed many = {every_dtype[0], {TVMS_INT, 32, 1}, i, 0};
     if (holds(a, &many)) continue;
     a->least_items = i + 1;
     any = i == 1;
@@ -238,6 +246,151 @@ static bool holds_for_any(attempt *a) {
     all->items.items[i].dtype = NULL;
   }
   return any;
+}
+
+// ---- Wrong for any value --------------------------------------------------------------
+
+// Values that differ in all that what is written may depend on.
+static const tvms_assumed different[] = {
+    {"float32", {TVMS_INT, 32, 1}, 2, 0}, {"int32", {TVMS_INT, 64, 1}, 4, 0},
+    {"float16", {TVMS_INT, 32, 1}, 3, 4}, {"int64", {TVMS_INT, 64, 1}, 2, 64},
+    {"uint8", {TVMS_INT, 32, 1}, 1, 1},
+};
+
+enum { MOST_SHARED = 4 };
+
+// Errors that every reading reports.
+typedef struct {
+  tvms_diag_id ids[MOST_SHARED];
+  tvms_span spans[MOST_SHARED];
+  uint32_t count;
+} shared_errors;
+
+static bool is_at(const tvms_diag *diag, tvms_diag_id id, tvms_span span) {
+  return diag->id == id && diag->span.begin == span.begin && diag->span.end == span.end;
+}
+
+static bool is_shared(void *self, const tvms_diag *diag) {
+  const shared_errors *shared = self;
+  for (uint32_t i = 0; i < shared->count; i++) {
+    if (is_at(diag, shared->ids[i], shared->spans[i])) return true;
+  }
+  return false;
+}
+
+// Reads with these values and all that the uses ask for. True: what is wrong is in the list of the
+// trial, which the caller ends.
+static bool begin_reading(attempt *a, const tvms_assumed *values, tvms_trial *trial) {
+  tvms_reader *reader = a->reader;
+  tvms_assumptions *all = &reader->assumptions;
+  tvms_program *program = reader->program;
+  all->values = values;
+  use_usual(all);
+  for (uint32_t round = 0; round < MOST_ROUNDS; round++) {
+    if (!may_read(reader, a->definition)) return false;
+    uint32_t before = program->count;
+    all->more = false;
+    for (uint32_t i = 0; i < all->items.len; i++)
+      all->items.items[i].unit = NULL;
+    tvms_trial_begin(trial, &reader->context->diags);
+    tvms_definition_read(reader, a->definition);
+    if (program->count > before)
+      tvms_module_destroy(program->modules[--program->count]);
+    if (!all->more) return true;
+    tvms_trial_drop(trial);
+  }
+  return false;
+}
+
+// True if what is assumed is only that values are numbers or data types, which is seldom wrong.
+static bool is_sure(const tvms_assumptions *all) {
+  for (uint32_t i = 0; i < all->items.len; i++) {
+    const tvms_assumption *item = &all->items.items[i];
+    if (item->wanted == TVMS_WANTED_TEXT || item->wanted == TVMS_WANTED_ITEMS
+        || item->compared)
+      return false;
+  }
+  return true;
+}
+
+static bool is_part(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
+// True if an error speaks of a value that is assumed: it may be another one than its uses say.
+static bool doubts(tvms_reader *reader) {
+  const tvms_assumptions *all = &reader->assumptions;
+  const tvms_diag *diag = reader->context->diags.first;
+  for (; diag; diag = diag->next) {
+    for (uint32_t i = 0; i < all->items.len; i++) {
+      const tvms_assumption *item = &all->items.items[i];
+      if (item->wanted == TVMS_WANTED_NOTHING) continue;
+      const char *name = tvms_symbol_text(reader->context, item->text);
+      size_t len = strlen(name);
+      for (const char *at = diag->text; (at = strstr(at, name)); at += len) {
+        if (!(at > diag->text && is_part(at[-1])) && !is_part(at[len])) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// What a device or a layout asks for is often a name that Python computes.
+static void learn_errors(const tvms_diags *diags, shared_errors *shared) {
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    bool counts = diag->severity == TVMS_SEVERITY_ERROR && diag->id < TVMS_D_bad_view;
+    if (!counts || shared->count == MOST_SHARED) continue;
+    shared->ids[shared->count] = diag->id;
+    shared->spans[shared->count++] = diag->span;
+  }
+}
+
+static void keep_found(const tvms_diags *diags, shared_errors *shared) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < shared->count; i++) {
+    const tvms_diag *diag = diags->first;
+    while (diag && !is_at(diag, shared->ids[i], shared->spans[i]))
+      diag = diag->next;
+    if (!diag) continue;
+    shared->ids[kept] = shared->ids[i];
+    shared->spans[kept++] = shared->spans[i];
+  }
+  shared->count = kept;
+}
+
+// What is said of a function that has the error is that, not what only Python knows.
+static void mark_wrong(tvms_module *module, const shared_errors *shared) {
+  for (uint32_t i = 0; i < shared->count; i++) {
+    tvms_member *owner = NULL;
+    for (uint32_t m = 0; m < module->member_count; m++) {
+      tvms_member *member = &module->members[m];
+      bool above = member->name_span.begin <= shared->spans[i].begin;
+      if (above && (!owner || member->name_span.begin > owner->name_span.begin))
+        owner = member;
+    }
+    if (owner) owner->unread = false;
+  }
+}
+
+static void report_shared(attempt *a, tvms_module *newest) {
+  shared_errors shared = {.count = 0};
+  tvms_diags *diags = &a->reader->context->diags;
+  tvms_trial trial;
+  for (uint32_t i = 0; i < sizeof different / sizeof *different; i++) {
+    if (!begin_reading(a, &different[i], &trial)) return;
+    if (doubts(a->reader) || !is_sure(&a->reader->assumptions))
+      shared.count = 0;
+    else if (i == 0)
+      learn_errors(diags, &shared);
+    else
+      keep_found(diags, &shared);
+    tvms_trial_drop(&trial);
+    if (!shared.count) return;
+  }
+  if (!begin_reading(a, &different[0], &trial)) return;
+  tvms_diags_keep_if(diags, is_shared, &shared);
+  tvms_trial_keep(&trial);
+  mark_wrong(newest, &shared);
 }
 
 // ---- What is said ---------------------------------------------------------------------
@@ -342,6 +495,8 @@ void tvms_python_assume(tvms_reader *reader, tvms_ref definition) {
   if (made) {
     tvms_module_destroy(*newest);
     *newest = made;
+  } else {
+    report_shared(&a, *newest);
   }
   reader->assumptions.values = NULL;
 }

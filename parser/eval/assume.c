@@ -105,6 +105,8 @@ static tvms_eval_value value_of(tvms_reader *reader, uint32_t index) {
   switch (assumption->wanted) {
   case TVMS_WANTED_NOTHING: break;
   case TVMS_WANTED_NUMBER:
+    if (values->constant && !assumption->real)
+      return tvms_eval_value_int(values->constant);
     return tvms_eval_value_node(variable(reader, assumption, values));
   case TVMS_WANTED_TEXT: {
     const tvms_name *name =
@@ -183,11 +185,24 @@ tvms_eval_value tvms_eval_assume_result(tvms_reader *reader, tvms_ref ref, bool 
   return value_of(reader, index);
 }
 
+static tvms_assumption *TVMS_NULLABLE asked_of(tvms_reader *reader,
+                                               tvms_eval_value value) {
+  if (!is_of_python(value) || !value.as.i || !reader->assumptions.open) return NULL;
+  return &reader->assumptions.items.items[(uint32_t)value.as.i - 1];
+}
+
+void tvms_eval_assume_compared(tvms_reader *reader, tvms_eval_value value) {
+  tvms_assumption *assumption = asked_of(reader, value);
+  if (!assumption || assumption->wanted >= TVMS_WANTED_DTYPE) return;
+  tvms_eval_assume_wanted(reader, value, TVMS_WANTED_DTYPE);
+  assumption->compared = true;
+}
+
 void tvms_eval_assume_wanted(tvms_reader *reader, tvms_eval_value value,
                              tvms_wanted wanted) {
-  if (!is_of_python(value) || !value.as.i || !reader->assumptions.open) return;
-  tvms_assumption *assumption =
-      &reader->assumptions.items.items[(uint32_t)value.as.i - 1];
+  tvms_assumption *assumption = asked_of(reader, value);
+  if (!assumption) return;
+  if (wanted == TVMS_WANTED_DTYPE) assumption->compared = false;
   if (assumption->wanted >= wanted) return;
   assumption->wanted = wanted;
   reader->assumptions.more = true;

@@ -35,6 +35,7 @@ typedef struct {
   const char *dtype;  // data types that have no own one
   tvms_dtype number;  // of the variables that stand for integers
   uint32_t items;     // of a sequence; TVMS_MOST_ASSUMED_ITEMS at most
+  uint32_t constant;  // instead of the variables, all integers; 0: none
 } tvms_assumed;
 
 // A value that only Python knows.
@@ -45,6 +46,7 @@ typedef struct {
   const char *TVMS_NULLABLE dtype;      // of a data type: its own
   bool real;                            // a number that may have a fraction
   bool part;                            // an item of a sequence that is assumed itself
+  bool compared;                        // with a text, which is all that says what it is
   const tvms_unit *TVMS_NULLABLE unit;  // whose the variable is
   tvms_node *TVMS_NULLABLE var;
 } tvms_assumption;
@@ -79,6 +81,9 @@ tvms_eval_value tvms_eval_assume_result(tvms_reader *reader, tvms_ref ref, bool 
 // Says what a value must be, if it is unknown.
 void tvms_eval_assume_wanted(tvms_reader *reader, tvms_eval_value value,
                              tvms_wanted wanted);
+
+// Says that a value is compared with a text, or an operand next to one: a data type, most likely.
+void tvms_eval_assume_compared(tvms_reader *reader, tvms_eval_value value);
 
 // What Python's operator at `ref` gives for two integers, if one of them is assumed and neither is
 // built on anything else: an integer for `**`, and a real number for `/`, neither of which TVM

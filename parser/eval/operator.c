@@ -93,8 +93,10 @@ static void want_operand(tvms_reader *reader, tvms_eval_value unknown,
                          tvms_eval_value other) {
   bool text = other.kind == TVMS_EVAL_STR || other.kind == TVMS_EVAL_DTYPE;
   if (other.kind == TVMS_EVAL_NONE || tvms_eval_value_is_sequence(other)) return;
-  tvms_eval_assume_wanted(reader, unknown,
-                          text ? TVMS_WANTED_DTYPE : TVMS_WANTED_NUMBER);
+  if (text)
+    tvms_eval_assume_compared(reader, unknown);
+  else
+    tvms_eval_assume_wanted(reader, unknown, TVMS_WANTED_NUMBER);
 }
 
 tvms_eval_value tvms_eval_binary(tvms_reader *reader, tvms_surf_op op,
