@@ -102,9 +102,31 @@ void tvms_surface_check_target(surf_build *build, tvms_ref ref, surf_target_use 
   check_target(build, ref, use, 0);
 }
 
+static bool begins_line(const char *text, uint32_t at) {
+  while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t'))
+    at--;
+  return at == 0 || text[at - 1] == '\n';
+}
+
+// `x := value` as a statement: an assignment was meant.
+static bool report_walrus(surf_build *build, const tvms_surf *node) {
+  const char *text = build->surface->source->text;
+  if (node->kind != TVMS_SURF_WALRUS || !begins_line(text, node->begin)) return false;
+  uint32_t sign = node->begin;
+  while (text[sign] != ':')
+    sign++;
+  tvms_diags *diags = &build->context->diags;
+  tvms_span span = {sign, sign + 2};
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_syntax, span, "':='", "");
+  tvms_diag_remark(diags, diag, "a name is bound with '='");
+  tvms_diag_fix(diags, diag, span, true, "=");
+  return true;
+}
+
 void tvms_surface_report_loose(surf_build *build, tvms_ref ref) {
   tvms_surf *node = surf_at(build, ref);
   if (node->kind == TVMS_SURF_WALRUS) node->c = 1;  // reported
+  if (report_walrus(build, node)) return;
   tvms_span span = {node->begin, node->end};
   tvms_diag *diag = tvms_diag_report(&build->context->diags, TVMS_D_needs_parens, span,
                                      kind_text(node));
@@ -129,27 +151,36 @@ void tvms_surface_report_late_argument(surf_build *build, surf_expr argument) {
   node->kind = TVMS_SURF_BAD;
 }
 
-static tvms_diag *report_param(surf_build *build, const tvms_surf *param,
-                               const char *what) {
-  return tvms_diag_report(&build->context->diags, TVMS_D_bad_parameter,
-                          (tvms_span){param->begin, param->end}, what);
+static void report_param(surf_build *build, const tvms_surf *param, const char *what) {
+  tvms_diag_report(&build->context->diags, TVMS_D_bad_parameter,
+                   (tvms_span){param->begin, param->end}, what);
 }
 
-// `x=R.Tensor(…)` in front of a parameter without default: the type was meant.
-static void explain_default(surf_build *build, tvms_diag *diag, tvms_ref first,
-                            const tvms_surf *until) {
+// `x=R.Tensor(…)` in front of a parameter without default: the type was meant, and is read as one.
+static bool mend_types(surf_build *build, tvms_ref first, const tvms_surf *until) {
   const char *text = build->surface->source->text;
+  tvms_diags *diags = &build->context->diags;
+  tvms_diag *diag = NULL;
   tvms_surface_each(build->surface, ref, first) {
-    const tvms_surf *param = surf_at(build, ref);
-    if (param == until) return;
+    tvms_surf *param = surf_at(build, ref);
+    if (param == until) break;
     const tvms_surf *value = param->c ? surf_at(build, param->c) : NULL;
     bool type = value && !param->b && strchr("TR", text[value->begin])
                 && text[value->begin + 1] == '.';
     if (!type) continue;
-    tvms_diags *diags = &build->context->diags;
-    tvms_diag_remark(diags, diag, "a type stands behind ':', and a default behind '='");
-    return;
+    uint32_t end = param->begin + (uint32_t)strcspn(text + param->begin, " =");
+    tvms_span sign = {end + (uint32_t)strspn(text + end, " "), 0};
+    sign.end = sign.begin + 1;
+    if (!diag) {
+      diag = tvms_diag_report(diags, TVMS_D_syntax, sign, "'='", "");
+      tvms_diag_remark(diags, diag,
+                       "a type stands behind ':', and a default behind '='");
+    }
+    tvms_diag_fix(diags, diag, (tvms_span){end, value->begin}, false, ": ");
+    param->b = param->c;
+    param->c = 0;
   }
+  return diag != NULL;
 }
 
 // What the parameters before one were.
@@ -181,7 +212,7 @@ void tvms_surface_check_params(surf_build *build, tvms_ref first) {
     if (param->kind == TVMS_SURF_BAD) return;
     const char *what = misplaced(&seen, param);
     if (what) {
-      explain_default(build, report_param(build, param, what), first, param);
+      if (!mend_types(build, first, param)) report_param(build, param, what);
       return;
     }
     if (bare_star && param->op == TVMS_OP_DOUBLE_STAR) break;

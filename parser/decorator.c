@@ -290,9 +290,11 @@ report_keyword(tvms_reader *reader, const tvms_decorator *row, tvms_ref ref) {
 // What was refused may stand for any keyword: what only they allow is not wrong.
 static void allow_all(const tvms_decorator *row, tvms_decoration *decoration) {
   for (uint32_t i = 0; i < TVMS_DECORATOR_KEYWORDS && row->keywords[i].name; i++) {
-    bool doubtful = row->keywords[i].option == TVMS_OPTION_UNCHECKED;
-    if (!row->keywords[i].unless || doubtful)
-      decoration->options |= row->keywords[i].option;
+    uint32_t option = row->keywords[i].option;
+    // A private function may not be more than others, but less.
+    bool doubtful = option == TVMS_OPTION_UNCHECKED;
+    if (doubtful || (!row->keywords[i].unless && option != TVMS_OPTION_PRIVATE))
+      decoration->options |= option;
   }
 }
 

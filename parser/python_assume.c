@@ -16,6 +16,7 @@
 // So is what is wrong in the text itself, if it is reported in every reading: with other data
 // types, with other numbers of items, and with constants as well as variables, so that a condition
 // that a value decides is decided.
+#define _GNU_SOURCE  // memmem
 #include "parser/python_assume.h"
 
 #include "parser/eval/assume.h"
@@ -317,28 +318,47 @@ static bool is_part(char c) {
   return isalnum((unsigned char)c) || c == '_';
 }
 
-// True if an error speaks of a value that is assumed: it may be another one than its uses say.
+static bool has_word(const char *text, const char *end, const char *word) {
+  size_t len = strlen(word);
+  for (const char *at = text; (at = memmem(at, (size_t)(end - at), word, len));
+       at += len) {
+    bool inside = at > text && is_part(at[-1]);
+    if (!inside && (at + len == end || !is_part(at[len]))) return true;
+  }
+  return false;
+}
+
+// How many indices, arguments or names there are says nothing of their values.
+static bool is_count(tvms_diag_id id) {
+  return id == TVMS_D_wrong_rank || id == TVMS_D_missing_argument
+         || id == TVMS_D_too_many_arguments || id == TVMS_D_cannot_unpack;
+}
+
+// True if an error speaks of a value that is assumed, or stands where one does: it may be another
+// one than its uses say.
 static bool doubts(tvms_reader *reader) {
   const tvms_assumptions *all = &reader->assumptions;
+  const char *text = reader->surface->source->text;
   const tvms_diag *diag = reader->context->diags.first;
   for (; diag; diag = diag->next) {
     for (uint32_t i = 0; i < all->items.len; i++) {
       const tvms_assumption *item = &all->items.items[i];
       if (item->wanted == TVMS_WANTED_NOTHING) continue;
       const char *name = tvms_symbol_text(reader->context, item->text);
-      size_t len = strlen(name);
-      for (const char *at = diag->text; (at = strstr(at, name)); at += len) {
-        if (!(at > diag->text && is_part(at[-1])) && !is_part(at[len])) return true;
-      }
+      if (has_word(diag->text, diag->text + strlen(diag->text), name)) return true;
+      if (is_count(diag->id)) continue;
+      if (has_word(text + diag->span.begin, text + diag->span.end, name)) return true;
     }
   }
   return false;
 }
 
-// What a device or a layout asks for is often a name that Python computes.
+// What a device or a layout asks for is often a name that Python computes, and a number may be a
+// tensor.
 static void learn_errors(const tvms_diags *diags, shared_errors *shared) {
   for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
-    bool counts = diag->severity == TVMS_SEVERITY_ERROR && diag->id < TVMS_D_bad_view;
+    bool counts = diag->severity == TVMS_SEVERITY_ERROR && diag->id < TVMS_D_bad_view
+                  && diag->id != TVMS_D_op_dtypes_differ;
     if (!counts || shared->count == MOST_SHARED) continue;
     shared->ids[shared->count] = diag->id;
     shared->spans[shared->count++] = diag->span;

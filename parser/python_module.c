@@ -1,7 +1,8 @@
 // Names of TVM's modules in the imports of a Python file: `import tmv`, `from tvm.scripts import …`.
 //
 // Only a name that is nearly one of TVM's is taken for it: what else stands below `tvm` may be of
-// another release, or of a package that adds to it.
+// another release, or of a package that adds to it. Of the modules that its programs import besides
+// (parser/python_modules.def) only slips are: `import numpi`, `import functols`.
 #include "parser/python_module.h"
 
 #include "parser/eval/reader.h"
@@ -45,8 +46,41 @@ static const char *TVMS_NULLABLE near_name(const char *text, size_t len) {
   return tvms_diag_nearest_name(part, names, NAMES);
 }
 
+// A slip of the fingers: two letters that changed places, one that is missing or another one. One
+// more makes names of other packages, unless it is there twice.
+static bool is_slip(const char *name, const char *text, size_t len) {
+  size_t own = strlen(name), same = 0;
+  while (same < own && same < len && name[same] == text[same])
+    same++;
+  if (same == 0 || (same == own && same == len)) return false;
+  const char *rest = text + same, *wanted = name + same;
+  size_t left = len - same;
+  if (len == own) {
+    if (same + 1 < own && rest[0] == wanted[1] && rest[1] == wanted[0]
+        && memcmp(rest + 2, wanted + 2, left - 2) == 0)
+      return true;
+    return same < own && memcmp(rest + 1, wanted + 1, left - 1) == 0;
+  }
+  if (len + 1 == own) return memcmp(rest, wanted + 1, left) == 0;
+  return len == own + 1 && rest[0] == text[same - 1]
+         && memcmp(rest + 1, wanted, left - 1) == 0;
+}
+
+static const char *TVMS_NULLABLE slip_of(const char *text, size_t len) {
+  static const char *const others[] = {
+#define PYTHON_MODULE(name) name,
+#include "parser/python_modules.def"
+  };
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    if (is_slip(others[i], text, len)) return others[i];
+  }
+  return NULL;
+}
+
 static fault fault_of(const char *path) {
   size_t root = strcspn(path, ".");
+  const char *other = slip_of(path, root);
+  if (other) return (fault){0, root, other, true};
   if (is_nearly_tvm(path, root)) return (fault){0, root, "tvm", true};
   if (root != 3 || memcmp(path, "tvm", 3) != 0 || !path[3]) return (fault){0};
   size_t len = strcspn(path + 4, ".");

@@ -11,6 +11,7 @@
 #include "parser/python_undefined.h"
 
 #include "parser/eval/builtin.h"
+#include "parser/eval/meant_sign.h"
 #include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
 #include "parser/eval/undefined.h"
@@ -163,16 +164,28 @@ static void walk_scope(walk w, const tvms_surf *node) {
   tvms_scope_pop(reader);
 }
 
+// The names of `rows == cols * 2` are said to be unbound.
+static void note_unbound(walk w, tvms_ref ref) {
+  tvms_reader *reader = w.reader;
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  if (node->kind == TVMS_SURF_COMPARE) node = tvms_reader_at(reader, node->a);
+  tvms_span within = {0, reader->surface->source->size};
+  tvms_eval_note_undefined_within(reader, node->a,
+                                  w.function.end ? w.function : within);
+}
+
 // `rows == cols * 2` binds nothing.
 static void walk_expression(walk w, tvms_ref expr) {
   tvms_reader *reader = w.reader;
-  if (tvms_eval_report_equality(reader, expr)) {
-    tvms_ref name = tvms_reader_at(reader, expr)->a;
-    if (w.function.end)
-      tvms_eval_note_undefined_within(reader, tvms_reader_at(reader, name)->a,
-                                      w.function);
-  } else {
+  if (!tvms_eval_report_equality(reader, expr)) {
     walk_list(with(w, WHOLE), expr);
+    return;
+  }
+  const tvms_surf *node = tvms_reader_at(reader, expr);
+  if (node->kind == TVMS_SURF_TUPLE) {
+    tvms_surface_each(reader->surface, item, node->a) note_unbound(w, item);
+  } else {
+    note_unbound(w, expr);
   }
 }
 

@@ -88,6 +88,9 @@ static tvms_node *variable(tvms_reader *reader, tvms_assumption *assumption,
   if (assumption->unit != reader->unit) {
     assumption->unit = reader->unit;
     tvms_dtype dtype = assumption->real ? TVMS_DTYPE(FLOAT, 32) : values->number;
+    // What has the sizes of tensors has 64 bits.
+    bool sizes = reader->language && reader->language->declare;
+    if (sizes && !assumption->real) dtype = TVMS_DTYPE(INT, 64);
     assumption->var = tvms_var_new(reader->unit, assumption->text, dtype, TVMS_NO_SPAN);
     assumption->var->flags |= TVMS_FLAG_ASSUMED;
   }

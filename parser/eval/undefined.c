@@ -3,6 +3,7 @@
 // The surest explanation is the only one: a function of the module, a name of the language
 // without its namespace (`sqrt(`, `np.mean(`, `float32`), a word of another language (`true`),
 // a near name in scope.
+#define _GNU_SOURCE  // memmem
 #include "parser/eval/undefined.h"
 
 #include "ir/meant.h"
@@ -345,6 +346,47 @@ static void mend_again(tvms_reader *reader, tvms_sym name, tvms_span span) {
   }
 }
 
+static bool begins_line(const tvms_reader *reader, tvms_span span) {
+  const char *text = reader->surface->source->text;
+  uint32_t at = span.begin;
+  while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) {
+    at--;
+  }
+  return at == 0 || text[at - 1] == '\n';
+}
+
+// A line above `before` begins with the name: it binds it, if not here.
+static bool has_line_of(const tvms_reader *reader, const char *name, uint32_t before) {
+  const char *text = reader->surface->source->text;
+  size_t len = strlen(name);
+  const char *at = text, *end = text + before;
+  while ((at = memmem(at, (size_t)(end - at), name, len))) {
+    uint32_t begin = (uint32_t)(at - text);
+    at += len;
+    if (begins_line(reader, (tvms_span){begin, begin}) && strchr(" :=,", *at))
+      return true;
+  }
+  return false;
+}
+
+// The value that the last statement with a mistake left unbound is missed under this name.
+static bool is_unbound_value(tvms_reader *reader, tvms_sym name, tvms_span span) {
+  enum { WORD = 16 };
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag *last = diags->last;
+  const char *text = tvms_symbol_text(reader->context, name);
+  if (tvms_trial_is_muted(diags) || !last || last->id != TVMS_D_unused_value
+      || last->source != diags->source || last->fixes || last->span.begin > span.begin
+      || !tvms_diags_may_compare_names(diags, span.begin / WORD)
+      || has_line_of(reader, text, span.begin))
+    return false;
+  tvms_diag_remark(diags, last, "'%s' is not bound, which is used below", text);
+  tvms_diag_fix(diags, last, (tvms_span){last->span.begin, last->span.begin}, false,
+                "%s = ", text);
+  note_said(reader, name);
+  return true;
+}
+
 // `return x // text`.
 static bool follows_comment_of_c(const tvms_reader *reader, tvms_span span) {
   const char *text = reader->surface->source->text;
@@ -353,15 +395,6 @@ static bool follows_comment_of_c(const tvms_reader *reader, tvms_span span) {
     at--;
   }
   return at > 2 && text[at - 1] == '/' && text[at - 2] == '/' && text[at - 3] == ' ';
-}
-
-static bool begins_line(const tvms_reader *reader, tvms_span span) {
-  const char *text = reader->surface->source->text;
-  uint32_t at = span.begin;
-  while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) {
-    at--;
-  }
-  return at == 0 || text[at - 1] == '\n';
 }
 
 // `R.exp(x)` in a PrimFunc, of a file that does not import R: what the language has of the name.
@@ -436,6 +469,7 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
     mend_again(reader, name, span);
     return;
   }
+  if (is_unbound_value(reader, name, span)) return;
   if (!tvms_trial_is_muted(diags) && is_same_line(reader, name, span)) return;
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_undefined_name, span, text);
   if (tvms_trial_is_muted(diags)) return;
@@ -485,22 +519,4 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
 void tvms_eval_note_undefined_within(tvms_reader *reader, tvms_sym name,
                                      tvms_span function) {
   keep_said(reader, (tvms_undefined){NULL, name, function});
-}
-
-bool tvms_eval_report_equality(tvms_reader *reader, tvms_ref expr) {
-  const tvms_surf node = *tvms_reader_at(reader, expr);
-  if (node.kind != TVMS_SURF_COMPARE) return false;
-  const tvms_surf left = *tvms_reader_at(reader, node.a);
-  const tvms_surf compared = *tvms_reader_at(reader, node.b);
-  if (left.kind != TVMS_SURF_NAME || compared.op != TVMS_OP_EQ || compared.next
-      || tvms_scope_lookup(reader, left.a))
-    return false;
-  tvms_diags *diags = &reader->context->diags;
-  tvms_span span = {compared.begin, compared.begin + 2};
-  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_syntax, span, "'=='", "");
-  tvms_diag_remark(diags, diag, "a name is bound with '='");
-  tvms_diag_fix(diags, diag, span, false, "=");
-  tvms_scope_bind(reader, left.a, TVMS_UNKNOWN, tvms_reader_span_of(reader, node.a));
-  reader->failed = true;
-  return true;
 }

@@ -13,10 +13,6 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
 void tvms_eval_note_undefined_within(tvms_reader *reader, tvms_sym name,
                                      tvms_span function);
 
-// A statement `x == e` whose name nothing binds was meant as a binding: reports that, and the name is
-// bound, unknown. False if the expression is another one.
-bool tvms_eval_report_equality(tvms_reader *reader, tvms_ref expr);
-
 // Forgets which names were reported in a definition; a namespace that is missing stays known for
 // the file.
 void tvms_eval_forget_undefined(tvms_reader *reader);

@@ -8,6 +8,7 @@
 
 #include "grammar/nested.h"
 #include "ir/fold.h"
+#include "parser/eval/assume.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/scope.h"
@@ -261,6 +262,7 @@ tvms_node *TVMS_NULLABLE tvms_relax_to_scalar(tvms_reader *reader,
 
 tvms_node *TVMS_NULLABLE tvms_relax_to_dim(tvms_reader *reader, tvms_eval_value value,
                                            tvms_ref ref) {
+  tvms_eval_assume_wanted(reader, value, TVMS_WANTED_NUMBER);
   tvms_node *node =
       tvms_relax_to_scalar(reader, value, ref, "a dimension", "an integer");
   if (!node) return NULL;

@@ -6,6 +6,7 @@
 #include "parser/relax/function.h"
 
 #include "ir/global_symbol.h"
+#include "parser/eval/meant_sign.h"
 #include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
 #include "parser/relax/evidence.h"
@@ -112,8 +113,9 @@ static void read_param(tvms_reader *reader, tvms_ref ref) {
   } else {
     const char *text = tvms_symbol_text(reader->context, param.a);
     tvms_diag *diag = tvms_reader_report(reader, untyped_parameter, ref, text);
-    tvms_diag_remark(&reader->context->diags, diag,
-                     "as in %s: R.Tensor((n, 4), \"float32\")", text);
+    if (!tvms_eval_explain_untyped(reader, diag, ref))
+      tvms_diag_remark(&reader->context->diags, diag,
+                       "as in %s: R.Tensor((n, 4), \"float32\")", text);
   }
   if (!type || clashes(reader, param.a, type, name_span)) {
     reader->failed = true;

@@ -5,6 +5,7 @@
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
+#include "parser/eval/meant_sign.h"
 #include "parser/eval/origin.h"
 #include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
@@ -492,7 +493,10 @@ static void read_stmt(tvms_reader *reader, tvms_ref stmt) {
   switch ((int)tvms_reader_at(reader, stmt)->kind) {
   case TVMS_SURF_EXPRESSION: read_expression(reader, stmt); break;
   case TVMS_SURF_ASSIGN: tvms_relax_read_assign(reader, stmt); break;
-  case TVMS_SURF_ANN_ASSIGN: tvms_relax_read_annotated(reader, stmt); break;
+  case TVMS_SURF_ANN_ASSIGN:
+    if (!tvms_eval_report_annotated_equality(reader, stmt))
+      tvms_relax_read_annotated(reader, stmt);
+    break;
   case TVMS_SURF_RETURN: read_return(reader, stmt); break;
   case TVMS_SURF_WITH: read_with(reader, stmt); break;
   case TVMS_SURF_IF: read_if(reader, stmt); break;

@@ -3,6 +3,7 @@
 
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
+#include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/define.h"
@@ -101,6 +102,28 @@ static void bind_loop_vars(tvms_reader *reader, tvms_ref target,
   tvms_tir_bind_targets(reader, target, vars, bind_loop_var, 0);
 }
 
+// `for i, j in T.grid(a, b, c)` is wrong whatever these are, of which some may be unknown.
+static void check_grid(tvms_reader *reader, tvms_ref target, tvms_ref iterable) {
+  const tvms_surf *call = tvms_reader_at(reader, iterable);
+  const tvms_surf *names = tvms_reader_at(reader, target);
+  if (call->kind != TVMS_SURF_CALL || names->kind != TVMS_SURF_TUPLE) return;
+  const tvms_surf *callee = tvms_reader_at(reader, call->a);
+  bool grid = callee->kind == TVMS_SURF_ATTRIBUTE && callee->b == TVMS_SYM_grid;
+  uint32_t given = 0, count = tvms_surface_count(reader->surface, names->a);
+  tvms_surface_each(reader->surface, arg, call->b) {
+    tvms_surf_kind kind = (tvms_surf_kind)tvms_reader_at(reader, arg)->kind;
+    grid = grid && kind != TVMS_SURF_STAR && kind != TVMS_SURF_DOUBLE_STAR;
+    given += kind != TVMS_SURF_KEYWORD;
+  }
+  tvms_surface_each(reader->surface, name, names->a) {
+    grid = grid && tvms_reader_at(reader, name)->kind != TVMS_SURF_STAR;
+  }
+  if (!grid || given == count) return;
+  tvms_reader_report(reader, cannot_unpack, target, count, tvms_diag_plural(count),
+                     given, tvms_diag_plural(given));
+  if (given > count) reader->short_of_names = reader->unit;
+}
+
 void tvms_tir_read_for(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf stmt = *tvms_reader_at(reader, ref);
   const tvms_surf suites = *tvms_reader_at(reader, stmt.c);
@@ -123,6 +146,8 @@ void tvms_tir_read_for(tvms_reader *reader, tvms_ref ref) {
     tvms_frame_exit(reader, tvms_frame_of(value));
   } else {
     reader->failed = true;
+    if (!tvms_reader_was_misread(reader, tvms_reader_span_of(reader, stmt.b)))
+      check_grid(reader, stmt.a, stmt.b);
     tvms_tir_bind_unknown(reader, stmt.a);
     tvms_tir_body(reader, suites.a);
   }

@@ -10,6 +10,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/declared.h"
 #include "parser/eval/expr.h"
+#include "parser/eval/meant_sign.h"
 #include "parser/eval/scope.h"
 #include "parser/eval/signature.h"
 #include "parser/tir/names.h"
@@ -346,8 +347,9 @@ static void read_params(tvms_reader *reader, tvms_ref params) {
       const char *own = tvms_symbol_text(reader->context, param.a);
       tvms_diag *diag = tvms_diag_report(&reader->context->diags,
                                          TVMS_D_missing_annotation, span, own);
-      tvms_diag_remark(&reader->context->diags, diag,
-                       "write %s: T.int32, or T.Buffer(shape, dtype)", own);
+      if (!tvms_eval_explain_untyped(reader, diag, ref))
+        tvms_diag_remark(&reader->context->diags, diag,
+                         "write %s: T.int32, or T.Buffer(shape, dtype)", own);
       reader->failed = true;
       tvms_scope_bind(reader, param.a, TVMS_UNKNOWN, span);
       continue;

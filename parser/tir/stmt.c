@@ -5,6 +5,7 @@
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
+#include "parser/eval/meant_sign.h"
 #include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
 #include "parser/eval/undefined.h"
@@ -182,7 +183,10 @@ static void read_stmt(tvms_reader *reader, tvms_ref ref) {
   switch (tvms_reader_at(reader, ref)->kind) {
   case TVMS_SURF_EXPRESSION: read_expression(reader, ref); break;
   case TVMS_SURF_ASSIGN: tvms_tir_read_assign(reader, ref); break;
-  case TVMS_SURF_ANN_ASSIGN: tvms_tir_read_ann_assign(reader, ref); break;
+  case TVMS_SURF_ANN_ASSIGN:
+    if (!tvms_eval_report_annotated_equality(reader, ref))
+      tvms_tir_read_ann_assign(reader, ref);
+    break;
   case TVMS_SURF_AUG_ASSIGN: tvms_tir_read_aug_assign(reader, ref); break;
   case TVMS_SURF_RETURN: read_return(reader, ref); break;
   case TVMS_SURF_ASSERT: read_assert(reader, ref); break;

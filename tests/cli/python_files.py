@@ -167,7 +167,7 @@ def test():
 def factory(M, te_func):
     @T.prim_func
     def shape(A: T.Buffer((M,), "float32")):
-        A[0, 1] = T.float32(0)
+        A[M(0)] = T.float32(0)
 
     @I.ir_module
     class Module:
@@ -539,8 +539,11 @@ def make(n, dtype, kinds, shape, helper):
         self.assertIn(b'N0444', p.stderr)
         self.assertIn(b'any rows, cols, n, sizes[0]; dtype = "float32"; kinds[0] = "int32"\n', p.stderr)
         self.assertTrue(p.stderr.endswith(b"tvms: 1 definition read, 1 with assumptions\n"), p.stderr)
-        # With a mistake it may be another program; so may it be where nothing says what a value is.
-        for old, new in (("scaled(B, vi)", "B[vi]"), ("kinds[1]]", "helper(i)]"), ("(n, 4), kinds[0]", "shape, kinds[0]"),
+        # What is wrong for any value is said.
+        p = tvms("check", self.file(text.replace("scaled(B, vi)", "C[vi]")))
+        self.assertEqual((p.returncode, p.stderr.count(b"error"), p.stderr.count(b"error[E0341]"), p.stderr.count(b"note[N0429]")), (1, 1, 1, 0), p.stderr)
+        # With another mistake it may be another program; so may it be where nothing says what a value is.
+        for old, new in (("kinds[1]]", "helper(i)]"), ("(n, 4), kinds[0]", "shape, kinds[0]"),
                          ("scaled(B, vi)", "helper"), ("range(n // 2)", "helper(n)"), ("T.sblock(f\"b{n}\")", "helper.block()")):
             with self.subTest(new=new):
                 changed = text.replace(old, new)
