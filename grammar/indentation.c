@@ -5,6 +5,7 @@
 
 #include "grammar/identifier.h"
 #include "grammar/literal.h"
+#include "grammar/misfit.h"
 #include "grammar/misspelt.h"
 #include "support/check.h"
 #include "support/diag_ids.h"
@@ -286,6 +287,7 @@ void tvms_indentation_restart(tvms_indentation *layout, uint32_t line) {
   layout->lexer.depth = 0;
   layout->brackets.len = 1;
   layout->has_pending = false;
+  layout->replay.tokens = NULL;
   layout->at_line_start = true;
   layout->begun = false;
   layout->lexer.cursor = (const char *)layout->lexer.base + line;
@@ -322,111 +324,14 @@ static void pop_bracket(tvms_indentation *layout) {
   layout->lexer.depth--;
 }
 
-static char bracket_text(const tvms_indentation *layout, const tvms_bracket *bracket) {
-  return ((const char *)layout->lexer.base)[bracket->begin];
-}
-
-// True if the bracket that closes `top` comes soon on this line: what stands before it is
-// one too many.
-static bool shuts_soon(const tvms_indentation *layout, const tvms_bracket *top,
-                       uint32_t from) {
-  enum { SOON = 200 };
-  const char *text = (const char *)layout->lexer.base;
-  char shut = *tvms_token_text((tvms_token_kind)top->shut);
-  char open = bracket_text(layout, top);
-  uint32_t depth = 0;
-  for (uint32_t at = from; at < from + SOON; at++) {
-    if (text[at] == open) depth++;
-    if (text[at] == shut && depth-- == 0) return true;
-    if (!text[at] || strchr("\r\n#\"'", text[at])) return false;
-  }
-  return false;
-}
-
-// Whether the rest of the statement closes exactly the brackets that are open but for the innermost
-// `closed` ones. A comma behind the last of them is not the end of one.
-static bool rest_closes(const tvms_indentation *layout, uint32_t closed,
-                        uint32_t from) {
-  enum { MOST = 32, SOON = 1000 };
-  char wanted[MOST];
-  uint32_t depth = 0;
-  const tvms_bracket *brackets = layout->brackets.items;
-  for (uint32_t i = 1; i + closed < layout->brackets.len && depth < MOST; i++)
-    wanted[depth++] = *tvms_token_text((tvms_token_kind)brackets[i].shut);
-  const char *text = (const char *)layout->lexer.base;
-  bool comma = false;
-  for (uint32_t at = from; at < from + SOON; at++) {
-    char c = text[at];
-    if (c == '#') c = text[at += (uint32_t)strcspn(text + at, "\r\n")];
-    if (!c || (strchr("\r\n", c) && depth == 0)) return depth == 0 && !comma;
-    if (c == '"' || c == '\'') {
-      const char *end = memchr(text + at + 1, c, strcspn(text + at + 1, "\r\n"));
-      if (!end) return false;
-      at = (uint32_t)(end - text);
-    }
-    if (strchr("([{", c)) {
-      if (depth == MOST) return false;
-      wanted[depth++] = c == '(' ? ')' : c == '[' ? ']' : '}';
-    }
-    if (strchr(")]}", c) && (depth == 0 || wanted[--depth] != c)) return false;
-    if (!strchr(" \t", c)) comma = c == ',';
-  }
-  return false;
-}
-
-// The bracket that opens may have been refused on the same line, which was reported.
-static bool is_wrong_line(tvms_indentation *layout, uint32_t place) {
-  const tvms_diag *last = diags_of(layout)->last;
-  if (!last || last->id != TVMS_D_syntax || last->span.begin > place) return false;
-  const char *text = layout->lexer.context->diags.source->text + last->span.begin;
-  return !memchr(text, '\n', place - last->span.begin);
-}
-
-// Returns false if the token is to be dropped.
 static bool shut_bracket(tvms_indentation *layout, tvms_token *token) {
-  tvms_bracket *top = &layout->brackets.items[layout->brackets.len - 1];
-  tvms_span span = {token->begin, token->end};
+  const tvms_bracket *top = &layout->brackets.items[layout->brackets.len - 1];
   if (top->shut == token->kind) {
     pop_bracket(layout);
     return true;
   }
-  const char *text = tvms_token_text(token->kind);
-  if (layout->brackets.len == 1 || top->shut == TVMS_TOK_END) {
-    if (!is_wrong_line(layout, span.begin))
-      tvms_diag_remark(
-          diags_of(layout),
-          tvms_diag_report(diags_of(layout), TVMS_D_unmatched_bracket, span, text),
-          "leave it out, unless a '%c' is missing in front of it",
-          token->kind == TVMS_TOK_SHUT_ROUND    ? '('
-          : token->kind == TVMS_TOK_SHUT_SQUARE ? '['
-                                                : '{');
-    return false;
-  }
-  char open[2] = {bracket_text(layout, top), '\0'};
-  tvms_span open_span = {top->begin, top->begin + 1};
-  bool wrong =
-      rest_closes(layout, 1, token->end) && !rest_closes(layout, 2, token->end);
-  if (top[-1].shut == token->kind && !wrong) {
-    // The bracket inside was forgotten: close it here and give this token again.
-    tvms_diag *diag =
-        tvms_diag_report(diags_of(layout), TVMS_D_unclosed_bracket, open_span, open);
-    tvms_diag_remark(diags_of(layout), diag, "a '%s' is missing",
-                     tvms_token_text((tvms_token_kind)top->shut));
-    layout->lexer.cursor = (const char *)layout->lexer.base + token->begin;
-    token->end = token->begin;
-  } else {
-    bool extra = shuts_soon(layout, top, token->end);
-    if (!is_wrong_line(layout, span.begin)) {
-      tvms_diag *diag = tvms_diag_report(diags_of(layout), TVMS_D_mismatched_bracket,
-                                         span, text, open);
-      tvms_diag_note(diags_of(layout), diag, open_span, "'%s' is opened here", open);
-      tvms_diag_fix(diags_of(layout), diag, span, false, "%s",
-                    extra ? "" : tvms_token_text((tvms_token_kind)top->shut));
-    }
-    if (extra) return false;
-  }
-  token->kind = (tvms_token_kind)top->shut;
-  pop_bracket(layout);
+  if (!layout->strict) return tvms_indentation_fit(layout, token);
+  token->kind = TVMS_TOK_MISFIT;
   return true;
 }
 
@@ -437,12 +342,61 @@ static tvms_token lexed(tvms_indentation *layout, tvms_token_kind kind) {
   return tvms_token_make(span.begin, span.end, kind);
 }
 
+tvms_token tvms_lexer_scan(tvms_lexer *lexer) {
+  tvms_token_kind kind = lex(lexer);
+  tvms_span span = tvms_lexer_span(lexer);
+  return tvms_token_make(span.begin, span.end, kind);
+}
+
+void tvms_indentation_replay(tvms_indentation *layout, uint32_t line,
+                             const tvms_replay *replay) {
+  tvms_indentation_restart(layout, line);
+  layout->dedenting = false;
+  layout->replay = *replay;
+  layout->has_pending = true;
+}
+
+// The name of a WIDE_NAME is the lexer's to say.
+static tvms_token replay(tvms_indentation *layout) {
+  tvms_replay *replay = &layout->replay;
+  tvms_lexer *lexer = &layout->lexer;
+  const char *text = (const char *)lexer->base;
+  while (replay->next < replay->count
+         && replay->tokens[replay->next].kind == TVMS_TOK_NEWLINE && lexer->depth > 0) {
+    replay->next++;
+  }
+  if (replay->next == replay->count) {
+    uint32_t end = replay->resume;
+    if (replay->whole) return tvms_token_make(end, end, TVMS_TOK_END);
+    replay->tokens = NULL;
+    layout->has_pending = false;
+    lexer->cursor = text + end;
+    return tvms_lexer_scan(lexer);
+  }
+  tvms_token token = replay->tokens[replay->next++];
+  lexer->token = text + token.begin;
+  lexer->cursor = token.kind == TVMS_TOK_WIDE_NAME ? lexer->token : text + token.end;
+  if (token.kind == TVMS_TOK_WIDE_NAME) lex(lexer);
+  return token;
+}
+
 static tvms_token read(tvms_indentation *layout) {
   if (layout->has_pending) {
+    if (layout->replay.tokens) return replay(layout);
     layout->has_pending = false;
     return layout->pending;
   }
   return lexed(layout, lex(&layout->lexer));
+}
+
+static void put_back(tvms_indentation *layout, tvms_token token) {
+  if (layout->replay.tokens) {
+    // What replay gave is still there; at its end nothing is taken.
+    layout->replay.next -= layout->replay.next > 0 && token.kind != TVMS_TOK_END;
+    return;
+  }
+  layout->pending = token;
+  layout->has_pending = true;
 }
 
 // Joins two words to one token if `second` follows.
@@ -453,8 +407,7 @@ static void join(tvms_indentation *layout, tvms_token *token, tvms_token_kind se
     token->end = next.end;
     token->kind = both;
   } else {
-    layout->pending = next;
-    layout->has_pending = true;
+    put_back(layout, next);
   }
 }
 

@@ -45,12 +45,24 @@ typedef struct {
   bool skipped;  // parse.c gave the statement up that stands before the current line
 } tvms_indent_level;
 
+// Tokens that are read instead of the text's, as they come from tvms_lexer_scan: a statement that is
+// read again, mended. Line ends inside brackets are among them and count for nothing.
+typedef struct {
+  const tvms_token *TVMS_NULLABLE tokens;  // NULL: none
+  uint32_t count;
+  uint32_t next;
+  uint32_t resume;  // where the text goes on behind them
+  bool whole;       // nothing goes on: END follows
+} tvms_replay;
+
 typedef struct {
   tvms_lexer lexer;
   TVMS_VEC(tvms_indent_level) indents;  // [0]: column 0
   TVMS_VEC(tvms_bracket) brackets;  // [0]: no bracket; popped ones stay behind `len`
-  tvms_token pending;               // valid if has_pending
-  bool has_pending;
+  tvms_token pending;               // valid if has_pending and nothing is replayed
+  bool has_pending;                 // the next token is not the lexer's
+  bool strict;  // brackets that do not match are MISFITs, and nothing is said
+  tvms_replay replay;
   bool at_line_start;
   bool dedenting;          // `column` below the innermost level: more DEDENTs come
   bool after_with;         // the last token was `with`
@@ -79,6 +91,10 @@ static inline uint32_t tvms_indentation_depth(const tvms_indentation *layout) {
 // begins a logical line.
 void tvms_indentation_restart(tvms_indentation *layout, uint32_t line);
 
+// Goes back to `line` as restart does, and reads `replay` from there on.
+void tvms_indentation_replay(tvms_indentation *layout, uint32_t line,
+                             const tvms_replay *replay);
+
 // Tells that the INDENT just given fits nowhere: its DEDENT will not be given.
 void tvms_indentation_silence(tvms_indentation *layout);
 
@@ -96,6 +112,9 @@ bool tvms_indentation_is_level(const tvms_indentation *layout, uint32_t column);
 // `text` has `size` bytes, which count as bytes `offset` and following of the source.
 void tvms_lexer_init(tvms_lexer *lexer, tvms_surface *surface, const char *text,
                      size_t size, uint32_t offset);
+
+// The next token of the lexer alone: NEWLINE for each end of a line, kinds of the rules in lexer.re.
+tvms_token tvms_lexer_scan(tvms_lexer *lexer);
 
 // Text of a row of tokens.def.
 const char *tvms_token_text(tvms_token_kind kind);

@@ -67,6 +67,7 @@ typedef struct {
   surf_parser base;
   seen_name *TVMS_NULLABLE seen;  // NULL: not worth it
   uint32_t seen_log;              // log2 of how many there are
+  yyStackEntry begin;             // the entry on top in front of base.line
   yyParser lemon;
 } parse;
 
@@ -141,6 +142,40 @@ uint32_t tvms_surface_top_end(const surf_parser *p) {
   return (uint32_t)(((const parse *)p)->lemon.yytos->minor.yy0.both >> 32);
 }
 
+void tvms_surface_rewind(surf_parser *p) {
+  tvms_surface_set_height(p, p->line.height);
+  *of(p)->lemon.yytos = of(p)->begin;
+}
+
+void tvms_surface_states(surf_parser *p, uint32_t entries, tvms_states *states) {
+  const yyParser *lemon = &of(p)->lemon;
+  states->len = 0;
+  for (uint32_t i = 0; i < entries; i++) {
+    tvms_vec_push(&p->build.context->memory, states, lemon->yystack[i].stateno);
+  }
+  bool begin = entries == p->line.height;
+  tvms_vec_push(&p->build.context->memory, states,
+                begin ? of(p)->begin.stateno : lemon->yystack[entries].stateno);
+}
+
+bool tvms_surface_try(surf_parser *p, tvms_states *states, tvms_token_kind kind) {
+  uint8_t terminal = terminals[kind].terminal;
+  YYACTIONTYPE state = states->items[states->len - 1];
+  for (;;) {
+    YYACTIONTYPE action = yy_find_shift_action((YYCODETYPE)terminal, state);
+    if (action <= YY_MAX_SHIFTREDUCE) {
+      if (action > YY_MAX_SHIFT) action += YY_MIN_REDUCE - YY_MIN_SHIFTREDUCE;
+      tvms_vec_push(&p->build.context->memory, states, action);
+      return true;
+    }
+    if (action < YY_MIN_REDUCE) return false;
+    unsigned rule = action - YY_MIN_REDUCE;
+    states->len -= (uint32_t)-yyRuleInfoNRhs[rule];
+    state = yy_find_reduce_action(states->items[states->len - 1], yyRuleInfoLhs[rule]);
+    tvms_vec_push(&p->build.context->memory, states, state);
+  }
+}
+
 void tvms_surface_pop_to_statement(surf_parser *p) {
   yyParser *lemon = &of(p)->lemon;
   while (lemon->yytos > lemon->yystack) {
@@ -185,6 +220,8 @@ static void start(parse *p, tvms_surface *surface) {
   p->base.text = surface->source->text;
   p->base.no_colon = UINT32_MAX;
   p->base.refused = UINT32_MAX;
+  p->base.line.begin = UINT32_MAX;
+  p->base.mended = UINT32_MAX;
   tvms_grammarInit(&p->lemon, &p->base.build);
 }
 
@@ -193,20 +230,56 @@ static void finish(parse *p) {
   tvms_grammarFinalize(&p->lemon);
   tvms_vec_fini(memory, &p->base.layout.indents);
   tvms_vec_fini(memory, &p->base.layout.brackets);
+  tvms_vec_fini(memory, &p->base.replay);
 }
 
+// Feeds the token, and what recovery makes of it.
+static inline void step(parse *p, tvms_token *token) {
+  *token = tvms_indentation_next(&p->base.layout);
+  do {
+    feed_token(p, *token);
+  } while (__builtin_expect(p->base.build.failed, 0)
+           && tvms_surface_recover(&p->base, token));
+}
+
+static bool opens(tvms_token_kind kind) {
+  return (kind >= TVMS_TOK_OPEN_ROUND && kind <= TVMS_TOK_OPEN_CURLY)
+         || kind == TVMS_TOK_OPEN_ITEMS;
+}
+
+static inline void note_bracket(parse *p) {
+  p->base.layout.brackets.items[p->base.layout.brackets.len - 1].height =
+      height(&p->lemon);
+}
+
+// Keeps where the logical line begins whose first token has been fed.
+static void note_line(parse *p) {
+  tvms_indentation *layout = &p->base.layout;
+  uint32_t indents = layout->indents.len, entries = height(&p->lemon) - 1;
+  layout->strict = true;
+  p->begin = p->lemon.yystack[entries];
+  p->base.line = (tvms_line_begin){.begin = layout->first.begin,
+                                   .height = entries,
+                                   .indents = indents,
+                                   .level = layout->indents.items[indents - 1],
+                                   .before = layout->before};
+}
+
+// A logical line after the other: its begin, the rest of it.
 static void run(parse *p) {
+  tvms_token token;
   for (;;) {
-    tvms_token token = tvms_indentation_next(&p->base.layout);
     do {
-      feed_token(p, token);
-    } while (__builtin_expect(p->base.build.failed, 0)
-             && tvms_surface_recover(&p->base, &token));
-    if (token.kind <= TVMS_TOK_OPEN_CURLY || token.kind == TVMS_TOK_OPEN_ITEMS) {
-      if (token.kind == TVMS_TOK_END) return;
-      if (token.kind != TVMS_TOK_NEWLINE) {
-        p->base.layout.brackets.items[p->base.layout.brackets.len - 1].height =
-            height(&p->lemon);
+      step(p, &token);
+    } while (!p->base.layout.begun && token.kind != TVMS_TOK_END);
+    if (token.kind == TVMS_TOK_END) return;
+    if (token.begin == p->base.layout.first.begin) note_line(p);
+    if (opens((tvms_token_kind)token.kind)) note_bracket(p);
+    while (p->base.layout.begun) {
+      step(p, &token);
+      if (token.kind <= TVMS_TOK_OPEN_CURLY || token.kind == TVMS_TOK_OPEN_ITEMS) {
+        if (token.kind == TVMS_TOK_END) return;
+        if (token.kind != TVMS_TOK_NEWLINE) note_bracket(p);
       }
     }
   }

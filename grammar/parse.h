@@ -15,6 +15,15 @@ void tvms_surface_parse_file(tvms_surface *surface);
 tvms_ref tvms_surface_parse_nested(tvms_surface *surface, const char *bytes,
                                    size_t size, const char *text, uint32_t offset);
 
+// Where the last logical line begins, for reading it again.
+typedef struct {
+  uint32_t begin;    // of its first token; UINT32_MAX: it is not known
+  uint32_t height;   // of the stack in front of that
+  uint32_t indents;  // levels of indentation, and the innermost of them
+  tvms_indent_level level;
+  tvms_token before;  // first token of the line before it
+} tvms_line_begin;
+
 // What is fed to the generated parser, whose stack parse.c keeps behind it.
 typedef struct {
   surf_build build;
@@ -25,7 +34,15 @@ typedef struct {
   // refused behind that follows from it. UINT32_MAX: none.
   uint32_t refused;
   bool nested;  // an expression in a string
+  tvms_line_begin line;
+  uint32_t mended;  // begin of the last line that was read again; UINT32_MAX: none
+  uint32_t effort;  // tokens that were read for looking how to mend something
+  TVMS_VEC(tvms_token) replay;  // what is read again
 } surf_parser;
+
+// States of the generated parser, as far as a trial comes: which token would be refused, without
+// any nodes.
+typedef TVMS_VEC(uint16_t) tvms_states;
 
 /* The stack, for recovery */
 
@@ -49,6 +66,15 @@ void tvms_surface_set_height(surf_parser *p, uint32_t entries);
 
 // Where the bytes of the highest entry end, which must be a token.
 uint32_t tvms_surface_top_end(const surf_parser *p);
+
+// The stack is as it was in front of `line`.
+void tvms_surface_rewind(surf_parser *p);
+
+// The states of the lowest `height` entries and the one below them.
+void tvms_surface_states(surf_parser *p, uint32_t height, tvms_states *states);
+
+// Moves the states over a token; false if it is refused.
+bool tvms_surface_try(surf_parser *p, tvms_states *states, tvms_token_kind kind);
 
 // Drops what stands above the innermost list of statements.
 void tvms_surface_pop_to_statement(surf_parser *p);

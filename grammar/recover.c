@@ -7,7 +7,9 @@
 
 #include "grammar/build.h"
 #include "grammar/meant.h"
+#include "grammar/misfit.h"
 #include "grammar/refused.h"
+#include "grammar/repair.h"
 #include "grammar/tvmscript.h"
 #include "support/check.h"
 #include "support/diag_ids.h"
@@ -64,6 +66,41 @@ static void say_expected(const surf_parser *p, char *text, size_t size) {
   }
 }
 
+static tvms_token_meaning meaning_of(const surf_parser *p, tvms_token token) {
+  if (p->nested) return (tvms_token_meaning){0};
+  bool inside = tvms_indentation_depth(&p->layout) > 0;
+  bool comma = tvms_surface_takes(p, TERMINAL_COMMA)
+               || tvms_surface_takes(p, TERMINAL_SHUT_SQUARE)
+               || tvms_surface_takes(p, TERMINAL_FOR_IN)
+               || p->layout.first.kind == TVMS_TOK_DEF;
+  return tvms_token_meant(text_of(p), token, p->layout.first, inside, comma);
+}
+
+tvms_diag *tvms_surface_report_refused(surf_parser *p, tvms_token token,
+                                       const char *TVMS_NULLABLE said) {
+  tvms_span span = {token.begin, token.end};
+  char what[64], expected[96] = "";
+  tvms_token_meaning meant = {0};
+  if (!said) meant = meaning_of(p, token);
+  bool moved = meant.note && meant.span.begin != span.begin;
+  if (meant.note) span = meant.span;
+  if (moved) token = tvms_token_make(span.begin, span.end, TVMS_TOK_NAME);
+  tvms_token_say(text_of(p), token, p->nested, what, sizeof what);
+  if (!moved && !said) say_expected(p, expected, sizeof expected);
+  if (token.kind == TVMS_TOK_COLON && meant.note) {
+    // `keepdims: True` was taken for an argument without a name.
+    tvms_diags_forget(diags_of(p), TVMS_D_late_argument,
+                      (tvms_span){p->layout.first.begin, token.begin});
+  }
+  tvms_diag *diag =
+      tvms_diag_report(diags_of(p), TVMS_D_syntax, span, what, said ? said : expected);
+  if (!meant.note) return diag;
+  tvms_diag_remark(diags_of(p), diag, "%s", meant.note);
+  if (meant.fixed)
+    tvms_diag_fix(diags_of(p), diag, meant.fix, false, "%s", meant.fixed);
+  return diag;
+}
+
 // Reports the refused token. Returns true if it is Python that tvms does not take.
 static bool report_refused(surf_parser *p, tvms_token token) {
   tvms_span span = {token.begin, token.end};
@@ -77,38 +114,10 @@ static bool report_refused(surf_parser *p, tvms_token token) {
     }
     return true;
   }
-  if (token.kind == TVMS_TOK_STRAY) return false;  // the lexer has said so
+  // The lexer has said so of these.
+  if (token.kind == TVMS_TOK_STRAY || token.kind == TVMS_TOK_BROKEN) return false;
   if (token.kind == TVMS_TOK_NEWLINE && p->layout.lexer.unfinished) return false;
-  char what[64], expected[96];
-  bool inside = tvms_indentation_depth(&p->layout) > 0;
-  tvms_token_meaning meant = {0};
-  if (!p->nested) {
-    bool comma = tvms_surface_takes(p, TERMINAL_COMMA)
-                 || tvms_surface_takes(p, TERMINAL_SHUT_SQUARE)
-                 || tvms_surface_takes(p, TERMINAL_FOR_IN)
-                 || p->layout.first.kind == TVMS_TOK_DEF;
-    meant = tvms_token_meant(text_of(p), token, p->layout.first, inside, comma);
-  }
-  bool moved = meant.note && meant.span.begin != span.begin;
-  if (meant.note) span = meant.span;
-  if (moved) {
-    tvms_token all = tvms_token_make(span.begin, span.end, TVMS_TOK_NAME);
-    tvms_token_say(text_of(p), all, p->nested, what, sizeof what);
-    expected[0] = '\0';
-  } else {
-    tvms_token_say(text_of(p), token, p->nested, what, sizeof what);
-    say_expected(p, expected, sizeof expected);
-  }
-  if (token.kind == TVMS_TOK_COLON && meant.note) {
-    // `keepdims: True` was taken for an argument without a name.
-    tvms_diags_forget(diags_of(p), TVMS_D_late_argument,
-                      (tvms_span){p->layout.first.begin, token.begin});
-  }
-  tvms_diag *diag = tvms_diag_report(diags_of(p), TVMS_D_syntax, span, what, expected);
-  if (!meant.note) return false;
-  tvms_diag_remark(diags_of(p), diag, "%s", meant.note);
-  if (meant.fixed)
-    tvms_diag_fix(diags_of(p), diag, meant.fix, false, "%s", meant.fixed);
+  tvms_surface_report_refused(p, token, NULL);
   return false;
 }
 
@@ -124,6 +133,8 @@ static void give_up_statement(surf_parser *p, uint32_t begin, uint32_t end,
       surf_node(&p->build, kind, 0, begin, end > begin ? end : begin, 0, 0, 0);
   p->build.grouped = 0;
   p->layout.indents.items[p->layout.indents.len - 1].skipped = true;
+  tvms_vec_push(&p->build.context->memory, &p->build.surface->refused,
+                ((tvms_span){begin, end > begin ? end : begin}));
   tvms_surface_push(p, TERMINAL_ERROR, begin, end, ref);
   TVMS_CHECK(!p->build.failed);
 }
@@ -448,8 +459,11 @@ static void end_again(surf_parser *p, tvms_token *token) {
   token->kind = TVMS_TOK_NEWLINE;
 }
 
-bool tvms_surface_recover(surf_parser *p, tvms_token *token) {
-  p->build.failed = false;
+static bool recover(surf_parser *p, tvms_token *token) {
+  if (token->kind == TVMS_TOK_BROKEN && tvms_surface_takes(p, TERMINAL_BAD)) {
+    token->kind = TVMS_TOK_HOLE;
+    return true;
+  }
   if (token->kind == TVMS_TOK_INDENT) {
     tvms_diag_report(diags_of(p), TVMS_D_unexpected_indent,
                      (tvms_span){token->begin, token->end + 1});
@@ -495,8 +509,13 @@ bool tvms_surface_recover(surf_parser *p, tvms_token *token) {
                        || (last->id == TVMS_D_missing_block && follows));
   // A header goes on to be misread.
   bool header = first.kind == TVMS_TOK_FOR || first.kind == TVMS_TOK_DEF;
+  bool unfinished =
+      last
+      && (last->id == TVMS_D_unfinished_string || last->id == TVMS_D_unfinished_triple)
+      && last->source == diags_of(p)->source && last->span.begin >= first.begin;
   bool quiet =
-      misplaced || follows_skipped(p, *token) || follows_bracket(p, *token)
+      unfinished || misplaced || follows_skipped(p, *token)
+      || follows_bracket(p, *token)
       || (p->refused == first.begin && (token->begin == first.end + 1 || header));
   bool unsupported = quiet || report_refused(p, *token);
   if (token->begin == first.begin || header) p->refused = first.begin;
@@ -525,6 +544,20 @@ bool tvms_surface_recover(surf_parser *p, tvms_token *token) {
     return false;
   }
   return true;
+}
+
+// A statement that was mended and is refused again has its report already.
+bool tvms_surface_recover(surf_parser *p, tvms_token *token) {
+  p->build.failed = false;
+  if (tvms_surface_repair(p, *token)) return false;
+  p->line.begin = UINT32_MAX;
+  p->layout.strict = false;
+  if (token->kind == TVMS_TOK_MISFIT) return tvms_indentation_fit(&p->layout, token);
+  bool again = p->mended == p->layout.first.begin;
+  diags_of(p)->muted += again;
+  bool fed = recover(p, token);
+  diags_of(p)->muted -= again;
+  return fed;
 }
 
 void tvms_surface_refuse(surf_parser *p, tvms_token token) {

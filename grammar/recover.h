@@ -12,4 +12,9 @@ bool tvms_surface_recover(surf_parser *p, tvms_token *token);
 // Reports the refused token of an expression in a string, behind which nothing is read.
 void tvms_surface_refuse(surf_parser *p, tvms_token token);
 
+// Reports a token of the statement at hand as one that cannot stand there, in words of what was meant if
+// that is known. `expected` is what is said behind it; NULL: what the parser would have taken instead.
+tvms_diag *tvms_surface_report_refused(surf_parser *p, tvms_token token,
+                                       const char *TVMS_NULLABLE expected);
+
 #endif

@@ -11,6 +11,7 @@
 void tvms_surface_fini(tvms_surface *surface) {
   tvms_memory_free(&surface->context->memory, surface->nodes);
   tvms_memory_free(&surface->context->memory, surface->comments);
+  tvms_vec_fini(&surface->context->memory, &surface->refused);
   *surface = (tvms_surface){.context = surface->context};
 }
 

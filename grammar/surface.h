@@ -70,6 +70,8 @@ typedef struct {
   tvms_comment *comments;  // in order of place
   uint32_t comment_count;
   uint32_t comment_cap;
+  TVMS_VEC(tvms_span)
+  refused;  // statements with a mistake, as they were read: mended or given up
 } tvms_surface;
 
 // Parses a source. Syntax errors are reported in `context->diags`, all of them in one

@@ -144,7 +144,7 @@ static bool is_mistaken(judging *j, const tvms_diag *first, tvms_span span) {
 static bool follows(judging *j, const tvms_diag *first, tvms_span statement) {
   for (uint32_t i = 0; j->python && i < j->script->len; i++) {
     tvms_span span = j->script->items[i];
-    if (span.end > statement.begin && span.begin < statement.end
+    if (span.end >= statement.begin && span.begin < statement.end
         && is_mistaken(j, first, span))
       return true;
   }
@@ -164,8 +164,9 @@ static bool tells(const judging *j, const tvms_diag *diag,
 static void choose(judging *j, const tvms_diag *first) {
   for (uint32_t i = 0; i < j->faults.len; i++) {
     const tvms_syntax_fault *fault = &j->faults.items[i];
-    if (!is_python(j, fault->diag->span.begin) || follows(j, first, fault->statement))
-      continue;
+    bool python =
+        is_python(j, fault->statement.begin) || is_python(j, fault->diag->span.begin);
+    if (!python || follows(j, first, fault->statement)) continue;
     const tvms_diag *found = first;
     while (found && !tells(j, found, fault)) {
       found = found->next;

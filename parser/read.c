@@ -8,6 +8,7 @@
 #include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
 #include "parser/file_state.h"
+#include "parser/follow_ups.h"
 #include "parser/metadata.h"
 #include "parser/module.h"
 #include "parser/needed_names.h"
@@ -163,6 +164,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
     ref = tvms_reader_at(&reader, ref)->next;
     reader.unit = &unit;
   }
+  tvms_reader_drop_follow_ups(&surface);
   if (options->end) options->end(options->self);
   tvms_reader_fini(&reader);
   tvms_vec_fini(memory, &file.omitted);
