@@ -101,6 +101,14 @@ static void add_binary(header *h, const tvms_node *size) {
       {TVMS_NODE_FLOOR_MOD, "tvms_floor_mod(", ", "},
       {TVMS_NODE_MIN, "tvms_least(", ", "},
       {TVMS_NODE_MAX, "tvms_most(", ", "},
+      {TVMS_NODE_EQ, "(", " == "},
+      {TVMS_NODE_NE, "(", " != "},
+      {TVMS_NODE_LT, "(", " < "},
+      {TVMS_NODE_LE, "(", " <= "},
+      {TVMS_NODE_GT, "(", " > "},
+      {TVMS_NODE_GE, "(", " >= "},
+      {TVMS_NODE_AND, "(", " && "},
+      {TVMS_NODE_OR, "(", " || "},
   };
   for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
     if (forms[i].kind != size->kind) continue;
@@ -112,15 +120,31 @@ static void add_binary(header *h, const tvms_node *size) {
   }
 }
 
+static void add_choice(header *h, const tvms_choice *choice) {
+  tvms_strbuf_putc(h->out, '(');
+  add_size(h, choice->condition);
+  tvms_strbuf_puts(h->out, " ? ");
+  add_size(h, choice->yes);
+  tvms_strbuf_puts(h->out, " : ");
+  add_size(h, choice->no);
+  tvms_strbuf_putc(h->out, ')');
+}
+
 // A size as an expression of C; back ends have refused what is not one (backend/core/entry.c).
 static void add_size(header *h, const tvms_node *size) {
-  if (size->kind == TVMS_NODE_INT_IMM)
+  tvms_choice choice = tvms_choice_of(size);
+  if (choice.condition)
+    add_choice(h, &choice);
+  else if (size->kind == TVMS_NODE_INT_IMM)
     tvms_strbuf_printf(h->out, "%lld", (long long)tvms_as_int_imm(size)->value);
   else if (size->kind == TVMS_NODE_VAR)
     tvms_strbuf_puts(h->out, h->names[size->id] ? h->names[size->id] : "0");
   else if (size->kind == TVMS_NODE_CAST)
     add_size(h, tvms_as_cast(size)->value);
-  else
+  else if (size->kind == TVMS_NODE_NOT) {
+    tvms_strbuf_putc(h->out, '!');
+    add_size(h, tvms_as_not(size)->a);
+  } else
     add_binary(h, size);
 }
 

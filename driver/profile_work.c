@@ -33,6 +33,12 @@ static bool binary_value(const work *w, const tvms_node *expr, int64_t *value) {
     if (a < 0 || b <= 0) return false;
     *value = a % b;
     return true;
+  case TVMS_NODE_EQ: *value = a == b; return true;
+  case TVMS_NODE_NE: *value = a != b; return true;
+  case TVMS_NODE_LT: *value = a < b; return true;
+  case TVMS_NODE_LE: *value = a <= b; return true;
+  case TVMS_NODE_GT: *value = a > b; return true;
+  case TVMS_NODE_GE: *value = a >= b; return true;
   default: return false;
   }
 }
@@ -48,6 +54,11 @@ static bool value_of(const work *w, const tvms_node *expr, int64_t *value) {
   }
   if (expr->kind == TVMS_NODE_CAST)
     return value_of(w, tvms_as_cast(expr)->value, value);
+  tvms_choice choice = tvms_choice_of(expr);
+  int64_t truth;
+  if (choice.condition)
+    return value_of(w, choice.condition, &truth)
+           && value_of(w, truth ? choice.yes : choice.no, value);
   return tvms_node_is_binary(expr) && binary_value(w, expr, value);
 }
 

@@ -171,6 +171,17 @@ tvms_tir_opcode tvms_call_opcode(const tvms_node *node) {
   return tir ? (tvms_tir_opcode)tvms_as_operator(callee)->opcode : TVMS_TIR_NONE;
 }
 
+tvms_choice tvms_choice_of(const tvms_node *node) {
+  if (node->kind == TVMS_NODE_SELECT) {
+    const tvms_select *select = tvms_as_select(node);
+    return (tvms_choice){select->condition, select->true_value, select->false_value};
+  }
+  if (tvms_call_opcode(node) != TVMS_TIR_if_then_else) return (tvms_choice){0};
+  tvms_list args = tvms_as_call(node)->args;
+  if (args.len != 3) return (tvms_choice){0};
+  return (tvms_choice){args.items[0], args.items[1], args.items[2]};
+}
+
 const tvms_iter_var *tvms_attr_stmt_threads(const tvms_node *node) {
   if (node->kind != TVMS_NODE_ATTR_STMT) return NULL;
   const tvms_attr_stmt *attr = tvms_as_attr_stmt(node);

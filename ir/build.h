@@ -81,6 +81,15 @@ tvms_node *tvms_call_new_of(tvms_unit *unit, tvms_dtype dtype, tvms_tir_opcode o
 // The operator of TIR that `node` calls, or TVMS_TIR_NONE if it is not such a call.
 tvms_tir_opcode tvms_call_opcode(const tvms_node *node);
 
+// Condition, value if it holds and value if it does not.
+typedef struct {
+  tvms_node *TVMS_NULLABLE condition;  // NULL: the node is not a choice
+  tvms_node *yes, *no;
+} tvms_choice;
+
+// The parts of a SELECT or a call of T.if_then_else.
+tvms_choice tvms_choice_of(const tvms_node *node);
+
 // The axis of threads (thread_extent, virtual_thread) that an ATTR_STMT binds for the rest of
 // its SEQ; NULL for any other node.
 const tvms_iter_var *TVMS_NULLABLE tvms_attr_stmt_threads(const tvms_node *node);

@@ -137,12 +137,12 @@ static uint32_t truth_of(tvms_entry_maker *m, const tvms_node *condition) {
   }
 }
 
-static uint32_t choice(tvms_entry_maker *m, const tvms_node *condition,
-                       const tvms_node *yes, const tvms_node *no) {
+static uint32_t chosen(tvms_entry_maker *m, const tvms_choice *choice) {
   bool outer = m->chooses;
-  uint32_t truth = truth_of(m, condition);
+  uint32_t truth = truth_of(m, choice->condition);
   m->chooses = true;
-  uint32_t first = tvms_entry_size_of(m, yes), second = tvms_entry_size_of(m, no);
+  uint32_t first = tvms_entry_size_of(m, choice->yes);
+  uint32_t second = tvms_entry_size_of(m, choice->no);
   m->chooses = outer;
   return tvms_entry_choose(m, truth, first, second);
 }
@@ -193,14 +193,8 @@ uint32_t tvms_entry_size_of(tvms_entry_maker *m, const tvms_node *size) {
     uint32_t value = tvms_entry_size_of(m, tvms_as_cast(size)->value);
     return tvms_entry_narrow(m, value, size->dtype);
   }
-  if (size->kind == TVMS_NODE_SELECT) {
-    const tvms_select *select = tvms_as_select(size);
-    return choice(m, select->condition, select->true_value, select->false_value);
-  }
-  if (tvms_call_opcode(size) == TVMS_TIR_if_then_else) {
-    tvms_list args = tvms_as_call(size)->args;
-    return choice(m, args.items[0], args.items[1], args.items[2]);
-  }
+  tvms_choice choice = tvms_choice_of(size);
+  if (choice.condition) return chosen(m, &choice);
   return compound_size(m, size);
 }
 

@@ -6,6 +6,7 @@
 // is expected: "A.shape[0] + 1".
 #include "backend/core/words.h"
 
+#include "ir/build.h"
 #include "support/strbuf.h"
 
 #include <stdarg.h>
@@ -44,6 +45,14 @@ static void add_size(tvms_words *n, tvms_strbuf *out, const tvms_node *size,
       {TVMS_NODE_FLOOR_MOD, "floormod(", ", ", ")"},
       {TVMS_NODE_MIN, "min(", ", ", ")"},
       {TVMS_NODE_MAX, "max(", ", ", ")"},
+      {TVMS_NODE_EQ, "", " == ", ""},
+      {TVMS_NODE_NE, "", " != ", ""},
+      {TVMS_NODE_LT, "", " < ", ""},
+      {TVMS_NODE_LE, "", " <= ", ""},
+      {TVMS_NODE_GT, "", " > ", ""},
+      {TVMS_NODE_GE, "", " >= ", ""},
+      {TVMS_NODE_AND, "", " and ", ""},
+      {TVMS_NODE_OR, "", " or ", ""},
   };
   if (size->kind == TVMS_NODE_INT_IMM) {
     tvms_strbuf_int(out, tvms_as_int_imm(size)->value);
@@ -54,6 +63,20 @@ static void add_size(tvms_words *n, tvms_strbuf *out, const tvms_node *size,
     tvms_strbuf_puts(out, known ? known->path : tvms_words_of_var(n, size));
   }
   if (size->kind == TVMS_NODE_CAST) add_size(n, out, tvms_as_cast(size)->value, paths);
+  if (size->kind == TVMS_NODE_NOT) {
+    tvms_strbuf_puts(out, "not ");
+    add_size(n, out, tvms_as_not(size)->a, paths);
+  }
+  tvms_choice choice = tvms_choice_of(size);
+  if (choice.condition) {
+    tvms_strbuf_puts(out, "if_then_else(");
+    add_size(n, out, choice.condition, paths);
+    tvms_strbuf_puts(out, ", ");
+    add_size(n, out, choice.yes, paths);
+    tvms_strbuf_puts(out, ", ");
+    add_size(n, out, choice.no, paths);
+    tvms_strbuf_putc(out, ')');
+  }
   for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
     if (forms[i].kind != size->kind) continue;
     tvms_strbuf_puts(out, forms[i].before);

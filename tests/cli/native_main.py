@@ -344,6 +344,12 @@ class NativeMain(unittest.TestCase):
     def none() -> R.Tensor((2,), "float32"):
         return R.const([1.0, 2.0], "float32")
 
+    @R.function
+    def first(x: R.Tensor(("n",), "float32"), s: R.Shape(["k"])) -> R.Tensor(ndim=1, dtype="float32"):
+        n, k = T.int64(), T.int64()
+        y = R.strided_slice(x, (-1,), (0,), (k,), (1,), assume_inbound=False)
+        return y
+
     @R.function(private=True)
     def hidden(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
         return x
@@ -369,6 +375,14 @@ int main(void) {
   a_model_none_results two = {c};
   status = a_model_none(&nothing, &two, 0);
   printf("%d: %g %g\\n", status, c[0], c[1]);
+  float three[3] = {5, 6, 7};
+  a_model_first_inputs some = {.x = three, .n = 3};
+  a_model_first_results part = {y};
+  for (some.k = -4; some.k < 5; some.k += 3) {
+    y[1] = 0;
+    status = a_model_first(&some, &part, 0);
+    printf("%d: %d %g\\n", status, (int)a_model_first_result_size(&some), y[1]);
+  }
   in.s_2 = 4;
   printf("%d\\n", a_model_main(&in, &out, memory));
   return 0;
@@ -387,9 +401,9 @@ int main(void) {
                     subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", self.file("a-model.h")], check=True)
                 subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", self.file("serve.c"), output, "-o", self.file("serve"), "-lm"], check=True)
                 said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-                self.assertEqual(said[:3], ["0: 1 1 7 3 2 4", "3 2", "0: 1 2"])
+                self.assertEqual(said[:6], ["0: 1 1 7 3 2 4", "3 2", "0: 1 2", "0: 0 0", "0: 2 6", "0: 2 6"])
                 self.assertEqual(said[-1], "-1")
-                self.assertIn("ValueError", said[3])
+                self.assertIn("ValueError", said[6])
 
     SIZED = HEAD + """
     @R.function
