@@ -4,6 +4,7 @@
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/rewrite.h"
+#include "passes/tir/cpu/contraction_lines.h"
 #include "passes/tir/cpu/contraction_spare.h"
 #include "passes/tir/cpu/contraction_tile.h"
 #include "passes/tir/cpu/nodes.h"
@@ -41,11 +42,6 @@ static tvms_node *number(writer *w, const tvms_node *like, int64_t value) {
 
 static tvms_node *variable(writer *w, const char *name, const tvms_node *like) {
   return tvms_cpu_variable(w->unit, name, like);
-}
-
-static tvms_node *serial(writer *w, tvms_node *var, tvms_node *extent,
-                         tvms_node *body) {
-  return tvms_cpu_loop(w->unit, var, extent, TVMS_FOR_SERIAL, body);
 }
 
 // Opens a loop around tiles; what is written until it is closed is its body. It runs on threads if
@@ -227,72 +223,8 @@ static strips strips_of_columns(writer *w) {
 
 // ---- Panels ----
 
-// panel[k, column] = moving operand, where columns are not neighbours there: row by row of the
-// last axis, so that most of them are.
-typedef struct {
-  tvms_node *line;  // number of the line in the strip
-  int64_t at;       // column of the line
-  int64_t lanes;
-} run;
-
-static tvms_node *copy_run(writer *w, const run *r, int64_t length) {
-  const tvms_node *like = tvms_contraction_column_var(w);
-  tvms_node *lane = r->lanes > 1 ? variable(w, "lane", like) : NULL;
-  tvms_node *at = number(w, like, r->at);
-  if (lane) at = build(w, TVMS_NODE_ADD, at, lane);
-  tvms_node *place = build(w, TVMS_NODE_MUL, r->line, number(w, like, length));
-  place = build(w, TVMS_NODE_ADD, place, at);
-  tvms_node_map_put(&w->now, w->place, place);
-  // The line is given as it is: a vector must not seem to cross its end.
-  tvms_node *begun =
-      build(w, TVMS_NODE_FLOOR_DIV, w->strip_begin, number(w, like, length));
-  begun = tvms_arith_simplify(w->unit, begun);
-  tvms_node *flat = build(w, TVMS_NODE_ADD, begun, r->line);
-  uint32_t count = w->c->column_count;
-  const tvms_contraction *c = w->c;
-  for (uint32_t n = count - 1; n-- > 0;) {
-    const tvms_stage_axis *axis = &c->stage.axes[c->columns[n]];
-    tvms_node *digit = n > 0 ? build(w, TVMS_NODE_FLOOR_MOD, flat, axis->extent) : flat;
-    if (n > 0) flat = build(w, TVMS_NODE_FLOOR_DIV, flat, axis->extent);
-    tvms_node_map_put(&w->now, axis->var, digit);
-  }
-  tvms_node_map_put(&w->now, c->stage.axes[c->columns[count - 1]].var, at);
-  const tvms_buffer_load *panel = tvms_as_buffer_load(w->panel);
-  tvms_node *stored = tvms_cpu_store(w->unit, panel->buffer,
-                                     tvms_contraction_all_as_now(w, panel->indices),
-                                     tvms_contraction_as_now(w, c->moving));
-  if (!lane) return stored;
-  return tvms_cpu_loop(w->unit, lane, number(w, like, r->lanes), TVMS_FOR_VECTORIZED,
-                       stored);
-}
-
-static tvms_node *fill_lines(writer *w) {
-  const tvms_node *like = tvms_contraction_column_var(w);
-  int64_t length =
-      tvms_cpu_number(w->c->stage.axes[w->c->columns[w->c->column_count - 1]].extent);
-  tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
-  tvms_contraction_open_sums(w, vars);
-  int64_t lines = w->strip->columns / length;
-  run r = {.line = lines > 1 ? variable(w, "y", like) : number(w, like, 0),
-           .lanes = w->tile->lanes};
-  while (r.lanes > length)
-    r.lanes /= 2;
-  tvms_node_vec stmts = {0};
-  for (; r.at + r.lanes <= length; r.at += r.lanes)
-    tvms_stmt_push(w->unit, &stmts, copy_run(w, &r, length));
-  // What is less than a vector is one that is half as long, or so, and may begin further left.
-  int64_t rest = length - r.at;
-  while (rest && r.lanes / 2 >= rest)
-    r.lanes /= 2;
-  r.at = length - r.lanes;
-  if (rest) tvms_stmt_push(w->unit, &stmts, copy_run(w, &r, length));
-  tvms_node *body = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
-  if (lines > 1) body = serial(w, r.line, number(w, like, lines), body);
-  return tvms_contraction_close_sums(w, body, vars);
-}
-
 static tvms_node *fill_panel(writer *w) {
-  if (w->tile->lines) return fill_lines(w);
+  if (w->tile->lines) return tvms_contraction_fill_lines(w);
   tvms_node_vec stmts = {0};
   for (uint32_t i = 0; i < w->strip->part_count; i++) {
     w->columns = &w->strip->parts[i];
@@ -356,14 +288,20 @@ static void make_panel(writer *w) {
   for (uint32_t i = 0; i < stage->count && !w->tile->flat_sum; i++) {
     const tvms_stage_axis *axis = &stage->axes[i];
     if (w->c->roles[i] != TVMS_AXIS_SUM || tvms_stage_axis_is_single(axis)) continue;
+    if (w->tile->shares_lines && i == w->tile->shared.axis) continue;
     shape[dims] = axis->extent;
     indices[dims++] = axis->var;
   }
   w->place = variable(w, "place", like);
   int64_t lanes = w->tile->lanes;
   int64_t columns = w->strip->columns;
-  shape[dims] = number(w, like, (columns + lanes - 1) / lanes * lanes);
-  indices[dims++] = w->place;
+  if (w->tile->shares_lines) {
+    shape[dims] = number(w, like, tvms_contraction_shared_columns(w));
+    indices[dims++] = tvms_contraction_shared_place(w);
+  } else {
+    shape[dims] = number(w, like, (columns + lanes - 1) / lanes * lanes);
+    indices[dims++] = w->place;
+  }
   tvms_dtype element = w->c->moving->dtype;
   tvms_node *panel = tvms_cpu_buffer(w->unit, "panel", element, "global", shape, dims);
   w->panel = tvms_buffer_load_new(w->unit, panel, indices, dims, NULL, TVMS_NO_SPAN);

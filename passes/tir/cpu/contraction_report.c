@@ -61,6 +61,15 @@ static double columns_time(const tvms_tile *tile, int64_t columns, int64_t rows)
   return time;
 }
 
+// Copies into a panel over elements that the sums read: less than 1 where lines are shared.
+static double copies_of(const tvms_contraction *c, const tvms_tile *tile) {
+  if (!tile->shares_lines) return 1;
+  int64_t length = tvms_cpu_number(c->stage.axes[c->columns[1]].extent);
+  int64_t lines = tile->strip / length;
+  return (double)tvms_cpu_shared_lines_count(&tile->shared, lines)
+         / (double)(lines * tile->shared.steps);
+}
+
 // Multiply-adds over all that a core could do in the time: what it also does is filling panels,
 // and beginning and storing sums.
 static int share_of_peak(const tvms_contraction *c, const tvms_tile *tile,
@@ -77,7 +86,7 @@ static int share_of_peak(const tvms_contraction *c, const tvms_tile *tile,
   double blocks = tile->sum_block ? steps / (double)tile->sum_block : 1;
   double time = columns_time(tile, columns, rows) * steps;
   if (tile->spares) time += (double)rows * steps / (double)tile->lanes;
-  if (tile->packs) time += PER_COPY * vectors * steps;
+  if (tile->packs) time += PER_COPY * vectors * steps * copies_of(c, tile);
   time += (PER_END * blocks + epilogues) * vectors * (double)rows;
   if (time <= 0) return 100;
   return (int)(100 * (double)rows * vectors * steps / time);
@@ -99,6 +108,9 @@ void tvms_contraction_report_tile(const tvms_contraction *c, const tvms_tile *ti
                        (long long)tile->strip);
   else
     tvms_strbuf_puts(out, "the moving operand read as it is");
+  if (tile->shares_lines)
+    tvms_strbuf_printf(out, ", each line once for %lld steps of the window",
+                       (long long)tile->shared.steps);
   if (tile->sum_block)
     tvms_strbuf_printf(out, ", %lld steps of the sum%s at a time",
                        (long long)tile->sum_block,

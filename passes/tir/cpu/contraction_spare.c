@@ -52,15 +52,16 @@ tvms_node *TVMS_NULLABLE tvms_contraction_make_spare(writer *w) {
 tvms_node *tvms_contraction_fill_spare(writer *w) {
   const tvms_node *like = tvms_contraction_column_var(w);
   const tvms_buffer_load *spare = tvms_as_buffer_load(w->spare);
-  tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
-  tvms_contraction_open_sums(w, vars);
+  tvms_node *step = tvms_cpu_variable(w->unit, "k", w->step);
+  tvms_contraction_set_step(w, step);
   int64_t last = w->strip->columns - 1;
   tvms_contraction_set_column(
       w, build(w, TVMS_NODE_ADD, w->strip_begin, number(w, like, last)));
   tvms_node *value = tvms_contraction_as_now(w, w->c->moving);
   tvms_node *stored = tvms_cpu_store(
       w->unit, spare->buffer, tvms_contraction_all_as_now(w, spare->indices), value);
-  return tvms_contraction_close_sums(w, stored, vars);
+  return tvms_cpu_loop(w->unit, step, tvms_contraction_flat_steps(w), TVMS_FOR_SERIAL,
+                       stored);
 }
 
 // ---- Lanes ----

@@ -207,17 +207,26 @@ int64_t tvms_tile_vectors(const tvms_tile *tile, int64_t columns) {
   return spare ? vectors - 1 : vectors;
 }
 
+static int64_t panel_of_lines(const tvms_tile *tile, const tvms_contraction *c,
+                              int64_t lines, int64_t length) {
+  int64_t bytes = c->term->dtype.bits / 8 * tvms_contraction_steps(c) * length;
+  if (!tile->shares_lines) return bytes * lines;
+  return bytes / tile->shared.steps * tvms_cpu_shared_lines_count(&tile->shared, lines);
+}
+
 // Columns of a strip that consists of lines: those that waste the fewest vectors, and of these the
 // most whose panel stays near.
 static int64_t strip_of_lines(const machine *m, const tvms_tile *tile,
                               const tvms_contraction *c, int64_t length) {
   int64_t lines = tvms_contraction_column_steps(c) / length;
-  int64_t bytes = c->term->dtype.bits / 8 * tvms_contraction_steps(c);
   int64_t best = 1, least = 0;
-  for (int64_t r = 1; r <= lines && r * length <= TVMS_LONGEST_LINE; r++) {
+  // Longer strips share more.
+  int64_t most = tile->shares_lines ? 2 * TVMS_LONGEST_LINE : TVMS_LONGEST_LINE;
+  for (int64_t r = 1; r <= lines && r * length <= most; r++) {
     int64_t cost = lines / r * tvms_tile_vectors(tile, r * length)
                    + tvms_tile_vectors(tile, lines % r * length);
-    bool near = bytes * r * length <= m->cache / 2 || best * length < 2 * tile->lanes;
+    bool near = panel_of_lines(tile, c, r, length) <= m->cache / 2
+                || best * length < 2 * tile->lanes;
     if (least && (cost > least || (cost == least && !near))) continue;
     best = r;
     least = cost;
@@ -229,13 +238,27 @@ static int64_t columns_in_line(const tvms_contraction *c) {
   return tvms_cpu_number(c->stage.axes[c->columns[c->column_count - 1]].extent);
 }
 
-static void choose_strip(const machine *m, tvms_tile *tile, const tvms_contraction *c,
-                         int64_t rows) {
+// Do steps of a window share lines in the panel? It has all steps of the sum, must be near, and save a
+// third of the copies.
+static bool share_lines(tvms_unit *unit, const machine *m, tvms_tile *tile,
+                        const tvms_contraction *c, int64_t length) {
+  if (!tvms_cpu_shared_lines_find(unit, c, &tile->shared)) return false;
+  tile->shares_lines = true;
+  int64_t strip = strip_of_lines(m, tile, c, length), lines = strip / length;
+  int64_t copies = tvms_cpu_shared_lines_count(&tile->shared, lines);
+  tile->shares_lines = 3 * copies <= 2 * lines * tile->shared.steps
+                       && panel_of_lines(tile, c, lines, length) <= m->cache / 2;
+  return tile->shares_lines;
+}
+
+static void choose_strip(tvms_unit *unit, const machine *m, tvms_tile *tile,
+                         const tvms_contraction *c, int64_t rows) {
   tile->lines = tile->packs && c->column_count > 1 && !c->contiguous;
   tile->flat_sum = c->one_sum || (tile->packs && c->sums_in_order);
   tile->strip = tile->lanes * tile->vectors;
   if (tile->lines) {
     int64_t length = columns_in_line(c);
+    if (share_lines(unit, m, tile, c, length)) tile->flat_sum = false;
     tile->strip = strip_of_lines(m, tile, c, length);
     tile->vectors = m->registers >= 32 ? 4 : 2;
   }
@@ -331,7 +354,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   enum { WIDE = 4 };
   bool narrow = tile.packs && crowded && m.registers >= 32 && wanted >= WIDE * 4;
   if (narrow && tile.vectors < WIDE) tile.vectors = WIDE;
-  choose_strip(&m, &tile, c, rows);
+  choose_strip(unit, &m, &tile, c, rows);
   tile.sum_block = sum_block_for(&m, c, &tile, rows);
   if (m.registers >= MANY_REGISTERS) plan_stream(unit, c, &tile, reorders);
   overlap_rows(&m, &tile, c, rows);
@@ -350,6 +373,7 @@ bool tvms_tile_repeats(const tvms_contraction *c, const tvms_tile *tile) {
 void tvms_tile_lay_out(tvms_tile *tile) {
   tile->packs = false;
   tile->lines = false;
+  tile->shares_lines = false;
   tile->spares = false;
   tile->beforehand = true;
   tile->sum_block = 0;

@@ -10,6 +10,7 @@
 #include "ir/target.h"
 #include "passes/tir/cpu/contraction.h"
 #include "passes/tir/cpu/places.h"
+#include "passes/tir/cpu/shared_lines.h"
 
 enum { TVMS_MOST_TILE_VECTORS = 8 };
 
@@ -34,6 +35,8 @@ typedef struct {
   bool spares;       // one column that vectors leave over is summed in lanes
   bool beforehand;   // the moving operand is laid out in strips already
   bool lines;        // a strip is some steps of the outermost axis of the columns
+  bool shares_lines;  // of its panel, by the steps of a window
+  tvms_shared_lines shared;
   // Steps of the sum that go through all rows and columns together (of a strip, if `lines`); 0: all.
   int64_t sum_block;
   bool
