@@ -10,6 +10,7 @@
 #include "backend/backend.h"
 #include "backend/core/join.h"
 #include "backend/core/params.h"
+#include "backend/x86/code.h"
 #include "ir/build.h"
 #include "support/vec.h"
 
@@ -105,6 +106,7 @@ typedef struct {
   LLVMModuleRef module;  // that code goes to: one of these (backend/llvm/modules.h)
   LLVMModuleRef kernels;
   LLVMModuleRef TVMS_NULLABLE around;
+  tvms_x86_code *TVMS_NULLABLE direct;  // entries that need no LLVM; with `around` only
   bool
       joins;  // objects are joined, and with data that they have beside what LLVM makes
   TVMS_VEC(tvms_object_data) data;

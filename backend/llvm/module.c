@@ -18,6 +18,8 @@
 #include "backend/llvm/plain.h"
 #include "backend/llvm/steps.h"
 #include "backend/llvm/symbols.h"
+#include "backend/x86/entry.h"
+#include "backend/x86/raise.h"
 #include "interp/result.h"
 #include "ir/contract.h"
 
@@ -133,6 +135,28 @@ static void add_content(emitter *e) {
   LLVMSetAlignment(content, TVMS_TENSOR_ALIGNMENT);
 }
 
+// Makes an entry without LLVM. False if that cannot be.
+static bool made_directly(emitter *e, const tvms_member *member, bool hidden) {
+  if (!e->direct || !tvms_dtype_is_void(e->result_dtype)) return false;
+  const tvms_entry *entry = tvms_entry_new(e->context, member, !e->options->traced);
+  if (!tvms_x86_serves(entry)) return false;
+  tvms_x86_entry_names names = {.name = tvms_emit_entry_name(e, member),
+                                .hidden = hidden,
+                                .body = tvms_emit_body_name(e, member),
+                                .raise = TVMS_EMIT_RAISE_NAME,
+                                .traced = e->options->traced};
+  tvms_x86_add_entry(e->direct, entry, &names);
+  return true;
+}
+
+static void add_raise(emitter *e) {
+  if (!e->direct || e->options->traced) return;
+  bool wanted = e->direct->symbols.len
+                || LLVMGetNamedFunction(e->kernels, TVMS_EMIT_RAISE_NAME)
+                || LLVMGetNamedFunction(e->module, TVMS_EMIT_RAISE_NAME);
+  if (wanted) tvms_x86_add_raise(e->direct, TVMS_EMIT_RAISE_NAME);
+}
+
 void tvms_emit_entries(emitter *e) {
   const tvms_module *program = e->program;
   LLVMModuleRef kernels = tvms_emit_go_around(e);
@@ -146,6 +170,10 @@ void tvms_emit_entries(emitter *e) {
     if (!exported && !called) continue;
     tvms_mark mark = tvms_arena_mark(&e->context->scratch);
     open_function(e, member);
+    if (made_directly(e, member, called)) {
+      tvms_arena_reset(&e->context->scratch, mark);
+      continue;
+    }
     tvms_emit_entry(e, member);
     if (called) tvms_emit_hide(e, e->function);
     bool served = tvms_call_contract(tvms_as_prim_func(member->function)).result_text;
@@ -156,6 +184,7 @@ void tvms_emit_entries(emitter *e) {
   tvms_emit_walker(e);
   tvms_emit_kept_end(e);
   add_content(e);
+  add_raise(e);
   tvms_emit_go_back(e, kernels);
   set_visible(e, false);
   tvms_vec_fini(&e->context->memory, &e->memory);

@@ -10,6 +10,7 @@
 #include "backend/llvm/module.h"
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/target.h"
+#include "backend/x86/object.h"
 #include "runtime/box.h"
 #include "runtime/parallel.h"
 #include "support/diag_ids.h"
@@ -24,7 +25,9 @@ typedef struct {
   LLVMTargetMachineRef machine;
   LLVMTargetMachineRef TVMS_NULLABLE quick;  // of what is around the kernels
   LLVMMemoryBufferRef object;
-  LLVMMemoryBufferRef TVMS_NULLABLE around;  // the other object
+  LLVMMemoryBufferRef TVMS_NULLABLE around;   // the other object
+  LLVMMemoryBufferRef TVMS_NULLABLE entries;  // that of `direct`
+  tvms_x86_code direct;
   char *TVMS_NULLABLE complaint;  // of LLVM: the first error that it has found
   tvms_native_form form;
   tvms_strbuf *out;
@@ -41,6 +44,7 @@ static void close_job(void *what) {
   LLVMDisposeMessage(j->complaint);
   if (j->object) LLVMDisposeMemoryBuffer(j->object);
   if (j->around) LLVMDisposeMemoryBuffer(j->around);
+  if (j->entries) LLVMDisposeMemoryBuffer(j->entries);
   if (j->machine) LLVMDisposeTargetMachine(j->machine);
   if (j->quick) LLVMDisposeTargetMachine(j->quick);
   tvms_emit_debug_dispose(&j->e);
@@ -112,7 +116,11 @@ static void open_modules(job *j) {
   // Lines would have to be described in both.
   bool whole = e->options->lines_of || j->form != TVMS_NATIVE_OBJECT;
   if (!whole) j->quick = tvms_llvm_open_quick_machine(triple);
-  if (j->quick) e->around = new_module(e, triple, layout);
+  if (j->quick) {
+    e->around = new_module(e, triple, layout);
+    e->direct = &j->direct;
+    tvms_x86_init(e->direct, &e->context->memory);
+  }
   e->joins = e->around && !j->jit;
   LLVMDisposeTargetData(layout);
   LLVMDisposeMessage(triple);
@@ -175,10 +183,31 @@ static LLVMMemoryBufferRef emit_file(job *j, LLVMTargetMachineRef machine,
   return file;
 }
 
-// Makes the objects of both modules.
+static bool has_content(LLVMModuleRef module) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+    if (!LLVMIsDeclaration(f)) return true;
+  for (LLVMValueRef v = LLVMGetFirstGlobal(module); v; v = LLVMGetNextGlobal(v))
+    if (LLVMGetInitializer(v)) return true;
+  return false;
+}
+
+static void emit_direct(job *j) {
+  tvms_strbuf object;
+  tvms_strbuf_init(&object, &j->e.context->memory);
+  tvms_x86_object(j->e.direct, &object);
+  j->entries =
+      LLVMCreateMemoryBufferWithMemoryRangeCopy(object.text, object.len, "entries");
+  tvms_strbuf_fini(&object);
+  tvms_x86_fini(j->e.direct);
+}
+
+// Makes the objects of both modules, and of entries that need no LLVM.
 static void emit_objects(job *j) {
-  j->object = emit_file(j, j->machine, j->e.kernels, LLVMObjectFile);
-  if (j->e.around) j->around = emit_file(j, j->quick, j->e.around, LLVMObjectFile);
+  emitter *e = &j->e;
+  j->object = emit_file(j, j->machine, e->kernels, LLVMObjectFile);
+  if (e->around && has_content(e->around))
+    j->around = emit_file(j, j->quick, e->around, LLVMObjectFile);
+  if (e->direct) emit_direct(j);
 }
 
 static tvms_object_file file_of(LLVMMemoryBufferRef object) {
@@ -189,13 +218,15 @@ static tvms_object_file file_of(LLVMMemoryBufferRef object) {
 static void add_object(job *j, tvms_strbuf *out) {
   emitter *e = &j->e;
   emit_objects(j);
-  if (!j->around) {
+  if (!j->entries) {
     tvms_object_file whole = file_of(j->object);
     tvms_strbuf_add(out, whole.bytes, whole.size);
     return;
   }
-  tvms_object_file files[] = {file_of(j->object), file_of(j->around)};
-  bool joined = tvms_join_objects(&e->context->scratch, files, 2, e->data.items,
+  tvms_object_file files[3] = {file_of(j->object), file_of(j->entries)};
+  uint32_t count = 2;
+  if (j->around) files[count++] = file_of(j->around);
+  bool joined = tvms_join_objects(&e->context->scratch, files, count, e->data.items,
                                   e->data.len, out);
   if (!joined) fail(j, NULL, NULL);
   tvms_vec_fini(&e->context->memory, &e->data);
@@ -312,6 +343,7 @@ static void run_compile(void *argument) {
   define_runtime(j, library);
   add_to_library(j, library, &j->object);
   if (j->around) add_to_library(j, library, &j->around);
+  if (j->entries) add_to_library(j, library, &j->entries);
   tvms_memory_release(memory, &resource);
   close_job(j);
 }
