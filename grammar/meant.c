@@ -4,6 +4,8 @@
 // Each is told by the bytes around the token; the parser only says where it stands.
 #include "grammar/meant.h"
 
+#include "grammar/meant_line.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -333,7 +335,8 @@ static bool is_in_braces(const char *text, uint32_t at) {
 tvms_token_meaning tvms_token_meant(const char *text, tvms_token token,
                                     tvms_token first, bool inside, bool comma) {
   tvms_span span = {token.begin, token.end};
-  tvms_token_meaning found = signs(text, token, first);
+  tvms_token_meaning found = tvms_token_meant_by_line(text, token, first, inside);
+  if (!found.note) found = signs(text, token, first);
   if (!found.note && first.kind == TVMS_TOK_FOR) found = loops(text, token, first);
   if (!found.note && !inside) found = statements(text, token, first);
   if (!found.note) found = words(text, token);

@@ -46,7 +46,8 @@ static void report_no_member(tvms_reader *reader, tvms_sym name, tvms_span span)
   span.begin = span.end - len;
   tvms_span header;
   bool bare = has_header(reader, text, &header);
-  if (bare && is_refused(diags, header)) return;
+  // Without the namespace that a refused import was to bind nothing is a decorator.
+  if (bare && (reader->open || is_refused(diags, header))) return;
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_no_member, span, text);
   if (bare) {
     tvms_diag_note(diags, diag, header,

@@ -315,7 +315,9 @@ static void read_if(tvms_reader *reader, tvms_ref stmt) {
     bind_unknown(reader, node.c);
     return;
   }
-  if (!node.c) {
+  const tvms_surf *first = tvms_reader_at(reader, node.b);
+  bool bodiless = first->kind == TVMS_SURF_ERROR && first->begin == first->end;
+  if (!node.c && !bodiless) {
     tvms_diag_report(&reader->context->diags, TVMS_D_if_without_else,
                      tvms_reader_keyword(reader, stmt));
     reader->failed = true;
