@@ -3,6 +3,7 @@
 
 #include "ir/meant.h"
 #include "ir/object.h"
+#include "parser/eval/meant_value.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/python.h"
 #include "parser/eval/scope.h"
@@ -246,6 +247,8 @@ static void explain_type(tvms_reader *reader, tvms_diag *diag, tvms_ref ref,
     int len = (int)(span.end - span.begin);
     const char *text = reader->surface->source->text + span.begin;
     tvms_diag_remark(diags, diag, "write (%.*s,)", len, text);
+  } else {
+    tvms_eval_explain_value(reader, diag, ref, expected, value);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "parser/eval/operator.h"
 
 #include "parser/eval/convert.h"
+#include "parser/eval/meant_value.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/python.h"
 #include "support/trial.h"
@@ -65,7 +66,7 @@ static tvms_ref wrong_operand(const tvms_reader *reader, tvms_eval_value a,
 
 // What to write instead.
 static void explain_operands(tvms_reader *reader, tvms_diag *diag, tvms_surf_op op,
-                             tvms_eval_value a, tvms_eval_value b) {
+                             tvms_eval_value a, tvms_eval_value b, tvms_ref wrong) {
   const tvms_node *buffer = tvms_eval_value_node_of(a, TVMS_NODE_BUFFER);
   if (!buffer) buffer = tvms_eval_value_node_of(b, TVMS_NODE_BUFFER);
   if (buffer)
@@ -73,6 +74,8 @@ static void explain_operands(tvms_reader *reader, tvms_diag *diag, tvms_surf_op 
   else if (op == TVMS_OP_POWER
            && (a.kind == TVMS_EVAL_NODE || b.kind == TVMS_EVAL_NODE))
     tvms_diag_remark(&reader->context->diags, diag, "write T.pow(a, b)");
+  else
+    tvms_eval_explain_text(reader, diag, wrong);
 }
 
 tvms_eval_value tvms_eval_report_bad_operands(tvms_reader *reader, tvms_surf_op op,
@@ -84,7 +87,7 @@ tvms_eval_value tvms_eval_report_bad_operands(tvms_reader *reader, tvms_surf_op 
                          tvms_eval_describe(reader, b));
   if (op == TVMS_OP_POWER && !tvms_trial_is_muted(&reader->context->diags))
     diag->span = tvms_eval_operator_span(reader, ref, op);
-  explain_operands(reader, diag, op, a, b);
+  explain_operands(reader, diag, op, a, b, wrong_operand(reader, a, b, ref));
   return TVMS_UNKNOWN;
 }
 

@@ -5,6 +5,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/integer.h"
 #include "parser/eval/iterate.h"
+#include "parser/eval/meant_value.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/set.h"
@@ -322,8 +323,11 @@ tvms_eval_value tvms_eval_python_unary(tvms_reader *reader, tvms_surf_op op,
   if (a.kind == TVMS_EVAL_FLOAT && op != TVMS_OP_INVERT) {
     return tvms_eval_value_float(op == TVMS_OP_NEGATE ? -a.as.f : a.as.f);
   }
-  tvms_reader_report(reader, bad_operand, ref, tvms_surface_operator_text(op),
-                     tvms_eval_describe(reader, a));
+  tvms_eval_explain_sign(reader,
+                         tvms_reader_report(reader, bad_operand, ref,
+                                            tvms_surface_operator_text(op),
+                                            tvms_eval_describe(reader, a)),
+                         ref);
   return TVMS_UNKNOWN;
 }
 

@@ -5,6 +5,7 @@
 // in the text of the finding ("one stride per axis": strides).
 #include "parser/relax/place.h"
 
+#include "parser/eval/meant_value.h"
 #include "parser/relax/signature.h"
 #include "support/diag_ids.h"
 #include "support/intern.h"
@@ -148,6 +149,19 @@ static bool place_constant(const tvms_relax_op_call *call, tvms_diag *diag) {
   return true;
 }
 
+// A finding about an argument that is a string: what it was meant to be.
+static bool explain_string(const tvms_relax_op_call *call, uint64_t given,
+                           tvms_diag *diag) {
+  if (diag->id != TVMS_D_op_expects) return false;
+  for (uint32_t i = 0; i < call->signature->signature->count; i++) {
+    if (!(given >> i & 1)) continue;
+    tvms_span span = tvms_reader_span_of(call->reader, call->refs[i]);
+    if (span.begin == diag->span.begin && span.end == diag->span.end)
+      return tvms_eval_explain_text(call->reader, diag, call->refs[i]);
+  }
+  return false;
+}
+
 void tvms_relax_place_findings(const tvms_relax_op_call *call, uint64_t given,
                                const tvms_diag *before) {
   tvms_reader *reader = call->reader;
@@ -157,6 +171,7 @@ void tvms_relax_place_findings(const tvms_relax_op_call *call, uint64_t given,
     // A tensor of another rank than there are axes: the list of them is as likely wrong.
     int32_t axes = diag->id == TVMS_D_op_ndim ? param_named(call, given, "axes") : -1;
     bool inside = diag->span.begin >= whole.begin && diag->span.end <= whole.end;
+    if (explain_string(call, given, diag)) continue;
     if (axes >= 0 && inside) {
       diag->span = tvms_reader_span_of(reader, call->refs[axes]);
       continue;
@@ -176,5 +191,6 @@ void tvms_relax_place_findings(const tvms_relax_op_call *call, uint64_t given,
     int32_t i = ref ? -1 : param_of(call, given, diag);
     if (i >= 0) ref = axis_in(call, diag, call->refs[i]);
     if (ref) diag->span = tvms_reader_span_of(reader, ref);
+    if (i >= 0) tvms_eval_explain_text(reader, diag, call->refs[i]);
   }
 }

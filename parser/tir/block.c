@@ -16,6 +16,7 @@
 #include "parser/tir/loop.h"
 #include "parser/tir/object.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -291,6 +292,19 @@ static bool loop_domain(tvms_reader *reader, const tvms_node *var, tvms_node **m
   return false;
 }
 
+// `"sr"`: kinds are written large.
+static void explain_kinds(tvms_reader *reader, tvms_diag *diag, tvms_eval_value kinds) {
+  char large[64];
+  if (kinds.kind != TVMS_EVAL_STR || kinds.len >= sizeof large) return;
+  for (uint32_t i = 0; i < kinds.len; i++) {
+    large[i] = (char)toupper((unsigned char)kinds.as.text[i]);
+    if (large[i] != 'S' && large[i] != 'R') return;
+  }
+  large[kinds.len] = '\0';
+  tvms_diag_remark(&reader->context->diags, diag, "did you mean \"%s\"?", large);
+  tvms_diag_fix(&reader->context->diags, diag, diag->span, false, "\"%s\"", large);
+}
+
 static tvms_node *remap_one(tvms_reader *reader, tvms_frame *frame, char kind,
                             tvms_eval_value binding, const tvms_call_args *call) {
   tvms_ref ref = call->ref;
@@ -309,7 +323,9 @@ static tvms_node *remap_one(tvms_reader *reader, tvms_frame *frame, char kind,
   if (kind != 'S' && kind != 'R') {
     uint32_t place = tvms_reader_span_of(reader, call->refs[0]).begin;
     if (!tvms_reader_was_misread(reader, (tvms_span){place, place}))
-      tvms_reader_report(reader, unknown_axis_kind, call->refs[0], kind);
+      explain_kinds(reader,
+                    tvms_reader_report(reader, unknown_axis_kind, call->refs[0], kind),
+                    call->args[0]);
     return NULL;
   }
   tvms_iter_type type = kind == 'S' ? TVMS_ITER_DATA_PAR : TVMS_ITER_COMM_REDUCE;

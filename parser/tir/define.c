@@ -199,7 +199,10 @@ static bool is_empty_result(const tvms_reader *reader, const tvms_node *node) {
 // A value without a type that TIR could give a variable.
 static tvms_eval_value no_type(tvms_reader *reader, tvms_eval_value value,
                                tvms_ref ref) {
-  tvms_reader_report(reader, no_type_for_name, ref, tvms_eval_describe(reader, value));
+  tvms_diag *diag = tvms_reader_report(reader, no_type_for_name, ref,
+                                       tvms_eval_describe(reader, value));
+  if (value.kind == TVMS_EVAL_CALLABLE || value.kind == TVMS_EVAL_DTYPE)
+    tvms_eval_suggest_call(reader, diag, ref);
   return tvms_reader_failed(reader);
 }
 

@@ -9,6 +9,7 @@
 #include "ir/fold_ops.h"
 #include "parser/eval/assume.h"
 #include "parser/eval/convert.h"
+#include "parser/eval/meant_value.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/python.h"
 #include "parser/eval/scope.h"
@@ -280,8 +281,11 @@ tvms_eval_value tvms_tir_unary(tvms_reader *reader, tvms_surf_op op, tvms_eval_v
     return tvms_eval_value_node(
         tvms_build_node(reader->unit, TVMS_NODE_NOT, node, NULL, span));
   default:
-    tvms_reader_report(reader, bad_operand, ref, tvms_surface_operator_text(op),
-                       tvms_eval_describe(reader, a));
+    tvms_eval_explain_sign(reader,
+                           tvms_reader_report(reader, bad_operand, ref,
+                                              tvms_surface_operator_text(op),
+                                              tvms_eval_describe(reader, a)),
+                           ref);
     return TVMS_UNKNOWN;
   }
 }
