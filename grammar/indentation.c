@@ -155,6 +155,14 @@ static void report_here(tvms_indentation *layout, tvms_diag_id id) {
   tvms_diag_report(diags_of(layout), id, (tvms_span){at, at + 1});
 }
 
+// A line between the columns of two blocks.
+static void report_dedent(tvms_indentation *layout, const tvms_indent_level *top) {
+  report_here(layout, TVMS_D_bad_dedent);
+  tvms_diag_remark(diags_of(layout), diags_of(layout)->last,
+                   "it is indented by %u; the blocks above by %u and %u",
+                   layout->line.column, top[-1].column, top->column);
+}
+
 static tvms_token make(const tvms_indentation *layout, tvms_token_kind kind) {
   uint32_t at = tvms_lexer_offset(&layout->lexer, layout->lexer.cursor);
   return tvms_token_make(at, at, kind);
@@ -190,7 +198,7 @@ static bool dedent(tvms_indentation *layout, tvms_token *token) {
       break;
     }
     if (layout->line.column > top[-1].column) {
-      if (!follows_missing_block(layout)) report_here(layout, TVMS_D_bad_dedent);
+      if (!follows_missing_block(layout)) report_dedent(layout, top);
       if (!top->moved_from) top->moved_from = top->column;
       top->column = layout->line.column;
       top->narrow = layout->line.narrow;

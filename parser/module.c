@@ -6,6 +6,7 @@
 #include "ir/object.h"
 #include "ir/verify.h"
 #include "ir/walk.h"
+#include "parser/bare_decorator.h"
 #include "parser/decorator.h"
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
@@ -129,6 +130,20 @@ static void read_member_value(tvms_reader *reader, tvms_ref ref) {
   tvms_module_find(reader->module, target.a)->function = node;
 }
 
+// A `return` in a module has lost its indentation.
+static void explain_return(tvms_reader *reader, tvms_diag *diag,
+                           const tvms_surf *stmt) {
+  if (stmt->kind != TVMS_SURF_RETURN) return;
+  const char *text = reader->surface->source->text;
+  uint32_t line = stmt->begin;
+  while (line > 0 && text[line - 1] != '\n')
+    line--;
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag_remark(diags, diag, "it belongs to the function above: indent it");
+  tvms_diag_fix(diags, diag, (tvms_span){line, line}, false, "%.*s",
+                (int)(stmt->begin - line), text + line);
+}
+
 static void read_module_stmt(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf stmt = *tvms_reader_at(reader, ref);
   switch (stmt.kind) {
@@ -136,10 +151,15 @@ static void read_module_stmt(tvms_reader *reader, tvms_ref ref) {
   case TVMS_SURF_PASS:
   case TVMS_SURF_ERROR:
   case TVMS_SURF_UNSUPPORTED: break;
-  case TVMS_SURF_EXPRESSION: tvms_eval(reader, stmt.a); break;
+  case TVMS_SURF_EXPRESSION:
+    if (!tvms_bare_decorator_report(reader, ref)) tvms_eval(reader, stmt.a);
+    break;
   case TVMS_SURF_ASSIGN: read_member_value(reader, ref); break;
   default:
-    tvms_reader_report(reader, not_in_module, ref, tvms_surface_describe(&stmt));
+    explain_return(
+        reader,
+        tvms_reader_report(reader, not_in_module, ref, tvms_surface_describe(&stmt)),
+        &stmt);
     break;
   }
 }
@@ -187,6 +207,7 @@ static void check_decorated(tvms_reader *reader, const tvms_decoration *decorati
   switch ((int)decoration->kind) {
   case TVMS_DECORATED_NOT:
     if (decorator_was_misread(reader, name.begin)
+        || tvms_bare_decorator_is_above(reader, name.begin)
         || (diags->last && diags->last->id == TVMS_D_decorator_called)) {
       break;
     }

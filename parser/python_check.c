@@ -2,6 +2,7 @@
 // of it. Only what is certain is reported, and once, however often a body is followed.
 #include "parser/python_check.h"
 
+#include "parser/bare_decorator.h"
 #include "parser/eval/builtin.h"
 #include "parser/eval/class.h"
 #include "parser/eval/reader.h"
@@ -224,7 +225,9 @@ void tvms_python_check_bare_class(tvms_reader *reader, const tvms_surf_definitio
   tvms_diags *diags = &reader->context->diags;
   const char *text = reader->surface->source->text;
   uint32_t len = def->name_span.end - def->name_span.begin;
-  if (def->decorators || was_reported(reader, def->name_span)) return;
+  if (def->decorators || was_reported(reader, def->name_span)
+      || tvms_bare_decorator_is_above(reader, def->name_span.begin))
+    return;
   for (uint32_t i = first; i < reader->program->count; i++) {
     const tvms_module *module = reader->program->modules[i];
     for (uint32_t k = 0; k < module->member_count; k++) {

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE  // memmem
 #include "parser/python_undefined.h"
 
+#include "parser/bare_decorator.h"
 #include "parser/eval/builtin.h"
 #include "parser/eval/meant_sign.h"
 #include "parser/eval/reader.h"
@@ -240,7 +241,8 @@ static void walk_node(walk w, tvms_ref ref) {
     if (w.part != BODIES) tvms_python_module_check(reader, ref);
     return;
   case TVMS_SURF_EXPRESSION:
-    if (w.part != BODIES) walk_expression(w, node.a);
+    if (w.part != BODIES && !tvms_bare_decorator_report(reader, ref))
+      walk_expression(w, node.a);
     return;
   case TVMS_SURF_LAMBDA:
   case TVMS_SURF_LIST_COMP:

@@ -1,6 +1,7 @@
 // Reading a file: which release it is written for, its statements one after the other.
 #include "parser/read.h"
 
+#include "parser/bare_decorator.h"
 #include "parser/decorator.h"
 #include "parser/dialect_marks.h"
 #include "parser/eval/comprehension.h"
@@ -50,7 +51,10 @@ static void read_stmt(tvms_reader *reader, tvms_ref ref) {
   case TVMS_SURF_CLASS:
   case TVMS_SURF_DEF: tvms_definition_read(reader, ref); break;
   case TVMS_SURF_ASSIGN: read_assign(reader, ref); break;
-  case TVMS_SURF_EXPRESSION: tvms_eval(reader, tvms_reader_at(reader, ref)->a); break;
+  case TVMS_SURF_EXPRESSION:
+    if (!tvms_bare_decorator_report(reader, ref))
+      tvms_eval(reader, tvms_reader_at(reader, ref)->a);
+    break;
   case TVMS_SURF_PASS:
   case TVMS_SURF_ERROR:
   case TVMS_SURF_UNSUPPORTED: break;

@@ -170,6 +170,17 @@ static tvms_span use_in_block(const checker *c, const char *name) {
   return span;
 }
 
+// Another loop of the line was just reported: that is one mistake.
+static bool is_same_line(const checker *c, tvms_span use) {
+  const tvms_diags *diags = &c->context->diags;
+  const tvms_diag *last = diags->last;
+  if (!diags->source || !last || last->id != TVMS_D_loop_var_in_block
+      || last->source != diags->source || last->span.end > use.begin)
+    return false;
+  return !memchr(diags->source->text + last->span.end, '\n',
+                 use.begin - last->span.end);
+}
+
 static void use_var(checker *c, const tvms_node *var) {
   fact *f = fact_of(c, var);
   if (var->flags & TVMS_FLAG_ASSUMED) return;
@@ -183,9 +194,14 @@ static void use_var(checker *c, const tvms_node *var) {
   c->found++;
   const tvms_block *block = c->blocks.items[c->blocks.len - 1];
   const char *name = block->name.text ? block->name.text : "";
-  tvms_diag *diag =
-      tvms_diag_report(&c->context->diags, TVMS_D_loop_var_in_block,
-                       use_in_block(c, name_of(c, var)), name_of(c, var), name);
+  tvms_span use = use_in_block(c, name_of(c, var));
+  if (is_same_line(c, use)) {
+    tvms_diag_remark(&c->context->diags, c->context->diags.last, "nor does it see '%s'",
+                     name_of(c, var));
+    return;
+  }
+  tvms_diag *diag = tvms_diag_report(&c->context->diags, TVMS_D_loop_var_in_block, use,
+                                     name_of(c, var), name);
   note_definition(c, diag, f, "the loop is outside the block");
   tvms_diag_remark(&c->context->diags, diag,
                    "give the block an axis: v%s = T.axis.spatial(<extent>, %s)",

@@ -395,6 +395,24 @@ static const char *TVMS_NULLABLE abbreviated(const char *name, size_t len,
   return found;
 }
 
+// A name of which the end is too much, or missing behind three letters: "EPSILON" for "EPS". NULL if
+// several are.
+static const char *TVMS_NULLABLE begun(const char *name, size_t len,
+                                       const char *const *candidates, uint32_t count) {
+  enum { SHORTEST = 3 };
+  const char *found = NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    size_t own = strlen(candidates[i]);
+    size_t both = own < len ? own : len;
+    if (both < SHORTEST || strncmp(name, candidates[i], both) != 0) continue;
+    if (own > 3 * len || len > 3 * own || (found && strcmp(found, candidates[i]) == 0))
+      continue;
+    if (found) return NULL;
+    found = candidates[i];
+  }
+  return found;
+}
+
 static bool is_swapped(const char *a, const char *b) {
   return strlen(b) == 2 && a[0] == b[1] && a[1] == b[0];
 }
@@ -422,5 +440,6 @@ const char *tvms_diag_nearest_name(const char *name, const char *const *candidat
       best_distance = away;
     }
   }
-  return best ? best : abbreviated(name, len, candidates, count);
+  if (!best) best = abbreviated(name, len, candidates, count);
+  return best ? best : begun(name, len, candidates, count);
 }

@@ -131,8 +131,24 @@ static bool explain_list(tvms_reader *reader, tvms_diag *diag, tvms_ref ref) {
   return true;
 }
 
+// The only argument of a call that a finding stands at, where one of its arguments is meant.
+static tvms_ref only_argument(tvms_reader *reader, tvms_diag *diag, tvms_ref ref,
+                              tvms_eval_value value) {
+  const tvms_surf *call = tvms_reader_at(reader, ref);
+  tvms_ref first = call->kind == TVMS_SURF_CALL ? call->b : 0;
+  if (!first) return ref;
+  const tvms_surf *arg = tvms_reader_at(reader, first);
+  bool string =
+      value.kind == TVMS_EVAL_STR && tvms_surface_is_string(reader->surface, first);
+  bool list = value.kind == TVMS_EVAL_LIST && arg->kind == TVMS_SURF_LIST && !arg->next;
+  if (!string && !list) return ref;
+  diag->span = tvms_reader_span_of(reader, first);
+  return first;
+}
+
 bool tvms_eval_explain_value(tvms_reader *reader, tvms_diag *diag, tvms_ref ref,
                              const char *expected, tvms_eval_value value) {
+  ref = only_argument(reader, diag, ref, value);
   switch ((int)value.kind) {
   case TVMS_EVAL_STR: return tvms_eval_explain_text(reader, diag, ref);
   case TVMS_EVAL_FLOAT: return explain_division(reader, diag, ref);

@@ -217,6 +217,14 @@ tvms_eval_value tvms_eval_report_no_subscript(tvms_reader *reader,
       tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, object));
   if (object.kind == TVMS_EVAL_CALLABLE || object.kind == TVMS_EVAL_BUILTIN)
     tvms_diag_remark(&reader->context->diags, diag, "it is called, with '(' and ')'");
+  const tvms_surf *of = tvms_reader_at(reader, tvms_reader_at(reader, ref)->a);
+  if (of->kind == TVMS_SURF_ATTRIBUTE && of->b == TVMS_SYM_data) {
+    uint32_t end = tvms_reader_span_of(reader, of->a).end;
+    tvms_diag_remark(&reader->context->diags, diag,
+                     "an element is taken of the buffer itself: leave '.data' out");
+    tvms_diag_fix(&reader->context->diags, diag, (tvms_span){end, of->end}, false, "%s",
+                  "");
+  }
   const tvms_node *load = tvms_eval_value_node_of(object, TVMS_NODE_BUFFER_LOAD);
   if (load && tvms_as_buffer_load(load)->buffer->kind == TVMS_NODE_BUFFER) {
     const tvms_buffer *buffer = tvms_as_buffer(tvms_as_buffer_load(load)->buffer);

@@ -89,6 +89,17 @@ static tvms_span dotted(const tvms_reader *reader, tvms_span span, uint32_t *las
   return all;
 }
 
+// The first argument of a call of something that is registered by its name.
+static bool is_registered(const tvms_reader *reader, tvms_span span) {
+  static const char *const callees[] = {"packed(", "extern(", "ExternFunc("};
+  for (size_t i = 0; i < sizeof callees / sizeof *callees; i++) {
+    size_t len = strlen(callees[i]);
+    const char *text = reader->surface->source->text + span.begin;
+    if (span.begin >= len && memcmp(text - len, callees[i], len) == 0) return true;
+  }
+  return false;
+}
+
 // `np.mean(`: the last part is looked for in the language, then among the functions of the
 // module.
 static bool explain_dotted(tvms_reader *reader, tvms_diag *diag, const char *name,
@@ -108,6 +119,10 @@ static bool explain_dotted(tvms_reader *reader, tvms_diag *diag, const char *nam
   }
   tvms_sym part = tvms_symbol_intern(context, text, all.end - last);
   if (is_member(reader, diag, part, all)) return true;
+  if (is_registered(reader, span)) {
+    tvms_eval_offer_quotes(reader, diag, all);
+    return true;
+  }
   const char *meant =
       reader->tables->near_name
           ? reader->tables->near_name(reader, tvms_symbol_text(context, part))
@@ -165,7 +180,8 @@ static bool explain_word(tvms_reader *reader, tvms_diag *diag, const char *name,
   if (!tvms_dtype_parse(name, strlen(name), &dtype)) return false;
   tvms_diags *diags = &reader->context->diags;
   uint32_t before = end_before(text, span.begin);
-  if (before > 0 && text[before - 1] == ':') {
+  bool let = before > 3 && memcmp(text + before - 4, "let[", 4) == 0;
+  if (let || (before > 0 && text[before - 1] == ':')) {
     tvms_diag_remark(diags, diag, "did you mean 'T.%s'?", name);
     tvms_diag_fix(diags, diag, span, false, "T.%s", name);
     return true;
@@ -256,6 +272,31 @@ static bool explain_import(tvms_reader *reader, tvms_diag *diag, const char *nam
     if (own)
       tvms_diag_remark(&reader->context->diags, diag,
                        "or, of values of the program, '%s'", own);
+    return true;
+  }
+  return false;
+}
+
+// The namespace is imported under another name: `import tirx as TT`.
+static bool is_other_name(tvms_reader *reader, tvms_diag *diag, const char *module,
+                          tvms_span span) {
+  static const char import[] = " import ";
+  const char *text = reader->surface->source->text;
+  char wanted[32];
+  snprintf(wanted, sizeof wanted, "%s as ", module);
+  const char *at = strstr(text, import);
+  for (; at; at = strstr(at + 1, import)) {
+    const char *end = at + strcspn(at, "\r\n");
+    const char *found = memmem(at, (size_t)(end - at), wanted, strlen(wanted));
+    if (!found) continue;
+    found += strlen(wanted);
+    int len = 0;
+    while (is_name_byte(found[len]))
+      len++;
+    if (!len) continue;
+    tvms_diags *diags = &reader->context->diags;
+    tvms_diag_remark(diags, diag, "it is imported as '%.*s'", len, found);
+    tvms_diag_fix(diags, diag, span, false, "%.*s", len, found);
     return true;
   }
   return false;
@@ -476,6 +517,7 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
   note_said(reader, name);
   if (is_member(reader, diag, name, span)) return;
   const char *import = import_of(reader, name);
+  if (import && is_other_name(reader, diag, import, span)) return;
   if (import) {
     tvms_diag_remark(diags, diag, "write 'from tvm.script import %s as %s' on top",
                      import, text);

@@ -106,7 +106,8 @@ static bool to_ints(tvms_reader *reader, const tvms_attr_row *row,
     return fail_attr(reader, row, ref, "one number per spatial axis", value);
   }
   if (pads && !expand_pads(numbers, &count, dims)) {
-    return fail_attr(reader, row, ref, "padding for every spatial axis", value);
+    return fail_attr(reader, row, ref,
+                     "one number, one for each spatial axis or two for each", value);
   }
   *result = int_array(reader, numbers, count, tvms_reader_span_of(reader, ref));
   return true;

@@ -426,7 +426,8 @@ static const struct {
 };
 
 // `y += x` is a binding of y.
-static void refuse_augmented(tvms_reader *reader, tvms_ref stmt) {
+// `bound`: what it changes has a value.
+static void refuse_augmented(tvms_reader *reader, tvms_ref stmt, bool bound) {
   static const struct {
     uint8_t op;
     const char *name;
@@ -454,6 +455,11 @@ static void refuse_augmented(tvms_reader *reader, tvms_ref stmt) {
   snprintf(what, sizeof what, "'%.*s'", (int)(end - begin), text + begin);
   tvms_diag *diag =
       tvms_diag_report(diags, TVMS_D_relax_unsupported, (tvms_span){begin, end}, what);
+  if (!bound) {
+    tvms_diag_remark(diags, diag, "a name is bound with '='");
+    tvms_diag_fix(diags, diag, (tvms_span){begin, end}, false, "=");
+    return;
+  }
   for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
     if (operators[i].op != node.op) continue;
     tvms_diag_remark(diags, diag, "bind the variable anew");
@@ -471,9 +477,13 @@ static void refuse(tvms_reader *reader, tvms_ref stmt) {
   reader->failed = true;
   const tvms_surf node = *tvms_reader_at(reader, stmt);
   tvms_relax_of(reader)->gave_up = true;
+  const tvms_surf *left =
+      node.kind == TVMS_SURF_AUG_ASSIGN ? tvms_reader_at(reader, node.a) : NULL;
+  bool bound =
+      !left || left->kind != TVMS_SURF_NAME || tvms_scope_lookup(reader, left->a);
   tvms_scope_bind_words(reader, tvms_reader_span_of(reader, stmt));
   if (node.kind == TVMS_SURF_AUG_ASSIGN) {
-    refuse_augmented(reader, stmt);
+    refuse_augmented(reader, stmt, bound);
     return;
   }
   tvms_diags *diags = &reader->context->diags;

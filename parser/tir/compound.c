@@ -102,6 +102,22 @@ static void bind_loop_vars(tvms_reader *reader, tvms_ref target,
   tvms_tir_bind_targets(reader, target, vars, bind_loop_var, 0);
 }
 
+// `for i, j in (n, m)`, `for i in n`.
+static void explain_loop(tvms_reader *reader, tvms_diag *diag, tvms_ref ref,
+                         tvms_eval_value value) {
+  tvms_diags *diags = &reader->context->diags;
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  char first = reader->surface->source->text[span.begin];
+  if (value.kind == TVMS_EVAL_TUPLE && first == '(') {
+    tvms_diag_remark(diags, diag, "loops inside each other are T.grid(n, m)");
+    tvms_diag_fix(diags, diag, (tvms_span){span.begin, span.begin}, false, "T.grid");
+  } else if (value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_NODE) {
+    tvms_diag_remark(diags, diag, "a loop of n steps is range(n)");
+    tvms_diag_fix(diags, diag, (tvms_span){span.begin, span.begin}, false, "range(");
+    tvms_diag_fix(diags, diag, (tvms_span){span.end, span.end}, false, ")");
+  }
+}
+
 // `for i, j in T.grid(a, b, c)` is wrong whatever these are, of which some may be unknown.
 static void check_grid(tvms_reader *reader, tvms_ref target, tvms_ref iterable) {
   const tvms_surf *call = tvms_reader_at(reader, iterable);
@@ -132,7 +148,10 @@ void tvms_tir_read_for(tvms_reader *reader, tvms_ref ref) {
   bool sound =
       value.kind == TVMS_EVAL_FRAME && tvms_frame_of(value)->kind == TVMS_FRAME_FOR;
   if (!sound && tvms_eval_value_is_known(value)) {
-    tvms_reader_report(reader, not_a_loop, stmt.b, tvms_eval_describe(reader, value));
+    explain_loop(reader,
+                 tvms_reader_report(reader, not_a_loop, stmt.b,
+                                    tvms_eval_describe(reader, value)),
+                 stmt.b, value);
   }
   uint8_t target = tvms_reader_at(reader, stmt.a)->kind;
   bool names = target == TVMS_SURF_NAME || target == TVMS_SURF_TUPLE
