@@ -237,7 +237,9 @@ static tvms_token_meaning other_condition(const place *at) {
 
 // `f(x[i] = 1, …)`, `f(relax.key=1)`, `f(axis=axis=1)`.
 static tvms_token_meaning argument(const place *at) {
-  if (!at->inside || at->token.kind != TVMS_TOK_ASSIGN) return none;
+  if (!at->inside || at->token.kind != TVMS_TOK_ASSIGN
+      || strchr("<>!=", at->text[at->token.end]))
+    return none;
   const char *text = at->text;
   uint32_t end = end_before(text, at->token.begin);
   if (end > 0 && (text[end - 1] == ']' || text[end - 1] == ')'))
@@ -263,8 +265,7 @@ static tvms_token_meaning sign_of_c(const place *at) {
   uint32_t begin = at->token.begin;
   bool shift = at->token.kind == TVMS_TOK_GT && begin > 1
                && memcmp(text + begin - 2, ">>", 2) == 0;
-  if (shift)
-    return replaced((tvms_span){begin - 2, at->token.end}, "write '>>' to shift", ">>");
+  if (shift) return replaced(span_of(at->token), "write '>>' to shift", "");
   bool address = at->token.kind == TVMS_TOK_BIT_AND && strchr("=(,", before(at));
   if (!address) return none;
   return meaning(span_of(at->token), "an address is T.address_of(x[i])",

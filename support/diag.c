@@ -404,7 +404,9 @@ static const char *TVMS_NULLABLE begun(const char *name, size_t len,
   for (uint32_t i = 0; i < count; i++) {
     size_t own = strlen(candidates[i]);
     size_t both = own < len ? own : len;
-    if (both < SHORTEST || strncmp(name, candidates[i], both) != 0) continue;
+    char next = own < len ? name[own] : candidates[i][both];
+    if (both < SHORTEST || strncmp(name, candidates[i], both) != 0 || next == '_')
+      continue;
     if (own > 3 * len || len > 3 * own || (found && strcmp(found, candidates[i]) == 0))
       continue;
     if (found) return NULL;

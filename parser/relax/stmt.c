@@ -455,7 +455,7 @@ static void refuse_augmented(tvms_reader *reader, tvms_ref stmt, bool bound) {
   snprintf(what, sizeof what, "'%.*s'", (int)(end - begin), text + begin);
   tvms_diag *diag =
       tvms_diag_report(diags, TVMS_D_relax_unsupported, (tvms_span){begin, end}, what);
-  if (!bound) {
+  if (!bound && tvms_reader_at(reader, node.b)->kind == TVMS_SURF_CALL) {
     tvms_diag_remark(diags, diag, "a name is bound with '='");
     tvms_diag_fix(diags, diag, (tvms_span){begin, end}, false, "=");
     return;
