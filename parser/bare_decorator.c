@@ -17,7 +17,7 @@ static bool is_name(const char *text, uint32_t len) {
   return false;
 }
 
-bool tvms_bare_decorator_report(tvms_reader *reader, tvms_ref stmt) {
+bool tvms_decoration_report_bare(tvms_reader *reader, tvms_ref stmt) {
   const tvms_surf node = *tvms_reader_at(reader, stmt);
   if (node.kind != TVMS_SURF_EXPRESSION || !node.next) return false;
   tvms_span span = tvms_reader_span_of(reader, tvms_reader_callee(reader, node.a));
@@ -43,7 +43,7 @@ bool tvms_bare_decorator_report(tvms_reader *reader, tvms_ref stmt) {
   return true;
 }
 
-bool tvms_bare_decorator_is_above(const tvms_reader *reader, uint32_t place) {
+bool tvms_decoration_is_bare_above(const tvms_reader *reader, uint32_t place) {
   const char *text = reader->surface->source->text;
   uint32_t end = place;
   while (end > 0 && text[end - 1] != '\n')

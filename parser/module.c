@@ -152,7 +152,7 @@ static void read_module_stmt(tvms_reader *reader, tvms_ref ref) {
   case TVMS_SURF_ERROR:
   case TVMS_SURF_UNSUPPORTED: break;
   case TVMS_SURF_EXPRESSION:
-    if (!tvms_bare_decorator_report(reader, ref)) tvms_eval(reader, stmt.a);
+    if (!tvms_decoration_report_bare(reader, ref)) tvms_eval(reader, stmt.a);
     break;
   case TVMS_SURF_ASSIGN: read_member_value(reader, ref); break;
   default:
@@ -207,7 +207,7 @@ static void check_decorated(tvms_reader *reader, const tvms_decoration *decorati
   switch ((int)decoration->kind) {
   case TVMS_DECORATED_NOT:
     if (decorator_was_misread(reader, name.begin)
-        || tvms_bare_decorator_is_above(reader, name.begin)
+        || tvms_decoration_is_bare_above(reader, name.begin)
         || (diags->last && diags->last->id == TVMS_D_decorator_called)) {
       break;
     }

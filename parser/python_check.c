@@ -226,7 +226,7 @@ void tvms_python_check_bare_class(tvms_reader *reader, const tvms_surf_definitio
   const char *text = reader->surface->source->text;
   uint32_t len = def->name_span.end - def->name_span.begin;
   if (def->decorators || was_reported(reader, def->name_span)
-      || tvms_bare_decorator_is_above(reader, def->name_span.begin))
+      || tvms_decoration_is_bare_above(reader, def->name_span.begin))
     return;
   for (uint32_t i = first; i < reader->program->count; i++) {
     const tvms_module *module = reader->program->modules[i];

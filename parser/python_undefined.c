@@ -241,7 +241,7 @@ static void walk_node(walk w, tvms_ref ref) {
     if (w.part != BODIES) tvms_python_module_check(reader, ref);
     return;
   case TVMS_SURF_EXPRESSION:
-    if (w.part != BODIES && !tvms_bare_decorator_report(reader, ref))
+    if (w.part != BODIES && !tvms_decoration_report_bare(reader, ref))
       walk_expression(w, node.a);
     return;
   case TVMS_SURF_LAMBDA:

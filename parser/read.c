@@ -52,7 +52,7 @@ static void read_stmt(tvms_reader *reader, tvms_ref ref) {
   case TVMS_SURF_DEF: tvms_definition_read(reader, ref); break;
   case TVMS_SURF_ASSIGN: read_assign(reader, ref); break;
   case TVMS_SURF_EXPRESSION:
-    if (!tvms_bare_decorator_report(reader, ref))
+    if (!tvms_decoration_report_bare(reader, ref))
       tvms_eval(reader, tvms_reader_at(reader, ref)->a);
     break;
   case TVMS_SURF_PASS:
