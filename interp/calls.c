@@ -182,18 +182,27 @@ static tvms_scalar classify(tvms_interp_frame *f, const tvms_call *call,
   return of_int(op == TVMS_TIR_isinf ? isinf(x) != 0 : isfinite(x) != 0);
 }
 
+// The bits of one kind read as another, in the order of memory: of narrower lanes several make one, or
+// one makes several.
 static tvms_scalar reinterpret(tvms_interp_frame *f, const tvms_call *call,
                                uint32_t lane) {
   tvms_dl_type from = type_of_argument(call, 0);
   tvms_dl_type to = tvms_interp_dl_type_of(call->head.dtype);
-  tvms_scalar value = argument(f, call, 0, lane);
-  uint64_t bits = 0;
-  if (!tvms_dl_element_size(to)
-      || tvms_dl_element_size(from) != tvms_dl_element_size(to)) {
+  uint32_t given = (uint32_t)tvms_dl_element_size(from);
+  uint32_t wanted = (uint32_t)tvms_dl_element_size(to);
+  if (!given || !wanted || given * from.lanes != wanted * to.lanes)
     unsupported_call(f, call, "reinterpret");
+  uint8_t bytes[sizeof(uint64_t)];
+  for (uint32_t done = 0; done < wanted; done += given) {
+    uint32_t at = lane * wanted + done;
+    uint64_t bits = 0;
+    tvms_dl_element_set(&bits, from, argument(f, call, 0, at / given));
+    memcpy(bytes + done, (const char *)&bits + at % given,
+           given < wanted ? given : wanted);
   }
-  tvms_dl_element_set(&bits, from, value);
-  return tvms_dl_element_get(&bits, to);
+  uint64_t result = 0;
+  memcpy(&result, bytes, wanted);
+  return tvms_dl_element_get(&result, to);
 }
 
 // (x * y) >> (q - s) with rounding to nearest, ties up; a negative shift is one to the
@@ -293,6 +302,11 @@ static tvms_scalar call_operator(tvms_interp_frame *f, const tvms_call *call,
   case TVMS_TIR_vectorlow:
   case TVMS_TIR_vectorhigh:
   case TVMS_TIR_vectorcombine: return choose_lane(f, call, op, lane);
+  case TVMS_TIR_call_llvm_intrin: {
+    int64_t kinds[3];
+    if (tvms_call_prefetched(&call->head, kinds)) return of_int(0);
+    unsupported_call(f, call, "call_llvm_intrin");
+  }
   case TVMS_TIR_type_annotation:
   case TVMS_TIR_prefetch: return of_int(0);
   case TVMS_TIR_undef: return undefined(f, call);

@@ -182,6 +182,28 @@ tvms_choice tvms_choice_of(const tvms_node *node) {
   return (tvms_choice){args.items[0], args.items[1], args.items[2]};
 }
 
+tvms_node *tvms_call_prefetched(const tvms_node *node, int64_t kinds[3]) {
+  static const int64_t usual[] = {0, 3, 1}, most[] = {1, 3, 1};
+  tvms_tir_opcode opcode = tvms_call_opcode(node);
+  if (opcode != TVMS_TIR_prefetch && opcode != TVMS_TIR_call_llvm_intrin) return NULL;
+  tvms_list args = tvms_as_call(node)->args;
+  uint32_t first = opcode == TVMS_TIR_call_llvm_intrin;
+  if (args.len <= first || args.len > first + 4) return NULL;
+  if (first
+      && (args.items[0]->kind != TVMS_NODE_STRING_IMM
+          || !tvms_bytes_is(tvms_as_string_imm(args.items[0])->value, "llvm.prefetch")))
+    return NULL;
+  for (uint32_t i = 0; i < 3; i++) {
+    uint32_t at = first + 1 + i;
+    kinds[i] = usual[i];
+    if (at >= args.len) continue;
+    if (!tvms_node_is_int_imm(args.items[at])) return NULL;
+    kinds[i] = tvms_as_int_imm(args.items[at])->value;
+    if (kinds[i] < 0 || kinds[i] > most[i]) return NULL;
+  }
+  return tvms_dtype_is_handle(args.items[first]->dtype) ? args.items[first] : NULL;
+}
+
 const tvms_iter_var *tvms_attr_stmt_threads(const tvms_node *node) {
   if (node->kind != TVMS_NODE_ATTR_STMT) return NULL;
   const tvms_attr_stmt *attr = tvms_as_attr_stmt(node);

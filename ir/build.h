@@ -90,6 +90,11 @@ typedef struct {
 // The parts of a SELECT or a call of T.if_then_else.
 tvms_choice tvms_choice_of(const tvms_node *node);
 
+// The address of `T.prefetch(address, write, locality, cache)` or of what this is in LLVM's words,
+// T.call_llvm_intrin("void", "llvm.prefetch", ...). `kinds` are the three numbers behind it; those not given are
+// as of GCC (0, 3, 1). NULL for any other node, and if they are not numbers that LLVM takes.
+tvms_node *TVMS_NULLABLE tvms_call_prefetched(const tvms_node *node, int64_t kinds[3]);
+
 // The axis of threads (thread_extent, virtual_thread) that an ATTR_STMT binds for the rest of
 // its SEQ; NULL for any other node.
 const tvms_iter_var *TVMS_NULLABLE tvms_attr_stmt_threads(const tvms_node *node);

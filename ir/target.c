@@ -46,6 +46,10 @@ static bool is_of(const char *TVMS_NULLABLE triple, const char *architecture) {
          || (arm && len == 5 && memcmp(triple, "arm64", len) == 0);
 }
 
+bool tvms_target_is_of(const tvms_target *target, const char *architecture) {
+  return is_of(target->triple, architecture);
+}
+
 // The state of a feature in a list like "+avx2,-sse4a": the last mention counts.
 static int mention(const char *TVMS_NULLABLE features, const char *name) {
   int found = 0;

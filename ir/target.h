@@ -44,6 +44,9 @@ TVMS_NODISCARD bool tvms_target_parse(tvms_unit *unit, const char *text,
 // Is `key` one of the target's keys?
 bool tvms_target_has_key(const tvms_target *target, const char *key);
 
+// Is this the target's architecture, as the first part of triples names it?
+bool tvms_target_is_of(const tvms_target *target, const char *architecture);
+
 // Is a feature on: named by the target, and not taken back behind that?
 bool tvms_target_has_feature(const tvms_target *target, const char *feature);
 

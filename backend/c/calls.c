@@ -126,6 +126,13 @@ static const char *count_bits(c_emitter *e, const tvms_call *call, tvms_tir_opco
       tvms_c_text(e, "%s ? __builtin_clzll(%s) - %d : %d", x, plain, 64 - bits, bits));
 }
 
+// Are values of the type in C what they are in memory?
+static bool is_as_in_memory(tvms_dtype dtype) {
+  bool plain = dtype.code == TVMS_INT || dtype.code == TVMS_UINT
+               || (dtype.code == TVMS_FLOAT && dtype.bits >= 32);
+  return plain && dtype.bits >= 8 && (dtype.bits & (dtype.bits - 1)) == 0;
+}
+
 // Through memory: the bits of one kind read as another.
 static const char *reinterpret(c_emitter *e, const tvms_call *call) {
   const tvms_node *source = source_of(e, call, 0);
@@ -133,10 +140,18 @@ static const char *reinterpret(c_emitter *e, const tvms_call *call) {
   tvms_span span = call->head.span;
   if (from.code == TVMS_HANDLE || to.code == TVMS_HANDLE)
     return value(e, call, tvms_c_convert(e, from, to, argument(e, call, 0)));
-  bool lanes_differ = from.lanes != to.lanes || from.bits != to.bits;
-  if (lanes_differ) refuse_call(e, call, "reinterpret");
+  if (from.lanes * from.bits != to.lanes * to.bits) refuse_call(e, call, "reinterpret");
   const char *x = tvms_c_expr(e, source), *name = tvms_c_text(e, "v%u", e->next++);
   tvms_c_line(e, "%s %s;", tvms_c_type(e, to, span), name);
+  if (from.lanes != to.lanes) {
+    if (!is_as_in_memory(from) || !is_as_in_memory(to))
+      refuse_call(e, call, "reinterpret");
+    tvms_c_open(e, "%s", "");
+    tvms_c_line(e, "%s a = %s;", tvms_c_type(e, from, span), x);
+    tvms_c_line(e, "__builtin_memcpy(&%s, &a, sizeof a);", name);
+    tvms_c_close(e);
+    return name;
+  }
   tvms_c_open(e, "for (int k = 0; k < %d; k++)", to.lanes);
   const char *lane = tvms_c_to_memory(e, from, tvms_c_lane(e, x, from));
   tvms_c_line(e, "%s a = %s;", tvms_c_memory_type(e, from, span), lane);
@@ -145,6 +160,16 @@ static const char *reinterpret(c_emitter *e, const tvms_call *call) {
   tvms_c_line(e, "%s = %s;", tvms_c_lane(e, name, to), tvms_c_from_memory(e, to, "b"));
   tvms_c_close(e);
   return name;
+}
+
+// A hint that memory will be used. Without numbers that LLVM takes T.prefetch is nothing.
+static const char *prefetch(c_emitter *e, const tvms_call *call) {
+  int64_t kinds[3];
+  const tvms_node *address = tvms_call_prefetched(&call->head, kinds);
+  if (address)
+    tvms_c_line(e, "__builtin_prefetch((const void *)(%s), %d, %d);",
+                tvms_c_expr(e, address), (int)kinds[0], (int)kinds[1]);
+  return "0";
 }
 
 // tvm_access_ptr(type, data, offset, extent, mode)
@@ -235,8 +260,14 @@ static const char *call_operator(c_emitter *e, const tvms_call *call) {
   case TVMS_TIR_isnullptr:
     return value(e, call, tvms_c_text(e, "(%s == 0)", argument(e, call, 0)));
   case TVMS_TIR_undef: return value(e, call, "0");
-  case TVMS_TIR_assume:
-  case TVMS_TIR_prefetch: return "0";
+  case TVMS_TIR_assume: return "0";
+  case TVMS_TIR_prefetch: return prefetch(e, call);
+  case TVMS_TIR_call_llvm_intrin: {
+    int64_t kinds[3];
+    if (!tvms_call_prefetched(&call->head, kinds))
+      refuse_call(e, call, "call_llvm_intrin");
+    return prefetch(e, call);
+  }
   case TVMS_TIR_handle_add_byte_offset:
   case TVMS_TIR_ptr_byte_offset: {
     const char *base = argument(e, call, 0);

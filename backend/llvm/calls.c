@@ -233,6 +233,26 @@ static LLVMValueRef reinterpret(emitter *e, const tvms_call *call) {
   return tvms_emit_load(e, to, place, span);
 }
 
+// A hint that memory will be used. Without numbers that LLVM takes T.prefetch is nothing.
+static LLVMValueRef prefetch(emitter *e, const tvms_call *call) {
+  int64_t kinds[3];
+  const tvms_node *address = tvms_call_prefetched(&call->head, kinds);
+  if (!address) return LLVMConstNull(e->i32);
+  LLVMValueRef args[4] = {tvms_emit_expr(e, address)};
+  for (uint32_t i = 0; i < 3; i++)
+    args[1 + i] = LLVMConstInt(e->i32, (unsigned long long)kinds[i], false);
+  call_intrinsic(e, "llvm.prefetch", e->pointer, args, 4);
+  return LLVMConstNull(e->i32);
+}
+
+// Of LLVM's functions by name only that one is known.
+static LLVMValueRef llvm_function(emitter *e, const tvms_call *call) {
+  int64_t kinds[3];
+  if (!tvms_call_prefetched(&call->head, kinds))
+    refuse_call(e, call, "call_llvm_intrin");
+  return prefetch(e, call);
+}
+
 static LLVMValueRef multiply_shift(emitter *e, const tvms_call *call) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef part[4];
@@ -382,8 +402,9 @@ static LLVMValueRef call_operator(emitter *e, const tvms_call *call) {
   case TVMS_TIR_vectorcombine: return choose_lanes(e, call, op);
   case TVMS_TIR_undef:
     return LLVMConstNull(tvms_emit_type(e, call->head.dtype, call->head.span));
-  case TVMS_TIR_assume:
-  case TVMS_TIR_prefetch: return LLVMConstNull(e->i32);
+  case TVMS_TIR_assume: return LLVMConstNull(e->i32);
+  case TVMS_TIR_prefetch: return prefetch(e, call);
+  case TVMS_TIR_call_llvm_intrin: return llvm_function(e, call);
   case TVMS_TIR_call_extern:
   case TVMS_TIR_call_pure_extern: return call_extern(e, call);
   case TVMS_TIR_tvm_stack_alloca: return tvms_emit_stack_alloca(e, call);

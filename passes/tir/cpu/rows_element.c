@@ -7,6 +7,7 @@
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
 #include "passes/tir/cpu/rows_mask.h"
+#include "passes/tir/cpu/rows_words.h"
 #include "passes/tir/cpu/segments.h"
 #include "passes/tir/cpu/turn.h"
 
@@ -334,6 +335,7 @@ static tvms_node *fresh_term(tvms_line_writer *w, const tvms_line_member *m,
 }
 
 static tvms_node *fold_chunk(tvms_line_writer *w, uint32_t at) {
+  if (tvms_line_has_words(w)) return tvms_line_words_chunk(w, at);
   const tvms_line_member *m = &w->g->members[at];
   bool one_by_one = w->plan->places[at].one_by_one;
   tvms_line_element e = tvms_line_open(w);

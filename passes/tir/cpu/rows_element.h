@@ -29,6 +29,8 @@ typedef struct {
   tvms_node *like;                           // a node of the dtype of axes
   tvms_node *TVMS_NULLABLE inverse;          // of the pass's divisor, as a load
   tvms_node *TVMS_NULLABLE square;  // buffer: what was loaded along the other axis
+  tvms_node *TVMS_NULLABLE
+      turned;  // buffer: what rows share, as words have their bytes
   uint32_t pass;
   // Of the outermost axis of the line, where conditions are known; end 0: all.
   int64_t segment_begin, segment_end;

@@ -4,6 +4,7 @@
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
 #include "passes/tir/cpu/rows_element.h"
+#include "passes/tir/cpu/rows_words.h"
 #include "passes/tir/cpu/segments.h"
 
 #include <stdio.h>
@@ -547,10 +548,14 @@ static tvms_node *write_rows(tvms_line_writer *w, tvms_node_map *gone) {
 // Rows from `begin` on, `count` times as many as are done together; NULL: all rows.
 static tvms_node *write_nest(tvms_unit *unit, const tvms_line_group *group,
                              const tvms_line_plan *plan, int64_t begin,
-                             tvms_node *TVMS_NULLABLE count, tvms_node_map *gone) {
+                             tvms_node *TVMS_NULLABLE count,
+                             tvms_node *TVMS_NULLABLE turned, tvms_node_map *gone) {
   const tvms_stage *first = &group->members[0].stage;
-  tvms_line_writer w = {
-      .unit = unit, .g = group, .plan = plan, .streams = plan->streams};
+  tvms_line_writer w = {.unit = unit,
+                        .g = group,
+                        .plan = plan,
+                        .streams = plan->streams,
+                        .turned = turned};
   w.like =
       first->count ? first->axes[0].var : tvms_build_literal_int(unit, 0, TVMS_NO_SPAN);
   tvms_node_map_init(&w.now, &unit->context->memory);
@@ -576,19 +581,30 @@ static tvms_node *write_nest(tvms_unit *unit, const tvms_line_group *group,
   return made;
 }
 
-tvms_node *tvms_line_nest(tvms_unit *unit, const tvms_line_group *group,
-                          const tvms_line_plan *plan, tvms_node_map *gone) {
-  if (plan->streams <= 1) return write_nest(unit, group, plan, 0, NULL, gone);
+// Several rows at a time, and those that are left over one by one.
+static tvms_node *write_streams(tvms_unit *unit, const tvms_line_group *group,
+                                const tvms_line_plan *plan,
+                                tvms_node *TVMS_NULLABLE turned, tvms_node_map *gone) {
   const tvms_node *like = group->rows[0];
   int64_t rows = tvms_cpu_number(group->rows[0]), apart = rows / plan->streams;
-  tvms_node *made =
-      write_nest(unit, group, plan, 0,
-                 tvms_int_imm_new(unit, like->dtype, apart, TVMS_NO_SPAN), gone);
+  tvms_node *count = tvms_int_imm_new(unit, like->dtype, apart, TVMS_NO_SPAN);
+  tvms_node *made = write_nest(unit, group, plan, 0, count, turned, gone);
   int64_t begin = apart * plan->streams;
   if (begin == rows) return made;
   tvms_line_plan single = *plan;
   single.streams = 1;
-  tvms_node *count = tvms_int_imm_new(unit, like->dtype, rows - begin, TVMS_NO_SPAN);
+  count = tvms_int_imm_new(unit, like->dtype, rows - begin, TVMS_NO_SPAN);
   return tvms_stmt_pair(unit, made,
-                        write_nest(unit, group, &single, begin, count, gone));
+                        write_nest(unit, group, &single, begin, count, turned, gone));
+}
+
+tvms_node *tvms_line_nest(tvms_unit *unit, const tvms_line_group *group,
+                          const tvms_line_plan *plan, tvms_node_map *gone) {
+  if (plan->streams <= 1) return write_nest(unit, group, plan, 0, NULL, NULL, gone);
+  if (!plan->words) return write_streams(unit, group, plan, NULL, gone);
+  tvms_node *turned = tvms_line_words_buffer(unit, group, plan);
+  tvms_node *first = tvms_line_turn_for_words(unit, group, plan, turned);
+  tvms_node *rows = write_streams(unit, group, plan, turned, gone);
+  return tvms_cpu_block(unit, "words", (tvms_list){&turned, 1},
+                        tvms_stmt_pair(unit, first, rows));
 }

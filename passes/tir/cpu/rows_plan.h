@@ -44,6 +44,9 @@ typedef struct {
   bool bounds;   // what is known of the argument of T.exp is written there
   int64_t
       streams;  // rows that are done together, each in a part of the rows of its own
+  // Bytes along the line of which four are taken at a time, and what they are multiplied with; NULL: none.
+  const tvms_buffer_load *TVMS_NULLABLE words;
+  tvms_node *TVMS_NULLABLE shared;
 } tvms_line_plan;
 
 typedef struct {
