@@ -17,16 +17,27 @@ static bool run_pipeline(tvms_module *module, const char *passes) {
   return done && context->diags.errors == before;
 }
 
-void tvms_native_schedule(const tvms_native_options *options, tvms_strbuf *passes) {
+static void write_target(const tvms_native_options *options, tvms_strbuf *passes) {
   const tvms_target *target = options->target;
-  tvms_strbuf_puts(passes, "ScheduleCPU{target='");
   if (!target || target->host) {
     tvms_strbuf_puts(passes, "host");
-  } else {
-    const char *const parts[] = {target->triple, target->cpu, target->features};
-    for (uint32_t i = 0; i < 3 && parts[i]; i++)
-      tvms_strbuf_printf(passes, "%s%s", i > 0 ? "," : "", parts[i]);
+    return;
   }
+  const char *const parts[] = {target->triple, target->cpu, target->features};
+  for (uint32_t i = 0; i < 3 && parts[i]; i++)
+    tvms_strbuf_printf(passes, "%s%s", i > 0 ? "," : "", parts[i]);
+}
+
+void tvms_native_fuse_attention(const tvms_native_options *options,
+                                tvms_strbuf *passes) {
+  tvms_strbuf_puts(passes, "FuseAttention{target='");
+  write_target(options, passes);
+  tvms_strbuf_puts(passes, "'}");
+}
+
+void tvms_native_schedule(const tvms_native_options *options, tvms_strbuf *passes) {
+  tvms_strbuf_puts(passes, "ScheduleCPU{target='");
+  write_target(options, passes);
   tvms_strbuf_puts(passes, options->in_c ? "',masks=false" : "'");
   tvms_strbuf_puts(passes, options->contract ? ",reorder=true}" : "}");
 }

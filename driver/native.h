@@ -4,6 +4,10 @@
 
 #include "backend/backend.h"
 
+// Appends FuseAttention for the machine of this code, as text of a pipeline.
+void tvms_native_fuse_attention(const tvms_native_options *options,
+                                tvms_strbuf *passes);
+
 // Appends ScheduleCPU with its options for this code, as text of a pipeline.
 void tvms_native_schedule(const tvms_native_options *options, tvms_strbuf *passes);
 

@@ -172,6 +172,10 @@ static void add_lowering(const tvms_library_options *options,
       "dispatch,LegalizeOps", "dispatch,zero", "kernels",
       "AdjustMatmulOrder,CombineParallelMatmul,kernels"};
   tvms_strbuf_puts(passes, "NameUnknownSizes,");
+  if (options->level >= 2) {
+    tvms_native_fuse_attention(code, passes);
+    tvms_strbuf_putc(passes, ',');
+  }
   tvms_strbuf_puts(passes, first[options->level]);
   if (options->level >= 2) {
     tvms_strbuf_putc(passes, ',');

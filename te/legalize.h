@@ -15,8 +15,9 @@ typedef struct {
   tvms_te te;
   tvms_unit *caller;
   const tvms_call *call;
-  const char *name;     // of the PrimFunc to be made
-  tvms_node_vec args;   // values of the caller that call_tir passes
+  const void *TVMS_NULLABLE what;  // more than the call says, of tvms_legalize_as
+  const char *name;                // of the PrimFunc to be made
+  tvms_node_vec args;              // values of the caller that call_tir passes
   tvms_node_vec sizes;  // variables of the caller that call_tir passes as tir_vars
   tvms_node_vec outer;  // symbolic variables of the caller
   tvms_node_vec inner;  // what stands for them in the PrimFunc

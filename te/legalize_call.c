@@ -106,9 +106,10 @@ static void describe(tvms_legal *legal, tvms_legalized *result) {
   result->function = tvms_te_finish(&legal->te);
 }
 
-static bool run(legalizer legalize, tvms_unit *unit, tvms_unit *caller,
-                const tvms_call *call, tvms_legalized *result) {
-  tvms_legal legal = {.caller = caller, .call = call};
+bool tvms_legalize_as(tvms_legal_description *legalize, tvms_unit *unit,
+                      tvms_unit *caller, const tvms_call *call, const void *what,
+                      tvms_legalized *result) {
+  tvms_legal legal = {.caller = caller, .call = call, .what = what};
   tvms_te_init(&legal.te, unit);
   tvms_node_map_init(&legal.known, memory_of(&legal));
   bool fine = legalize(&legal);
@@ -120,6 +121,11 @@ static bool run(legalizer legalize, tvms_unit *unit, tvms_unit *caller,
   tvms_vec_fini(memory_of(&legal), &legal.inner);
   tvms_te_fini(&legal.te);
   return fine;
+}
+
+static bool run(legalizer legalize, tvms_unit *unit, tvms_unit *caller,
+                const tvms_call *call, tvms_legalized *result) {
+  return tvms_legalize_as(legalize, unit, caller, call, NULL, result);
 }
 
 bool tvms_legalize_describes(tvms_opcode opcode) {

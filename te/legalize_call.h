@@ -4,6 +4,16 @@
 
 #include "te/legalize.h"
 
+// A description that is none of an operator: fills in legal->name and the results, from the call and
+// from legal->what.
+typedef bool tvms_legal_description(tvms_legal *legal);
+
+// The PrimFunc of such a description, which takes the place of `call`.
+TVMS_NODISCARD bool tvms_legalize_as(tvms_legal_description *description,
+                                     tvms_unit *unit, tvms_unit *caller,
+                                     const tvms_call *call, const void *what,
+                                     tvms_legalized *result);
+
 // Has the operator a description?
 bool tvms_legalize_describes(tvms_opcode opcode);
 

@@ -159,13 +159,17 @@ void tvms_te_end_stage(tvms_stage *stage) {
   tvms_vec_fini(memory, &stage->extents);
 }
 
-static tvms_node *store(tvms_stage *stage, tvms_node *buffer, tvms_node *value) {
-  tvms_unit *unit = stage->te->unit;
-  tvms_store *node = tvms_node_make(unit, STORE, TVMS_NO_SPAN);
+static tvms_node *store_at(tvms_te *te, tvms_node *buffer, tvms_node *const *indices,
+                           uint32_t count, tvms_node *value) {
+  tvms_store *node = tvms_node_make(te->unit, STORE, TVMS_NO_SPAN);
   node->buffer = buffer;
   node->value = value;
-  node->indices = tvms_list_copy(unit, stage->axes.items, stage->shape.len);
+  node->indices = tvms_list_copy(te->unit, indices, count);
   return &node->head;
+}
+
+static tvms_node *store(tvms_stage *stage, tvms_node *buffer, tvms_node *value) {
+  return store_at(stage->te, buffer, stage->axes.items, stage->shape.len, value);
 }
 
 static tvms_node *simplify(tvms_te *te, tvms_node *value) {
@@ -206,30 +210,45 @@ static bool multiplies_as_and(const tvms_te *te, tvms_dtype dtype) {
          && !tvms_release_has(te->unit->dialect, TVMS_FACT_bools_are_uint1);
 }
 
-tvms_node *tvms_te_close_fold(tvms_stage *stage, const char *name, tvms_te_fold fold,
-                              tvms_node *value) {
+void tvms_te_close_at(tvms_stage *stage, const char *name, tvms_node *tensor,
+                      tvms_node *const *indices, uint32_t count, tvms_node *value) {
+  value = simplify(stage->te, value);
+  tvms_te_nest(stage, name, NULL, store_at(stage->te, tensor, indices, count, value));
+  tvms_te_end_stage(stage);
+}
+
+void tvms_te_close_fold_at(tvms_stage *stage, const char *name, tvms_te_fold fold,
+                           tvms_node *tensor, tvms_node *const *indices, uint32_t count,
+                           tvms_node *value) {
   static const tvms_node_kind kinds[] = {
       [TVMS_FOLD_SUM] = TVMS_NODE_ADD, [TVMS_FOLD_PROD] = TVMS_NODE_MUL,
       [TVMS_FOLD_MAX] = TVMS_NODE_MAX, [TVMS_FOLD_MIN] = TVMS_NODE_MIN,
       [TVMS_FOLD_ANY] = TVMS_NODE_OR,
   };
   tvms_te *te = stage->te;
-  tvms_node *identity = value ? identity_of(te, fold, value->dtype) : NULL;
-  tvms_node *buffer = NULL;
-  if (identity) {
-    buffer = new_buffer(te, name, stage->shape, value->dtype);
-    tvms_vec_push(memory_of(te), &te->allocs, buffer);
-    tvms_node *old = tvms_te_load(te, buffer, stage->axes.items, stage->shape.len);
-    tvms_node_kind kind = kinds[fold];
-    if (fold == TVMS_FOLD_PROD && multiplies_as_and(te, value->dtype)) {
-      kind = TVMS_NODE_AND;
-    }
-    tvms_node *both =
-        tvms_build_binary(te->unit, kind, old, simplify(te, value), TVMS_NO_SPAN);
-    tvms_te_nest(stage, name, store(stage, buffer, identity),
-                 store(stage, buffer, both));
+  tvms_node *identity = identity_of(te, fold, value->dtype);
+  tvms_node *old = tvms_te_load(te, tensor, indices, count);
+  tvms_node_kind kind = kinds[fold];
+  if (fold == TVMS_FOLD_PROD && multiplies_as_and(te, value->dtype)) {
+    kind = TVMS_NODE_AND;
   }
+  tvms_node *both =
+      tvms_build_binary(te->unit, kind, old, simplify(te, value), TVMS_NO_SPAN);
+  tvms_te_nest(stage, name, store_at(te, tensor, indices, count, identity),
+               store_at(te, tensor, indices, count, both));
   tvms_te_end_stage(stage);
+}
+
+tvms_node *tvms_te_close_fold(tvms_stage *stage, const char *name, tvms_te_fold fold,
+                              tvms_node *value) {
+  if (!value) {
+    tvms_te_end_stage(stage);
+    return NULL;
+  }
+  tvms_node *buffer = new_buffer(stage->te, name, stage->shape, value->dtype);
+  tvms_vec_push(memory_of(stage->te), &stage->te->allocs, buffer);
+  tvms_te_close_fold_at(stage, name, fold, buffer, stage->axes.items, stage->shape.len,
+                        value);
   return buffer;
 }
 
@@ -285,6 +304,53 @@ static void begin_at_zero(const tvms_te *te, tvms_buffer *buffer) {
   if (!tvms_release_has(te->unit->dialect, TVMS_FACT_allocations_begin_at_zero)) return;
   buffer->elem_offset =
       tvms_int_imm_new(te->unit, buffer->elem_offset->dtype, 0, TVMS_NO_SPAN);
+}
+
+// The loops around a block as one, which runs on threads. Their variables become quotients and remainders.
+static tvms_node *join_loops(tvms_te *te, tvms_node *nest) {
+  tvms_unit *unit = te->unit;
+  tvms_node_vec loops = {0};
+  for (; nest->kind == TVMS_NODE_FOR; nest = tvms_as_for(nest)->body)
+    tvms_vec_push(memory_of(te), &loops, nest);
+  tvms_for *all = tvms_node_make(unit, FOR, TVMS_NO_SPAN);
+  all->for_kind = TVMS_FOR_PARALLEL;
+  all->var = tvms_var_new(unit, symbol(te, "tile"), index_dtype, TVMS_NO_SPAN);
+  all->min = tvms_int_imm_new(unit, index_dtype, 0, TVMS_NO_SPAN);
+  all->extent = tvms_int_imm_new(unit, index_dtype, 1, TVMS_NO_SPAN);
+  all->body = nest;
+  tvms_list values = tvms_as_block_realize(nest)->iter_values;
+  for (uint32_t i = loops.len; i-- > 0;) {
+    tvms_node *extent = tvms_as_for(loops.items[i])->extent;
+    tvms_node *at = tvms_build_binary(unit, TVMS_NODE_FLOOR_DIV, all->var, all->extent,
+                                      TVMS_NO_SPAN);
+    if (i > 0)
+      at = tvms_build_binary(unit, TVMS_NODE_FLOOR_MOD, at, extent, TVMS_NO_SPAN);
+    values.items[i] = simplify(te, at);
+    all->extent = simplify(
+        te, tvms_build_binary(unit, TVMS_NODE_MUL, extent, all->extent, TVMS_NO_SPAN));
+  }
+  tvms_vec_fini(memory_of(te), &loops);
+  return &all->head;
+}
+
+void tvms_te_close_around(tvms_stage *stage, const char *name, tvms_te_mark mark,
+                          bool threads) {
+  tvms_te *te = stage->te;
+  tvms_list made = tvms_list_copy(te->unit, te->allocs.items + mark.allocs,
+                                  te->allocs.len - mark.allocs);
+  for (uint32_t i = 0; i < made.len; i++)
+    begin_at_zero(te, tvms_as_buffer(made.items[i]));
+  tvms_node *body = tvms_seq_new(te->unit, te->stages.items + mark.stages,
+                                 te->stages.len - mark.stages, TVMS_NO_SPAN);
+  te->allocs.len = mark.allocs;
+  te->stages.len = mark.stages;
+  tvms_te_nest(stage, name, NULL, body);
+  tvms_te_end_stage(stage);
+  tvms_node **nest = &te->stages.items[mark.stages], *inner = *nest;
+  while (inner->kind == TVMS_NODE_FOR)
+    inner = tvms_as_for(inner)->body;
+  tvms_as_block(tvms_as_block_realize(inner)->block)->alloc_buffers = made;
+  if (threads) *nest = join_loops(te, *nest);
 }
 
 tvms_node *tvms_te_finish(tvms_te *te) {

@@ -118,6 +118,30 @@ void tvms_te_close_pair(tvms_stage *stage, const char *name, tvms_te_combine com
                         tvms_node *const init[2], tvms_node *const value[2],
                         tvms_node *result[2]);
 
+// Closes a stage that stores `value` at a place of a tensor that there is already, an input excepted:
+// it may be one that the value reads at the same place.
+void tvms_te_close_at(tvms_stage *stage, const char *name, tvms_node *tensor,
+                      tvms_node *const *indices, uint32_t count, tvms_node *value);
+
+// As tvms_te_close_at with values that are combined over the reduced axes, beginning with the identity.
+void tvms_te_close_fold_at(tvms_stage *stage, const char *name, tvms_te_fold fold,
+                           tvms_node *tensor, tvms_node *const *indices, uint32_t count,
+                           tvms_node *value);
+
+// Where a block begins that is to hold the stages from here on.
+typedef struct {
+  uint32_t stages, allocs;
+} tvms_te_mark;
+
+static inline tvms_te_mark tvms_te_begin(const tvms_te *te) {
+  return (tvms_te_mark){te->stages.len, te->allocs.len};
+}
+
+// Closes a stage of which each step is all that was closed since the mark: one block in the loops of the
+// stage, which allocates what these stages made. `threads`: its loops become one, T.parallel.
+void tvms_te_close_around(tvms_stage *stage, const char *name, tvms_te_mark mark,
+                          bool threads);
+
 // Ends a stage that is not closed by one of these: its axes are known no longer.
 void tvms_te_end_stage(tvms_stage *stage);
 
