@@ -88,6 +88,10 @@ static tvms_token_meaning signs(const char *text, tvms_token token, tvms_token f
   if (token.kind == TVMS_TOK_BIT_OR && twice) return replaced(both, "write 'or'", "or");
   if (token.kind == TVMS_TOK_SEMICOLON && twice)
     return replaced(both, "one ';' is enough", ";");
+  if (token.kind == TVMS_TOK_AT && twice)
+    return replaced(span, "one '@' is enough", "");
+  if (token.kind == TVMS_TOK_COMMA && twice)
+    return replaced(span, "one ',' is enough", "");
   if (token.kind == TVMS_TOK_NEWLINE) {
     uint32_t end = end_before(text, begin);
     tvms_span last = {end - 2, end};
@@ -128,6 +132,10 @@ static tvms_token_meaning loops(const char *text, tvms_token token, tvms_token f
       text[begin] == '(' && token.kind == TVMS_TOK_NAME
       && (strncmp(text + at, "int ", 4) == 0 || strncmp(text + at, "size_t ", 7) == 0
           || strncmp(text + at, "auto ", 5) == 0 || strncmp(text + at, "let ", 4) == 0);
+  // Behind `in` it is something else.
+  for (uint32_t i = first.end; i + 4 < token.begin; i++) {
+    if (strncmp(text + i, " in ", 4) == 0) return (tvms_token_meaning){0};
+  }
   if (token.begin <= first.end || !(counts || declares)) return (tvms_token_meaning){0};
   uint32_t line = (uint32_t)strcspn(text + begin, "\r\n");
   static const char *const blocks[] = {".sblock(", ".block(", ".dataflow("};
@@ -365,12 +373,20 @@ tvms_token_meaning tvms_token_meant(const char *text, tvms_token token,
   if (lists && comma && begins_operand((tvms_token_kind)token.kind)) {
     uint32_t end = end_before(text, token.begin);
     bool key = end > 0 && strchr("\"'", text[end - 1]) && is_in_braces(text, end);
+    bool named = token.kind == TVMS_TOK_STRING && end == token.begin && end > 0
+                 && (isalnum((unsigned char)text[end - 1]) || text[end - 1] == '_');
+    if (named)
+      return meaning(span, "an argument is named with '='", (tvms_span){end, end}, "=");
     if (key)
       return meaning(span, "a key is followed by ':'", (tvms_span){end, end}, ":");
     return meaning(span, "missing comma?", (tvms_span){end, end}, ",");
   }
-  if (inside && token.kind == TVMS_TOK_SEMICOLON)
-    return replaced(span, "write ','", ",");
+  if (inside && token.kind == TVMS_TOK_SEMICOLON) {
+    uint32_t next = token.end + (uint32_t)strspn(text + token.end, " ");
+    bool type = first.kind == TVMS_TOK_DEF && strchr("TRI", text[next])
+                && text[next + 1] == '.';
+    return type ? replaced(span, "write ':'", ":") : replaced(span, "write ','", ",");
+  }
   if (inside && token.kind == TVMS_TOK_ASSIGN && is_in_braces(text, token.begin))
     return replaced(span, "a key is followed by ':'", ":");
   char before = token.begin > 0 ? text[token.begin - 1] : '\0';

@@ -123,6 +123,10 @@ static bool report_refused(surf_parser *p, tvms_token token) {
 
 /* Recovery of a statement */
 
+static void keep_refused(surf_parser *p, tvms_span span) {
+  tvms_vec_push(&p->build.context->memory, &p->build.surface->refused, span);
+}
+
 // Pops to where a statement may stand and puts an ERROR or UNSUPPORTED there, which spans
 // from the first token of the logical line to `end`.
 static void give_up_statement(surf_parser *p, uint32_t begin, uint32_t end,
@@ -133,8 +137,7 @@ static void give_up_statement(surf_parser *p, uint32_t begin, uint32_t end,
       surf_node(&p->build, kind, 0, begin, end > begin ? end : begin, 0, 0, 0);
   p->build.grouped = 0;
   p->layout.indents.items[p->layout.indents.len - 1].skipped = true;
-  tvms_vec_push(&p->build.context->memory, &p->build.surface->refused,
-                ((tvms_span){begin, end > begin ? end : begin}));
+  keep_refused(p, (tvms_span){begin, end > begin ? end : begin});
   tvms_surface_push(p, TERMINAL_ERROR, begin, end, ref);
   TVMS_CHECK(!p->build.failed);
 }
@@ -314,6 +317,21 @@ static tvms_token skip_statement(surf_parser *p, tvms_token token) {
 
 /* Recovery in brackets */
 
+// The header of a definition goes on for lines that cannot be read: its body begins behind them.
+static bool give_up_header(surf_parser *p, tvms_token token) {
+  tvms_token first = p->layout.first;
+  if (first.kind != TVMS_TOK_DEF || token.begin == first.begin || ends_line(token))
+    return false;
+  uint32_t end = tvms_token_header_end(text_of(p), first, token.begin);
+  if (!end) return false;
+  report_refused(p, token);
+  give_up_statement(p, first.begin, end, false);
+  tvms_surface_push(p, TERMINAL_NEWLINE, end, end, 0);
+  uint32_t line = end + (uint32_t)strcspn(text_of(p) + end, "\n");
+  tvms_indentation_restart(&p->layout, line + (text_of(p)[line] != '\0'));
+  return true;
+}
+
 // Number of brackets around the token; a bracket stands in the one around it.
 static uint32_t bracket_of(const surf_parser *p, tvms_token token) {
   uint32_t depth = tvms_indentation_depth(&p->layout);
@@ -382,39 +400,6 @@ static bool follows_skipped(const surf_parser *p, tvms_token token) {
   return token.begin == first.begin && level->skipped;
 }
 
-static uint32_t indentation_at(const char *text, uint32_t line) {
-  uint32_t at = line;
-  while (text[at] == ' ' || text[at] == '\t') {
-    at++;
-  }
-  return at - line;
-}
-
-// What was refused stands behind the ':' of a header whose block follows on the next lines, as
-// in `for i in range(4):  // copy`: without it the statement is whole.
-static bool heads_block(const surf_parser *p, tvms_token token) {
-  tvms_token first = p->layout.first;
-  if (!tvms_token_is_header(first.kind) || !tvms_surface_takes(p, TERMINAL_NEWLINE))
-    return false;
-  const char *text = text_of(p);
-  uint32_t before = token.begin;
-  while (before > first.end && strchr(" \t/:", text[before - 1])) {
-    before--;
-  }
-  if (!memchr(text + before, ':', token.begin - before)) return false;
-  uint32_t line = first.begin;
-  while (line > 0 && text[line - 1] != '\n') {
-    line--;
-  }
-  const char *next = strchr(text + token.end, '\n');
-  while (next && (next[1] == '\n' || next[1] == '\r')) {
-    next = strchr(next + 1, '\n');
-  }
-  return next
-         && indentation_at(text, (uint32_t)(next + 1 - text))
-                > indentation_at(text, line);
-}
-
 // `def f(x: …) : R.Tensor(…):`: what stands between the colons is the type of the result.
 static bool mend_arrow(surf_parser *p, tvms_token token) {
   tvms_token first = p->layout.first;
@@ -438,6 +423,8 @@ static bool mend_arrow(surf_parser *p, tvms_token token) {
   tvms_diag *diag = tvms_diag_report(diags_of(p), TVMS_D_syntax, span, "':'", "");
   tvms_diag_remark(diags_of(p), diag, "write '->' in front of the type of the result");
   tvms_diag_fix(diags_of(p), diag, (tvms_span){end, colon + 1}, false, " ->");
+  tvms_span header = {first.begin, token.begin};
+  keep_refused(p, header);
   tvms_surface_push(p, TERMINAL_ARROW, colon, colon + 1, 0);
   tvms_surface_push(p, TERMINAL_BAD, colon + 1, last - 1, 0);
   tvms_surface_push(p, TERMINAL_COLON, last - 1, last, 0);
@@ -459,14 +446,28 @@ static void end_again(surf_parser *p, tvms_token *token) {
   token->kind = TVMS_TOK_NEWLINE;
 }
 
+// Whether the line that began last has a string without an end, which was reported.
+static bool is_unfinished(surf_parser *p) {
+  const tvms_diag *last = diags_of(p)->last;
+  return last
+         && (last->id == TVMS_D_unfinished_string
+             || last->id == TVMS_D_unfinished_triple)
+         && last->source == diags_of(p)->source
+         && last->span.begin >= p->layout.first.begin;
+}
+
 static bool recover(surf_parser *p, tvms_token *token) {
   if (token->kind == TVMS_TOK_BROKEN && tvms_surface_takes(p, TERMINAL_BAD)) {
+    tvms_span span = {p->layout.first.begin, token->end};
+    keep_refused(p, span);
     token->kind = TVMS_TOK_HOLE;
     return true;
   }
   if (token->kind == TVMS_TOK_INDENT) {
-    tvms_diag_report(diags_of(p), TVMS_D_unexpected_indent,
-                     (tvms_span){token->begin, token->end + 1});
+    // Behind a header that was taken for a text.
+    if (!is_unfinished(p))
+      tvms_diag_report(diags_of(p), TVMS_D_unexpected_indent,
+                       (tvms_span){token->begin, token->end + 1});
     tvms_indentation_silence(&p->layout);
     return false;
   }
@@ -477,6 +478,8 @@ static bool recover(surf_parser *p, tvms_token *token) {
     tvms_surface_push(p, TERMINAL_MISSING, token->begin, token->begin, ref);
     return true;
   }
+  if (!tvms_token_only_begins_statement(token->kind) && give_up_header(p, *token))
+    return false;
   uint32_t line;
   if (begins_statement(p, *token, &line)) {
     restart_at(p, line, true);
@@ -509,18 +512,18 @@ static bool recover(surf_parser *p, tvms_token *token) {
                        || (last->id == TVMS_D_missing_block && follows));
   // A header goes on to be misread.
   bool header = first.kind == TVMS_TOK_FOR || first.kind == TVMS_TOK_DEF;
-  bool unfinished =
-      last
-      && (last->id == TVMS_D_unfinished_string || last->id == TVMS_D_unfinished_triple)
-      && last->source == diags_of(p)->source && last->span.begin >= first.begin;
   bool quiet =
-      unfinished || misplaced || follows_skipped(p, *token)
+      is_unfinished(p) || misplaced || follows_skipped(p, *token)
       || follows_bracket(p, *token)
       || (p->refused == first.begin && (token->begin == first.end + 1 || header));
   bool unsupported = quiet || report_refused(p, *token);
   if (token->begin == first.begin || header) p->refused = first.begin;
   if (bracket_of(p, *token) > 0) {
-    if (skip_bracket(p, token)) return true;
+    uint32_t end = (uint32_t)strcspn(text_of(p) + token->begin, "\r\n") + token->begin;
+    if (skip_bracket(p, token)) {
+      keep_refused(p, (tvms_span){first.begin, end});
+      return true;
+    }
     p->build.failed = false;
   }
   bool begun = !ends_line(*token) && token->begin == first.begin;
@@ -531,7 +534,8 @@ static bool recover(surf_parser *p, tvms_token *token) {
     tvms_surface_push(p, TERMINAL_NEWLINE, end, end, 0);
     return true;
   }
-  bool heads = heads_block(p, *token);
+  bool heads = tvms_surface_takes(p, TERMINAL_NEWLINE)
+               && tvms_token_heads_block(text_of(p), *token, first);
   *token = skip_statement(p, *token);
   if (heads && token->kind == TVMS_TOK_NEWLINE) return true;
   give_up_statement(p, first.begin < token->begin ? first.begin : token->begin,

@@ -79,3 +79,65 @@ bool tvms_token_only_begins_statement(tvms_token_kind kind) {
   default: return false;
   }
 }
+
+static uint32_t begin_of_line(const char *source, uint32_t at) {
+  while (at > 0 && source[at - 1] != '\n') {
+    at--;
+  }
+  return at;
+}
+
+// Behind the last character of a line that is not blank; a '#' in a text counts as a comment.
+static uint32_t end_of_code(const char *source, uint32_t line) {
+  uint32_t end = line + (uint32_t)strcspn(source + line, "#\r\n");
+  while (end > line && strchr(" \t", source[end - 1])) {
+    end--;
+  }
+  return end;
+}
+
+uint32_t tvms_token_header_end(const char *source, tvms_token first, uint32_t place) {
+  enum { MOST_LINES = 200 };
+  uint32_t column = first.begin - begin_of_line(source, first.begin);
+  uint32_t line = begin_of_line(source, place);
+  if (source[end_of_code(source, line) - 1] == ':') return 0;
+  for (int i = 0; i < MOST_LINES; i++) {
+    line += (uint32_t)strcspn(source + line, "\n");
+    if (!source[line]) return 0;
+    line++;
+    uint32_t begin = line + (uint32_t)strspn(source + line, " \t"),
+             end = end_of_code(source, line);
+    bool out = begin - line <= column && !strchr(")]}#\r\n", source[begin]);
+    if (out) return 0;
+    if (end > line && source[end - 1] == ':') return end;
+  }
+  return 0;
+}
+
+static uint32_t indentation_at(const char *text, uint32_t line) {
+  uint32_t at = line;
+  while (text[at] == ' ' || text[at] == '\t') {
+    at++;
+  }
+  return at - line;
+}
+
+bool tvms_token_heads_block(const char *text, tvms_token token, tvms_token first) {
+  if (!tvms_token_is_header(first.kind)) return false;
+  uint32_t before = token.begin;
+  while (before > first.end && strchr(" \t/:", text[before - 1])) {
+    before--;
+  }
+  if (!memchr(text + before, ':', token.begin - before)) return false;
+  uint32_t line = first.begin;
+  while (line > 0 && text[line - 1] != '\n') {
+    line--;
+  }
+  const char *next = strchr(text + token.end, '\n');
+  while (next && (next[1] == '\n' || next[1] == '\r')) {
+    next = strchr(next + 1, '\n');
+  }
+  return next
+         && indentation_at(text, (uint32_t)(next + 1 - text))
+                > indentation_at(text, line);
+}

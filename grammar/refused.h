@@ -21,4 +21,13 @@ bool tvms_token_is_header(tvms_token_kind kind);
 // Is it a word that stands nowhere but at the begin of a statement?
 bool tvms_token_only_begins_statement(tvms_token_kind kind);
 
+// Where the header of a definition ends that begins with the token `first` and goes on behind the line of
+// `place`: the ':' at the end of a line before one that stands as far out. 0 if there is none, or the line
+// of `place` has it.
+uint32_t tvms_token_header_end(const char *source, tvms_token first, uint32_t place);
+
+// Whether what was refused stands behind the ':' of a header whose block follows on the next lines, as
+// in `for i in range(4):  // copy`: without it the statement is whole.
+bool tvms_token_heads_block(const char *source, tvms_token token, tvms_token first);
+
 #endif

@@ -89,6 +89,7 @@ static void apply(repair *r, const tvms_edit *edit, bool commit) {
   uint32_t count = region->tokens.len;
   r->tried.len = 0;
   uint32_t last = edit->at > region->refused ? edit->at : region->refused;
+  last += edit->way == TVMS_EDIT_SWAP;
   if (edit->way == TVMS_EDIT_PAIR && edit->other > last) last = edit->other;
   if (commit && last + 1 < count) count = last + 1;
   bool string = edit->way >= TVMS_EDIT_CLOSE;
@@ -102,6 +103,16 @@ static void apply(repair *r, const tvms_edit *edit, bool commit) {
     if (here && token.kind != TVMS_TOK_NEWLINE) place = token.begin;
     if (here && edit->way == TVMS_EDIT_INSERT)
       tvms_vec_push(r->memory, &r->tried, tvms_token_make(place, place, edit->kind));
+    if (here && edit->way == TVMS_EDIT_FINISH) {
+      tvms_vec_push(r->memory, &r->tried, tvms_token_make(place, place, edit->kind));
+      tvms_vec_push(r->memory, &r->tried,
+                    tvms_token_make(place, place, TVMS_TOK_COLON));
+    }
+    if (here && edit->way == TVMS_EDIT_SWAP && i + 1 < stop) {
+      tvms_vec_push(r->memory, &r->tried, tokens[++i]);
+      tvms_vec_push(r->memory, &r->tried, token);
+      continue;
+    }
     if (here && edit->way == TVMS_EDIT_DELETE) continue;
     if (here && (edit->way == TVMS_EDIT_REPLACE || edit->way == TVMS_EDIT_PAIR))
       token.kind = edit->kind;
@@ -342,6 +353,8 @@ bool tvms_surface_repair(surf_parser *p, tvms_token token) {
   }
   r.column = p->line.begin - r.line;
   r.region.header = strncmp(p->text + p->line.begin, "def ", 4) == 0;
+  r.region.block = p->line.begin == p->layout.first.begin
+                   && tvms_token_is_header(p->layout.first.kind);
   bool mended = mend(&r, token);
   finish(&r);
   return mended;

@@ -5,7 +5,8 @@
 // away.
 #include "grammar/repair_edits.h"
 
-#include <ctype.h>
+#include "grammar/repair_strings.h"
+
 #include <string.h>
 
 static void add(tvms_stretch *r, tvms_memory *memory, tvms_edit edit) {
@@ -68,7 +69,7 @@ void tvms_surface_pair(tvms_stretch *r, tvms_memory *memory) {
   for (uint32_t i = 0; i < r->tokens.len; i++) {
     tvms_token_kind kind = kind_at(r, i);
     tvms_vec_push(memory, &r->inner, open);
-    tvms_vec_push(memory, &r->shut, (uint32_t)TVMS_NO_TOKEN);
+    tvms_vec_push(memory, &r->shut, TVMS_NO_TOKEN);
     if (tvms_token_opens(kind)) open = i;
     if (tvms_token_shuts(kind) && open != TVMS_NO_TOKEN
         && tvms_token_closing(kind_at(r, open)) == kind) {
@@ -117,7 +118,8 @@ static uint32_t cost_of_shutting(const tvms_stretch *r, uint32_t at) {
   uint32_t open = r->inner.items[at];
   bool shape = open != TVMS_NO_TOKEN && tvms_token_opens(kind_before(r, open));
   bool text = kind == TVMS_TOK_COMMA && kind_at(r, next) == TVMS_TOK_STRING;
-  if (named || text) return (shape ? 9 : 13) + far;
+  bool last = text && kind_at(r, next + 1) != TVMS_TOK_COMMA;
+  if (named || text) return (shape ? 9u : 13u) + far - named + !(named || last);
   if (kind == TVMS_TOK_COMMA && is_late(r, at)) return 9 + far;
   if (kind == TVMS_TOK_COMMA && kind_at(r, at + 1) == TVMS_TOK_NEWLINE) return 14 + far;
   if (tvms_token_shuts(kind) || kind == TVMS_TOK_ARROW || kind == TVMS_TOK_COLON)
@@ -143,6 +145,29 @@ static void propose_shut(tvms_stretch *r, tvms_memory *memory, uint32_t at) {
                   .cost = cost});
 }
 
+// `with T.sblock("b"` in front of the body: with the bracket the ':' was forgotten.
+static void propose_finish(tvms_stretch *r, tvms_memory *memory, uint32_t at) {
+  uint32_t open = r->inner.items[at];
+  if (!r->block || kind_at(r, at) != TVMS_TOK_NEWLINE || open == TVMS_NO_TOKEN) return;
+  tvms_edit edit = {.way = TVMS_EDIT_FINISH,
+                    .kind = tvms_token_closing(kind_at(r, open)),
+                    .at = at,
+                    .other = open,
+                    .cost = 14};
+  if (r->inner.items[open] == TVMS_NO_TOKEN) add(r, memory, edit);
+}
+
+// `sblock("b":)`: two tokens changed places.
+static void propose_swap(tvms_stretch *r, tvms_memory *memory, uint32_t at) {
+  if (at + 1 >= r->tokens.len || kind_at(r, at) == TVMS_TOK_NEWLINE) return;
+  tvms_token_kind kind = kind_at(r, at), next = kind_at(r, at + 1);
+  bool colon = kind == TVMS_TOK_COLON && tvms_token_shuts(next) && r->block
+               && kind_at(r, at + 2) == TVMS_TOK_NEWLINE;
+  tvms_edit edit = {.way = TVMS_EDIT_SWAP, .at = at, .cost = colon ? 6 : 21};
+  bool open = tvms_token_opens(kind) || tvms_token_opens(next);
+  if (next != TVMS_TOK_NEWLINE && next != kind && !open) add(r, memory, edit);
+}
+
 static void propose_open(tvms_stretch *r, tvms_memory *memory, uint32_t at) {
   tvms_token_kind kind = kind_at(r, at), last = kind_before(r, at);
   bool end = kind == TVMS_TOK_NEWLINE && at == r->refused;
@@ -153,111 +178,164 @@ static void propose_open(tvms_stretch *r, tvms_memory *memory, uint32_t at) {
   if (tvms_token_opens(last) || last == TVMS_TOK_ASSIGN || last == TVMS_TOK_COMMA)
     cost = 16 + far;
   if (kind == TVMS_TOK_COMMA || tvms_token_shuts(kind)) cost = 17 + far;
+  // `R.Shape("n"])`: the bracket that is refused wants one like it, where the list begins.
+  uint32_t open = r->inner.items[r->refused];
+  tvms_token_kind wanted = TVMS_TOK_NEWLINE;
+  if (r->misfit && open != TVMS_NO_TOKEN && before(r, at) == open)
+    wanted = (tvms_token_kind)(kind_at(r, r->refused) - TVMS_TOK_SHUT_ROUND
+                               + TVMS_TOK_OPEN_ROUND);
   for (uint32_t i = 0; i < 3; i++) {
     bool call = ends_operand(last) || i == 0;
     add(r, memory,
         (tvms_edit){.way = TVMS_EDIT_INSERT,
                     .kind = (tvms_token_kind)(TVMS_TOK_OPEN_ROUND + i),
                     .at = at,
-                    .cost = cost + i * 2 + (call ? 0 : 2)});
+                    .cost = wanted == TVMS_TOK_OPEN_ROUND + i
+                                ? 9
+                                : cost + i * 2 + (call ? 0 : 2)});
   }
 }
 
-// The bracket at `at` is one too many, or of the wrong kind.
-static void propose_wrong(tvms_stretch *r, tvms_memory *memory, uint32_t at) {
-  tvms_token_kind kind = kind_at(r, at);
+// How likely it is that the bracket at `at` is one too many.
+static uint32_t cost_of_dropping(const tvms_stretch *r, uint32_t at) {
+  tvms_token_kind kind = kind_at(r, at), end = kind_at(r, r->refused);
   bool open = tvms_token_opens(kind), same = kind_before(r, at) == kind;
-  uint32_t far = lines_off(r, at);
-  uint32_t cost = at == r->refused ? 11u : 17 + far - (same ? 2u : 0u);
+  if (at == r->refused) return 11;
   // `H (= …`: what stands behind cannot begin anything.
-  tvms_token_kind end = kind_at(r, r->refused);
-  if (open && at + 1 == r->refused && !tvms_token_shuts(end) && end != TVMS_TOK_COLON
-      && end != TVMS_TOK_NEWLINE && r->inner.items[r->refused] == at)
-    cost = 9;
-  add(r, memory, (tvms_edit){.way = TVMS_EDIT_DELETE, .at = at, .cost = cost});
-  tvms_token_kind first = open ? TVMS_TOK_OPEN_ROUND : TVMS_TOK_SHUT_ROUND;
-  if (!open && at != r->refused) return;
+  if (open && at + 1 == r->refused && r->inner.items[r->refused] == at
+      && !tvms_token_shuts(end) && end != TVMS_TOK_COLON && end != TVMS_TOK_NEWLINE)
+    return 9;
+  // `R.Tensor((("n", 4), …`: between two others.
+  bool between = open && tvms_token_opens(kind_before(r, at))
+                 && tvms_token_opens(kind_at(r, behind(r, at)));
+  if (between) return 11 + lines_off(r, at);
+  return 17 + lines_off(r, at) - (same ? 2 : 0);
+}
+
+// How likely it is that the bracket at `at` should be of the kind `other`.
+static uint32_t cost_of_changing(const tvms_stretch *r, uint32_t at,
+                                 tvms_token_kind other) {
   uint32_t named = before(r, at);
+  if (tvms_token_shuts(other)) return 10;
   bool callee = named != TVMS_NO_TOKEN && named > 1 && is_name(kind_at(r, named))
                 && kind_at(r, named - 1) == TVMS_TOK_DOT;
+  if (callee && other == TVMS_TOK_OPEN_ROUND) return 9;
+  // Braces that hold no pairs.
+  bool pairs = kind_at(r, behind(r, at) + 1) == TVMS_TOK_COLON;
+  if (kind_at(r, at) == TVMS_TOK_OPEN_CURLY && !pairs && r->misfit) return 9;
+  return 14 + lines_off(r, at);
+}
+
+static void propose_wrong(tvms_stretch *r, tvms_memory *memory, uint32_t at) {
+  tvms_token_kind kind = kind_at(r, at);
+  bool open = tvms_token_opens(kind);
+  tvms_edit drop = {.way = TVMS_EDIT_DELETE, .at = at, .cost = cost_of_dropping(r, at)};
+  add(r, memory, drop);
+  tvms_token_kind first = open ? TVMS_TOK_OPEN_ROUND : TVMS_TOK_SHUT_ROUND;
+  if (!open && at != r->refused) return;
   for (uint32_t i = 0; i < 3; i++) {
     tvms_token_kind other = (tvms_token_kind)(first + i);
     if (other == kind) continue;
-    uint32_t less = !open ? 10u : callee && i == 0 ? 9u : 14u + far;
-    add(r, memory,
-        (tvms_edit){.way = TVMS_EDIT_REPLACE, .kind = other, .at = at, .cost = less});
-    if (open && r->shut.items[at] != TVMS_NO_TOKEN)
-      add(r, memory,
-          (tvms_edit){.way = TVMS_EDIT_PAIR,
+    tvms_edit edit = {.way = TVMS_EDIT_REPLACE,
                       .kind = other,
                       .at = at,
-                      .other = r->shut.items[at],
-                      .cost = 20 + far});
+                      .cost = cost_of_changing(r, at, other)};
+    add(r, memory, edit);
+    if (!open || r->shut.items[at] == TVMS_NO_TOKEN) continue;
+    edit.way = TVMS_EDIT_PAIR;
+    edit.other = r->shut.items[at];
+    edit.cost = 20 + lines_off(r, at);
+    add(r, memory, edit);
   }
 }
 
 /* Marks */
 
 // `T prim_func`, `f(x)astype`: whether a dot is missing in front of a name.
-static bool is_attribute(const tvms_stretch *r, uint32_t last, uint32_t at) {
-  if (last == TVMS_NO_TOKEN) return false;
+static bool is_attribute(const tvms_stretch *r, uint32_t at) {
+  uint32_t last = before(r, at);
+  if (last == TVMS_NO_TOKEN || !is_name(kind_at(r, at))) return false;
   bool joined = token_at(r, last)->end == token_at(r, at)->begin;
   return is_namespace(r, last) || (joined && tvms_token_shuts(kind_at(r, last)));
 }
 
-static void propose_marks(tvms_stretch *r, tvms_memory *memory, uint32_t at) {
-  static const struct {
-    tvms_token_kind kind;
-    uint32_t cost;
-  } marks[] = {
-      {TVMS_TOK_COMMA, 8},  {TVMS_TOK_COLON, 10},  {TVMS_TOK_DOT, 10},
-      {TVMS_TOK_ARROW, 10}, {TVMS_TOK_ASSIGN, 11}, {TVMS_TOK_HOLE, 16},
-  };
-  tvms_token_kind kind = kind_at(r, at);
-  uint32_t last = before(r, at);
-  bool punctuation = kind >= TVMS_TOK_COMMA;
-  uint32_t off = (r->refused - at) * 3;
-  bool twice = punctuation && last != TVMS_NO_TOKEN && kind_at(r, last) == kind;
-  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-    uint32_t cost = marks[i].cost;
-    bool operand = last != TVMS_NO_TOKEN
-                   && (kind_at(r, last) > TVMS_TOK_WALRUS
-                       || tvms_token_is_keyword(kind_at(r, last)));
-    if (marks[i].kind == TVMS_TOK_HOLE && operand) cost = 13;
-    if (marks[i].kind == TVMS_TOK_DOT && is_name(kind) && is_attribute(r, last, at))
-      cost = 7;
-    bool type = marks[i].kind == TVMS_TOK_COLON && r->header && is_namespace(r, at);
-    if (type) cost = 7;
-    if (r->header && kind == TVMS_TOK_COLON && marks[i].kind != TVMS_TOK_COLON)
-      cost += 8;
-    bool parameter = r->header && kind == TVMS_TOK_DOT
-                     && marks[i].kind == TVMS_TOK_COMMA
-                     && kind_at(r, at + 2) == TVMS_TOK_COLON;
-    if (parameter) cost = 1;
-    if (at == r->refused)
-      add(r, memory,
-          (tvms_edit){
-              .way = TVMS_EDIT_INSERT, .kind = marks[i].kind, .at = at, .cost = cost});
-    bool other = punctuation && marks[i].kind != kind && marks[i].kind != TVMS_TOK_HOLE;
-    if (kind == TVMS_TOK_DOT && marks[i].kind != TVMS_TOK_COMMA) other = false;
-    if (other)
-      add(r, memory,
-          (tvms_edit){.way = TVMS_EDIT_REPLACE,
-                      .kind = marks[i].kind,
-                      .at = at,
-                      .cost = cost + 1 + off});
+// `thread"blockIdx.x"`: whether a '=' is missing in front of a string.
+static bool is_named_string(const tvms_stretch *r, uint32_t at) {
+  if (at == 0 || kind_at(r, at) != TVMS_TOK_STRING) return false;
+  return is_name(kind_at(r, at - 1))
+         && token_at(r, at - 1)->end == token_at(r, at)->begin;
+}
+
+// How likely it is that `mark` was forgotten in front of the refused token.
+static uint32_t cost_of_mark(const tvms_stretch *r, tvms_token_kind mark) {
+  uint32_t at = r->refused, last = before(r, at);
+  switch ((int)mark) {
+  case TVMS_TOK_COMMA: return 8;
+  case TVMS_TOK_COLON: return r->header && is_namespace(r, at) ? 7 : 10;
+  case TVMS_TOK_DOT: return is_attribute(r, at) ? 7 : 10;
+  case TVMS_TOK_ARROW: return 10;
+  case TVMS_TOK_ASSIGN: return is_named_string(r, at) ? 6 : 11;
+  default: break;
   }
+  bool operand = last != TVMS_NO_TOKEN
+                 && (kind_at(r, last) > TVMS_TOK_WALRUS
+                     || tvms_token_is_keyword(kind_at(r, last)));
+  return operand ? 13 : 16;
+}
+
+// How likely it is that `mark` was meant by the one at `at`.
+static uint32_t cost_of_other(const tvms_stretch *r, uint32_t at,
+                              tvms_token_kind mark) {
+  tvms_token_kind kind = kind_at(r, at);
+  uint32_t off = (r->refused - at) * 3, next = behind(r, at);
+  bool typed = r->header && mark == TVMS_TOK_COLON && is_namespace(r, next)
+               && is_name(kind_before(r, at));
+  if (typed) return 6 + off;
+  if (r->header && kind == TVMS_TOK_DOT && mark == TVMS_TOK_COMMA
+      && kind_at(r, at + 2) == TVMS_TOK_COLON)
+    return 1 + off;
+  uint32_t less =
+      r->header && (kind == TVMS_TOK_COLON || mark == TVMS_TOK_ASSIGN) ? 8 : 0;
+  uint32_t forgotten = mark == TVMS_TOK_COMMA ? 8 : mark == TVMS_TOK_ASSIGN ? 11 : 10;
+  return forgotten + 1 + less + off;
+}
+
+// How likely it is that the token at `at` is one too many.
+static uint32_t cost_of_leaving(const tvms_stretch *r, uint32_t at) {
+  tvms_token_kind kind = kind_at(r, at);
+  uint32_t off = (r->refused - at) * 3, last = before(r, at);
+  bool mark = kind >= TVMS_TOK_COMMA;
+  bool twice = mark && last != TVMS_NO_TOKEN && kind_at(r, last) == kind;
   if (kind == TVMS_TOK_DOT && tvms_token_opens(kind_at(r, at + 1))) twice = true;
-  bool name = is_name(kind) || tvms_token_is_keyword(kind)
-              || (kind >= TVMS_TOK_INT && kind <= TVMS_TOK_STRING);
+  // `x=: T.int32`, `R.Tensor->(…)`.
+  bool colon =
+      r->header && at + 1 == r->refused && kind_at(r, r->refused) == TVMS_TOK_COLON;
+  bool callee = at == r->refused && tvms_token_opens(kind_at(r, at + 1))
+                && is_name(kind_before(r, at)) && kind != TVMS_TOK_COMMA;
+  if (twice) return 6 + off;
+  if (mark && (colon || callee)) return 7;
+  return (mark ? 12 : 22) + off;
+}
+
+static void propose_marks(tvms_stretch *r, tvms_memory *memory, uint32_t at) {
+  static const tvms_token_kind marks[] = {TVMS_TOK_COMMA,  TVMS_TOK_COLON,
+                                          TVMS_TOK_DOT,    TVMS_TOK_ARROW,
+                                          TVMS_TOK_ASSIGN, TVMS_TOK_HOLE};
+  tvms_token_kind kind = kind_at(r, at);
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    tvms_token_kind mark = marks[i];
+    tvms_edit edit = {.kind = mark, .at = at};
+    edit.way = TVMS_EDIT_INSERT;
+    edit.cost = cost_of_mark(r, mark);
+    if (at == r->refused) add(r, memory, edit);
+    edit.way = TVMS_EDIT_REPLACE;
+    edit.cost = cost_of_other(r, at, mark);
+    bool other = kind >= TVMS_TOK_COMMA && mark != kind && mark != TVMS_TOK_HOLE;
+    if (other && (kind != TVMS_TOK_DOT || mark == TVMS_TOK_COMMA)) add(r, memory, edit);
+  }
   if (kind == TVMS_TOK_NEWLINE || kind == TVMS_TOK_END) return;
-  add(r, memory,
-      (tvms_edit){.way = TVMS_EDIT_DELETE,
-                  .at = at,
-                  .cost = (twice  ? 6
-                           : name ? 22
-                                  : 12)
-                          + off});
+  tvms_edit edit = {.way = TVMS_EDIT_DELETE, .at = at, .cost = cost_of_leaving(r, at)};
+  add(r, memory, edit);
 }
 
 // `T,Buffer(…)`, `R:Tensor(…)`.
@@ -273,87 +351,22 @@ static void propose_dot(tvms_stretch *r, tvms_memory *memory, uint32_t at) {
   add(r, memory, dot);
 }
 
-/* Strings */
-
-static bool is_quote(char c) {
-  return c == '"' || c == '\'';
-}
-
-// The quote that a string begins with.
-static uint32_t quote_of(const tvms_stretch *r, uint32_t at) {
-  uint32_t quote = token_at(r, at)->begin;
-  while (!is_quote(r->text[quote])) {
-    quote++;
-  }
-  return quote;
-}
-
-// Ends of words in a string, and quotes of the other kind, are where it may have ended.
-static void propose_ends(tvms_stretch *r, tvms_memory *memory, uint32_t at) {
-  enum { MOST = 16 };
-  const char *text = r->text;
-  uint32_t quote = quote_of(r, at), end = token_at(r, at)->end, found = 0;
-  for (uint32_t i = quote + 1; i <= end && found < MOST; i++) {
-    char c = text[i];
-    bool other = is_quote(c) && c != text[quote];
-    bool last = i == end || c == '\r' || c == '\n';
-    if (!other && !last && !strchr(",)]}:= ", c)) continue;
-    if (i > quote + 1 && text[i - 1] == ' ') continue;
-    uint32_t empty = i == quote + 1 ? 4 : 0;
-    add(r, memory,
-        (tvms_edit){.way = TVMS_EDIT_CLOSE,
-                    .at = at,
-                    .place = i + other,
-                    .cost = 9 + empty + found - (other ? 2 : 0)});
-    found++;
-    if (last) break;
-  }
-}
-
-static void propose_quotes(tvms_stretch *r, tvms_memory *memory, uint32_t at) {
-  uint32_t quote = quote_of(r, at), begin = token_at(r, at)->begin;
-  if (r->text[quote] == r->text[quote + 1] && r->text[quote] == r->text[quote + 2])
+// What stands where an operand may be missing, or one of its parts.
+static void propose_near(tvms_stretch *r, tvms_memory *memory, uint32_t at) {
+  tvms_token_kind kind = kind_at(r, at);
+  if (!tvms_token_opens(kind) && !tvms_token_shuts(kind)) {
+    propose_marks(r, memory, at);
     return;
-  propose_ends(r, memory, at);
-  add(r, memory,
-      (tvms_edit){.way = TVMS_EDIT_UNQUOTE, .at = at, .place = quote + 1, .cost = 11});
-  // Words of the line in front of it, up to the one that follows a bracket or a comma.
-  for (uint32_t i = at; i > 0; i--) {
-    tvms_token_kind kind = kind_at(r, i - 1);
-    bool word = is_name(kind) || kind == TVMS_TOK_INT || kind == TVMS_TOK_DOT
-                || kind == TVMS_TOK_STRING || kind == TVMS_TOK_FLOAT
-                || tvms_token_is_keyword(kind);
-    if (!word) break;
-    bool joined = token_at(r, i - 1)->end == token_at(r, i)->begin && begin == quote;
-    add(r, memory,
-        (tvms_edit){.way = TVMS_EDIT_OPEN,
-                    .at = at,
-                    .other = i - 1,
-                    .place = quote + 1,
-                    .cost = joined ? 7 : 12});
   }
-}
-
-// Strings on the line of the refused token.
-static void propose_strings(tvms_stretch *r, tvms_memory *memory) {
-  uint32_t i = r->refused;
-  for (;; i--) {
-    tvms_token_kind kind = kind_at(r, i);
-    if (kind == TVMS_TOK_STRING || kind == TVMS_TOK_BROKEN)
-      propose_quotes(r, memory, i);
-    if (i == 0 || (i < r->refused && kind == TVMS_TOK_NEWLINE)) break;
-  }
+  tvms_edit hole = {
+      .way = TVMS_EDIT_INSERT, .kind = TVMS_TOK_HOLE, .at = at, .cost = 16};
+  if (tvms_token_shuts(kind) && at == r->refused) add(r, memory, hole);
 }
 
 void tvms_surface_propose(tvms_stretch *r, tvms_memory *memory) {
   enum { NEAR = 3 };
   r->edits.len = 0;
-  bool strings = r->broken;
-  for (uint32_t i = r->refused; i < r->tokens.len; i++) {
-    if (kind_at(r, i) == TVMS_TOK_BROKEN) strings = true;
-    if (kind_at(r, i) == TVMS_TOK_NEWLINE) break;
-  }
-  if (strings || kind_at(r, r->refused) == TVMS_TOK_STRING) propose_strings(r, memory);
+  tvms_surface_propose_strings(r, memory);
   if (r->broken) return;
   // Outside of brackets recover.c knows what was meant, as far as it has nothing to do with them.
   bool inside = r->inner.items[r->refused] != TVMS_NO_TOKEN || r->header;
@@ -361,14 +374,16 @@ void tvms_surface_propose(tvms_stretch *r, tvms_memory *memory) {
     tvms_token_kind kind = kind_at(r, i);
     propose_dot(r, memory, i);
     propose_shut(r, memory, i);
+    propose_finish(r, memory, i);
+    if (i + 1 >= r->refused) propose_swap(r, memory, i);
     propose_open(r, memory, i);
     if (tvms_token_opens(kind) || tvms_token_shuts(kind)) propose_wrong(r, memory, i);
-    bool near = inside && i + NEAR >= r->refused;
-    if (near && tvms_token_shuts(kind) && i == r->refused)
-      add(r, memory,
-          (tvms_edit){
-              .way = TVMS_EDIT_INSERT, .kind = TVMS_TOK_HOLE, .at = i, .cost = 16});
-    if (near && !tvms_token_opens(kind) && !tvms_token_shuts(kind))
-      propose_marks(r, memory, i);
+    if (inside && i + NEAR >= r->refused) propose_near(r, memory, i);
   }
+  tvms_token_kind refused = kind_at(r, r->refused);
+  bool mark = refused >= TVMS_TOK_COMMA;
+  tvms_edit leave = {.way = TVMS_EDIT_DELETE,
+                     .at = r->refused,
+                     .cost = cost_of_leaving(r, r->refused)};
+  if (!inside && mark && r->refused > 0) add(r, memory, leave);
 }

@@ -8,6 +8,8 @@ typedef enum {
   TVMS_EDIT_INSERT,   // `kind` in front of token `at`
   TVMS_EDIT_DELETE,   // token `at`
   TVMS_EDIT_REPLACE,  // token `at` by `kind`
+  TVMS_EDIT_SWAP,     // token `at` and the one behind it
+  TVMS_EDIT_FINISH,   // `kind` and a ':' in front of token `at`, an end of a line
   TVMS_EDIT_PAIR,     // the bracket `at` by `kind`, and `other`, which closes it
   TVMS_EDIT_CLOSE,    // the string `at` ends at `place`
   TVMS_EDIT_OPEN,  // the quote that token `at` begins with ends a string that begins with `other`
@@ -34,10 +36,11 @@ typedef struct {
   bool misfit;  // what is refused is a bracket that closes
   bool broken;  // what is refused is a string without an end
   bool header;  // of a definition
+  bool block;   // a statement that has a body
   TVMS_VEC(tvms_edit) edits;
 } tvms_stretch;
 
-enum { TVMS_NO_TOKEN = UINT32_MAX };
+#define TVMS_NO_TOKEN UINT32_MAX
 
 static inline bool tvms_token_opens(tvms_token_kind kind) {
   return kind >= TVMS_TOK_OPEN_ROUND && kind <= TVMS_TOK_OPEN_CURLY;

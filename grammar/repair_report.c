@@ -43,11 +43,12 @@ static void report_unclosed(const telling *t) {
   tvms_diags *diags = diags_of(t);
   uint32_t open = t->edit->other;
   const char *shut = tvms_token_text(t->edit->kind);
+  const char *colon = t->edit->way == TVMS_EDIT_FINISH ? ":" : "";
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_unclosed_bracket, span_at(t, open),
                                      bracket_text(t, open));
-  tvms_diag_remark(diags, diag, "a '%s' is missing", shut);
+  tvms_diag_remark(diags, diag, "a '%s%s' is missing", shut, colon);
   tvms_span place = place_of(t, t->edit->at);
-  tvms_diag_fix(diags, diag, place, false, "%s", shut);
+  tvms_diag_fix(diags, diag, place, false, "%s%s", shut, colon);
 }
 
 // One of a pair is of the wrong kind, or does not belong there: `text` is what it should be.
@@ -164,6 +165,18 @@ static void report_mark(const telling *t) {
   }
 }
 
+static void report_swap(const telling *t) {
+  tvms_diags *diags = diags_of(t);
+  tvms_span first = span_at(t, t->edit->at), second = span_at(t, t->edit->at + 1);
+  const char *text = t->region->text;
+  tvms_diag *diag = tvms_surface_report_refused(t->p, t->refused, "");
+  int begin = (int)(first.end - first.begin), end = (int)(second.end - second.begin);
+  tvms_diag_remark(diags, diag, "write '%.*s%.*s'", end, text + second.begin, begin,
+                   text + first.begin);
+  tvms_diag_fix(diags, diag, (tvms_span){first.begin, second.end}, false, "%.*s%.*s",
+                end, text + second.begin, begin, text + first.begin);
+}
+
 /* Strings */
 
 static void report_string(const telling *t) {
@@ -207,6 +220,8 @@ void tvms_surface_report_edit(surf_parser *p, const tvms_stretch *region,
   case TVMS_EDIT_OPEN:
   case TVMS_EDIT_UNQUOTE: report_string(&t); return;
   case TVMS_EDIT_PAIR: report_pair(&t); return;
+  case TVMS_EDIT_SWAP: report_swap(&t); return;
+  case TVMS_EDIT_FINISH: report_unclosed(&t); return;
   case TVMS_EDIT_DELETE:
     if (bracket)
       report_extra(&t, tvms_token_opens(kind));

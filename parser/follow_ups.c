@@ -137,6 +137,11 @@ static bool is_about_lost(const follow_ups *f, const tvms_diag *diag) {
   bool missing = diag->id == TVMS_D_undefined_name || diag->id == TVMS_D_no_member
                  || diag->id == TVMS_D_rewriter_part;
   if (!missing) return false;
+  // The name of a definition itself may be lost.
+  for (uint32_t i = 0; i < f->mistakes.len && diag->id == TVMS_D_no_member; i++) {
+    if (begins(f->text, line_of(f->text, f->mistakes.items[i].span.begin), "def "))
+      return true;
+  }
   size_t len;
   const char *name = quoted(diag, &len);
   return name && is_mentioned(f, name, len);
