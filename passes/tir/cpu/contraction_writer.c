@@ -86,9 +86,16 @@ tvms_node *tvms_contraction_flat_steps(writer *w) {
 static tvms_node *from_beginning(writer *w, tvms_node *var) {
   tvms_node_map_put(&w->now, w->step, var);
   if (!w->block) return var;
-  if (w->tile->sum_apart)
+  if (w->tile->sum_apart) {
+    tvms_node *in_part = w->block;
+    if (w->tile->sum_skew) {
+      tvms_node *skew = build(w, TVMS_NODE_MUL, var, number(w, var, w->tile->sum_skew));
+      in_part = build(w, TVMS_NODE_FLOOR_MOD, build(w, TVMS_NODE_ADD, w->block, skew),
+                      number(w, var, w->blocks));
+    }
     return build(w, TVMS_NODE_ADD,
-                 build(w, TVMS_NODE_MUL, var, number(w, var, w->blocks)), w->block);
+                 build(w, TVMS_NODE_MUL, var, number(w, var, w->blocks)), in_part);
+  }
   tvms_node *done =
       build(w, TVMS_NODE_MUL, w->block, number(w, var, w->tile->sum_block));
   return build(w, TVMS_NODE_ADD, done, var);

@@ -159,10 +159,19 @@ static tvms_walk_step note_width(void *self, tvms_node *node, tvms_field_role ro
 // Of an operand that memory streams to one row, how many of its rows are read together: of floats four,
 // each of which goes through a quarter of the operand (29 GB/s on a Zen 4; 26 by eight that are neighbours),
 // of bytes sixteen neighbours, since each time sums are loaded and stored again, four bytes for each (25 and
-// 22). These are written out, so that each has loads of its own; halves are faster in a loop.
+// 22). These are written out, so that each has loads of its own. Halves are eight from the parts of the operand
+// (30 GB/s; neighbours 25), in a loop, so that each row is read in order (written out 26). Parts are a power of
+// two of bytes long as often as not, and would share their places in the caches: each is gone through three
+// rows ahead of the one before it (24 without that).
 static void plan_stream(tvms_unit *unit, const tvms_contraction *c, tvms_tile *tile,
                         bool reorders) {
-  enum { FAR_STEPS = 4, STEPS_OF_BYTES = 16, VECTORS_OF_BYTES = 4 };
+  enum {
+    FAR_STEPS = 4,
+    FAR_HALVES = 8,
+    SKEW = 3,
+    STEPS_OF_BYTES = 16,
+    VECTORS_OF_BYTES = 4
+  };
   int64_t steps = tvms_contraction_steps(c);
   if (!tile->sum_block || tile->packs || tile->rows > 1) return;
   narrowest n = {&unit->context->memory, c->stage.axes[c->column].var,
@@ -172,6 +181,10 @@ static void plan_stream(tvms_unit *unit, const tvms_contraction *c, tvms_tile *t
   if (n.bits >= 32 && steps % FAR_STEPS == 0 && reorders) {
     tile->sum_block = FAR_STEPS;
     tile->sum_apart = tile->sum_written = true;
+  } else if (n.bits == 16 && steps % FAR_HALVES == 0 && reorders) {
+    tile->sum_block = FAR_HALVES;
+    tile->sum_skew = SKEW;
+    tile->sum_apart = true;
   } else if (n.bits == 8 && steps % STEPS_OF_BYTES == 0
              && tile->vectors > VECTORS_OF_BYTES) {
     tile->sum_block = STEPS_OF_BYTES;
@@ -378,4 +391,5 @@ void tvms_tile_lay_out(tvms_tile *tile) {
   tile->beforehand = true;
   tile->sum_block = 0;
   tile->sum_apart = tile->sum_written = false;
+  tile->sum_skew = 0;
 }

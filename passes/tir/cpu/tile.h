@@ -41,6 +41,8 @@ typedef struct {
   int64_t sum_block;
   bool
       sum_apart;  // they lie as far apart as there are blocks, rather than side by side
+  // Apart: each is so many steps further in its part of the sum than the one before it.
+  int64_t sum_skew;
   bool sum_written;  // they are written out
   tvms_tile_threads threads;
   bool from_memory;  // few rows go through an operand that no cache holds
