@@ -545,19 +545,25 @@ static tvms_node *write_rows(tvms_line_writer *w, tvms_node_map *gone) {
   return body;
 }
 
+// A node of the dtype of axes; the first members may be single elements.
+static tvms_node *like_axes(tvms_unit *unit, const tvms_line_group *group) {
+  for (uint32_t i = 0; i < group->count; i++) {
+    if (group->members[i].stage.count) return group->members[i].stage.axes[0].var;
+  }
+  return tvms_build_literal_int(unit, 0, TVMS_NO_SPAN);
+}
+
 // Rows from `begin` on, `count` times as many as are done together; NULL: all rows.
 static tvms_node *write_nest(tvms_unit *unit, const tvms_line_group *group,
                              const tvms_line_plan *plan, int64_t begin,
                              tvms_node *TVMS_NULLABLE count,
                              tvms_node *TVMS_NULLABLE turned, tvms_node_map *gone) {
-  const tvms_stage *first = &group->members[0].stage;
   tvms_line_writer w = {.unit = unit,
+                        .like = like_axes(unit, group),
                         .g = group,
                         .plan = plan,
                         .streams = plan->streams,
                         .turned = turned};
-  w.like =
-      first->count ? first->axes[0].var : tvms_build_literal_int(unit, 0, TVMS_NO_SPAN);
   tvms_node_map_init(&w.now, &unit->context->memory);
   tvms_node *vars[TVMS_MOST_STAGE_AXES];
   for (uint32_t r = 0; r < group->row_count; r++) {
@@ -575,7 +581,7 @@ static tvms_node *write_nest(tvms_unit *unit, const tvms_line_group *group,
   for (uint32_t r = group->row_count; r-- > 0;) {
     uint8_t kind = r == 0 && is_large(&w) ? TVMS_FOR_PARALLEL : TVMS_FOR_SERIAL;
     made = tvms_cpu_loop(unit, vars[r], count ? count : group->rows[r], kind, made);
-    made->span = first->nest->span;
+    made->span = group->members[0].stage.nest->span;
   }
   tvms_node_map_fini(&w.now);
   return made;
