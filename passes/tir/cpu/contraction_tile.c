@@ -5,6 +5,7 @@
 #include "ir/rewrite.h"
 #include "passes/tir/cpu/contraction_spare.h"
 #include "passes/tir/cpu/contraction_turn.h"
+#include "passes/tir/cpu/contraction_words.h"
 #include "passes/tir/cpu/nodes.h"
 
 typedef tvms_contraction_writer writer;
@@ -46,6 +47,8 @@ static tvms_node *write_vectors(writer *w, element *e, element_writer *write,
     in_row = build(w, TVMS_NODE_ADD, in_row, lane);
   }
   e->indices[1] = build(w, TVMS_NODE_ADD, in_row, number(w, like, slot));
+  if (w->word_order && vector && lane)
+    in_row = tvms_contraction_word_column(w, vector, lane);
   tvms_node *place =
       build(w, TVMS_NODE_ADD, in_row, number(w, like, w->columns->first + at));
   if (w->place) tvms_node_map_put(&w->now, w->place, place);
@@ -134,6 +137,7 @@ static tvms_node *add_term(writer *w, const element *e) {
 }
 
 static tvms_node *add_up(writer *w) {
+  if (tvms_contraction_has_words(w)) return tvms_contraction_add_words(w);
   tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
   tvms_contraction_open_sums(w, vars);
   w->without_tail = w->columns->spare;
@@ -220,13 +224,16 @@ static tvms_node *finish(writer *w, const element *e) {
 
 static tvms_node *end_sums(writer *w) {
   uint32_t count = w->epilogue_count;
+  bool words = tvms_contraction_has_words(w);
   tvms_node_vec stmts = {0};
+  w->word_order = words;
   for (uint32_t i = 0; i + 1 < count; i++)
     tvms_stmt_push(w->unit, &stmts, each_element(w, keep, &w->epilogues[i]));
   tvms_stmt_push(w->unit, &stmts,
                  each_element(w, finish, count ? &w->epilogues[count - 1] : NULL));
+  w->word_order = false;
   tvms_node *last = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
-  if (!w->block || !count) return last;
+  if (!w->block || (!count && !words)) return last;
   return choose(w, TVMS_NODE_EQ, w->blocks - 1, last, each_element(w, finish, NULL));
 }
 

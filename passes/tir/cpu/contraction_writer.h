@@ -63,6 +63,7 @@ typedef struct {
   int64_t rows;
   const tvms_strip *strip;
   const tvms_tile_columns *columns;
+  bool word_order;  // sums are put in order: they lie as words have their bytes
 } tvms_contraction_writer;
 
 // A variable of the columns, for its dtype.

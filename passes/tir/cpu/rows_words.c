@@ -13,63 +13,35 @@
 #include "passes/tir/cpu/rows_words.h"
 
 #include "ir/build.h"
-#include "ir/fold.h"
 #include "ir/rewrite.h"
-#include "ir/walk.h"
 #include "passes/tir/cpu/places.h"
+#include "passes/tir/cpu/words.h"
 
 #define number tvms_line_number
 #define build  tvms_line_build
 
 enum {
-  BYTES = 4,          // of a word
-  LINE = 64,          // bytes of the caches
+  BYTES = TVMS_CPU_WORD,
+  LINE = TVMS_CPU_CACHE_LINE,
   AHEAD = 16 * 1024,  // bytes from what is fetched to what is used
-  LEAST_BITS = 256,   // of vectors
 };
 
-static const double HIGHEST = 1.0 / (1 << 24);  // of the byte that is a word's highest
-
 // ---- Planning ----
-
-// The load of a byte that is made a float.
-static const tvms_buffer_load *TVMS_NULLABLE byte_of(const tvms_node *node) {
-  if (node->kind != TVMS_NODE_CAST || node->dtype.code != TVMS_FLOAT
-      || node->dtype.bits != 32)
-    return NULL;
-  const tvms_node *value = tvms_as_cast(node)->value;
-  if (value->kind != TVMS_NODE_BUFFER_LOAD || value->dtype.bits != 8) return NULL;
-  bool is_number = value->dtype.code == TVMS_INT || value->dtype.code == TVMS_UINT;
-  return is_number ? tvms_as_buffer_load(value) : NULL;
-}
-
-// Does only the last index go along the line, by ones?
-static bool goes_along(tvms_unit *unit, tvms_list indices, const tvms_node *line) {
-  int64_t step;
-  if (indices.len == 0) return false;
-  for (uint32_t i = 0; i + 1 < indices.len; i++) {
-    if (tvms_walk_contains(&unit->context->memory, indices.items[i], line))
-      return false;
-  }
-  return tvms_cpu_index_step(unit, indices.items[indices.len - 1], line, &step)
-         && step == 1;
-}
 
 bool tvms_line_plan_words(tvms_unit *unit, const tvms_line_member *fold,
                           const tvms_buffer_load *stream, const tvms_target *target,
                           tvms_line_plan *plan) {
   const tvms_node *line = fold->stage.axes[fold->own[0]].var, *term = fold->term;
-  bool gains = tvms_target_is_of(target, "x86_64") && target->vector_bits >= LEAST_BITS;
-  if (!gains || plan->passes[0].fused != 1 || fold->combine != TVMS_NODE_ADD
-      || term->kind != TVMS_NODE_MUL)
+  if (!tvms_cpu_words_gain(target) || plan->passes[0].fused != 1
+      || fold->combine != TVMS_NODE_ADD || term->kind != TVMS_NODE_MUL)
     return false;
   tvms_node *a = tvms_as_binary(term)->a, *b = tvms_as_binary(term)->b;
-  tvms_node *shared = byte_of(a) == stream ? b : a;
-  if ((byte_of(a) != stream && byte_of(b) != stream)
+  tvms_node *shared = tvms_cpu_byte_of(a) == stream ? b : a;
+  if ((tvms_cpu_byte_of(a) != stream && tvms_cpu_byte_of(b) != stream)
       || shared->kind != TVMS_NODE_BUFFER_LOAD || shared->dtype.code != TVMS_FLOAT
       || shared->dtype.bits != 32
-      || !goes_along(unit, tvms_as_buffer_load(shared)->indices, line)
-      || !goes_along(unit, stream->indices, line))
+      || !tvms_cpu_goes_along(unit, tvms_as_buffer_load(shared)->indices, line)
+      || !tvms_cpu_goes_along(unit, stream->indices, line))
     return false;
   plan->words = stream;
   plan->shared = shared;
@@ -109,9 +81,7 @@ tvms_node *tvms_line_turn_for_words(tvms_unit *unit, const tvms_line_group *g,
   tvms_node_map_put(&now, stage->axes[g->members[0].own[0]].var, from);
   tvms_node *value = tvms_substitute(unit, plan->shared, &now);
   tvms_node_map_fini(&now);
-  if (plan->words->head.dtype.code == TVMS_INT)
-    value = build(&w, TVMS_NODE_MUL, value,
-                  tvms_build_float(unit, value->dtype, HIGHEST, TVMS_NO_SPAN));
+  value = tvms_cpu_for_words(unit, plan->words, value);
   tvms_node *made =
       tvms_cpu_store(unit, buffer, tvms_list_copy(unit, &place, 1), value);
   made = tvms_cpu_loop(unit, lane, number(&w, lanes), TVMS_FOR_VECTORIZED, made);
@@ -127,13 +97,9 @@ bool tvms_line_has_words(const tvms_line_writer *w) {
          && w->chunk.vectors == w->plan->passes[0].vectors && !w->chunk.fresh;
 }
 
-static tvms_node *vector_at(tvms_line_writer *w, tvms_node *begin, int64_t lanes) {
-  return tvms_ramp_new(w->unit, begin, number(w, 1), (int)lanes, TVMS_NO_SPAN);
-}
-
 static tvms_node *load_vector(tvms_line_writer *w, tvms_node *buffer, tvms_node *begin,
                               int64_t lanes) {
-  tvms_node *at = vector_at(w, begin, lanes);
+  tvms_node *at = tvms_cpu_vector_at(w->unit, begin, lanes);
   return tvms_buffer_load_new(w->unit, buffer, &at, 1, NULL, TVMS_NO_SPAN);
 }
 
@@ -142,41 +108,6 @@ static tvms_node *byte_at(tvms_line_writer *w, tvms_node *begin) {
   w->own_now[0] = begin;
   tvms_line_set_axes(w);
   return tvms_line_as_now(w, (tvms_node *)&w->plan->words->head);
-}
-
-static tvms_node *all_lanes(tvms_line_writer *w, tvms_dtype dtype, tvms_node *value,
-                            int lanes) {
-  return tvms_broadcast_new(w->unit,
-                            tvms_build_cast(w->unit, dtype, value, TVMS_NO_SPAN), lanes,
-                            TVMS_NO_SPAN);
-}
-
-// Byte `byte` of each word as floats: of signed ones 2^24 times as much.
-static tvms_node *floats_of(tvms_line_writer *w, tvms_node *begin, tvms_node *byte) {
-  int lanes = (int)w->chunk.lanes;
-  const tvms_buffer_load *first = tvms_as_buffer_load(byte_at(w, begin));
-  tvms_list indices = tvms_list_copy(w->unit, first->indices.items, first->indices.len);
-  tvms_node **last = &indices.items[indices.len - 1];
-  *last = vector_at(w, *last, BYTES * lanes);
-  tvms_node *loaded = tvms_buffer_load_new(w->unit, first->buffer, indices.items,
-                                           indices.len, NULL, TVMS_NO_SPAN);
-  tvms_dtype word = TVMS_DTYPE(INT, 32), words = tvms_dtype_with_lanes(word, lanes);
-  loaded =
-      tvms_call_new_of(w->unit, words, TVMS_TIR_reinterpret, &loaded, 1, TVMS_NO_SPAN);
-  bool sign = w->plan->words->head.dtype.code == TVMS_INT;
-  tvms_node *bits = build(w, TVMS_NODE_MUL, byte, number(w, 8));
-  if (sign) bits = build(w, TVMS_NODE_SUB, number(w, 24), bits);
-  tvms_node *shift[] = {loaded, all_lanes(w, word, bits, lanes)};
-  tvms_tir_opcode direction = sign ? TVMS_TIR_shift_left : TVMS_TIR_shift_right;
-  tvms_node *mask =
-      tvms_int_imm_new(w->unit, word, sign ? -(1 << 24) : 255, TVMS_NO_SPAN);
-  tvms_node *both[] = {
-      tvms_call_new_of(w->unit, words, direction, shift, 2, TVMS_NO_SPAN),
-      all_lanes(w, word, mask, lanes)};
-  tvms_node *kept =
-      tvms_call_new_of(w->unit, words, TVMS_TIR_bitwise_and, both, 2, TVMS_NO_SPAN);
-  return tvms_cast_new(w->unit, tvms_dtype_with_lanes(w->plan->shared->dtype, lanes),
-                       kept, TVMS_NO_SPAN);
 }
 
 // The same bytes of a row further down, or the last one, are to be fetched into the second cache.
@@ -202,6 +133,11 @@ static tvms_node *place_of(tvms_line_writer *w, tvms_node *byte) {
                build(w, TVMS_NODE_MUL, byte, number(w, lanes)));
 }
 
+static tvms_node *bytes_of(tvms_line_writer *w, tvms_node *begin, tvms_node *byte) {
+  return tvms_cpu_floats_of_words(w->unit, tvms_as_buffer_load(byte_at(w, begin)), byte,
+                                  (int)w->chunk.lanes);
+}
+
 // The products of one vector of words, which begins at `begin` in the line.
 static tvms_node *add_words(tvms_line_writer *w, uint32_t at, tvms_node *begin) {
   int64_t lanes = w->chunk.lanes;
@@ -209,9 +145,9 @@ static tvms_node *add_words(tvms_line_writer *w, uint32_t at, tvms_node *begin) 
   tvms_node *shared =
       build(w, TVMS_NODE_ADD, begin, build(w, TVMS_NODE_MUL, byte, number(w, lanes)));
   tvms_node *term = build(w, TVMS_NODE_MUL, load_vector(w, w->turned, shared, lanes),
-                          floats_of(w, begin, byte));
+                          bytes_of(w, begin, byte));
   tvms_node *place = place_of(w, byte);
-  tvms_node *to = vector_at(w, place, lanes);
+  tvms_node *to = tvms_cpu_vector_at(w->unit, place, lanes);
   tvms_node *sum =
       build(w, TVMS_NODE_ADD, load_vector(w, w->lanes[at], place, lanes), term);
   tvms_node *made =

@@ -4,6 +4,8 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/contraction_spare.h"
+#include "passes/tir/cpu/contraction_words.h"
+#include "passes/tir/cpu/words.h"
 
 // Accumulators that keep two multiply-add units busy: four steps until a sum is ready.
 enum { FEWEST_SUMS = 8 };
@@ -159,15 +161,16 @@ static tvms_walk_step note_width(void *self, tvms_node *node, tvms_field_role ro
 // Of an operand that memory streams to one row, how many of its rows are read together: of floats four,
 // each of which goes through a quarter of the operand (29 GB/s on a Zen 4; 26 by eight that are neighbours),
 // of bytes sixteen neighbours, since each time sums are loaded and stored again, four bytes for each (25 and
-// 22). These are written out, so that each has loads of its own. Halves are eight from the parts of the operand
+// 22). These are written out, so that each has loads of its own. Bytes that are taken as words are eight, each
+// from its part of the operand, and a line of each at a time. Halves are eight from the parts of the operand
 // (30 GB/s; neighbours 25), in a loop, so that each row is read in order (written out 26). Parts are a power of
 // two of bytes long as often as not, and would share their places in the caches: each is gone through three
 // rows ahead of the one before it (24 without that).
-static void plan_stream(tvms_unit *unit, const tvms_contraction *c, tvms_tile *tile,
-                        bool reorders) {
+static void plan_stream(tvms_unit *unit, const tvms_target *target,
+                        const tvms_contraction *c, tvms_tile *tile, bool reorders) {
   enum {
     FAR_STEPS = 4,
-    FAR_HALVES = 8,
+    FAR_ROWS = 8,
     SKEW = 3,
     STEPS_OF_BYTES = 16,
     VECTORS_OF_BYTES = 4
@@ -181,10 +184,16 @@ static void plan_stream(tvms_unit *unit, const tvms_contraction *c, tvms_tile *t
   if (n.bits >= 32 && steps % FAR_STEPS == 0 && reorders) {
     tile->sum_block = FAR_STEPS;
     tile->sum_apart = tile->sum_written = true;
-  } else if (n.bits == 16 && steps % FAR_HALVES == 0 && reorders) {
-    tile->sum_block = FAR_HALVES;
+  } else if (n.bits == 16 && steps % FAR_ROWS == 0 && reorders) {
+    tile->sum_block = FAR_ROWS;
     tile->sum_skew = SKEW;
     tile->sum_apart = true;
+  } else if (n.bits == 8 && steps % FAR_ROWS == 0 && reorders
+             && tvms_cpu_words_gain(target) && tvms_contraction_can_words(unit, c)) {
+    tile->sum_block = FAR_ROWS;
+    tile->sum_apart = tile->sum_words = true;
+    tile->vectors = TVMS_CPU_CACHE_LINE / tile->lanes;
+    tile->strip = TVMS_CPU_CACHE_LINE;
   } else if (n.bits == 8 && steps % STEPS_OF_BYTES == 0
              && tile->vectors > VECTORS_OF_BYTES) {
     tile->sum_block = STEPS_OF_BYTES;
@@ -369,7 +378,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   if (narrow && tile.vectors < WIDE) tile.vectors = WIDE;
   choose_strip(unit, &m, &tile, c, rows);
   tile.sum_block = sum_block_for(&m, c, &tile, rows);
-  if (m.registers >= MANY_REGISTERS) plan_stream(unit, c, &tile, reorders);
+  if (m.registers >= MANY_REGISTERS) plan_stream(unit, target, c, &tile, reorders);
   overlap_rows(&m, &tile, c, rows);
   tile.threads = threads_for(target, &tile, c);
   tile.from_memory = bytes_of_moving(c) > m.cache && uses_of(c) < WORTH_PACKING;
@@ -390,6 +399,6 @@ void tvms_tile_lay_out(tvms_tile *tile) {
   tile->spares = false;
   tile->beforehand = true;
   tile->sum_block = 0;
-  tile->sum_apart = tile->sum_written = false;
+  tile->sum_apart = tile->sum_written = tile->sum_words = false;
   tile->sum_skew = 0;
 }
