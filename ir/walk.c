@@ -5,7 +5,7 @@
 // is visited from each of them.
 #include "ir/walk.h"
 
-#include "support/vec.h"
+#include <string.h>
 
 static const void *field_of(const tvms_node *node, const tvms_field *field) {
   return (const char *)node + field->offset;
@@ -62,66 +62,97 @@ const tvms_child_field *const tvms_walk_table[] = {
 #include "ir/nodes.def"
 };
 
+// A node that is being visited, and the place of its next part.
 typedef struct {
   tvms_node *node;
   const tvms_child_field *field;  // the next one
   tvms_node **item;               // the next one of the field before
   tvms_node **end;
-  tvms_field_role role;   // of the node
-  tvms_field_role below;  // of the items
+  uint8_t role;   // of the node
+  uint8_t below;  // of the items
+  bool inherits;  // all parts have one role, whatever their field says: that in `below`
 } frame;
 
-typedef struct {
-  TVMS_VEC(frame) stack;
-  tvms_memory *memory;
-  const tvms_visitor *visitor;
-} walk;
+enum { FIRST_FRAMES = 16 };
 
-// Enters a node; returns false if the walk must end.
-static bool enter(walk *w, tvms_node *node, tvms_field_role role) {
-  const tvms_visitor *visitor = w->visitor;
-  tvms_walk_step step =
-      visitor->enter ? visitor->enter(visitor->self, node, role) : TVMS_WALK_ON;
-  if (step == TVMS_WALK_STOP) return false;
-  const tvms_child_field *field = tvms_walk_fields(node);
-  if (step == TVMS_WALK_SKIP || !field->size) {
-    if (visitor->leave) visitor->leave(visitor->self, node, role);
-    return true;
-  }
-  tvms_vec_reserve(w->memory, &w->stack, 1);
-  frame *top = &w->stack.items[w->stack.len++];
-  top->node = node;
-  top->field = field;
-  top->item = top->end = NULL;
-  top->role = role;
-  return true;
+typedef struct {
+  frame first[FIRST_FRAMES];  // most trees are no deeper
+  frame *frames;
+  uint32_t len;
+  uint32_t cap;
+} stack;
+
+static void grow(tvms_memory *memory, stack *s) {
+  frame *frames = s->frames == s->first ? NULL : s->frames;
+  s->cap *= 2;
+  s->frames = tvms_memory_realloc(memory, frames, s->cap * sizeof *s->frames);
+  if (!frames) memcpy(s->frames, s->first, sizeof s->first);
 }
 
-// Goes to the next field of the node on top; false behind the last one.
+static frame frame_of(tvms_node *node, tvms_field_role role) {
+  tvms_field_role any = tvms_role_below(node, role, TVMS_ROLE_USE);
+  frame f = {.node = node,
+             .field = tvms_walk_fields(node),
+             .role = (uint8_t)role,
+             .below = (uint8_t)any,
+             .inherits = any != TVMS_ROLE_USE};
+  return f;
+}
+
+// Goes to the next field; false behind the last one.
 static bool take_field(frame *top) {
   const tvms_child_field *field = top->field;
   if (!field->size) return false;
   top->field++;
   top->item = tvms_walk_items(top->node, field, &top->end);
-  top->below = tvms_role_below(top->node, top->role, (tvms_field_role)field->role);
+  if (!top->inherits) top->below = field->role;
   return true;
 }
 
-bool tvms_walk(tvms_memory *memory, tvms_node *root, const tvms_visitor *visitor) {
-  walk w = {.memory = memory, .visitor = visitor};
-  bool going = enter(&w, root, TVMS_ROLE_USE);
-  while (going && w.stack.len > 0) {
-    frame *top = &w.stack.items[w.stack.len - 1];
-    if (top->item != top->end) {
-      tvms_node *child = *top->item++;
-      if (child) going = enter(&w, child, top->below);
-    } else if (!take_field(top)) {
-      if (visitor->leave) visitor->leave(visitor->self, top->node, top->role);
-      w.stack.len--;
+// Visits what is below the node of `top`. Returns false if the visitor stopped it.
+static bool walk_below(tvms_memory *memory, stack *s, frame top,
+                       const tvms_visitor *visitor) {
+  void *self = visitor->self;
+  for (;;) {
+    if (top.item == top.end) {
+      if (take_field(&top)) continue;
+      if (visitor->leave) visitor->leave(self, top.node, (tvms_field_role)top.role);
+      if (s->len == 0) return true;
+      top = s->frames[--s->len];
+      continue;
+    }
+    tvms_node *child = *top.item++;
+    if (!child) continue;
+    tvms_field_role role = (tvms_field_role)top.below;
+    tvms_walk_step step =
+        visitor->enter ? visitor->enter(self, child, role) : TVMS_WALK_ON;
+    if (step == TVMS_WALK_STOP) return false;
+    if (step == TVMS_WALK_ON && tvms_walk_fields(child)->size) {
+      if (s->len == s->cap) grow(memory, s);
+      s->frames[s->len++] = top;
+      top = frame_of(child, role);
+    } else if (visitor->leave) {
+      visitor->leave(self, child, role);
     }
   }
-  tvms_vec_fini(memory, &w.stack);
-  return going;
+}
+
+bool tvms_walk(tvms_memory *memory, tvms_node *root, const tvms_visitor *visitor) {
+  tvms_walk_step step = visitor->enter
+                            ? visitor->enter(visitor->self, root, TVMS_ROLE_USE)
+                            : TVMS_WALK_ON;
+  if (step == TVMS_WALK_STOP) return false;
+  if (step == TVMS_WALK_SKIP || !tvms_walk_fields(root)->size) {
+    if (visitor->leave) visitor->leave(visitor->self, root, TVMS_ROLE_USE);
+    return true;
+  }
+  stack s;
+  s.frames = s.first;
+  s.len = 0;
+  s.cap = FIRST_FRAMES;
+  bool whole = walk_below(memory, &s, frame_of(root, TVMS_ROLE_USE), visitor);
+  if (s.frames != s.first) tvms_memory_free(memory, s.frames);
+  return whole;
 }
 
 static tvms_walk_step is_wanted(void *self, tvms_node *node, tvms_field_role role) {
