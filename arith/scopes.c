@@ -177,8 +177,19 @@ static void leave(tvms_rewrite_watch *watch, const tvms_node *parent,
     tvms_analyzer_enter(s->analyzer, tvms_as_assert(made)->condition);
 }
 
+// Whose parts enter and leave ask about; statements are heard of anyway.
+#define IN_WORD(word, KIND)                                                            \
+  (TVMS_NODE_##KIND / 64 == (word) ? (uint64_t)1 << TVMS_NODE_##KIND % 64 : 0)
+#define OPENING(word)                                                                  \
+  (IN_WORD(word, SELECT) | IN_WORD(word, CALL) | IN_WORD(word, FOR)                    \
+   | IN_WORD(word, IF_THEN_ELSE) | IN_WORD(word, BLOCK_REALIZE)                        \
+   | IN_WORD(word, PRIM_FUNC))
+
+_Static_assert(TVMS_NODE_COUNT <= 128, "a set of kinds has two words");
+static const tvms_kind_set opening = {{OPENING(0), OPENING(1)}};
+
 void tvms_scopes_init(tvms_scopes *scopes, tvms_unit *unit) {
-  *scopes = (tvms_scopes){.watch = {enter, leave}, .unit = unit};
+  *scopes = (tvms_scopes){.watch = {&opening, enter, leave}, .unit = unit};
   scopes->analyzer = tvms_analyzer_new(unit);
 }
 

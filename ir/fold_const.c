@@ -201,8 +201,15 @@ static tvms_folded fold_logical(const operands *o, bool conjunction) {
   return nothing;
 }
 
+static bool is_number(const tvms_node *node) {
+  return node->kind == TVMS_NODE_INT_IMM || node->kind == TVMS_NODE_FLOAT_IMM;
+}
+
+// Without a number there is nothing to fold but the smaller or larger of the same.
 tvms_folded tvms_fold_binary_constants(tvms_unit *unit, tvms_node_kind kind,
                                        tvms_node *a, tvms_node *b, tvms_span span) {
+  bool constant = is_number(a) || is_number(b);
+  if (!constant && kind != TVMS_NODE_MIN && kind != TVMS_NODE_MAX) return nothing;
   operands o = {.unit = unit, .a = a, .b = b, .dtype = a->dtype, .span = span};
   o.int_a = a->kind == TVMS_NODE_INT_IMM;
   o.int_b = b->kind == TVMS_NODE_INT_IMM;

@@ -107,6 +107,7 @@ void tvms_unit_fini(tvms_unit *unit) {
 tvms_node *tvms_node_new(tvms_unit *unit, tvms_node_kind kind, tvms_span span) {
   tvms_node *node = tvms_arena_alloc(&unit->arena, tvms_node_schema_of(kind)->size);
   node->kind = (uint8_t)kind;
+  tvms_kind_set_add(&unit->kinds, kind);
   node->id = unit->next_id++;
   node->span = span;
   return node;

@@ -184,6 +184,19 @@ tvms_element tvms_node_element(const tvms_node *node);
 
 struct tvms_module;
 
+// A set of kinds of nodes.
+typedef struct {
+  uint64_t bits[(TVMS_NODE_COUNT + 63) / 64];
+} tvms_kind_set;
+
+static inline void tvms_kind_set_add(tvms_kind_set *set, tvms_node_kind kind) {
+  set->bits[kind / 64] |= (uint64_t)1 << kind % 64;
+}
+
+static inline bool tvms_kind_set_has(const tvms_kind_set *set, tvms_node_kind kind) {
+  return set->bits[kind / 64] >> kind % 64 & 1;
+}
+
 // Where the nodes of one function live. `dialect` decides promotion and folding.
 typedef struct {
   tvms_context *context;
@@ -191,13 +204,21 @@ typedef struct {
   TVMS_VEC(tvms_shared *) held;  // data that it shares with others
   uint32_t next_id;
   tvms_dialect dialect;
-  uint64_t effort;  // that arith/ has spent on questions about the function
+  tvms_kind_set kinds;  // that nodes of the unit have had so far
+  uint64_t effort;      // that arith/ has spent on questions about the function
+  // No node below this id has a dtype of the families of passes/tir/host/float_conversion.h.
+  uint32_t plain_before;
   // Passes replace nodes, and those that died stay in the arena: from so many bytes on the
   // function moves to a unit of its own size (passes/functions.c). 0: not changed yet.
   size_t crowded;
   // Whose devices and meshes types may name; NULL: no module's function.
   const struct tvms_module *TVMS_NULLABLE module;
 } tvms_unit;
+
+// May a node of the unit be of this kind?
+static inline bool tvms_unit_has(const tvms_unit *unit, tvms_node_kind kind) {
+  return tvms_kind_set_has(&unit->kinds, kind);
+}
 
 // Prepares an empty unit in the storage of the caller; its nodes are numbered from 1.
 void tvms_unit_init(tvms_unit *unit, tvms_context *context, tvms_dialect dialect);

@@ -88,19 +88,48 @@ static tvms_node *TVMS_NULLABLE rewrite_body(tvms_rewriter *r, const tvms_node *
   return made || nullable ? made : tvms_stmt_none(r->unit, old->span);
 }
 
+// Does the watch hear of what stands in `parent`?
+static inline bool is_heard(const tvms_rewrite_watch *watch, const tvms_node *parent,
+                            const tvms_node *part) {
+  return !watch->parents
+         || tvms_kind_set_has(watch->parents, (tvms_node_kind)parent->kind)
+         || tvms_node_class_of(part) == TVMS_CLASS_STMT;
+}
+
 // The place of one part: what is around it hears of it.
-static tvms_node *TVMS_NULLABLE rewrite_part(tvms_rewriter *r, const tvms_node *parent,
-                                             const tvms_field *field, tvms_node *old) {
+static tvms_node *TVMS_NULLABLE rewrite_place(tvms_rewriter *r, const tvms_node *parent,
+                                              const tvms_field *field, tvms_node *old) {
   tvms_field_role role = tvms_role_below(parent, r->role, field->role);
   if (!(r->roles >> role & 1)) return old;
-  if (r->watch) r->watch->enter(r->watch, parent, field, old);
+  if (r->only_statements && role != TVMS_ROLE_BODY && !r->known.count) return old;
+  bool heard = r->watch && is_heard(r->watch, parent, old);
+  if (heard) r->watch->enter(r->watch, parent, field, old);
   bool alone = role == TVMS_ROLE_BODY && field->type == TVMS_TYPE_NODE
                && old->kind != TVMS_NODE_BLOCK
                && tvms_node_class_of(old) == TVMS_CLASS_STMT;
   tvms_node *made =
       alone ? rewrite_body(r, parent, old, field->nullable) : rewrite_as(r, old, role);
-  if (r->watch) r->watch->leave(r->watch, parent, field, old, made);
+  if (heard) r->watch->leave(r->watch, parent, field, old, made);
   return made;
+}
+
+// Half of all nodes are numbers and names that no hook wants and nothing stands below. The
+// type of a pointer is never gone into.
+static inline bool is_left_alone(const tvms_rewriter *r, const tvms_node *node) {
+  if (node->id == 0) return true;
+  return tvms_node_schema_of((tvms_node_kind)node->kind)->leaf && !r->enter[node->kind]
+         && !r->leave[node->kind]
+         && (!node->sinfo || node->sinfo->kind == TVMS_NODE_SINFO_POINTER)
+         && !(r->known.count && node->kind == TVMS_NODE_VAR);
+}
+
+static inline tvms_node *TVMS_NULLABLE rewrite_part(tvms_rewriter *r,
+                                                    const tvms_node *parent,
+                                                    const tvms_field *field,
+                                                    tvms_node *old) {
+  bool passed =
+      is_left_alone(r, old) && (!r->watch || !is_heard(r->watch, parent, old));
+  return passed ? old : rewrite_place(r, parent, field, old);
 }
 
 // Adds what a statement or binding became, behind what it emitted.
@@ -235,19 +264,13 @@ static bool is_for_good(const tvms_node *node, const tvms_node *TVMS_NULLABLE re
          && (!hooked || defined);
 }
 
-// Half of all nodes are numbers and names that no hook wants and nothing stands below.
-static bool is_left_alone(const tvms_rewriter *r, const tvms_node *node) {
-  return !node->sinfo && !r->enter[node->kind] && !r->leave[node->kind]
-         && !tvms_node_schema_of((tvms_node_kind)node->kind)->parts->name;
-}
-
 static tvms_node *TVMS_NULLABLE rewrite_as(tvms_rewriter *r, tvms_node *node,
                                            tvms_field_role role) {
-  if (node->id == 0) return node;
-  bool lasting = has_identity(node);
-  tvms_node *known = lasting ? tvms_node_map_get(&r->known, node) : NULL;
-  if (known) return known;
   if (is_left_alone(r, node)) return node;
+  bool lasting = has_identity(node);
+  tvms_node *known =
+      lasting && r->known.count ? tvms_node_map_get(&r->known, node) : NULL;
+  if (known) return known;
   if (!tvms_memory_enter(memory_of(r)))
     tvms_memory_unwind(memory_of(r), TVMS_OVER_LIMIT);
   tvms_field_role outer = r->role;
@@ -282,8 +305,30 @@ static tvms_field_role role_here(const tvms_rewriter *r, const tvms_node *node) 
   return body ? TVMS_ROLE_BODY : TVMS_ROLE_USE;
 }
 
+// Looks how far the hooks reach. Returns false if they reach nothing in the unit.
+static bool look_at_hooks(tvms_rewriter *r) {
+  bool reaches = false;
+  r->only_statements = true;
+  for (int kind = TVMS_NODE_INVALID + 1; kind < TVMS_NODE_COUNT; kind++) {
+    if (!r->enter[kind] && !r->leave[kind]) continue;
+    // Devices and meshes lie in the unit of the module.
+    if (kind != TVMS_NODE_OBJECT_VDEVICE && kind != TVMS_NODE_OBJECT_MESH
+        && !tvms_unit_has(r->unit, (tvms_node_kind)kind))
+      continue;
+    reaches = true;
+    r->only_statements &=
+        kind == TVMS_NODE_PRIM_FUNC
+        || tvms_node_schema_of((tvms_node_kind)kind)->class == TVMS_CLASS_STMT;
+  }
+  return reaches;
+}
+
 tvms_node *TVMS_NULLABLE tvms_rewrite(tvms_rewriter *r, tvms_node *node) {
-  return rewrite_as(r, node, role_here(r, node));
+  if (r->depth == 0 && !look_at_hooks(r) && !r->known.count && !r->watch) return node;
+  r->depth++;
+  tvms_node *made = rewrite_as(r, node, role_here(r, node));
+  r->depth--;
+  return made;
 }
 
 tvms_list tvms_rewrite_list(tvms_rewriter *r, tvms_list old) {

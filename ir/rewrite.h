@@ -48,6 +48,10 @@
 // one statement is left becomes that statement, an empty BINDING_BLOCK goes, and a body
 // that goes becomes T.evaluate(0). NULL for a part that may be missing removes it.
 //
+// *Reach.* A rewriter goes no further than its hooks: into nothing at all if the unit has no
+// node of a kind that has a hook, and not into expressions if statements alone have them. That
+// ends as soon as `known` says what stands for a variable or a buffer.
+//
 // *Scopes.* What holds where (the range of a loop variable, the condition of a branch) is
 // for a watch to find out: it hears of every part before and after. arith/scopes.h is one,
 // which tells an analyzer.
@@ -69,6 +73,8 @@ typedef tvms_node *TVMS_NULLABLE tvms_rewrite_hook(tvms_rewriter *r, tvms_node *
 // are now, and `field` and the later ones as they were.
 typedef struct tvms_rewrite_watch tvms_rewrite_watch;
 struct tvms_rewrite_watch {
+  // It hears of statements and of what stands in these kinds of nodes only; NULL: of all.
+  const tvms_kind_set *TVMS_NULLABLE parents;
   void (*enter)(tvms_rewrite_watch *watch, const tvms_node *parent,
                 const tvms_field *field, const tvms_node *part);
   // `made` is what the part became.
@@ -95,6 +101,8 @@ struct tvms_rewriter {
   // statement whose body it is. NULL: there is none.
   const tvms_node *TVMS_NULLABLE sequence;
   // Of the rewriter itself:
+  uint32_t depth;         // of calls of tvms_rewrite
+  bool only_statements;   // no other nodes have hooks
   tvms_node_map typed;    // VAR whose type stayed where it is defined → that type
   tvms_node_vec emitted;  // waiting for the end of the statement or binding at hand
 };

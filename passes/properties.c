@@ -30,8 +30,9 @@ static bool is_stmt_or_top(const tvms_node *node) {
     if (node->kind == TVMS_NODE_##KIND && (unwanted)) return TVMS_WALK_STOP;           \
     return inside ? TVMS_WALK_ON : TVMS_WALK_SKIP;                                     \
   }                                                                                    \
-  static bool holds_##name(tvms_context *context, const tvms_node *function) {         \
-    return lacks(context, function, find_##name);                                      \
+  static bool holds_##name(tvms_context *context, const tvms_member *member) {         \
+    return !tvms_unit_has(member->unit, TVMS_NODE_##KIND)                              \
+           || lacks(context, member->function, find_##name);                           \
   }
 
 static bool is_of_relax(const tvms_node *node) {
@@ -63,7 +64,8 @@ const tvms_node *tvms_pass_find_without(const tvms_module *module,
                                         const tvms_property *property) {
   for (uint32_t i = 0; i < module->member_count; i++) {
     const tvms_node *function = module->members[i].function;
-    if (function && !property->holds(module->context, function)) return function;
+    if (function && !property->holds(module->context, &module->members[i]))
+      return function;
   }
   return NULL;
 }

@@ -15,7 +15,7 @@ enum {
 };
 
 typedef struct {
-  bool (*holds)(tvms_context *context, const tvms_node *function);
+  bool (*holds)(tvms_context *context, const tvms_member *member);
   const char *text;
   const char *passes;
 } tvms_property;

@@ -44,7 +44,8 @@ static void leave_part(tvms_rewrite_watch *watch, const tvms_node *parent,
 }
 
 void tvms_sched_iter_init(tvms_sched_iter *scope, tvms_sched *sched, tvms_rewriter *r) {
-  *scope = (tvms_sched_iter){.watch = {enter_part, leave_part}, .sched = sched};
+  *scope = (tvms_sched_iter){.watch = {.enter = enter_part, .leave = leave_part},
+                             .sched = sched};
   tvms_scopes_init(&scope->facts, sched->unit);
   r->watch = &scope->watch;
 }

@@ -388,7 +388,7 @@ static void hear_leave(tvms_rewrite_watch *watch, const tvms_node *parent,
 
 Test(rewrite, a_watch_hears_of_every_part_with_the_earlier_ones_rewritten) {
   tvms_node *x = variable("x");
-  watcher w = {.watch = {hear_enter, hear_leave}};
+  watcher w = {.watch = {.enter = hear_enter, .leave = hear_leave}};
   begin(NULL);
   r.watch = &w.watch;
   r.leave[TVMS_NODE_ADD] = fold_zero;

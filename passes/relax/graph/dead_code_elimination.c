@@ -176,8 +176,9 @@ static void remove_unreached(tvms_pass_run *run, const char *entry) {
   }
   tvms_visitor visitor = {.self = &r, .enter = reach_callee};
   while (r.queue.len > 0) {
-    tvms_node *function = module->members[r.queue.items[--r.queue.len]].function;
-    if (function) tvms_walk(memory, function, &visitor);
+    const tvms_member *member = &module->members[r.queue.items[--r.queue.len]];
+    if (member->function && tvms_unit_has(member->unit, TVMS_NODE_GLOBAL_VAR))
+      tvms_walk(memory, member->function, &visitor);
   }
   uint32_t before = module->member_count;
   if (!r.unknown_callee) tvms_functions_remove(run, r.dead);

@@ -15,11 +15,18 @@
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
-typedef enum { UNKNOWN, RESHAPES, COMPUTES } verdict;
+typedef enum { UNKNOWN = 0, RESHAPES, COMPUTES } verdict;
+
+// The first two of a function's buffers that its body uses; UINT32_MAX: none.
+typedef struct {
+  uint32_t first, second;
+  bool known;
+} used_buffers;
 
 typedef struct {
   tvms_pass_run *run;
   uint8_t *verdicts;  // of members of the module
+  used_buffers *used;
 } reshaper;
 
 static bool reshapes(reshaper *state, const tvms_member *member) {
@@ -32,19 +39,48 @@ static bool reshapes(reshaper *state, const tvms_member *member) {
   return *known == RESHAPES;
 }
 
+typedef struct {
+  tvms_list buffers;
+  used_buffers *used;
+} use_search;
+
+static tvms_walk_step note_use(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  use_search *search = self;
+  if (node->kind != TVMS_NODE_BUFFER) return TVMS_WALK_ON;
+  used_buffers *used = search->used;
+  uint32_t i = 0;
+  while (i < search->buffers.len && search->buffers.items[i] != node)
+    i++;
+  if (i == search->buffers.len || i == used->first || i == used->second)
+    return TVMS_WALK_ON;
+  if (i > used->first) {
+    used->second = i < used->second ? i : used->second;
+  } else {
+    used->second = used->first;
+    used->first = i;
+  }
+  return TVMS_WALK_ON;
+}
+
+static const used_buffers *used_of(reshaper *state, const tvms_member *member) {
+  used_buffers *used = &state->used[member - state->run->module->members];
+  if (used->known) return used;
+  const tvms_prim_func *callee = tvms_as_prim_func(member->function);
+  *used = (used_buffers){.known = true, .first = UINT32_MAX, .second = UINT32_MAX};
+  use_search search = {callee->buffers, used};
+  tvms_visitor visitor = {.self = &search, .enter = note_use};
+  tvms_walk(&state->run->context->memory, callee->body, &visitor);
+  return used;
+}
+
 // The only argument that the function looks at: fusion leaves some that it does not.
 static tvms_node *TVMS_NULLABLE used_argument(reshaper *state,
-                                              const tvms_prim_func *callee,
+                                              const tvms_member *callee,
                                               tvms_list args) {
-  tvms_memory *memory = &state->run->context->memory;
-  tvms_node *used = NULL;
-  for (uint32_t i = 0; i < args.len && i < callee->buffers.len; i++) {
-    const tvms_node *buffer = callee->buffers.items[i];
-    if (!buffer || !tvms_walk_contains(memory, callee->body, buffer)) continue;
-    if (used) return NULL;
-    used = args.items[i];
-  }
-  return used;
+  const used_buffers *used = used_of(state, callee);
+  return used->first < args.len && used->second >= args.len ? args.items[used->first]
+                                                            : NULL;
 }
 
 // Both have known shapes with as many elements, and one dtype.
@@ -72,8 +108,7 @@ static tvms_node *rewrite_call(reshaper *state, tvms_unit *unit, tvms_node *node
   const tvms_member *member =
       tvms_module_function_named(state->run->module, callee, TVMS_NODE_PRIM_FUNC);
   if (!member || tuple->kind != TVMS_NODE_TUPLE) return node;
-  tvms_node *arg = used_argument(state, tvms_as_prim_func(member->function),
-                                 tvms_as_tuple(tuple)->fields);
+  tvms_node *arg = used_argument(state, member, tvms_as_tuple(tuple)->fields);
   if (!arg || !arg->sinfo || !keeps_elements(unit, arg->sinfo, node->sinfo))
     return node;
   if (!reshapes(state, member)) return node;
@@ -107,10 +142,11 @@ void tvms_pass_rewrite_dataflow_reshape(tvms_pass_run *run) {
   tvms_memory *memory = &run->context->memory;
   reshaper state = {.run = run};
   state.verdicts = tvms_memory_alloc(memory, run->module->member_count + 1);
-  for (uint32_t i = 0; i < run->module->member_count; i++)
-    state.verdicts[i] = UNKNOWN;
+  state.used =
+      tvms_memory_alloc(memory, (run->module->member_count + 1) * sizeof *state.used);
   run->state = &state;
   tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
   run->state = NULL;
+  tvms_memory_free(memory, state.used);
   tvms_memory_free(memory, state.verdicts);
 }

@@ -79,7 +79,8 @@ static tvms_walk_step collect_alignment(void *self, tvms_node *node,
                                         tvms_field_role role) {
   (void)role;
   collector *c = self;
-  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  tvms_node_class class = tvms_node_class_of(node);
+  if (class != TVMS_CLASS_STMT && class != TVMS_CLASS_TOP) return TVMS_WALK_SKIP;
   if (node->kind != TVMS_NODE_BLOCK) return TVMS_WALK_ON;
   const tvms_block *block = tvms_as_block(node);
   const tvms_node *notes = tvms_object_map_get(block->annotations, "buffer_dim_align");

@@ -18,8 +18,9 @@ static tvms_walk_step find_buffer(void *self, tvms_node *node, tvms_field_role r
   (void)role;
   if (node->kind == TVMS_NODE_BUFFER) {
     tvms_node *data = tvms_as_buffer(node)->data;
-    if (!tvms_node_map_get(&pointers->buffers, data))
-      tvms_node_map_put(&pointers->buffers, data, node);
+    const tvms_node *known = tvms_node_map_get(&pointers->buffers, data);
+    if (known == node) return TVMS_WALK_SKIP;
+    if (!known) tvms_node_map_put(&pointers->buffers, data, node);
   }
   return TVMS_WALK_ON;
 }

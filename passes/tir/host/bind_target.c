@@ -238,8 +238,10 @@ void tvms_pass_bind_target(tvms_pass_run *run) {
                .for_hosts = tvms_arena_array(scratch, tvms_sym, count)};
   run->state = &b;
   for (uint32_t i = 0; i < count; i++) {
-    tvms_node *function = run->module->members[i].function;
-    if (is_public_prim_func(function)) scan_calls(&b, function, note_call);
+    const tvms_member *member = &run->module->members[i];
+    if (is_public_prim_func(member->function)
+        && tvms_unit_has(member->unit, TVMS_NODE_GLOBAL_VAR))
+      scan_calls(&b, member->function, note_call);
   }
   split(&b, count);
   tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, bind);

@@ -10,9 +10,11 @@
 static tvms_walk_step note_buffer(void *self, tvms_node *node, tvms_field_role role) {
   tvms_host_captured *c = self;
   (void)role;
-  if (node->kind == TVMS_NODE_BUFFER)
-    tvms_node_map_put(&c->buffers, tvms_as_buffer(node)->data, node);
-  return TVMS_WALK_ON;
+  if (node->kind != TVMS_NODE_BUFFER) return TVMS_WALK_ON;
+  const tvms_node *data = tvms_as_buffer(node)->data;
+  bool known = tvms_node_map_get(&c->buffers, data) == node;
+  if (!known) tvms_node_map_put(&c->buffers, data, node);
+  return known ? TVMS_WALK_SKIP : TVMS_WALK_ON;
 }
 
 void tvms_host_captured_init(tvms_host_captured *captured, tvms_memory *memory,

@@ -349,7 +349,7 @@ typedef struct {
 static tvms_node *legalize(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   const request *wanted = run->state;
   if (tvms_host_float_is_native(wanted->family, function)
-      || !tvms_host_float_concerns(wanted->family, &unit->context->memory, function))
+      || !tvms_host_float_concerns(wanted->family, unit, function))
     return function;
   legalizing l = {.unit = unit, .family = wanted->family, .promoted = wanted->promoted};
   tvms_node_map_init(&l.widened, &unit->context->memory);

@@ -60,8 +60,25 @@ static tvms_walk_step find_family(void *self, tvms_node *node, tvms_field_role r
   return used ? TVMS_WALK_SKIP : TVMS_WALK_ON;
 }
 
-bool tvms_host_float_concerns(tvms_host_float_family family, tvms_memory *memory,
+// The same for all families at once. Nodes that stood in the function when nothing was found in
+// it are not looked at again, nor what stands below them: nodes do not change.
+static tvms_walk_step find_any(void *self, tvms_node *node, tvms_field_role role) {
+  const tvms_unit *unit = self;
+  if (node->id < unit->plain_before) return TVMS_WALK_SKIP;
+  tvms_host_float_family family = TVMS_HOST_BFLOAT16;
+  if (find_family(&family, node, role) == TVMS_WALK_STOP) return TVMS_WALK_STOP;
+  family = TVMS_HOST_FLOAT8;
+  return find_family(&family, node, role);
+}
+
+bool tvms_host_float_concerns(tvms_host_float_family family, tvms_unit *unit,
                               tvms_node *function) {
+  tvms_memory *memory = &unit->context->memory;
+  tvms_visitor any = {.self = unit, .enter = find_any};
+  if (tvms_walk(memory, function, &any)) {
+    unit->plain_before = unit->next_id;
+    return false;
+  }
   tvms_visitor visitor = {.self = &family, .enter = find_family};
   return !tvms_walk(memory, function, &visitor);
 }

@@ -18,8 +18,9 @@ bool tvms_host_float_is_native(tvms_host_float_family family,
                                const tvms_node *function);
 
 // Could legalising the family change anything in `function`? False if no value, buffer or pointer
-// in it is of the family, and no value is reinterpreted as its own dtype.
-bool tvms_host_float_concerns(tvms_host_float_family family, tvms_memory *memory,
+// in it is of the family, and no value is reinterpreted as its own dtype. `unit` is that of the
+// function.
+bool tvms_host_float_concerns(tvms_host_float_family family, tvms_unit *unit,
                               tvms_node *function);
 
 // The unsigned integers in which values of a dtype are stored.

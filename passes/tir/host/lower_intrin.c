@@ -287,6 +287,9 @@ static tvms_walk_step find_floor(void *self, tvms_node *node, tvms_field_role ro
 
 // What is known of values matters to divisions that round down, and to nothing else.
 static bool divides(tvms_unit *unit, tvms_node *function) {
+  if (!tvms_unit_has(unit, TVMS_NODE_FLOOR_DIV)
+      && !tvms_unit_has(unit, TVMS_NODE_FLOOR_MOD))
+    return false;
   tvms_visitor visitor = {.enter = find_floor};
   return !tvms_walk(&unit->context->memory, function, &visitor);
 }

@@ -160,8 +160,7 @@ static tvms_node *store(tvms_pass_run *run, tvms_unit *unit, tvms_node *function
   storing s = *(const storing *)run->state;
   s.unit = unit;
   if (tvms_host_float_is_native(s.family, function) || has_buffers(&s, function)
-      || !tvms_host_float_concerns(s.family, &unit->context->memory, function)
-      || computes(&s, function))
+      || !tvms_host_float_concerns(s.family, unit, function) || computes(&s, function))
     return function;
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &s);

@@ -134,7 +134,7 @@ static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  replacer self = {.watch = {enter_part, leave_part}, .run = run};
+  replacer self = {.watch = {.enter = enter_part, .leave = leave_part}, .run = run};
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &self);
   r.roles = TVMS_IN(USE) | TVMS_IN(BODY);

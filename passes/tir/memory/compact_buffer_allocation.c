@@ -38,6 +38,8 @@ static tvms_walk_step note_aligns(void *self, tvms_node *node, tvms_field_role r
   compaction *c = self;
   if (node->kind == TVMS_NODE_BUFFER && role == TVMS_ROLE_NOTE)
     tvms_node_map_put(&c->noted, node, node);
+  if (role != TVMS_ROLE_NOTE && tvms_node_class_of(node) == TVMS_CLASS_EXPR)
+    return TVMS_WALK_SKIP;
   const tvms_node *annotations = NULL;
   tvms_list writes = {0};
   if (node->kind == TVMS_NODE_BLOCK) {

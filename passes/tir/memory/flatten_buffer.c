@@ -418,7 +418,7 @@ static void copy_flat_parameters(flattening *f, const tvms_prim_func *function) 
 // The views' own pointers, where they have such.
 typedef struct {
   tvms_node_map own;   // pointer of the parameter -> that of its view
-  tvms_node_map used;  // pointers of views that stand in the body
+  tvms_node_map used;  // pointers of views that stand in the body, and buffers
 } pointers;
 
 static tvms_node *enter_pointer(tvms_rewriter *rewriter, tvms_node *node) {
@@ -457,6 +457,14 @@ static tvms_node *use_own_pointers(flattening *f, const tvms_prim_func *function
   return body;
 }
 
+static tvms_walk_step note_buffer(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  if (node->kind != TVMS_NODE_BUFFER) return TVMS_WALK_ON;
+  bool known = tvms_node_map_get(self, node) != NULL;
+  if (!known) tvms_node_map_put(self, node, node);
+  return known ? TVMS_WALK_SKIP : TVMS_WALK_ON;
+}
+
 // Declares the views of parameters that the body uses in front of it.
 static tvms_node *declare_views(tvms_rewriter *rewriter, tvms_node *node) {
   flattening *f = rewriter->self;
@@ -468,12 +476,14 @@ static tvms_node *declare_views(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_node_map_init(&p.own, memory);
   tvms_node_map_init(&p.used, memory);
   tvms_node *body = owns ? use_own_pointers(f, function, &p) : function->body;
+  tvms_visitor visitor = {.self = &p.used, .enter = note_buffer};
+  tvms_walk(memory, body, &visitor);
   for (uint32_t i = 0; i < function->buffers.len; i++) {
     tvms_node *buffer = function->buffers.items[i];
     tvms_node *flat = buffer ? tvms_node_map_get(&f->buffers, buffer) : NULL;
     if (!flat) continue;
     bool used = tvms_node_map_get(&p.used, tvms_as_buffer(flat)->data) != NULL;
-    if (!used && !tvms_walk_contains(memory, body, flat)) continue;
+    if (!used && !tvms_node_map_get(&p.used, flat)) continue;
     tvms_decl_buffer *declare = tvms_node_make(f->unit, DECL_BUFFER, TVMS_NO_SPAN);
     declare->buffer = flat;
     if (owns) declare->source = tvms_as_buffer(buffer)->data;
@@ -504,7 +514,8 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
       && !tvms_release_has(unit->dialect, TVMS_FACT_prim_funcs_are_s_tir))
     f.no_layout = tvms_object_none_new(unit, TVMS_NO_SPAN);
   tvms_scopes_choose_all(&rewriter);
-  f.watch = (tvms_rewrite_watch){.enter = enter_part, .leave = leave_part};
+  f.watch = (tvms_rewrite_watch){
+      .parents = f.scopes.watch.parents, .enter = enter_part, .leave = leave_part};
   rewriter.watch = &f.watch;
   rewriter.enter[TVMS_NODE_FOR] = enter_loop;
   rewriter.enter[TVMS_NODE_ATTR_STMT] = enter_attr;

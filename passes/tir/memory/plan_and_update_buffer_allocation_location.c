@@ -53,6 +53,7 @@ static void give_place(planning *p, tvms_node *buffer) {
 static tvms_walk_step note_managed(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
   planning *p = self;
+  if (tvms_node_class_of(node) != TVMS_CLASS_STMT) return TVMS_WALK_SKIP;
   if (node->kind != TVMS_NODE_BLOCK) return TVMS_WALK_ON;
   const tvms_block *block = tvms_as_block(node);
   for (uint32_t i = 0; i < block->alloc_buffers.len; i++) {

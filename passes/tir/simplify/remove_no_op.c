@@ -259,9 +259,11 @@ static tvms_node *leave_seq(tvms_rewriter *rewriter, tvms_node *node) {
 
 static tvms_walk_step note_data(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
-  if (node->kind == TVMS_NODE_BUFFER)
-    tvms_node_map_put(self, tvms_as_buffer(node)->data, node);
-  return TVMS_WALK_ON;
+  if (node->kind != TVMS_NODE_BUFFER) return TVMS_WALK_ON;
+  const tvms_node *data = tvms_as_buffer(node)->data;
+  bool known = tvms_node_map_get(self, data) == node;
+  if (!known) tvms_node_map_put(self, data, node);
+  return known ? TVMS_WALK_SKIP : TVMS_WALK_ON;
 }
 
 static tvms_node *remove_all(tvms_unit *unit, tvms_node *function,
