@@ -67,20 +67,38 @@ static int compare_lates(const void *a, const void *b) {
   return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
+// Puts the lines that were written aside where they belong, the last one first.
+static void insert_lates(tvms_printer *p) {
+  tvms_strbuf *main = &p->main;
+  size_t end = main->len, to = end;
+  for (uint32_t i = 0; i < p->lates.len; i++)
+    to += p->lates.items[i].end - p->lates.items[i].begin;
+  if (to > main->cap) tvms_strbuf_grow(main, to - main->len);
+  main->len = to;
+  for (uint32_t i = p->lates.len; i-- > 0;) {
+    print_late late = p->lates.items[i];
+    size_t at = late.at < end ? late.at : end, size = late.end - late.begin;
+    to -= end - at;
+    if (end > at) memmove(main->text + to, main->text + at, end - at);
+    to -= size;
+    if (size) memcpy(main->text + to, p->late.text + late.begin, size);
+    end = at;
+  }
+}
+
 // Appends what was written to `out`, and begins anew.
 static void merge(tvms_printer *p, tvms_strbuf *out) {
   if (p->lates.len > 1) {
     qsort(p->lates.items, p->lates.len, sizeof *p->lates.items, compare_lates);
   }
-  size_t done = 0;
-  for (uint32_t i = 0; i < p->lates.len; i++) {
-    print_late late = p->lates.items[i];
-    size_t at = late.at < p->main.len ? late.at : p->main.len;
-    tvms_strbuf_add(out, p->main.text + done, at - done);
-    tvms_strbuf_add(out, p->late.text + late.begin, late.end - late.begin);
-    done = at;
+  insert_lates(p);
+  if (out->len == 0 && out->memory == p->memory) {
+    tvms_strbuf empty = *out;
+    *out = p->main;
+    p->main = empty;
+  } else {
+    tvms_strbuf_add(out, p->main.text, p->main.len);
   }
-  if (p->main.len > done) tvms_strbuf_add(out, p->main.text + done, p->main.len - done);
   p->main.len = p->late.len = 0;
   p->lates.len = 0;
   // Nodes made on the way belong to what was just written.

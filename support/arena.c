@@ -1,6 +1,7 @@
-// Chunks of growing size: each is of the class behind that of the one before, so an arena for
-// little takes 1 KiB and one for much takes few chunks. What does not fit into the largest class
-// is a block of its own. Only what was written is zeroed again when chunks are given back.
+// Chunks of growing size: each is a quarter of what the arena has, so one for little takes 1 KiB,
+// one for much takes few chunks, and no more than a fifth of any is empty. What does not fit into
+// the largest class is a block of its own. Only what was written is zeroed again when chunks are
+// given back.
 #include "support/arena.h"
 
 #include <string.h>
@@ -26,10 +27,12 @@ static size_t class_size(uint32_t class) {
   return ((size_t)TVMS_CHUNK_SMALLEST << class) - sizeof(tvms_chunk);
 }
 
-// The class of the next chunk: twice the last one, and large enough for `size` bytes.
+// The class of the next chunk: a quarter of what there is, and large enough for `size` bytes.
 static uint32_t next_class(const tvms_arena *arena, size_t size) {
-  uint32_t class = arena->chunk ? arena->chunk->class + 1 : 0;
-  if (class >= TVMS_CHUNK_CLASSES) class = TVMS_CHUNK_CLASSES - 1;
+  size_t quarter = arena->chunk ? arena->chunk->total / 4 : 0;
+  uint32_t class = 0;
+  while (class + 1 < TVMS_CHUNK_CLASSES && class_size(class + 1) <= quarter)
+    class ++;
   while (class < TVMS_CHUNK_CLASSES && class_size(class) < size) {
     class ++;
   }

@@ -7,7 +7,7 @@
 //
 //   blocks  four classes per doubling, with a head that says which; at most a fifth is lost
 //   chunks  of arenas, powers of two; given back with how much of them was written, so that
-//           only that is zeroed
+//           only that is zeroed. Where there is none of a class, a larger one is halved
 //   pages   of their own for blocks beyond the classes; they grow by moving pages, not bytes
 //
 // Every live block is reachable from its memory, or lies in a region that is, so closing a
@@ -321,25 +321,40 @@ static void give_bytes(tvms_memory *memory, void *bytes) {
   }
 }
 
+static void keep_chunk(tvms_memory *memory, void *chunk, uint32_t class) {
+  *(void **)chunk = memory->spare[class];
+  memory->spare[class] = chunk;
+}
+
+// A chunk that was given back, or half of a larger one, or NULL.
+static void *TVMS_NULLABLE take_spare_chunk(tvms_memory *memory, uint32_t class) {
+  uint32_t from = class;
+  while (from < TVMS_CHUNK_CLASSES && !memory->spare[from])
+    from++;
+  if (from == TVMS_CHUNK_CLASSES) return NULL;
+  void **chunk = memory->spare[from];
+  memory->spare[from] = *chunk;
+  *chunk = NULL;
+  while (from > class) {
+    from--;
+    keep_chunk(memory, (char *)chunk + ((size_t)TVMS_CHUNK_SMALLEST << from), from);
+  }
+  return chunk;
+}
+
 void *tvms_memory_alloc_chunk(tvms_memory *memory, uint32_t class) {
   size_t size = (size_t)TVMS_CHUNK_SMALLEST << class;
   admit(memory, size);
-  void **spare = memory->spare[class];
-  if (spare) {
-    memory->spare[class] = *spare;
-    *spare = NULL;
-  } else {
-    spare = take_fresh(memory, size);
-  }
+  void *chunk = take_spare_chunk(memory, class);
+  if (!chunk) chunk = take_fresh(memory, size);
   memory->used += size;
-  return spare;
+  return chunk;
 }
 
 void tvms_memory_free_chunk(tvms_memory *memory, void *chunk, uint32_t class,
                             size_t dirty) {
   memset(chunk, 0, dirty);
-  *(void **)chunk = memory->spare[class];
-  memory->spare[class] = chunk;
+  keep_chunk(memory, chunk, class);
   memory->used -= (size_t)TVMS_CHUNK_SMALLEST << class;
 }
 
