@@ -12,6 +12,8 @@
 // Tiles of scores have as many columns as the target's vectors like. Where keys end within a tile, the last
 // one is read again and what comes of it is left out; so are queries, if their number is known. The stages are those that
 // ScheduleCPU knows: two products and rows.
+//
+// If the number of queries is not known, few of them get a tile of all keys.
 #include "te/attention_tiles.h"
 
 #include "te/element.h"
@@ -26,6 +28,9 @@ typedef struct {
   const tvms_attention *what;
   tvms_dtype dtype;  // that is computed in
   uint32_t batch_rank;
+  int64_t query_tile;
+  tvms_node *key_tile;
+  bool few;  // one tile holds all queries, and all keys
   tvms_node *dims[TVMS_MOST_ATTENTION_AXES];  // of the scores
   tvms_node *width, *depth;
   tvms_node *batch[TVMS_MOST_ATTENTION_AXES];  // indices of the tile at hand
@@ -115,8 +120,11 @@ static tvms_node *wide(tiles *t, tvms_node *value) {
   return tvms_te_convert(t->te, t->dtype, value);
 }
 
-static bool divides(tvms_node *extent, int64_t tile) {
-  return tvms_node_is_int_imm(extent) && tvms_as_int_imm(extent)->value % tile == 0;
+// Does a tile, a number or all there is, leave nothing over?
+static bool divides(tvms_node *extent, const tvms_node *tile) {
+  bool known = tvms_node_is_int_imm(extent) && tvms_node_is_int_imm(tile);
+  return known ? tvms_as_int_imm(extent)->value % tvms_as_int_imm(tile)->value == 0
+               : extent == tile;
 }
 
 // The number of a query or key, or that of the last one if there are fewer.
@@ -132,8 +140,7 @@ static tvms_node *query_at(tiles *t, tvms_node *row) {
 }
 
 static tvms_node *key_at(tiles *t, tvms_node *column) {
-  return number(t, t->first_key, column, keys_of(t),
-                divides(keys_of(t), t->what->key_tile));
+  return number(t, t->first_key, column, keys_of(t), divides(keys_of(t), t->key_tile));
 }
 
 // ---- Stages ----
@@ -213,8 +220,8 @@ static tvms_node *causal_offset(tiles *t) {
 static tvms_node *write_scores(tiles *t) {
   tvms_te *te = t->te;
   static const char *const names[] = {"i", "j"};
-  tvms_list dims = shape(t, t->rows, INDEX(t->what->key_tile));
-  tvms_list room = shape(t, INDEX(t->what->query_tile), INDEX(t->what->key_tile));
+  tvms_list dims = shape(t, t->rows, t->key_tile);
+  tvms_list room = shape(t, INDEX(t->query_tile), t->key_tile);
   tvms_stage stage;
   tvms_te_open_named(te, &stage, dims, names);
   tvms_node *d = tvms_te_reduce(&stage, "d", t->depth), *const *axes = stage.axes.items;
@@ -270,7 +277,7 @@ static tvms_node *fold(tiles *t, const char *name, tvms_te_fold how,
   tvms_node *j = tvms_te_reduce(&stage, "j", t->columns);
   tvms_node *at[] = {stage.axes.items[0], j};
   tvms_node *made =
-      tvms_te_tensor(te, name, shape(t, INDEX(t->what->query_tile), NULL), t->dtype);
+      tvms_te_tensor(te, name, shape(t, INDEX(t->query_tile), NULL), t->dtype);
   tvms_te_close_fold_at(&stage, name, how, made, stage.axes.items, 1,
                         tvms_te_load(te, matrix, at, 2));
   return made;
@@ -283,8 +290,8 @@ static tvms_node *raise(tiles *t, tvms_node *most) {
   tvms_node *const *i = open_rows(t, &stage);
   tvms_node *old = tvms_te_load(te, t->greatest, i, 1);
   tvms_node *now = MAX(old, tvms_te_load(te, most, i, 1));
-  tvms_node *shrink = tvms_te_tensor(
-      te, "shrink", shape(t, INDEX(t->what->query_tile), NULL), t->dtype);
+  tvms_node *shrink =
+      tvms_te_tensor(te, "shrink", shape(t, INDEX(t->query_tile), NULL), t->dtype);
   tvms_te_close_at(&stage, "shrink", shrink, i, 1, exp_of(t, old, now));
   i = open_rows(t, &stage);
   now = MAX(tvms_te_load(te, t->greatest, i, 1), tvms_te_load(te, most, i, 1));
@@ -300,7 +307,7 @@ static tvms_node *write_powers(tiles *t, tvms_node *scores) {
   tvms_node *const *axes = stage.axes.items;
   tvms_node *power = exp_of(t, tvms_te_load(te, scores, axes, 2),
                             tvms_te_load(te, t->greatest, axes, 1));
-  tvms_list room = shape(t, INDEX(t->what->query_tile), INDEX(t->what->key_tile));
+  tvms_list room = shape(t, INDEX(t->query_tile), t->key_tile);
   tvms_node *powers = tvms_te_tensor(te, "powers", room, t->dtype);
   tvms_te_close_at(&stage, "powers", powers, axes, 2, power);
   return powers;
@@ -327,8 +334,8 @@ static void add_to_sums(tiles *t, tvms_node *shrink, tvms_node *powers) {
   tvms_node *at[] = {axes[0], j};
   tvms_node *value =
       wide(t, load_of_tile(t, &t->what->v, t->v, ADD(t->first_key, j), axes[1]));
-  tvms_node *part = tvms_te_tensor(
-      te, "part", shape(t, INDEX(t->what->query_tile), t->width), t->dtype);
+  tvms_node *part =
+      tvms_te_tensor(te, "part", shape(t, INDEX(t->query_tile), t->width), t->dtype);
   tvms_te_close_fold_at(&stage, "part", TVMS_FOLD_SUM, part, axes, 2,
                         MUL(tvms_te_load(te, powers, at, 2), value));
   tvms_te_open_named(te, &stage, dims, names);
@@ -339,25 +346,26 @@ static void add_to_sums(tiles *t, tvms_node *shrink, tvms_node *powers) {
                    ADD(kept, tvms_te_load(te, part, axes, 2)));
 }
 
-static tvms_node *tiles_of(tiles *t, tvms_node *extent, int64_t tile) {
+static tvms_node *tiles_of(tiles *t, tvms_node *extent, tvms_node *tile) {
   tvms_te *te = t->te;
-  return FLOOR_DIV(ADD(extent, INDEX(tile - 1)), INDEX(tile));
+  if (extent == tile) return INDEX(1);
+  return FLOOR_DIV(ADD(extent, SUB(tile, INDEX(1))), tile);
 }
 
 // How many of the tiles of keys a tile of queries sees.
 static tvms_node *seen_tiles(tiles *t) {
   tvms_te *te = t->te;
-  tvms_node *all = tiles_of(t, keys_of(t), t->what->key_tile);
-  if (!t->what->causal) return all;
-  tvms_node *last = ADD(t->first_query, INDEX(t->what->query_tile - 1));
-  last = FLOOR_DIV(ADD(last, causal_offset(t)), INDEX(t->what->key_tile));
+  tvms_node *all = tiles_of(t, keys_of(t), t->key_tile);
+  if (!t->what->causal || tvms_node_is_int(all, 1)) return all;
+  tvms_node *last = ADD(t->first_query, INDEX(t->query_tile - 1));
+  last = FLOOR_DIV(ADD(last, causal_offset(t)), t->key_tile);
   return MIN(all, ADD(last, INDEX(1)));
 }
 
 static tvms_node *counting(tiles *t, tvms_node *extent, tvms_node *first,
-                           int64_t tile) {
+                           tvms_node *tile) {
   tvms_te *te = t->te;
-  return divides(extent, tile) ? INDEX(tile) : MIN(INDEX(tile), SUB(extent, first));
+  return divides(extent, tile) ? tile : MIN(tile, SUB(extent, first));
 }
 
 static void over_keys(tiles *t) {
@@ -365,8 +373,8 @@ static void over_keys(tiles *t) {
   tvms_stage stage;
   tvms_te_open(te, &stage, (tvms_list){0}, "");
   tvms_node *tile = tvms_te_reduce(&stage, "key_tile", seen_tiles(t));
-  t->first_key = MUL(tile, INDEX(t->what->key_tile));
-  t->columns = counting(t, keys_of(t), t->first_key, t->what->key_tile);
+  t->first_key = t->few ? INDEX(0) : MUL(tile, t->key_tile);
+  t->columns = counting(t, keys_of(t), t->first_key, t->key_tile);
   tvms_te_mark mark = tvms_te_begin(te);
   tvms_node *scores = write_scores(t);
   tvms_node *shrink = raise(t, fold(t, "most", TVMS_FOLD_MAX, scores));
@@ -397,24 +405,25 @@ static void write_result(tiles *t) {
 static void over_queries(tiles *t) {
   tvms_te *te = t->te;
   static const char *const names[] = {"b0", "b1", "b2", "b3", "b4", "b5"};
-  const tvms_attention *what = t->what;
+  tvms_node *size = INDEX(t->query_tile);
   tvms_node *dims[TVMS_MOST_ATTENTION_AXES];
   const char *axes[TVMS_MOST_ATTENTION_AXES];
   for (uint32_t i = 0; i < t->batch_rank; i++) {
     dims[i] = t->dims[i];
     axes[i] = names[i];
   }
-  dims[t->batch_rank] = tiles_of(t, queries_of(t), what->query_tile);
+  dims[t->batch_rank] = t->few ? INDEX(1) : tiles_of(t, queries_of(t), size);
   axes[t->batch_rank] = "query_tile";
   tvms_stage stage;
   tvms_te_open_named(te, &stage, tvms_list_copy(te->unit, dims, t->batch_rank + 1),
                      axes);
   memcpy(t->batch, stage.axes.items, t->batch_rank * sizeof *t->batch);
-  tvms_node *tile = stage.axes.items[t->batch_rank], *size = INDEX(what->query_tile);
-  t->first_query = MUL(tile, size);
-  t->stored_rows = counting(t, queries_of(t), t->first_query, what->query_tile);
+  tvms_node *tile = stage.axes.items[t->batch_rank];
+  t->first_query = t->few ? INDEX(0) : MUL(tile, size);
+  t->stored_rows =
+      t->few ? queries_of(t) : counting(t, queries_of(t), t->first_query, size);
   t->rows = tvms_node_is_int_imm(queries_of(t)) ? size : t->stored_rows;
-  if (divides(queries_of(t), what->query_tile)) t->rows = t->stored_rows;
+  if (divides(queries_of(t), size)) t->rows = t->stored_rows;
   tvms_te_mark mark = tvms_te_begin(te);
   t->queries = tvms_te_tensor(te, "queries", shape(t, size, t->depth), t->dtype);
   t->greatest = tvms_te_tensor(te, "greatest", shape(t, size, NULL), t->dtype);
@@ -441,6 +450,16 @@ static void make_result(tiles *t) {
   t->result = tvms_te_tensor(t->te, "result", made, what->dtype);
 }
 
+// The tiles are for many queries only.
+static void or_few_queries(tiles *t) {
+  tvms_te *te = t->te;
+  t->query_tile = TVMS_ATTENTION_FEW - 1;
+  t->key_tile = keys_of(t);
+  t->few = true;
+  over_queries(t);
+  tvms_te_either(te, GE(queries_of(t), INDEX(TVMS_ATTENTION_FEW)));
+}
+
 static bool describe(tvms_legal *legal) {
   const tvms_attention *what = legal->what;
   legal->name = "attention_tiles";
@@ -463,7 +482,10 @@ static bool describe(tvms_legal *legal) {
   t.width = tvms_legal_expr(legal, what->width);
   t.depth = tvms_legal_expr(legal, what->depth);
   make_result(&t);
+  t.query_tile = what->query_tile;
+  t.key_tile = tvms_te_index(t.te, what->key_tile);
   over_queries(&t);
+  if (!tvms_node_is_int_imm(queries_of(&t))) or_few_queries(&t);
   return tvms_legal_return(legal, t.result);
 }
 

@@ -13,6 +13,7 @@ enum {
   TVMS_MOST_ATTENTION_AXES = 6,
   TVMS_MOST_ATTENTION_MOVES = 8,
   TVMS_MOST_ATTENTION_STEPS = 8,
+  TVMS_ATTENTION_FEW = 16,  // queries: fewer are no tile
 };
 
 // An operator that moves elements: where the element at an index of its result lies in its operand.

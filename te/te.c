@@ -353,6 +353,16 @@ void tvms_te_close_around(tvms_stage *stage, const char *name, tvms_te_mark mark
   if (threads) *nest = join_loops(te, *nest);
 }
 
+void tvms_te_either(tvms_te *te, tvms_node *condition) {
+  tvms_if_then_else *choice = tvms_node_make(te->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
+  tvms_node **last = &te->stages.items[te->stages.len - 2];
+  choice->condition = condition;
+  choice->then_case = last[0];
+  choice->else_case = last[1];
+  last[0] = &choice->head;
+  te->stages.len--;
+}
+
 tvms_node *tvms_te_finish(tvms_te *te) {
   for (uint32_t i = 0; i < te->outputs.len; i++)
     add_parameter(te, te->outputs.items[i]);

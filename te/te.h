@@ -142,6 +142,9 @@ static inline tvms_te_mark tvms_te_begin(const tvms_te *te) {
 void tvms_te_close_around(tvms_stage *stage, const char *name, tvms_te_mark mark,
                           bool threads);
 
+// The last two statements become one: the first of them if the condition holds, else the second.
+void tvms_te_either(tvms_te *te, tvms_node *condition);
+
 // Ends a stage that is not closed by one of these: its axes are known no longer.
 void tvms_te_end_stage(tvms_stage *stage);
 

@@ -12,7 +12,8 @@
 // a greater score comes; it adds up in float32 (float64 for float64), and sizes may be symbolic. Keys that a causal mask of the
 // operator leaves out are not computed. Infinite values of keys that have no weight give what 0 weighs.
 // It is done where it pays: where the scores are more than four times what the second cache of the machine
-// holds. What fits there is faster as two products, and so are fewer than 16 queries. With always=true all are done.
+// holds. What fits there is faster as two products, and so are fewer than 16 queries; if their number is not known,
+// the PrimFunc has both. With always=true all are done.
 // Run it before LegalizeOps; ScheduleCPU makes vectors of the PrimFunc. Attention that is lowered already, in windows or
 // of ragged length, or dropped out, stays, and so does what is on a GPU. TVM has no such pass; there libraries do it.
 #include "ir/target.h"
@@ -30,7 +31,6 @@
 #include <string.h>
 
 enum {
-  FEWEST_QUERIES = 16,
   CACHES = 4,              // so many times what the second one holds
   SECOND_CACHE = 1 << 18,  // where it is not known
   LANES = 16,
@@ -69,7 +69,7 @@ static double bytes_of_scores(const tvms_attention *a) {
 static const char *TVMS_NULLABLE refuse(const fuser *f, const tvms_attention *a,
                                         char *room, size_t size) {
   int64_t queries = number_of(a->dims[a->rank - 2]);
-  if (queries >= 0 && queries < FEWEST_QUERIES)
+  if (queries >= 0 && queries < TVMS_ATTENTION_FEW)
     return "few queries are faster as products";
   double bytes = bytes_of_scores(a), most = CACHES * (double)f->cache;
   if (bytes < 0 || bytes > most) return NULL;

@@ -7,8 +7,8 @@
 // row, a column, a batch or a sum by what moves along it. Stages behind a contraction that go
 // through its result once, element by element, are computed while a tile is in registers. The tile
 // follows from the lanes, registers and caches of the machine; nothing is searched or timed.
-// Reductions along rows and element-wise stages share loops over their rows. A block inside of loops
-// that allocates buffers is scheduled as the body of a function is, on one thread; its loops stay.
+// Reductions along rows and element-wise stages share loops over their rows. A block inside of loops and branches
+// that allocates buffers is scheduled as the body of a function is, on one thread; the loops stay.
 // Every element is added up in the order of the text, so strict results have the same bits; with
 // `reorder` floats along a row are added up in lanes.
 // TVM has no such pass; there a search finds schedules.
@@ -318,6 +318,14 @@ static tvms_node *schedule_within(scheduler *s, tvms_node *stmt) {
     if (inner == body) return stmt;
     made = tvms_node_copy(s->unit, stmt);
     tvms_as_for(made)->body = inner;
+  } else if (stmt->kind == TVMS_NODE_IF_THEN_ELSE) {
+    const tvms_if_then_else *choice = tvms_as_if_then_else(stmt);
+    tvms_node *yes = schedule_within(s, choice->then_case), *no = choice->else_case;
+    if (no) no = schedule_within(s, no);
+    if (yes == choice->then_case && no == choice->else_case) return stmt;
+    made = tvms_node_copy(s->unit, stmt);
+    tvms_as_if_then_else(made)->then_case = yes;
+    tvms_as_if_then_else(made)->else_case = no;
   }
   return made ? made : stmt;
 }
