@@ -1,11 +1,11 @@
 // Sums of columns of bytes: rows_words.c says why words are faster.
 //
 //   for kb, j0 in T.grid(.., ..):
-//     for k in range(8):                            each row in its part of the sum, and what comes 2 KiB later fetched
-//       for q in T.unroll(4):
-//         sums[q * 16 ..] += X[k] * 2^-24 * float(reinterpret(W[k, j0 * 64 .. + 64]) << 24 - 8 * q & 0xff000000)
+//     for k in range(8):                            each row in its part of the sum
+//       for j, q in T.grid(2, 4):                   a line, and what comes 2 KiB later is fetched
+//         sums[j * 64 + q * 16 ..] += X[k] * 2^-24 * float(reinterpret(W[k, j0 * 128 + j * 64 .. + 64]) << 24 - 8 * q & 0xff000000)
 //
-// Sum q * 16 + lane is that of column lane * 4 + q. Between blocks it stays so; the last one puts sums in order.
+// Sum j * 64 + q * 16 + lane is that of column j * 64 + lane * 4 + q. Between blocks it stays so; the last one puts sums in order.
 #include "passes/tir/cpu/contraction_words.h"
 
 #include "ir/build.h"
@@ -54,8 +54,6 @@ bool tvms_contraction_has_words(const writer *w) {
 
 tvms_node *tvms_contraction_word_column(writer *w, tvms_node *vector, tvms_node *lane) {
   tvms_node *word = number(w, vector, TVMS_CPU_WORD);
-  if (w->tile->vectors == TVMS_CPU_WORD)
-    return build(w, TVMS_NODE_ADD, build(w, TVMS_NODE_MUL, lane, word), vector);
   tvms_node *first =
       build(w, TVMS_NODE_MUL, build(w, TVMS_NODE_FLOOR_DIV, vector, word),
             number(w, vector, w->columns->width * TVMS_CPU_WORD));
@@ -71,24 +69,14 @@ static const tvms_buffer_load *byte_at(writer *w, tvms_node *column,
   return byte_of_term(tvms_contraction_as_now(w, w->term), shared);
 }
 
-// The bytes that the row, or the next one in memory, has 2 KiB further are to be fetched into the second cache.
+// The bytes that the row, or the next one in memory, has 2 KiB further are to be fetched.
 static tvms_node *fetch_ahead(writer *w, tvms_node *begin) {
-  enum { AHEAD = 2048, TO_SECOND_CACHE = 1 };
-  int64_t columns = tvms_contraction_column_steps(w->c);
-  tvms_node *at = build(w, TVMS_NODE_ADD, begin, number(w, begin, AHEAD));
-  tvms_node *all = number(w, begin, columns), *shared;
-  const tvms_stage_axis *sum = tvms_contraction_first_sum(w);
-  tvms_node *row = tvms_node_map_get(&w->now, sum->var);
-  tvms_node *next =
-      build(w, TVMS_NODE_ADD, row, build(w, TVMS_NODE_FLOOR_DIV, at, all));
-  tvms_node *last = number(w, row, tvms_contraction_steps(w->c) - 1);
-  tvms_node_map_put(&w->now, sum->var, build(w, TVMS_NODE_MIN, next, last));
-  const tvms_buffer_load *byte =
-      byte_at(w, build(w, TVMS_NODE_FLOOR_MOD, at, all), &shared);
-  tvms_node_map_put(&w->now, sum->var, row);
+  enum { AHEAD = 2048 };
+  tvms_node *shared;
+  const tvms_buffer_load *byte = byte_at(w, begin, &shared);
   tvms_node *load = tvms_buffer_load_new(w->unit, byte->buffer, byte->indices.items,
                                          byte->indices.len, NULL, TVMS_NO_SPAN);
-  return tvms_cpu_prefetch(w->unit, load, TO_SECOND_CACHE);
+  return tvms_cpu_prefetch(w->unit, load, AHEAD);
 }
 
 // sums[0, vector] += shared * bytes `byte` of the words from column `begin` on
@@ -107,28 +95,27 @@ static tvms_node *add_bytes(writer *w, tvms_node *begin, tvms_node *vector,
   return tvms_cpu_store(w->unit, w->sums, tvms_list_copy(w->unit, at, 2), sum);
 }
 
+// A line of the caches after the other: what is to be fetched, then its words.
 tvms_node *tvms_contraction_add_words(writer *w) {
   const tvms_node *like = tvms_contraction_column_var(w);
-  int64_t words = w->tile->vectors / TVMS_CPU_WORD;
   tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
   tvms_contraction_open_sums(w, vars);
   if (w->row) tvms_node_map_put(&w->now, w->c->stage.axes[w->c->row].var, w->row);
-  tvms_node *byte = tvms_cpu_variable(w->unit, "q", like), *word = number(w, like, 0);
-  if (words > 1) word = tvms_cpu_variable(w->unit, "j", like);
-  tvms_node *line =
+  tvms_node *line = tvms_cpu_variable(w->unit, "j", like);
+  tvms_node *byte = tvms_cpu_variable(w->unit, "q", like);
+  tvms_node *first =
       build(w, TVMS_NODE_ADD, w->strip_begin, number(w, like, w->columns->first));
-  tvms_node *begin = build(
-      w, TVMS_NODE_ADD, line,
-      build(w, TVMS_NODE_MUL, word, number(w, like, w->tile->lanes * TVMS_CPU_WORD)));
+  tvms_node *begin =
+      build(w, TVMS_NODE_ADD, first,
+            build(w, TVMS_NODE_MUL, line, number(w, like, TVMS_CPU_CACHE_LINE)));
   tvms_node *vector =
       build(w, TVMS_NODE_ADD,
-            build(w, TVMS_NODE_MUL, word, number(w, like, TVMS_CPU_WORD)), byte);
+            build(w, TVMS_NODE_MUL, line, number(w, like, TVMS_CPU_WORD)), byte);
   tvms_node *made = add_bytes(w, begin, vector, byte);
   made = tvms_cpu_loop(w->unit, byte, number(w, like, TVMS_CPU_WORD), TVMS_FOR_UNROLLED,
                        made);
-  if (words > 1)
-    made =
-        tvms_cpu_loop(w->unit, word, number(w, like, words), TVMS_FOR_UNROLLED, made);
-  made = tvms_stmt_pair(w->unit, fetch_ahead(w, line), made);
+  made = tvms_stmt_pair(w->unit, fetch_ahead(w, begin), made);
+  tvms_node *lines = number(w, like, w->tile->strip / TVMS_CPU_CACHE_LINE);
+  made = tvms_cpu_loop(w->unit, line, lines, TVMS_FOR_UNROLLED, made);
   return tvms_contraction_close_sums(w, made, vars);
 }

@@ -46,15 +46,19 @@ tvms_node *tvms_cpu_buffer(tvms_unit *unit, const char *name, tvms_dtype element
   return &made->head;
 }
 
-tvms_node *tvms_cpu_prefetch(tvms_unit *unit, tvms_node *load, int64_t locality) {
+tvms_node *tvms_cpu_prefetch(tvms_unit *unit, tvms_node *load, int64_t bytes) {
   static const char name[] = "llvm.prefetch";
-  tvms_dtype number = TVMS_DTYPE(INT, 32);
+  enum { READ = 0, SECOND_CACHE = 1, DATA = 1 };  // in LLVM's words
+  tvms_dtype number = TVMS_DTYPE(INT, 32), handle = TVMS_DTYPE(HANDLE, 64);
+  tvms_node *place[] = {
+      tvms_call_new_of(unit, handle, TVMS_TIR_address_of, &load, 1, TVMS_NO_SPAN),
+      tvms_int_imm_new(unit, number, bytes, TVMS_NO_SPAN)};
   tvms_node *args[] = {tvms_string_imm_new(unit, name, sizeof name - 1, TVMS_NO_SPAN),
-                       tvms_call_new_of(unit, TVMS_DTYPE(HANDLE, 64),
-                                        TVMS_TIR_address_of, &load, 1, TVMS_NO_SPAN),
-                       tvms_int_imm_new(unit, number, 0, TVMS_NO_SPAN),
-                       tvms_int_imm_new(unit, number, locality, TVMS_NO_SPAN),
-                       tvms_int_imm_new(unit, number, 1, TVMS_NO_SPAN)};
+                       tvms_call_new_of(unit, handle, TVMS_TIR_handle_add_byte_offset,
+                                        place, 2, TVMS_NO_SPAN),
+                       tvms_int_imm_new(unit, number, READ, TVMS_NO_SPAN),
+                       tvms_int_imm_new(unit, number, SECOND_CACHE, TVMS_NO_SPAN),
+                       tvms_int_imm_new(unit, number, DATA, TVMS_NO_SPAN)};
   tvms_node *call = tvms_call_new_of(unit, (tvms_dtype){0}, TVMS_TIR_call_llvm_intrin,
                                      args, 5, TVMS_NO_SPAN);
   return tvms_evaluate_new(unit, call, TVMS_NO_SPAN);

@@ -19,9 +19,9 @@ tvms_node *tvms_cpu_store(tvms_unit *unit, tvms_node *buffer, tvms_list indices,
 tvms_node *tvms_cpu_buffer(tvms_unit *unit, const char *name, tvms_dtype element,
                            const char *scope, tvms_node *const *shape, uint32_t dims);
 
-// A statement by which the line of the element that `load` loads is fetched into a cache: `locality` 3 is the
-// first one, 2 and 1 the second, as LLVM has it.
-tvms_node *tvms_cpu_prefetch(tvms_unit *unit, tvms_node *load, int64_t locality);
+// A statement by which the line of the caches that lies so many bytes behind the element that `load` loads is
+// fetched into the second one. It may lie behind the buffer: nothing is loaded.
+tvms_node *tvms_cpu_prefetch(tvms_unit *unit, tvms_node *load, int64_t bytes);
 
 // A block around `body` that allocates buffers and says what it reads and writes.
 tvms_node *tvms_cpu_block(tvms_unit *unit, const char *name, tvms_list allocated,

@@ -110,19 +110,6 @@ static tvms_node *byte_at(tvms_line_writer *w, tvms_node *begin) {
   return tvms_line_as_now(w, (tvms_node *)&w->plan->words->head);
 }
 
-// The same bytes of a row further down, or the last one, are to be fetched into the second cache.
-static tvms_node *fetch_ahead(tvms_line_writer *w, tvms_node *begin) {
-  enum { TO_SECOND_CACHE = 1 };
-  int64_t length = length_of(w->g), rows = tvms_cpu_number(w->g->rows[0]);
-  tvms_node *row = w->row_now[0];
-  tvms_node *ahead =
-      build(w, TVMS_NODE_ADD, row, number(w, (AHEAD + length - 1) / length));
-  w->row_now[0] = build(w, TVMS_NODE_MIN, ahead, number(w, rows - 1));
-  tvms_node *byte = byte_at(w, begin);
-  w->row_now[0] = row;
-  return tvms_cpu_prefetch(w->unit, byte, TO_SECOND_CACHE);
-}
-
 // Where the lanes are with which bytes `byte` of words are combined.
 static tvms_node *place_of(tvms_line_writer *w, tvms_node *byte) {
   int64_t sums = w->plan->passes[0].sums, lanes = w->chunk.lanes;
@@ -164,7 +151,7 @@ tvms_node *tvms_line_words_chunk(tvms_line_writer *w, uint32_t at) {
   tvms_node *first = build(w, TVMS_NODE_MUL, line, number(w, words));
   tvms_node *begin = build(w, TVMS_NODE_ADD, w->chunk.begin,
                            build(w, TVMS_NODE_MUL, first, number(w, step)));
-  tvms_node *fetched = fetch_ahead(w, begin);
+  tvms_node *fetched = tvms_cpu_prefetch(w->unit, byte_at(w, begin), AHEAD);
   begin =
       build(w, TVMS_NODE_ADD, begin, build(w, TVMS_NODE_MUL, word, number(w, step)));
   tvms_node *made = add_words(w, at, begin);

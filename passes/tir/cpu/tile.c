@@ -162,7 +162,7 @@ static tvms_walk_step note_width(void *self, tvms_node *node, tvms_field_role ro
 // each of which goes through a quarter of the operand (29 GB/s on a Zen 4; 26 by eight that are neighbours),
 // of bytes sixteen neighbours, since each time sums are loaded and stored again, four bytes for each (25 and
 // 22). These are written out, so that each has loads of its own. Bytes that are taken as words are eight, each
-// from its part of the operand, and a line of each at a time. Halves are eight from the parts of the operand
+// from its part of the operand (30 GB/s by two lines of the caches at a time, 28 by one, 26 by four). Halves are eight from the parts of the operand
 // (30 GB/s; neighbours 25), in a loop, so that each row is read in order (written out 26). Parts are a power of
 // two of bytes long as often as not, and would share their places in the caches: each is gone through three
 // rows ahead of the one before it (24 without that).
@@ -172,6 +172,7 @@ static void plan_stream(tvms_unit *unit, const tvms_target *target,
     FAR_STEPS = 4,
     FAR_ROWS = 8,
     SKEW = 3,
+    LINES_OF_WORDS = 2,
     STEPS_OF_BYTES = 16,
     VECTORS_OF_BYTES = 4
   };
@@ -189,11 +190,12 @@ static void plan_stream(tvms_unit *unit, const tvms_target *target,
     tile->sum_skew = SKEW;
     tile->sum_apart = true;
   } else if (n.bits == 8 && steps % FAR_ROWS == 0 && reorders
-             && tvms_cpu_words_gain(target) && tvms_contraction_can_words(unit, c)) {
+             && tvms_cpu_words_gain(target) && tvms_contraction_can_words(unit, c)
+             && tile->lanes * TVMS_CPU_WORD == TVMS_CPU_CACHE_LINE) {
     tile->sum_block = FAR_ROWS;
     tile->sum_apart = tile->sum_words = true;
-    tile->vectors = TVMS_CPU_CACHE_LINE / tile->lanes;
-    tile->strip = TVMS_CPU_CACHE_LINE;
+    tile->vectors = LINES_OF_WORDS * TVMS_CPU_WORD;
+    tile->strip = LINES_OF_WORDS * TVMS_CPU_CACHE_LINE;
   } else if (n.bits == 8 && steps % STEPS_OF_BYTES == 0
              && tile->vectors > VECTORS_OF_BYTES) {
     tile->sum_block = STEPS_OF_BYTES;
