@@ -205,11 +205,23 @@ static bool is_number(const tvms_node *node) {
   return node->kind == TVMS_NODE_INT_IMM || node->kind == TVMS_NODE_FLOAT_IMM;
 }
 
-// Without a number there is nothing to fold but the smaller or larger of the same.
+// A number that is neutral to no operator.
+static bool is_other_number(const tvms_node *node) {
+  return node->kind == TVMS_NODE_INT_IMM && (uint64_t)tvms_as_int_imm(node)->value > 1;
+}
+
+// Is there nothing to fold at first sight? So it is for most operands.
+static bool is_unfolded(tvms_node_kind kind, const tvms_node *a, const tvms_node *b) {
+  bool number_a = is_number(a), number_b = is_number(b);
+  if (!number_a && !number_b) return kind != TVMS_NODE_MIN && kind != TVMS_NODE_MAX;
+  if (number_a && number_b) return false;
+  return is_other_number(number_a ? a : b) && kind != TVMS_NODE_AND
+         && kind != TVMS_NODE_OR;
+}
+
 tvms_folded tvms_fold_binary_constants(tvms_unit *unit, tvms_node_kind kind,
                                        tvms_node *a, tvms_node *b, tvms_span span) {
-  bool constant = is_number(a) || is_number(b);
-  if (!constant && kind != TVMS_NODE_MIN && kind != TVMS_NODE_MAX) return nothing;
+  if (is_unfolded(kind, a, b)) return nothing;
   operands o = {.unit = unit, .a = a, .b = b, .dtype = a->dtype, .span = span};
   o.int_a = a->kind == TVMS_NODE_INT_IMM;
   o.int_b = b->kind == TVMS_NODE_INT_IMM;

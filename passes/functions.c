@@ -128,14 +128,27 @@ static void put_changed(tvms_pass_run *run, tvms_member *member, tvms_node *new)
   run->changed = true;
 }
 
+// Nodes that were made for questions about a function that stays as it is.
+static void drop_made(tvms_unit *unit, tvms_mark mark, uint32_t next_id) {
+  tvms_arena_reset(&unit->arena, mark);
+  unit->next_id = next_id;
+  if (unit->plain_before > next_id) unit->plain_before = next_id;
+}
+
 static void change_member(tvms_pass_run *run, uint32_t index, tvms_node_kind kind,
                           tvms_function_change *change) {
   tvms_member *member = &run->module->members[index];
   tvms_node *old = member->function;
   if (!old || old->kind != kind) return;
-  member->unit->effort = 0;
-  tvms_node *new = change(run, member->unit, old);
-  if (new != old) put_changed(run, &run->module->members[index], new);
+  tvms_unit *unit = member->unit;
+  unit->effort = 0;
+  tvms_mark mark = tvms_arena_mark(&unit->arena);
+  uint32_t next_id = unit->next_id;
+  tvms_node *new = change(run, unit, old);
+  if (new != old)
+    put_changed(run, &run->module->members[index], new);
+  else if (kind == TVMS_NODE_PRIM_FUNC)
+    drop_made(unit, mark, next_id);
 }
 
 void tvms_functions_change(tvms_pass_run *run, tvms_node_kind kind,

@@ -65,6 +65,9 @@ static tvms_walk_step find_family(void *self, tvms_node *node, tvms_field_role r
 static tvms_walk_step find_any(void *self, tvms_node *node, tvms_field_role role) {
   const tvms_unit *unit = self;
   if (node->id < unit->plain_before) return TVMS_WALK_SKIP;
+  if (!node->sinfo && (node->kind == TVMS_NODE_INT_IMM || tvms_node_is_binary(node))
+      && (node->dtype.code == TVMS_INT || node->dtype.code == TVMS_BOOL))
+    return TVMS_WALK_ON;
   tvms_host_float_family family = TVMS_HOST_BFLOAT16;
   if (find_family(&family, node, role) == TVMS_WALK_STOP) return TVMS_WALK_STOP;
   family = TVMS_HOST_FLOAT8;
