@@ -62,6 +62,7 @@ typedef struct {
   tvms_token pending;               // valid if has_pending and nothing is replayed
   bool has_pending;                 // the next token is not the lexer's
   bool strict;  // brackets that do not match are MISFITs, and nothing is said
+  bool hushed;  // nothing is said of brackets that do not match
   tvms_replay replay;
   bool at_line_start;
   bool dedenting;          // `column` below the innermost level: more DEDENTs come

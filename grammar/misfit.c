@@ -79,7 +79,7 @@ static tvms_token_kind kind_of(const tvms_indentation *layout,
   return c == ']' ? TVMS_TOK_SHUT_SQUARE : TVMS_TOK_SHUT_CURLY;
 }
 
-bool tvms_indentation_fit(tvms_indentation *layout, tvms_token *token) {
+static bool fit(tvms_indentation *layout, tvms_token *token) {
   token->kind = kind_of(layout, token);
   tvms_bracket *top = &layout->brackets.items[layout->brackets.len - 1];
   tvms_span span = {token->begin, token->end};
@@ -108,7 +108,8 @@ bool tvms_indentation_fit(tvms_indentation *layout, tvms_token *token) {
     layout->lexer.cursor = (const char *)layout->lexer.base + token->begin;
     token->end = token->begin;
   } else {
-    bool extra = shuts_soon(layout, top, token->end);
+    bool extra =
+        shuts_soon(layout, top, token->end) || rest_closes(layout, 0, token->end);
     if (!is_wrong_line(layout, span.begin)) {
       tvms_diag *diag = tvms_diag_report(diags_of(layout), TVMS_D_mismatched_bracket,
                                          span, text, open);
@@ -122,4 +123,11 @@ bool tvms_indentation_fit(tvms_indentation *layout, tvms_token *token) {
   layout->brackets.len--;
   layout->lexer.depth--;
   return true;
+}
+
+bool tvms_indentation_fit(tvms_indentation *layout, tvms_token *token) {
+  diags_of(layout)->muted += layout->hushed;
+  bool fits = fit(layout, token);
+  diags_of(layout)->muted -= layout->hushed;
+  return fits;
 }

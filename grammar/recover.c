@@ -300,6 +300,17 @@ static void restart_at(surf_parser *p, uint32_t line, bool report) {
   tvms_indentation_restart(&p->layout, line);
 }
 
+// The next token of a statement that has its report: brackets that do not fit follow from that.
+static tvms_token skip_token(surf_parser *p) {
+  const tvms_diag *last = diags_of(p)->last;
+  bool said = last && last->source == diags_of(p)->source
+              && last->span.begin >= p->layout.first.begin;
+  p->layout.hushed = said;
+  tvms_token token = tvms_indentation_next(&p->layout);
+  p->layout.hushed = false;
+  return token;
+}
+
 // Skips to the end of the logical line, or to a line that begins a new one. Returns the
 // NEWLINE (or END) token.
 static tvms_token skip_statement(surf_parser *p, tvms_token token) {
@@ -310,27 +321,12 @@ static tvms_token skip_statement(surf_parser *p, tvms_token token) {
       uint32_t end = trim_end(p, 0, line);
       return tvms_token_make(end, end, TVMS_TOK_NEWLINE);
     }
-    token = tvms_indentation_next(&p->layout);
+    token = skip_token(p);
   }
   return token;
 }
 
 /* Recovery in brackets */
-
-// The header of a definition goes on for lines that cannot be read: its body begins behind them.
-static bool give_up_header(surf_parser *p, tvms_token token) {
-  tvms_token first = p->layout.first;
-  if (first.kind != TVMS_TOK_DEF || token.begin == first.begin || ends_line(token))
-    return false;
-  uint32_t end = tvms_token_header_end(text_of(p), first, token.begin);
-  if (!end) return false;
-  report_refused(p, token);
-  give_up_statement(p, first.begin, end, false);
-  tvms_surface_push(p, TERMINAL_NEWLINE, end, end, 0);
-  uint32_t line = end + (uint32_t)strcspn(text_of(p) + end, "\n");
-  tvms_indentation_restart(&p->layout, line + (text_of(p)[line] != '\0'));
-  return true;
-}
 
 // Number of brackets around the token; a bracket stands in the one around it.
 static uint32_t bracket_of(const surf_parser *p, tvms_token token) {
@@ -347,6 +343,25 @@ static uint32_t bracket_of(const surf_parser *p, tvms_token token) {
   }
 }
 
+// A statement of several lines that cannot be read goes on, or its body begins, behind these.
+static bool give_up_lines(surf_parser *p, tvms_token token) {
+  tvms_token first = p->layout.first;
+  bool header = first.kind == TVMS_TOK_DEF
+                || (first.kind == TVMS_TOK_WITH && bracket_of(p, token) > 0);
+  if (token.begin == first.begin || ends_line(token)
+      || (tvms_token_is_header(first.kind) && !header))
+    return false;
+  uint32_t end = header ? tvms_token_header_end(text_of(p), first, token.begin)
+                        : tvms_token_statement_end(text_of(p), first, token.begin);
+  if (!end) return false;
+  bool unsupported = report_refused(p, token);
+  give_up_statement(p, first.begin, end, unsupported);
+  tvms_surface_push(p, TERMINAL_NEWLINE, end, end, 0);
+  uint32_t line = end + (uint32_t)strcspn(text_of(p) + end, "\n");
+  tvms_indentation_restart(&p->layout, line + (text_of(p)[line] != '\0'));
+  return true;
+}
+
 // Gives BAD for what stands between the bracket and its end. Returns the closing token, or
 // false if the bracket does not close.
 static bool skip_bracket(surf_parser *p, tvms_token *token) {
@@ -355,7 +370,7 @@ static bool skip_bracket(surf_parser *p, tvms_token *token) {
   while (tvms_indentation_depth(&p->layout) >= level) {
     uint32_t line;
     if (token->kind == TVMS_TOK_END || begins_statement(p, *token, &line)) return false;
-    *token = tvms_indentation_next(&p->layout);
+    *token = skip_token(p);
   }
   tvms_surface_set_height(p, bracket.height);
   tvms_surface_push(p, TERMINAL_BAD, bracket.begin + 1, token->begin, 0);
@@ -478,7 +493,7 @@ static bool recover(surf_parser *p, tvms_token *token) {
     tvms_surface_push(p, TERMINAL_MISSING, token->begin, token->begin, ref);
     return true;
   }
-  if (!tvms_token_only_begins_statement(token->kind) && give_up_header(p, *token))
+  if (!tvms_token_only_begins_statement(token->kind) && give_up_lines(p, *token))
     return false;
   uint32_t line;
   if (begins_statement(p, *token, &line)) {
@@ -556,8 +571,12 @@ bool tvms_surface_recover(surf_parser *p, tvms_token *token) {
   if (tvms_surface_repair(p, *token)) return false;
   p->line.begin = UINT32_MAX;
   p->layout.strict = false;
-  if (token->kind == TVMS_TOK_MISFIT) return tvms_indentation_fit(&p->layout, token);
   bool again = p->mended == p->layout.first.begin;
+  if (token->kind == TVMS_TOK_MISFIT) {
+    p->mended = p->layout.first.begin;
+    keep_refused(p, (tvms_span){p->mended, token->end});
+    return tvms_indentation_fit(&p->layout, token);
+  }
   diags_of(p)->muted += again;
   bool fed = recover(p, token);
   diags_of(p)->muted -= again;

@@ -141,3 +141,18 @@ bool tvms_token_heads_block(const char *text, tvms_token token, tvms_token first
          && indentation_at(text, (uint32_t)(next + 1 - text))
                 > indentation_at(text, line);
 }
+
+uint32_t tvms_token_statement_end(const char *source, tvms_token first,
+                                  uint32_t place) {
+  uint32_t column = first.begin - begin_of_line(source, first.begin), end = 0;
+  uint32_t line = begin_of_line(source, place);
+  for (;;) {
+    line += (uint32_t)strcspn(source + line, "\n");
+    if (!source[line]) return end;
+    line++;
+    uint32_t begin = line + (uint32_t)strspn(source + line, " \t");
+    bool shut = strchr(")]}", source[begin]) && begin - line == column;
+    if (!source[begin] || (begin - line <= column && !shut)) return end;
+    end = end_of_code(source, line);
+  }
+}

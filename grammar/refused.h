@@ -26,6 +26,10 @@ bool tvms_token_only_begins_statement(tvms_token_kind kind);
 // of `place` has it.
 uint32_t tvms_token_header_end(const char *source, tvms_token first, uint32_t place);
 
+// The end of the last line of a statement without a body that begins with `first` and goes on behind the line of
+// `place`: its other lines stand deeper, or close brackets. 0 if that line is the last.
+uint32_t tvms_token_statement_end(const char *source, tvms_token first, uint32_t place);
+
 // Whether what was refused stands behind the ':' of a header whose block follows on the next lines, as
 // in `for i in range(4):  // copy`: without it the statement is whole.
 bool tvms_token_heads_block(const char *source, tvms_token token, tvms_token first);

@@ -194,6 +194,9 @@ static outcome try(repair *r) {
     r->p->effort++;
     found.reach = token.begin;
     if (token.kind == TVMS_TOK_END) break;
+    // Python that TVMScript has not may follow.
+    if (ended && tvms_token_unsupported(r->region.text, token, token))
+      found.whole = true;
     if (leaves_statement(r, token)
         || !tvms_surface_try(r->p, &r->states, (tvms_token_kind)token.kind))
       return found;
@@ -222,7 +225,9 @@ static const tvms_edit *TVMS_NULLABLE choose(repair *r, outcome *best) {
     if (r->p->effort > MOST_EFFORT) return NULL;
     apply(r, edit, false);
     outcome found = try(r);
-    if (!found.whole) continue;
+    // A body that is not sound is no body.
+    if (!found.whole || (edit->way == TVMS_EDIT_FINISH && found.reach < r->end))
+      continue;
     if (chosen && !is_better(found, edit->cost, *best, chosen->cost)) continue;
     chosen = edit;
     *best = found;

@@ -74,18 +74,40 @@ static bool is_mistake(const tvms_diag *diag) {
   return diag->id < TVMS_D_undefined_name && diag->severity == TVMS_SEVERITY_ERROR;
 }
 
+// What the tree is not allowed to be: as often as not it is not what was meant.
+static bool is_about_tree(const tvms_diag *diag) {
+  switch ((int)diag->id) {
+  case TVMS_D_bad_target:
+  case TVMS_D_late_argument:
+  case TVMS_D_needs_parens:
+  case TVMS_D_bad_parameter:
+  case TVMS_D_bad_with:
+  case TVMS_D_mixed_strings: return true;
+  default: return false;
+  }
+}
+
+// The finding that the statement has, and of several one that is not about its tree.
+static const tvms_diag *TVMS_NULLABLE find_first(const follow_ups *f, tvms_span span) {
+  const tvms_diag *first = NULL;
+  const tvms_diag *diag = f->surface->context->diags.first;
+  for (; diag; diag = diag->next) {
+    bool within = diag->source == f->surface->source && is_mistake(diag)
+                  && diag->span.begin >= span.begin && diag->span.begin <= span.end;
+    if (!within) continue;
+    if (!is_about_tree(diag)) return diag;
+    if (!first) first = diag;
+  }
+  return first;
+}
+
 static void find_mistakes(follow_ups *f) {
   const tvms_surface *surface = f->surface;
   for (uint32_t i = 0; i < surface->refused.len; i++) {
     tvms_span span = surface->refused.items[i];
-    const tvms_diag *diag = surface->context->diags.first;
-    while (diag
-           && (diag->source != surface->source || !is_mistake(diag)
-               || diag->span.begin < span.begin || diag->span.begin > span.end)) {
-      diag = diag->next;
-    }
-    if (!diag) continue;
-    mistake found = {span, definition_of(f->text, span), diag};
+    const tvms_diag *first = find_first(f, span);
+    if (!first) continue;
+    mistake found = {span, definition_of(f->text, span), first};
     tvms_vec_push(&surface->context->memory, &f->mistakes, found);
   }
 }
@@ -163,18 +185,9 @@ static bool calls_lost(const follow_ups *f, tvms_span span) {
   return false;
 }
 
-// What the tree is not allowed to be, of a statement with another mistake.
+// Of a statement with another mistake.
 static bool is_misread(const follow_ups *f, const tvms_diag *diag) {
-  switch ((int)diag->id) {
-  case TVMS_D_bad_target:
-  case TVMS_D_late_argument:
-  case TVMS_D_needs_parens:
-  case TVMS_D_bad_parameter:
-  case TVMS_D_bad_with:
-  case TVMS_D_mixed_strings: break;
-  default: return false;
-  }
-  for (uint32_t i = 0; i < f->mistakes.len; i++) {
+  for (uint32_t i = 0; i < f->mistakes.len && is_about_tree(diag); i++) {
     const mistake *wrong = &f->mistakes.items[i];
     if (diag->span.begin >= wrong->span.begin && diag->span.begin < wrong->span.end
         && diag != wrong->first)
