@@ -84,12 +84,11 @@ static int64_t rows_for(const machine *m, int64_t rows, int64_t vectors) {
     best = r;
     least = time;
   }
-  // Rows that are left over have a tile of their own, which takes as long to compile as the first one. Tiles
-  // that keep all units busy without them are as fast, but where rows crowd and few of them mean many more
-  // loads (4 rows rather than 6 of a product of 2048: 2 % slower).
-  bool crowded = m->most_rows < m->registers;
+  // Rows that are left over have a tile of their own, which takes as long to compile as the first one: tiles
+  // that leave none are taken if they keep all units busy and take about as long (4 rows rather than 6 of
+  // four vectors: 2 to 4 % more).
   for (int64_t r = most; r * vectors >= 2 * FEWEST_SUMS; r--) {
-    bool slow = crowded && rows_time(rows, r, vectors) > least + least / 32;
+    bool slow = rows_time(rows, r, vectors) > least + least / 32;
     if (rows % r == 0 && !slow) return r;
   }
   return best ? best : most;
@@ -324,19 +323,19 @@ static tvms_tile_threads threads_for(const tvms_target *target, const tvms_tile 
 }
 
 // Where elements are computed several times anyway, the last tile of rows may begin earlier instead of
-// being smaller: those of which that is the case for the fewest rows.
+// being smaller: tiles that take the least time, of those with few rows that are computed twice.
 static void overlap_rows(const machine *m, tvms_tile *tile, const tvms_contraction *c,
                          int64_t rows) {
   enum { MOST_TWICE = 32 };  // one row of so many
   if (tile->sum_block || !tvms_tile_repeats(c, tile)) return;
   for (int64_t v = 1; v <= TVMS_MOST_TILE_VECTORS; v++) {
-    int64_t most = most_rows(m, v), best = 0, least = rows / MOST_TWICE + 1;
+    int64_t most = most_rows(m, v), best = 0, least = 0;
     if (rows <= most || rows % tile->rows_with[v] == 0) continue;
     for (int64_t r = most; r * v >= FEWEST_SUMS + FEWEST_SUMS / 2; r--) {
-      int64_t twice = (rows + r - 1) / r * r - rows;
-      if (twice >= least) continue;
+      int64_t tiles = (rows + r - 1) / r, time = rows_time(tiles * r, r, v);
+      if (tiles * r - rows > rows / MOST_TWICE || (best && time >= least)) continue;
       best = r;
-      least = twice;
+      least = time;
     }
     if (!best) continue;
     tile->rows_with[v] = best;
@@ -374,10 +373,11 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   enum { WORTH_PACKING = 24 };
   bool far = bytes_of_moving(c) > m.cache / 2 && uses_of(c) >= WORTH_PACKING;
   tile.packs = c->moving && (!c->contiguous || far);
-  // Rows that crowd are few: then more columns make up for them.
+  // Six rows by four vectors load ten times for 24 sums, eight by two, which have half the registers, ten
+  // times for 16.
   enum { WIDE = 4 };
-  bool narrow = tile.packs && crowded && m.registers >= 32 && wanted >= WIDE * 4;
-  if (narrow && tile.vectors < WIDE) tile.vectors = WIDE;
+  bool wide = m.registers >= MANY_REGISTERS && !half && wanted >= 2 * WIDE;
+  if (wide && tile.vectors < WIDE) tile.vectors = WIDE;
   choose_strip(unit, &m, &tile, c, rows);
   tile.sum_block = sum_block_for(&m, c, &tile, rows);
   if (m.registers >= MANY_REGISTERS) plan_stream(unit, target, c, &tile, reorders);
