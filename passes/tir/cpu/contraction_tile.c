@@ -3,6 +3,7 @@
 
 #include "ir/fold.h"
 #include "ir/rewrite.h"
+#include "ir/walk.h"
 #include "passes/tir/cpu/contraction_spare.h"
 #include "passes/tir/cpu/contraction_turn.h"
 #include "passes/tir/cpu/contraction_words.h"
@@ -24,6 +25,7 @@ static tvms_node *number(writer *w, const tvms_node *like, int64_t value) {
 typedef struct {
   tvms_node *indices[2];  // in the buffer of sums
   const void *data;
+  bool first;  // the element is the first one of its vector, and stands for all
 } element;
 
 typedef tvms_node *element_writer(writer *w, const element *e);
@@ -40,7 +42,7 @@ static tvms_node *write_vectors(writer *w, element *e, element_writer *write,
                              number(w, like, vectors));
     in_row = build(w, TVMS_NODE_MUL, vector, number(w, like, width));
   }
-  if (width > 1) {
+  if (width > 1 && !e->first) {
     lane = tvms_cpu_variable(w->unit, "lane", like);
     tvms_analyzer_bind_range(w->lanes, lane, number(w, like, 0),
                              number(w, like, width));
@@ -64,8 +66,7 @@ static tvms_node *write_vectors(writer *w, element *e, element_writer *write,
   return body;
 }
 
-static tvms_node *each_element(writer *w, element_writer *write, const void *data) {
-  element e = {.data = data};
+static tvms_node *each(writer *w, element_writer *write, element e) {
   const tvms_node *like = tvms_contraction_column_var(w);
   tvms_node *row = NULL;
   e.indices[0] = number(w, like, 0);
@@ -90,6 +91,10 @@ static tvms_node *each_element(writer *w, element_writer *write, const void *dat
   tvms_node *body = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
   if (!row) return body;
   return tvms_cpu_loop(w->unit, row, number(w, row, w->rows), TVMS_FOR_UNROLLED, body);
+}
+
+static tvms_node *each_element(writer *w, element_writer *write, const void *data) {
+  return each(w, write, (element){.data = data});
 }
 
 static tvms_node *sum_of(writer *w, const element *e) {
@@ -222,6 +227,75 @@ static tvms_node *finish(writer *w, const element *e) {
                         tvms_contraction_all_as_now(w, out->indices), value);
 }
 
+// ---- What is far ----
+
+// An operand of what follows the sums, or where it is stored.
+typedef struct {
+  const tvms_epilogue *TVMS_NULLABLE epilogue;
+  tvms_node *load;
+} far_operand;
+
+enum { MOST_FAR = 4 };
+
+typedef struct {
+  writer *w;
+  const tvms_epilogue *epilogue;
+  far_operand all[MOST_FAR];
+  uint32_t count;
+} far_operands;
+
+// Does an access move on by one element along the columns, and along the rows, too?
+static bool follows_result(const far_operands *f, const tvms_buffer_load *load) {
+  const tvms_contraction *c = f->w->c;
+  const tvms_node *column = c->stage.axes[c->column].var;
+  const tvms_node *row = c->stage.axes[c->row].var;
+  for (uint32_t i = 0; f->epilogue && i < f->epilogue->stage.count; i++) {
+    if (f->epilogue->axis_of[i] == c->column) column = f->epilogue->stage.axes[i].var;
+    if (f->epilogue->axis_of[i] == c->row) row = f->epilogue->stage.axes[i].var;
+  }
+  int64_t step;
+  return tvms_cpu_depends(f->w->unit, load->indices, row)
+         && tvms_cpu_step_of(f->w->unit, load->buffer, load->indices, column, &step)
+         && step == 1;
+}
+
+static void note_far(far_operands *f, tvms_node *load) {
+  if (f->count < MOST_FAR && follows_result(f, tvms_as_buffer_load(load)))
+    f->all[f->count++] = (far_operand){f->epilogue, load};
+}
+
+static tvms_walk_step note_operand(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  far_operands *f = self;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  if (tvms_as_buffer_load(node)->buffer != f->epilogue->from) note_far(f, node);
+  return TVMS_WALK_SKIP;
+}
+
+static tvms_node *fetch(writer *w, const element *e) {
+  const far_operand *far = e->data;
+  if (far->epilogue) enter_epilogue(w, far->epilogue);
+  return tvms_cpu_prefetch(w->unit, tvms_contraction_as_now(w, far->load), 0);
+}
+
+// Lines of a result that no near cache holds, and of what is read along with it, come while the tile adds up.
+static void fetch_far(writer *w, tvms_node_vec *stmts) {
+  if (!w->tile->result_far || !w->row || w->block) return;
+  far_operands f = {.w = w};
+  for (uint32_t i = 0; i < w->epilogue_count; i++) {
+    f.epilogue = &w->epilogues[i];
+    tvms_visitor visitor = {.self = &f, .enter = note_operand};
+    tvms_walk(&w->unit->context->memory, f.epilogue->stage.store->value, &visitor);
+  }
+  const tvms_store *out =
+      w->epilogue_count ? f.epilogue->stage.store : w->c->stage.store;
+  note_far(&f, tvms_buffer_load_new(w->unit, out->buffer, out->indices.items,
+                                    out->indices.len, NULL, TVMS_NO_SPAN));
+  for (uint32_t i = 0; i < f.count; i++)
+    tvms_stmt_push(w->unit, stmts,
+                   each(w, fetch, (element){.data = &f.all[i], .first = true}));
+}
+
 static tvms_node *end_sums(writer *w) {
   uint32_t count = w->epilogue_count;
   bool words = tvms_contraction_has_words(w);
@@ -272,6 +346,7 @@ tvms_node *tvms_contraction_write_tile(writer *w) {
   w->sums = tvms_cpu_buffer(w->unit, "sums", w->c->stage.store->value->dtype, "local",
                             shape, 2);
   tvms_node_vec stmts = {0};
+  fetch_far(w, &stmts);
   tvms_stmt_push(w->unit, &stmts, begin_sums(w));
   tvms_stmt_push(w->unit, &stmts, add_up(w));
   tvms_stmt_push(w->unit, &stmts, end_sums(w));

@@ -54,8 +54,10 @@ tvms_node *tvms_cpu_prefetch(tvms_unit *unit, tvms_node *load, int64_t bytes) {
       tvms_call_new_of(unit, handle, TVMS_TIR_address_of, &load, 1, TVMS_NO_SPAN),
       tvms_int_imm_new(unit, number, bytes, TVMS_NO_SPAN)};
   tvms_node *args[] = {tvms_string_imm_new(unit, name, sizeof name - 1, TVMS_NO_SPAN),
-                       tvms_call_new_of(unit, handle, TVMS_TIR_handle_add_byte_offset,
-                                        place, 2, TVMS_NO_SPAN),
+                       bytes ? tvms_call_new_of(unit, handle,
+                                                TVMS_TIR_handle_add_byte_offset, place,
+                                                2, TVMS_NO_SPAN)
+                             : place[0],
                        tvms_int_imm_new(unit, number, READ, TVMS_NO_SPAN),
                        tvms_int_imm_new(unit, number, SECOND_CACHE, TVMS_NO_SPAN),
                        tvms_int_imm_new(unit, number, DATA, TVMS_NO_SPAN)};

@@ -344,6 +344,19 @@ static void overlap_rows(const machine *m, tvms_tile *tile, const tvms_contracti
   tile->rows = tile->rows_with[tile->vectors];
 }
 
+// Does the second cache not hold the result, and is it worth while to fetch its lines while a tile adds up?
+// Very few steps leave no time for it, and many do not feel the time that the lines take.
+static bool result_is_far(const machine *m, const tvms_contraction *c) {
+  enum { FEWEST_STEPS = 16, MOST_STEPS = 512 };
+  int64_t steps = tvms_contraction_steps(c);
+  double bytes = c->stage.store->value->dtype.bits / 8;
+  for (uint32_t i = 0; i < c->stage.count; i++) {
+    int64_t size = tvms_cpu_number(c->stage.axes[i].extent);
+    if (c->roles[i] != TVMS_AXIS_SUM) bytes *= size < 0 ? 0 : (double)size;
+  }
+  return bytes > (double)m->cache && steps >= FEWEST_STEPS && steps <= MOST_STEPS;
+}
+
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                            const tvms_contraction *c, bool reorders) {
   machine m = machine_of(target, c->stage.store->value->dtype);
@@ -384,6 +397,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   overlap_rows(&m, &tile, c, rows);
   tile.threads = threads_for(target, &tile, c);
   tile.from_memory = bytes_of_moving(c) > m.cache && uses_of(c) < WORTH_PACKING;
+  tile.result_far = result_is_far(&m, c);
   return tile;
 }
 

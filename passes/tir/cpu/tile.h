@@ -47,6 +47,7 @@ typedef struct {
   bool sum_words;    // bytes of the moving operand are taken four at a time
   tvms_tile_threads threads;
   bool from_memory;  // few rows go through an operand that no cache holds
+  bool result_far;   // the second cache does not hold the result
 } tvms_tile;
 
 // Chooses the tile of a contraction for a machine; what the target does not say is taken as of
