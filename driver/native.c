@@ -56,7 +56,8 @@ bool tvms_native_lower(tvms_module *module, const tvms_native_options *options) 
   if (scheduled && !tile(module, options)) return false;
   if (!run_pipeline(module, options->checked ? "native-checked" : "native"))
     return false;
-  bool fused = options->contract && tvms_target_has_fma(options->target);
+  bool fused =
+      options->contract && tvms_target_has_fma(module->context, options->target);
   return !fused || run_pipeline(module, "VectorMath");
 }
 

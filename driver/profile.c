@@ -85,7 +85,7 @@ double tvms_profile_peak(tvms_context *context) {
   tvms_target host;
   tvms_target_from_host(&unit, &host);
   double lanes = host.vector_bits / FLOAT_BITS;
-  double each = tvms_target_has_fma(&host) ? FUSED : 1;
+  double each = tvms_target_has_fma(context, &host) ? FUSED : 1;
   tvms_unit_fini(&unit);
   return lanes > 0 ? lanes * each * UNITS * measure_clock() : 0;
 }

@@ -207,23 +207,22 @@ static const char *name_of(const tvms_cpu *cpu) {
 
 void tvms_target_from_host(tvms_unit *unit, tvms_target *target) {
   static const char *const keys[] = {"cpu"};
-  tvms_cpu cpu;
-  tvms_cpu_detect(&cpu);
+  const tvms_cpu *cpu = tvms_context_cpu(unit->context);
   char triple[64];
-  snprintf(triple, sizeof triple, "%s-linux-gnu", cpu.architecture);
+  snprintf(triple, sizeof triple, "%s-linux-gnu", cpu->architecture);
   *target = (tvms_target){
       .host = true,
       .kind = "llvm",
       .keys = keys,
       .key_count = 1,
       .triple = tvms_arena_text(&unit->arena, triple, strlen(triple)),
-      .cpu = name_of(&cpu),
-      .features = tvms_arena_text(&unit->arena, cpu.features, strlen(cpu.features)),
-      .cores = cpu.count,
+      .cpu = name_of(cpu),
+      .features = tvms_arena_text(&unit->arena, cpu->features, strlen(cpu->features)),
+      .cores = cpu->count,
   };
   look_up_cpu(target);
   for (uint32_t i = 0; i < TVMS_CPU_CACHES; i++) {
-    if (cpu.caches[i].size) target->caches[i] = cpu.caches[i];
+    if (cpu->caches[i].size) target->caches[i] = cpu->caches[i];
   }
 }
 
@@ -324,11 +323,12 @@ bool tvms_target_has_feature(const tvms_target *target, const char *feature) {
   return mention(target->features, feature) > 0;
 }
 
-bool tvms_target_has_fma(const tvms_target *TVMS_NULLABLE target) {
+bool tvms_target_has_fma(tvms_context *context,
+                         const tvms_target *TVMS_NULLABLE target) {
   if (!target || target->host) {
-    tvms_cpu cpu;
-    tvms_cpu_detect(&cpu);
-    return strcmp(cpu.architecture, "aarch64") == 0 || mention(cpu.features, "fma") > 0;
+    const tvms_cpu *cpu = tvms_context_cpu(context);
+    return strcmp(cpu->architecture, "aarch64") == 0
+           || mention(cpu->features, "fma") > 0;
   }
   int named = mention(target->features, "fma");
   if (named || mention(target->features, "avx") < 0) return named > 0;

@@ -52,7 +52,8 @@ bool tvms_target_has_feature(const tvms_target *target, const char *feature);
 
 // Is a fused multiply-add an instruction of the target? NULL: of this machine. False where it is
 // not known.
-bool tvms_target_has_fma(const tvms_target *TVMS_NULLABLE target);
+bool tvms_target_has_fma(tvms_context *context,
+                         const tvms_target *TVMS_NULLABLE target);
 
 // Can lanes of 32 and 64 bits be left out of loads and stores by instructions of the target? False where it is
 // not known.

@@ -142,9 +142,13 @@ static bool same(const char *name, const char *text, size_t len) {
 }
 
 static bool is_called(const char *pass, const char *text, size_t len) {
+  // Both names begin with the same letter.
+  if (!len || tolower((unsigned char)pass[0]) != tolower((unsigned char)text[0]))
+    return false;
+  if (same(pass, text, len)) return true;
   char kebab[TVMS_KEBAB_SIZE];
   tvms_pass_kebab(pass, kebab);
-  return same(pass, text, len) || same(kebab, text, len);
+  return same(kebab, text, len);
 }
 
 const tvms_pass *tvms_pass_find(const char *name, size_t len) {

@@ -23,3 +23,12 @@ void tvms_context_fini(tvms_context *context) {
   tvms_shares_fini(&context->shares);
   tvms_memory_fini(&context->memory);
 }
+
+const tvms_cpu *tvms_context_cpu(tvms_context *context) {
+  if (!context->cpu) {
+    tvms_cpu *cpu = tvms_arena_new(&context->arena, tvms_cpu);
+    tvms_cpu_detect(cpu);
+    context->cpu = cpu;
+  }
+  return context->cpu;
+}

@@ -4,6 +4,7 @@
 #ifndef TVMS_SUPPORT_CONTEXT_H
 #define TVMS_SUPPORT_CONTEXT_H
 
+#include "support/cpu.h"
 #include "support/diag.h"
 #include "support/intern.h"
 #include "support/shared.h"
@@ -25,6 +26,7 @@ struct tvms_context {
   uint32_t spelling;  // for `describe`: the tvms_dialect that was read, 0 before
   void *TVMS_NULLABLE api;  // of a context of the library; driver/api/api.h
   struct tvms_types *TVMS_NULLABLE types;  // closed StructInfo; structinfo/intern.c
+  const tvms_cpu *TVMS_NULLABLE cpu;       // tvms_context_cpu
 };
 
 // `fixed` is the table that tools/gen_names.c made; it must outlive the context.
@@ -35,6 +37,10 @@ void tvms_context_start(tvms_context *context, const tvms_static_names *fixed);
 
 // Frees all that the context owns: names, diagnostics, everything made with its memory.
 void tvms_context_fini(tvms_context *context);
+
+// The processor at hand (support/cpu.h). It is asked once: where a hypervisor answers, that takes
+// 0.1 ms.
+const tvms_cpu *tvms_context_cpu(tvms_context *context);
 
 // Text of a name; "" for 0.
 static inline const char *tvms_symbol_text(const tvms_context *context, tvms_sym sym) {
