@@ -266,10 +266,27 @@ static tvms_token_meaning sign_of_c(const place *at) {
   bool shift = at->token.kind == TVMS_TOK_GT && begin > 1
                && memcmp(text + begin - 2, ">>", 2) == 0;
   if (shift) return replaced(span_of(at->token), "write '>>' to shift", "");
+  if (at->token.kind == TVMS_TOK_GT && begin > 0 && text[begin - 1] == '='
+      && at->inside)
+    return replaced((tvms_span){begin - 1, at->token.end}, "write '>=' to compare",
+                    ">=");
   bool address = at->token.kind == TVMS_TOK_BIT_AND && strchr("=(,", before(at));
   if (!address) return none;
   return meaning(span_of(at->token), "an address is T.address_of(x[i])",
                  span_of(at->token), NULL);
+}
+
+// `a b, c = …`.
+static tvms_token_meaning first_comma(const place *at) {
+  const char *text = at->text;
+  uint32_t end = end_before(text, at->token.begin);
+  bool names = at->first.kind == TVMS_TOK_NAME && at->token.kind == TVMS_TOK_NAME
+               && !at->inside && end == at->first.end;
+  if (!names) return none;
+  uint32_t next = at->token.end + (uint32_t)strcspn(text + at->token.end, "=(\r\n");
+  if (text[at->token.end] != ',' || text[next] != '=' || text[next + 1] == '=')
+    return none;
+  return meaning(span_of(at->token), "missing comma?", (tvms_span){end, end}, ",");
 }
 
 // `T.int64 step = …`, `int32 step = …`.
@@ -301,9 +318,9 @@ static tvms_token_meaning declaration(const place *at) {
 tvms_token_meaning tvms_token_meant_by_line(const char *text, tvms_token token,
                                             tvms_token first, bool inside) {
   static const rule rules[] = {
-      loop_without_in, operator_as_word, brace,           second_sign,
-      arrow,           import,           missing_keyword, one_sign_more,
-      other_condition, argument,         sign_of_c,       declaration,
+      loop_without_in, operator_as_word, brace,         second_sign,     arrow,
+      import,          missing_keyword,  one_sign_more, other_condition, argument,
+      sign_of_c,       first_comma,      declaration,
   };
   const place at = {text, token, first, inside};
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {

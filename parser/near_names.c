@@ -139,6 +139,22 @@ static const char *text_of(tvms_reader *reader, const candidate *TVMS_NULLABLE o
   return text;
 }
 
+// Who leaves `1d` out means what most programs have: two dimensions.
+static const candidate *TVMS_NULLABLE two_dimensional(
+    const candidate_vec *found, const candidate *TVMS_NULLABLE best, const char *name) {
+  size_t len = best ? strlen(best->name) : 0;
+  if (len < 3 || strcmp(best->name + len - 2, "1d") != 0 || strpbrk(name, "123"))
+    return best;
+  for (uint32_t i = 0; i < found->len; i++) {
+    const candidate *one = &found->items[i];
+    bool same = strcmp(one->path, best->path) == 0 && strlen(one->name) == len
+                && memcmp(one->name, best->name, len - 2) == 0
+                && strcmp(one->name + len - 2, "2d") == 0;
+    if (same) return one;
+  }
+  return best;
+}
+
 const char *tvms_near_name_below(tvms_reader *reader, tvms_namespace namespace_,
                                  const char *name) {
   const char *path = tvms_namespace_text(namespace_);
@@ -149,6 +165,7 @@ const char *tvms_near_name_below(tvms_reader *reader, tvms_namespace namespace_,
   if (!best) best = same_word(&found, path, name);
   if (!best) best = nearest(reader, &found, path, name);
   if (!best && path[0] == 'R') best = nearest(reader, &found, NULL, name);
+  best = two_dimensional(&found, best, name);
   const char *text = text_of(reader, best);
   tvms_vec_fini(&reader->context->memory, &found);
   tvms_arena_reset(&reader->context->scratch, mark);

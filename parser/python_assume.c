@@ -328,6 +328,17 @@ static bool has_word(const char *text, const char *end, const char *word) {
   return false;
 }
 
+// Whether a message has the word as a part of something in quotes; `dtype` is a word of messages, too.
+static bool quotes_word(const char *text, const char *word) {
+  for (const char *at = text; (at = strchr(at, '\''));) {
+    const char *end = strchr(++at, '\'');
+    if (!end) return false;
+    if (has_word(at, end, word)) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
 // How many indices, arguments or names there are says nothing of their values.
 static bool is_count(tvms_diag_id id) {
   return id == TVMS_D_wrong_rank || id == TVMS_D_missing_argument
@@ -345,7 +356,7 @@ static bool doubts(tvms_reader *reader) {
       const tvms_assumption *item = &all->items.items[i];
       if (item->wanted == TVMS_WANTED_NOTHING) continue;
       const char *name = tvms_symbol_text(reader->context, item->text);
-      if (has_word(diag->text, diag->text + strlen(diag->text), name)) return true;
+      if (quotes_word(diag->text, name)) return true;
       if (is_count(diag->id)) continue;
       if (has_word(text + diag->span.begin, text + diag->span.end, name)) return true;
     }

@@ -13,6 +13,7 @@
 #include "parser/eval/expr.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/reader.h"
+#include "parser/eval/scope.h"
 #include "parser/eval/set.h"
 #include "parser/eval/undefined.h"
 #include "support/diag_ids.h"
@@ -56,6 +57,13 @@ static const char *callee_text(const binder *bind) {
   return dotted ? tvms_arena_text(&context->arena, text, len) : bind->what;
 }
 
+static bool is_name_of_text(const tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  const tvms_binding *bound =
+      node->kind == TVMS_SURF_NAME ? tvms_scope_lookup(reader, node->a) : NULL;
+  return bound && bound->value.kind == TVMS_EVAL_STR;
+}
+
 // `R.reshape(x, 256, 8)`: the arguments from the one that wants several values on belong
 // together.
 static void explain_spread(binder *bind, tvms_diag *diag) {
@@ -78,7 +86,9 @@ static void explain_spread(binder *bind, tvms_diag *diag) {
                       tvms_reader_at(reader, bind->call)->b) {
       tvms_surf_kind kind = (tvms_surf_kind)tvms_reader_at(reader, argument)->kind;
       if (tvms_reader_at(reader, argument)->begin < span.begin) continue;
-      if (kind == TVMS_SURF_KEYWORD || kind == TVMS_SURF_STRING) break;
+      if (kind == TVMS_SURF_KEYWORD || kind == TVMS_SURF_STRING
+          || is_name_of_text(reader, argument))
+        break;
       span.end = tvms_reader_span_of(reader, argument).end;
     }
     const char *text = reader->surface->source->text + span.begin;
@@ -261,6 +271,15 @@ static void put_keyword(binder *bind, tvms_sym name, tvms_eval_value value,
           &reader->context->diags, TVMS_D_repeated_argument,
           tvms_eval_keyword_span(reader, keyword, text), callee_text(bind), text);
       if (i > 0) explain_spread(bind, diag);
+      // A tensor in the place of a number: that argument is one too many.
+      if (bind->args[i].kind == TVMS_EVAL_NODE && value.kind != TVMS_EVAL_NODE
+          && !diag->fixes && !tvms_trial_is_muted(&reader->context->diags)) {
+        diag->span = tvms_reader_span_of(reader, bind->refs[i]);
+        tvms_diag_remark(
+            &reader->context->diags, diag,
+            "positional argument %u is '%s', which is given by its name, too", i + 1,
+            text);
+      }
       bind->sound = false;
     }
     bind->args[i] = value;

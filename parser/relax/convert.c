@@ -455,6 +455,17 @@ static bool is_of_constant(tvms_dtype dtype) {
   }
 }
 
+// The data type of `R.const(x, "float32")`, or the call if it names none.
+static tvms_ref written_dtype(const tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *call = tvms_reader_at(reader, ref);
+  tvms_ref second = call->kind == TVMS_SURF_CALL && call->b
+                        ? tvms_reader_at(reader, call->b)->next
+                        : 0;
+  if (!second) return ref;
+  const tvms_surf *node = tvms_reader_at(reader, second);
+  return node->kind == TVMS_SURF_KEYWORD ? node->b : second;
+}
+
 tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_eval_value value,
                                           tvms_dtype dtype, tvms_ref ref) {
   tvms_memory *memory = &reader->context->memory;
@@ -467,7 +478,8 @@ tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_eval_value v
   }
   if (sound && !is_of_constant(dtype)) {
     char text[TVMS_DTYPE_TEXT];
-    tvms_reader_report(reader, constant_dtype, ref, tvms_dtype_text(dtype, text));
+    tvms_reader_report(reader, constant_dtype, written_dtype(reader, ref),
+                       tvms_dtype_text(dtype, text));
     reader->failed = true;
     tvms_vec_fini(memory, &t.elements);
     return NULL;
