@@ -126,9 +126,33 @@ static bool read_ours(reading *r, tvms_suppression *s) {
   return s->count && take_sign(r, ']');
 }
 
+// `ruff: noqa`, `flake8: noqa: F821`, on a line of its own: what they do not report of a Python file.
+static bool read_theirs(reading *r, tvms_suppression *s) {
+  if (!tvms_source_is_python(r->found->surface->source)) return false;
+  if (!take_word(r, "ruff") && !take_word(r, "flake8")) return false;
+  if (!take_sign(r, ':')) return false;
+  uint32_t begin = r->at;
+  if (!take_word(r, "noqa")) return false;
+  s->whole_file = true;
+  if (take_sign(r, ':')) {
+    s->count = take_codes(r, false);
+    return s->count;
+  }
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    tvms_suppressed_code code = {
+        .span = {begin, r->at}, .known = true, .id = others[i].id};
+    tvms_vec_push(&r->found->surface->context->memory, &r->found->codes, code);
+    s->count++;
+  }
+  return true;
+}
+
 // Reads what stands behind a '#'. Returns false if it is no suppression.
 static bool read_remark(reading *r, tvms_suppression *s) {
   skip_blanks(r);
+  uint32_t begin = r->at;
+  if (read_theirs(r, s)) return true;
+  r->at = begin;
   if (take_word(r, "tvms")) return take_sign(r, ':') && read_ours(r, s);
   if (!take_word(r, "noqa")) return false;
   if (!take_sign(r, ':')) return true;

@@ -8,6 +8,7 @@
 
 #include "arith/layout.h"
 #include "ir/op.h"
+#include "ir/respell.h"
 #include "parser/dialect_marks.h"
 #include "parser/eval/attribute.h"
 #include "parser/eval/call.h"
@@ -374,6 +375,21 @@ static void import_module(tvms_reader *reader, tvms_ref alias) {
                           tvms_reader_span_of(reader, alias));
 }
 
+// `tvm.script.tir` as the release of the file calls it.
+static const char *of_release(const tvms_reader *reader, const char *path) {
+  const char *last = strrchr(path, '.') + 1;
+  size_t matched, len = (size_t)(last - path);
+  const char *own =
+      tvms_spelling_convert(TVMS_SPELLING_MODULE, last, strlen(last),
+                            TVMS_DIALECT_OLDEST, reader->dialect, &matched);
+  for (size_t i = 0; own && i < sizeof modules / sizeof modules[0]; i++) {
+    if (strncmp(modules[i].path, path, len) == 0
+        && strcmp(modules[i].path + len, own) == 0)
+      return modules[i].path;
+  }
+  return path;
+}
+
 // The module that was meant by an import of a prefix that leads nowhere, or NULL. Only the
 // names of the prefixes are looked at: everything else is Python's.
 static const char *TVMS_NULLABLE meant_module(tvms_reader *reader, const char *path,
@@ -393,7 +409,8 @@ static const char *TVMS_NULLABLE meant_module(tvms_reader *reader, const char *p
                 || (modules[i].namespace_ == TVMS_NS_R && name == TVMS_SYM_R);
     if (fits) paths[count++] = modules[i].path;
   }
-  return tvms_diag_nearest_name(path, paths, count);
+  const char *near = tvms_diag_nearest_name(path, paths, count);
+  return near && name == TVMS_SYM_T ? of_release(reader, near) : near;
 }
 
 // The place of the module in `from module import …` behind which the name at `at` stands.

@@ -111,6 +111,7 @@ tvms_diag *tvms_diag_vreport(tvms_diags *diags, tvms_diag_id id, tvms_span span,
     return diag;
   diag->text = format_text(diags->arena, rows[id].format, arguments);
   append(diags, diag);
+  if (span.end > diags->furthest) diags->furthest = span.end;
   return diag;
 }
 

@@ -80,6 +80,7 @@ typedef struct {
   uint32_t warnings;
   uint32_t compared;  // names, to find near ones; see tvms_diags_may_compare_names
   uint32_t muted;     // > 0: reports are dropped; see support/trial.h
+  uint32_t furthest;  // no error begins behind it, of whatever source
   // A tvms_diag_level for each row, which outlives the list; NULL: all as the table says.
   const uint8_t *TVMS_NULLABLE levels;
 } tvms_diags;

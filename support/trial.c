@@ -26,6 +26,7 @@ void tvms_trial_keep(tvms_trial *trial) {
   else
     diags->first = found.first;
   diags->last = found.last;
+  if (found.furthest > diags->furthest) diags->furthest = found.furthest;
   diags->errors += found.errors;
   diags->warnings += found.warnings;
 }

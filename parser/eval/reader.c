@@ -62,13 +62,19 @@ tvms_ref tvms_reader_callee(const tvms_reader *reader, tvms_ref ref) {
   return node->kind == TVMS_SURF_CALL ? node->a : ref;
 }
 
+static bool is_error_in(const tvms_diags *diags, const tvms_diag *diag,
+                        tvms_span span) {
+  return diag->severity == TVMS_SEVERITY_ERROR && diag->source == diags->source
+         && diag->span.begin >= span.begin && diag->span.begin <= span.end;
+}
+
 bool tvms_reader_was_misread(const tvms_reader *reader, tvms_span span) {
   const tvms_diags *diags = &reader->context->diags;
+  // In a text with thousands of errors most places are behind all, or at the last one.
+  if (!diags->last || span.begin > diags->furthest) return false;
+  if (is_error_in(diags, diags->last, span)) return true;
   for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
-    if (diag->severity == TVMS_SEVERITY_ERROR && diag->source == diags->source
-        && diag->span.begin >= span.begin && diag->span.begin <= span.end) {
-      return true;
-    }
+    if (is_error_in(diags, diag, span)) return true;
   }
   return false;
 }
