@@ -148,6 +148,9 @@ class Linting(unittest.TestCase):
         text = "from tvm.script import tirx as T\n\n\n@T.prim_func(s_tir=True)\ndef f(A: T.Buffer((4,), \"float32\")):\n    A[0] = T.float32(0)\n\n\ndef g():\n    return b\n"
         self.assertEqual(self.codes(self.write("a.py", text)), ["E0201"])
         self.assertEqual(self.codes(self.write("a.py", text.replace("return b", "return b  # noqa: F821"))), [])
+        # What ruff and flake8 do not say of a file, on a line of its own; other codes are none of ours.
+        for comment, said in (("ruff: noqa: F821", []), ("flake8: noqa", []), ("ruff: noqa: E501", ["E0201"])):
+            self.assertEqual(self.codes(self.write("a.py", f"# {comment}\n{text}")), said, comment)
         self.assertEqual(self.codes(self.write("a.py", text.replace("return b", "return b  # noqa: F841"))), ["E0201"])
 
     def test_explain_has_examples(self):
