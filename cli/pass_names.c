@@ -25,6 +25,15 @@ static const char *TVMS_NULLABLE near_name(tvms_memory *memory, const char *name
   return near;
 }
 
+static bool is_pipeline(const char *name) {
+  uint32_t count;
+  const tvms_pipeline_row *rows = tvms_pipeline_rows(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!strcmp(rows[i].name, name)) return true;
+  }
+  return false;
+}
+
 void tvms_pass_names_complain(tvms_run *run, const char *before, const char *name) {
   const tvms_missing_pass *lack = tvms_pass_find_missing(name, strlen(name));
   char releases[TVMS_RELEASES_SIZE], room[TVMS_KEBAB_SIZE];
@@ -34,7 +43,7 @@ void tvms_pass_names_complain(tvms_run *run, const char *before, const char *nam
                             lack->name, releases);
     return;
   }
-  const char *near = near_name(run->memory, name, room);
+  const char *near = is_pipeline(name) ? NULL : near_name(run->memory, name, room);
   if (near)
     (void)tvms_run_complain(run, "%sthere is no pass '%s'; did you mean '%s'?", before,
                             name, near);

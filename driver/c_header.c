@@ -120,7 +120,7 @@ static void add_binary(header *h, const tvms_node *size) {
   }
 }
 
-static void add_choice(header *h, const tvms_choice *choice) {
+static void add_choice(header *h, const tvms_node_choice *choice) {
   tvms_strbuf_putc(h->out, '(');
   add_size(h, choice->condition);
   tvms_strbuf_puts(h->out, " ? ");
@@ -132,7 +132,7 @@ static void add_choice(header *h, const tvms_choice *choice) {
 
 // A size as an expression of C; back ends have refused what is not one (backend/core/entry.c).
 static void add_size(header *h, const tvms_node *size) {
-  tvms_choice choice = tvms_choice_of(size);
+  tvms_node_choice choice = tvms_node_choice_of(size);
   if (choice.condition)
     add_choice(h, &choice);
   else if (size->kind == TVMS_NODE_INT_IMM)

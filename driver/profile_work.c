@@ -54,7 +54,7 @@ static bool value_of(const work *w, const tvms_node *expr, int64_t *value) {
   }
   if (expr->kind == TVMS_NODE_CAST)
     return value_of(w, tvms_as_cast(expr)->value, value);
-  tvms_choice choice = tvms_choice_of(expr);
+  tvms_node_choice choice = tvms_node_choice_of(expr);
   int64_t truth;
   if (choice.condition)
     return value_of(w, choice.condition, &truth)

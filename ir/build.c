@@ -171,15 +171,16 @@ tvms_tir_opcode tvms_call_opcode(const tvms_node *node) {
   return tir ? (tvms_tir_opcode)tvms_as_operator(callee)->opcode : TVMS_TIR_NONE;
 }
 
-tvms_choice tvms_choice_of(const tvms_node *node) {
+tvms_node_choice tvms_node_choice_of(const tvms_node *node) {
   if (node->kind == TVMS_NODE_SELECT) {
     const tvms_select *select = tvms_as_select(node);
-    return (tvms_choice){select->condition, select->true_value, select->false_value};
+    return (tvms_node_choice){select->condition, select->true_value,
+                              select->false_value};
   }
-  if (tvms_call_opcode(node) != TVMS_TIR_if_then_else) return (tvms_choice){0};
+  if (tvms_call_opcode(node) != TVMS_TIR_if_then_else) return (tvms_node_choice){0};
   tvms_list args = tvms_as_call(node)->args;
-  if (args.len != 3) return (tvms_choice){0};
-  return (tvms_choice){args.items[0], args.items[1], args.items[2]};
+  if (args.len != 3) return (tvms_node_choice){0};
+  return (tvms_node_choice){args.items[0], args.items[1], args.items[2]};
 }
 
 tvms_node *tvms_call_prefetched(const tvms_node *node, int64_t kinds[3]) {

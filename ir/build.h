@@ -85,10 +85,10 @@ tvms_tir_opcode tvms_call_opcode(const tvms_node *node);
 typedef struct {
   tvms_node *TVMS_NULLABLE condition;  // NULL: the node is not a choice
   tvms_node *yes, *no;
-} tvms_choice;
+} tvms_node_choice;
 
 // The parts of a SELECT or a call of T.if_then_else.
-tvms_choice tvms_choice_of(const tvms_node *node);
+tvms_node_choice tvms_node_choice_of(const tvms_node *node);
 
 // The address of `T.prefetch(address, write, locality, cache)` or of what this is in LLVM's words,
 // T.call_llvm_intrin("void", "llvm.prefetch", ...). `kinds` are the three numbers behind it; those not given are

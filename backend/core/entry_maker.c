@@ -137,7 +137,7 @@ static uint32_t truth_of(tvms_entry_maker *m, const tvms_node *condition) {
   }
 }
 
-static uint32_t chosen(tvms_entry_maker *m, const tvms_choice *choice) {
+static uint32_t chosen(tvms_entry_maker *m, const tvms_node_choice *choice) {
   bool outer = m->chooses;
   uint32_t truth = truth_of(m, choice->condition);
   m->chooses = true;
@@ -193,7 +193,7 @@ uint32_t tvms_entry_size_of(tvms_entry_maker *m, const tvms_node *size) {
     uint32_t value = tvms_entry_size_of(m, tvms_as_cast(size)->value);
     return tvms_entry_narrow(m, value, size->dtype);
   }
-  tvms_choice choice = tvms_choice_of(size);
+  tvms_node_choice choice = tvms_node_choice_of(size);
   if (choice.condition) return chosen(m, &choice);
   return compound_size(m, size);
 }

@@ -67,7 +67,7 @@ static void add_size(tvms_words *n, tvms_strbuf *out, const tvms_node *size,
     tvms_strbuf_puts(out, "not ");
     add_size(n, out, tvms_as_not(size)->a, paths);
   }
-  tvms_choice choice = tvms_choice_of(size);
+  tvms_node_choice choice = tvms_node_choice_of(size);
   if (choice.condition) {
     tvms_strbuf_puts(out, "if_then_else(");
     add_size(n, out, choice.condition, paths);
