@@ -98,7 +98,8 @@ typedef struct {
 } tvms_x86_code;
 
 // In the place of a symbol: the section of texts, the section of code.
-enum { TVMS_X86_TEXTS = UINT32_MAX, TVMS_X86_CODE = UINT32_MAX - 1 };
+#define TVMS_X86_TEXTS UINT32_MAX
+#define TVMS_X86_CODE  (UINT32_MAX - 1)
 
 // Nothing is written yet. What is written takes memory until tvms_x86_fini.
 void tvms_x86_init(tvms_x86_code *c, tvms_memory *memory);
