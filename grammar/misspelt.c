@@ -123,7 +123,8 @@ tvms_token_kind tvms_token_misspelt(tvms_lexer *lexer, tvms_token token) {
   if (!*next || is_python(name, len, next)) return token.kind;
   tvms_token_kind kind = token.kind;
   const char *meant = meant_by(name, alone, &kind);
-  if (!meant) return token.kind;
+  // `cls Module` lacks a '='.
+  if (!meant || (kind == TVMS_TOK_CLASS && !opens_block(next))) return token.kind;
   report(lexer, token, name, meant);
   return kind;
 }

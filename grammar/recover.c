@@ -349,13 +349,14 @@ static bool give_up_lines(surf_parser *p, tvms_token token) {
   bool header = first.kind == TVMS_TOK_DEF
                 || (first.kind == TVMS_TOK_WITH && bracket_of(p, token) > 0);
   if (token.begin == first.begin || ends_line(token)
-      || (tvms_token_is_header(first.kind) && !header))
+      || (tvms_token_is_header(first.kind) && !header)
+      || tvms_token_unsupported(text_of(p), token, first))
     return false;
   uint32_t end = header ? tvms_token_header_end(text_of(p), first, token.begin)
                         : tvms_token_statement_end(text_of(p), first, token.begin);
   if (!end) return false;
-  bool unsupported = report_refused(p, token);
-  give_up_statement(p, first.begin, end, unsupported);
+  report_refused(p, token);
+  give_up_statement(p, first.begin, end, false);
   tvms_surface_push(p, TERMINAL_NEWLINE, end, end, 0);
   uint32_t line = end + (uint32_t)strcspn(text_of(p) + end, "\n");
   tvms_indentation_restart(&p->layout, line + (text_of(p)[line] != '\0'));

@@ -64,7 +64,8 @@ static void bind_target(tvms_reader *reader, tvms_ref target, tvms_eval_value va
   bool parts = node.kind == TVMS_SURF_TUPLE || node.kind == TVMS_SURF_LIST;
   if (!tvms_file_of(reader)->nested) value = tvms_eval_assume_of_python(reader, value);
   if (node.kind == TVMS_SURF_NAME) {
-    tvms_scope_bind(reader, node.a, value, tvms_reader_span_of(reader, target));
+    tvms_scope_bind(reader, node.a, tvms_python_check_name(reader, target, value),
+                    tvms_reader_span_of(reader, target));
     return;
   }
   forget(reader, target);

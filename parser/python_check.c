@@ -12,6 +12,7 @@
 #include "parser/python_body.h"
 #include "parser/python_function.h"
 #include "parser/room.h"
+#include "parser/tir/room.h"
 #include "support/diag_ids.h"
 
 #include <stdlib.h>
@@ -218,6 +219,23 @@ void tvms_python_check_named_call(tvms_reader *reader, tvms_ref expr) {
   if (call->kind == TVMS_SURF_CALL
       && tvms_reader_at(reader, call->a)->kind == TVMS_SURF_NAME)
     tvms_python_check(reader, expr);
+}
+
+tvms_eval_value tvms_python_check_name(tvms_reader *reader, tvms_ref target,
+                                       tvms_eval_value value) {
+  tvms_context *context = reader->context;
+  tvms_sym name = tvms_reader_at(reader, target)->a;
+  if (value.kind != TVMS_EVAL_TYPE_VAR || value.as.sym == name) return value;
+  tvms_span span = tvms_reader_span_of(reader, target);
+  uint32_t muted = context->diags.muted;
+  context->diags.muted = 0;
+  if (!was_reported(reader, span))
+    tvms_diag_report(&context->diags, TVMS_D_type_var_name, span,
+                     tvms_symbol_text(context, name),
+                     tvms_symbol_text(context, value.as.sym));
+  context->diags.muted = muted;
+  value.as.sym = name;
+  return value;
 }
 
 void tvms_python_check_bare_class(tvms_reader *reader, const tvms_surf_definition *def,

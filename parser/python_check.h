@@ -24,6 +24,10 @@ void tvms_python_check_named_call(tvms_reader *reader, tvms_ref expr);
 // The same for the arguments of a CALL node alone, which may have names of its own around it.
 void tvms_python_check_call(tvms_reader *reader, tvms_ref call);
 
+// A value as the name at `target` has it: of a TypeVar with another name, which is reported, this one is meant.
+tvms_eval_value tvms_python_check_name(tvms_reader *reader, tvms_ref target,
+                                       tvms_eval_value value);
+
 // Reports the class `def` if one of the modules that its body made, those from `first` on, waits
 // for its name: Python binds it behind the body, so it was to be a module. It has no decorator.
 void tvms_python_check_bare_class(tvms_reader *reader, const tvms_surf_definition *def,

@@ -16,6 +16,7 @@
 #include "parser/python.h"
 #include "parser/python_body.h"
 #include "parser/python_calls.h"
+#include "parser/python_check.h"
 #include "parser/python_file.h"
 #include "parser/python_names.h"
 #include "parser/python_syntax.h"
@@ -35,12 +36,8 @@ static void read_assign(tvms_reader *reader, tvms_ref ref) {
       if (tvms_eval_value_is_known(value)) tvms_eval_bind_target(reader, target, value);
       continue;
     }
-    if (value.kind == TVMS_EVAL_TYPE_VAR && value.as.sym != node.a) {
-      tvms_reader_report(reader, type_var_name, target,
-                         tvms_symbol_text(reader->context, node.a),
-                         tvms_symbol_text(reader->context, value.as.sym));
-    }
-    tvms_scope_bind(reader, node.a, value, tvms_reader_span_of(reader, target));
+    tvms_scope_bind(reader, node.a, tvms_python_check_name(reader, target, value),
+                    tvms_reader_span_of(reader, target));
   }
 }
 

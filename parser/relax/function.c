@@ -64,19 +64,21 @@ static bool has_plain_params(tvms_reader *reader, tvms_ref params) {
     if (param->kind != TVMS_SURF_PARAM) {
       plain = false;
     } else if (param->op != TVMS_OP_PARAM || param->c) {
-      tvms_reader_report(reader, relax_parameter, ref);
+      // Of a type in the place of a default it is said that the annotation is missing.
+      if (param->op != TVMS_OP_PARAM || param->b)
+        tvms_reader_report(reader, relax_parameter, ref);
       plain = false;
     }
   }
   return plain;
 }
 
+// A type behind '=' is a mistake that is reported, and its variables are meant all the same.
 static void define_symbols(tvms_reader *reader, tvms_ref params) {
   tvms_surface_each(reader->surface, ref, params) {
     const tvms_surf *param = tvms_reader_at(reader, ref);
-    if (param->kind == TVMS_SURF_PARAM && param->b) {
-      tvms_relax_define_symbols(reader, param->b);
-    }
+    tvms_ref type = param->b ? param->b : param->c;
+    if (param->kind == TVMS_SURF_PARAM && type) tvms_relax_define_symbols(reader, type);
   }
 }
 

@@ -30,7 +30,7 @@ Test(lexer, every_word_and_mark_of_the_table_is_its_own_token) {
     bool made = kind <= TVMS_TOK_NEWLINE
                 || (kind >= TVMS_TOK_SHUT_ROUND && kind <= TVMS_TOK_SHUT_CURLY)
                 || (kind >= TVMS_TOK_INDENT && kind <= TVMS_TOK_NOT_IN)
-                || (kind >= TVMS_TOK_NAME && kind <= TVMS_TOK_BROKEN)
+                || (kind >= TVMS_TOK_MISFIT && kind <= TVMS_TOK_HOLE)
                 || kind == TVMS_TOK_STRAY;
     if (made) continue;
     char text[32];
