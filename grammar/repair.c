@@ -202,14 +202,13 @@ static outcome try(repair *r) {
       return found;
     if (ended && token.kind != TVMS_TOK_DEDENT && token.kind != TVMS_TOK_INDENT)
       found.whole = true;
-    if (token.kind == TVMS_TOK_NEWLINE && token.begin >= r->refused && !ended) {
-      ended = true;
-      found.end = token.begin;
-    }
+    // A bracket that is closed ends the statement in front of what was refused.
+    if (token.kind == TVMS_TOK_NEWLINE && !found.end) found.end = token.begin;
+    if (token.kind == TVMS_TOK_NEWLINE && token.begin >= r->refused) ended = true;
   }
   found.reach = r->end;
   found.whole = ended || r->more;
-  if (!ended) found.end = r->end;
+  if (!found.end) found.end = r->end;
   return found;
 }
 

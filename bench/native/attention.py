@@ -7,9 +7,9 @@ Tokens come as [batch, tokens, heads, 64]; the text and the graph of ONNX turn t
 `causal` is R.nn.attention with a causal mask, which the graph of ONNX has as a mask that is added. All run in one process, in turns; CPU time with one thread, wall time
 with more; the least of several. Results are compared: the largest error over the largest value.
 """
-import argparse, os, re, subprocess, sys, tempfile
+import os, re, subprocess, sys, tempfile
 
-import models, rows, schedules
+import models, schedules
 
 DEPTH = 64
 
@@ -117,26 +117,8 @@ def inside(tvms, pattern, threads, out):
             print(lines[-1], flush=True)
             if error > 1e-5:
                 sys.exit(f"{case.name}: wrong by {error}")
-    if out:
-        os.makedirs(out, exist_ok=True)
-        with open(os.path.join(out, "attention.md" if threads == 1 else f"attention-{threads}.md"), "w", encoding="utf-8") as f:
-            f.write("\n".join(lines) + "\n")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", help="folder of a release build")
-    parser.add_argument("--only", default="", metavar="PATTERN", help="cases whose names it matches")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--out", help="folder for attention.md")
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.inside:
-        inside(os.path.join(given.build, "tvms"), given.only, given.threads, given.out)
-        return
-    environment = dict(os.environ) | {name: str(given.threads) for name in ("OMP_NUM_THREADS", "TVMS_NUM_THREADS")}
-    sys.exit(subprocess.run([rows.peers_python(), os.path.abspath(__file__), "--inside", *sys.argv[1:]], env=environment).returncode)
+    models.keep(lines, "attention", threads, out)
 
 
 if __name__ == "__main__":
-    main()
+    models.command(__file__, __doc__, "attention", inside)

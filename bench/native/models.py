@@ -248,26 +248,32 @@ def inside(tvms, pattern, threads, out):
             print(lines[-1], flush=True)
             if error > 1e-5:
                 sys.exit(f"{model.name}: wrong by {error}")
+    keep(lines, "models", threads, out)
+
+
+def keep(lines, name, threads, out):
+    """Writes a table to a file of the folder `out`, if there is one."""
     if out:
         os.makedirs(out, exist_ok=True)
-        with open(os.path.join(out, "models.md" if threads == 1 else f"models-{threads}.md"), "w", encoding="utf-8") as f:
+        with open(os.path.join(out, f"{name}.md" if threads == 1 else f"{name}-{threads}.md"), "w", encoding="utf-8") as f:
             f.write("\n".join(lines) + "\n")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def command(script, description, name, inside):
+    """The command line of a bench against onnxruntime: `inside` measures in the Python that has it, with the threads that were asked for."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("build", help="folder of a release build")
-    parser.add_argument("--only", default="", metavar="PATTERN", help="models whose names it matches")
+    parser.add_argument("--only", default="", metavar="PATTERN", help=f"{name} whose names it matches")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--out", help="folder for models.md")
+    parser.add_argument("--out", help=f"folder for {name}.md")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.inside:
         inside(os.path.join(given.build, "tvms"), given.only, given.threads, given.out)
         return
     environment = dict(os.environ) | {name: str(given.threads) for name in ("OMP_NUM_THREADS", "TVMS_NUM_THREADS")}
-    sys.exit(subprocess.run([rows.peers_python(), os.path.abspath(__file__), "--inside", *sys.argv[1:]], env=environment).returncode)
+    sys.exit(subprocess.run([rows.peers_python(), os.path.abspath(script), "--inside", *sys.argv[1:]], env=environment).returncode)
 
 
 if __name__ == "__main__":
-    main()
+    command(__file__, __doc__, "models", inside)

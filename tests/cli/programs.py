@@ -25,6 +25,16 @@ class Founding(unittest.TestCase):
                                          if program == name])
 
 
+    def test_a_mended_statement_has_its_other_mistakes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = shutil.copy(source("corpus", "bulk_as_published.tvms"), folder)
+            tvms("check", "--fix", "--unsafe-fixes", path)
+            said = tvms("check", "--format", "concise", path).stdout.decode()
+        for line in (24, 68):
+            for column, code in ((16, "E0205"), (42, "E0216")):
+                self.assertIn(f":{line}:{column}: error[{code}]", said)
+
+
 class Check(Scratch):
     def test_published_module_has_exactly_two_errors(self):
         p = tvms("check", "--format", "json", PUBLISHED)

@@ -1,9 +1,10 @@
-// Writing groups of rows: rows, passes, lines, and lanes that are combined.
+// Writing groups of rows: rows, passes, lines.
 #include "passes/tir/cpu/rows_nest.h"
 
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
 #include "passes/tir/cpu/rows_element.h"
+#include "passes/tir/cpu/rows_folds.h"
 #include "passes/tir/cpu/rows_words.h"
 #include "passes/tir/cpu/segments.h"
 
@@ -32,110 +33,12 @@ static bool is_large(const tvms_line_writer *w) {
   return w->plan->work >= WORTH_THREADS;
 }
 
-// ---- Folds: lanes before and behind a pass ----
-
 typedef struct {
   tvms_node_vec stmts, allocated;
 } written;
 
 static void push(tvms_line_writer *w, tvms_node_vec *stmts, tvms_node *stmt) {
   tvms_stmt_push(w->unit, stmts, stmt);
-}
-
-static tvms_node *lane_load(tvms_line_writer *w, tvms_node *lanes, tvms_node *place) {
-  return tvms_buffer_load_new(w->unit, lanes, &place, 1, NULL, TVMS_NO_SPAN);
-}
-
-static tvms_node *lane_store(tvms_line_writer *w, tvms_node *lanes, tvms_node *place,
-                             tvms_node *value) {
-  return tvms_cpu_store(w->unit, lanes, tvms_list_copy(w->unit, &place, 1), value);
-}
-
-static bool is_extreme(const tvms_line_member *m) {
-  return m->combine == TVMS_NODE_MIN || m->combine == TVMS_NODE_MAX;
-}
-
-static bool is_neutral(const tvms_line_member *m, const tvms_node *value) {
-  double neutral = m->combine == TVMS_NODE_MUL;
-  if (value->kind == TVMS_NODE_FLOAT_IMM)
-    return tvms_as_float_imm(value)->value == neutral;
-  return tvms_node_is_int(value, (int64_t)neutral);
-}
-
-// What lanes begin with: the initial value where it may count often or there is one lane, else
-// what changes nothing.
-static tvms_node *first_value(tvms_line_writer *w, uint32_t at) {
-  const tvms_line_member *m = &w->g->members[at];
-  if (!is_extreme(m) && !w->plan->places[at].one_by_one) {
-    tvms_dtype dtype = m->stage.store->value->dtype;
-    return tvms_build_float(w->unit, dtype, m->combine == TVMS_NODE_MUL, TVMS_NO_SPAN);
-  }
-  return m->stage.init ? tvms_line_as_now(w, m->stage.init) : tvms_line_load(w, at);
-}
-
-static int64_t lane_count(const tvms_line_writer *w, uint32_t at) {
-  const tvms_line_pass_plan *p = pass_plan(w);
-  return w->plan->places[at].one_by_one ? 1 : p->lanes * p->sums;
-}
-
-static void begin_fold(tvms_line_writer *w, uint32_t at, written *to) {
-  const tvms_line_member *m = &w->g->members[at];
-  tvms_node *size = number(w, w->streams * lane_count(w, at));
-  tvms_dtype dtype = m->stage.store->value->dtype;
-  w->lanes[at] = tvms_cpu_buffer(w->unit, "lanes", dtype, "local", &size, 1);
-  tvms_vec_push(&w->unit->context->memory, &to->allocated, w->lanes[at]);
-  w->chunk =
-      (tvms_line_chunk){.begin = number(w, 0), .tile = 1, .vectors = 1, .lanes = 1};
-  if (!w->plan->places[at].one_by_one) {
-    w->chunk.vectors = pass_plan(w)->sums;
-    w->chunk.lanes = pass_plan(w)->lanes;
-  }
-  tvms_line_element e = tvms_line_open(w);
-  tvms_node *stored = lane_store(w, w->lanes[at], w->place, first_value(w, at));
-  push(w, &to->stmts, tvms_line_close(w, &e, false, stored));
-}
-
-// Where the lanes of the row at hand begin.
-static tvms_node *first_lane(tvms_line_writer *w, uint32_t at) {
-  if (!w->stream) return number(w, 0);
-  return build(w, TVMS_NODE_MUL, w->stream, number(w, lane_count(w, at)));
-}
-
-// lanes[0:n] = lanes[0:n] combined with lanes[from:from + n]
-static void combine_lanes(tvms_line_writer *w, uint32_t at, int64_t count, int64_t from,
-                          tvms_node_vec *stmts) {
-  const tvms_line_member *m = &w->g->members[at];
-  tvms_node *lane =
-      count > 1 ? tvms_cpu_variable(w->unit, "lane", w->like) : number(w, 0);
-  tvms_node *place = build(w, TVMS_NODE_ADD, first_lane(w, at), lane);
-  tvms_node *other = build(w, TVMS_NODE_ADD, place, number(w, from));
-  tvms_node *a = lane_load(w, w->lanes[at], place);
-  tvms_node *b = lane_load(w, w->lanes[at], other);
-  tvms_node *stored = lane_store(w, w->lanes[at], place, build(w, m->combine, a, b));
-  if (count > 1)
-    stored =
-        tvms_cpu_loop(w->unit, lane, number(w, count), TVMS_FOR_VECTORIZED, stored);
-  push(w, stmts, stored);
-}
-
-// The result, from vectors, then halves of one, then the initial value.
-static void end_fold(tvms_line_writer *w, uint32_t at, tvms_node_vec *stmts) {
-  const tvms_line_member *m = &w->g->members[at];
-  int64_t lanes = pass_plan(w)->lanes, count = lane_count(w, at);
-  while (count > 1) {
-    int64_t half = count > lanes ? (count / lanes + 1) / 2 * lanes : (count + 1) / 2;
-    combine_lanes(w, at, count - half, half, stmts);
-    count = half;
-  }
-  tvms_node *value = lane_load(w, w->lanes[at], first_lane(w, at));
-  bool done = is_extreme(m) || w->plan->places[at].one_by_one
-              || (m->stage.init && is_neutral(m, m->stage.init));
-  if (!done) {
-    tvms_node *first =
-        m->stage.init ? tvms_line_as_now(w, m->stage.init) : tvms_line_load(w, at);
-    value = build(w, m->combine, first, value);
-  }
-  push(w, stmts, tvms_line_store(w, at, value));
 }
 
 // ---- Lines ----
@@ -435,14 +338,15 @@ static tvms_node *write_divided_loops(tvms_line_writer *w) {
   tvms_node *one = number(w, 1), *zero = number(w, 0);
   tvms_node *buffer =
       tvms_cpu_buffer(w->unit, "inverse", divisor->dtype, "local", &one, 1);
-  tvms_node *inverse = lane_load(w, buffer, zero);
+  tvms_node *inverse = tvms_line_lane(w, buffer, zero);
   tvms_line_set_axes(w);
   tvms_node *by = tvms_line_as_now(w, divisor);
   tvms_node *unity = tvms_build_float(w->unit, divisor->dtype, 1, TVMS_NO_SPAN);
   tvms_node_vec stmts = {0};
   push(w, &stmts,
-       lane_store(w, buffer, zero,
-                  tvms_binary_new(w->unit, TVMS_NODE_DIV, unity, by, TVMS_NO_SPAN)));
+       tvms_line_store_lane(
+           w, buffer, zero,
+           tvms_binary_new(w->unit, TVMS_NODE_DIV, unity, by, TVMS_NO_SPAN)));
   tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
   choice->condition = tvms_line_is_normal(w->unit, inverse);
   w->inverse = inverse;
@@ -474,7 +378,7 @@ static void end_folds(tvms_line_writer *w, tvms_node_vec *stmts) {
   tvms_node *stream = tvms_line_open_row(w);
   for (uint32_t i = 0; i < w->g->count; i++) {
     if (w->g->members[i].pass == w->pass && w->g->members[i].kind == TVMS_LINE_FOLD)
-      end_fold(w, i, &own);
+      tvms_line_end_fold(w, i, &own);
   }
   if (!own.len) return;
   tvms_node *body = tvms_stmt_seq(w->unit, &own, TVMS_NO_SPAN);
@@ -489,7 +393,7 @@ static void write_pass(tvms_line_writer *w, tvms_node_vec *stmts) {
   }
   for (uint32_t i = 0; i < w->g->count; i++) {
     if (w->g->members[i].pass == w->pass && w->g->members[i].kind == TVMS_LINE_FOLD)
-      begin_fold(w, i, &own);
+      tvms_line_begin_fold(w, i, &own.stmts, &own.allocated);
   }
   push(w, &own.stmts, write_divided_loops(w));
   end_folds(w, &own.stmts);
