@@ -107,39 +107,29 @@ static tvms_node *exp_inside(vector_steps *s, tvms_node *x, bool exact) {
   return keep(s, "e", mul(s, exact ? exp_of_rest(s, r) : short_exp(s, r, 1), power));
 }
 
-// A number as the sum of a float32 and a much smaller one, which is `small` * LEAST.
-typedef struct {
-  tvms_node *value, *small;
-} exact_sum;
-
-// exp(x) for -104 <= x <= 0, with the digits that rounding loses.
-static exact_sum exp_below(vector_steps *s, tvms_node *y) {
-  tvms_node *one = number(s, 1), *rounder = number(s, TVMS_VECTOR_ROUNDER);
+// exp(x) for -104 <= x <= 0, rounded once behind the polynomial. Powers of two below the least float32 are 0.
+static tvms_node *exp_below(vector_steps *s, tvms_node *y) {
+  tvms_node *rounder = number(s, TVMS_VECTOR_ROUNDER);
   tvms_node *t = keep(s, "t", fused(s, y, number(s, LOG2_E), rounder));
   tvms_node *r = keep(s, "r", rest(s, y, nearest(s, t), LN2));
   tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_exp, r);
-  tvms_node *h = keep(s, "h", fused(s, mul(s, r, r), p, r));
-  p = keep(s, "p", rounded_sum(s, h, one));
-  tvms_node *power =
-      keep(s, "power", power_of_two(s, bits_of(s, t), whole(s, exponent(64))));
-  tvms_node *lost = sub(s, h, sub(s, p, one));
-  tvms_node *value = mul(s, mul(s, p, power), number(s, LEAST));
-  return (exact_sum){keep(s, "e", value), keep(s, "l", mul(s, lost, power))};
+  tvms_node *h = fused(s, mul(s, r, r), p, r);
+  tvms_node *power = power_of_two(s, bits_of(s, t), whole(s, exponent(64)));
+  power = keep(s, "power", mul(s, power, number(s, LEAST)));
+  return keep(s, "e", fused(s, h, power, power));
 }
 
-// q = e / (1 + e) for x < 0 and 1 - q otherwise, e = exp(-|x|). e counts with the digits that rounding loses: what they and
-// the rest of the division give, divided by 1 + e, which is times 1 - q, is added to the quotient.
+// q = e / (1 + e) for x < 0 and 1 - q otherwise, e = exp(-|x|). What rounding adds to 1 + e makes the quotient
+// too small by that part of it, or half of that where e is near 1.
 tvms_node *tvms_vector_sigmoid(vector_steps *s, tvms_node *const *x) {
   tvms_node *minus = of_bits(
       s, bitwise(s, TVMS_TIR_bitwise_or, bits_of(s, x[0]), whole(s, INT32_MIN)));
-  exact_sum e = exp_below(s, keep(s, "y", at_least(s, -104, minus)));
+  tvms_node *e = exp_below(s, keep(s, "y", at_least(s, -104, minus)));
   tvms_node *one = number(s, 1);
-  tvms_node *d = keep(s, "d", add(s, e.value, one));
-  tvms_node *q = keep(s, "q", quotient(s, e.value, d));
-  tvms_node *minus_q = keep(s, "m", mul(s, q, number(s, -1)));
-  tvms_node *left = fused(s, minus_q, d, e.value);
-  left = fused(s, e.small, number(s, LEAST), left);
-  tvms_node *better = keep(s, "b", fused(s, left, sub(s, one, q), q));
+  tvms_node *d = keep(s, "d", rounded_sum(s, e, one));
+  tvms_node *q = keep(s, "q", quotient(s, e, d));
+  tvms_node *added = sub(s, sub(s, d, one), e);
+  tvms_node *better = keep(s, "b", fused(s, q, added, q));
   // |0 - b| or |1 - b|: cheaper than to compute both and choose.
   tvms_node *side = by_mask(s, below_zero(s, x[0]), 0, exponent(0));
   return magnitude(s, sub(s, of_bits(s, side), better));
