@@ -96,11 +96,12 @@ static inline tvms_ref surf_node(surf_build *build, tvms_surf_kind kind, uint32_
   tvms_surface *surface = build->surface;
   if (__builtin_expect(surface->count == surface->cap, 0)) tvms_surface_grow(surface);
   tvms_ref ref = surface->count++;
+  // Tokens that a repair made change places may end in front of where others begin.
   surface->nodes[ref] = (tvms_surf){
       .kind = (uint8_t)kind,
       .op = (uint8_t)op,
-      .begin = begin,
-      .end = end,
+      .begin = begin < end ? begin : end,
+      .end = begin < end ? end : begin,
       .a = a,
       .b = b,
       .c = c,
