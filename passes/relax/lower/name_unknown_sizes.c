@@ -66,57 +66,65 @@ static tvms_node *name_sizes(tvms_relax_mutator *m, tvms_node *value) {
   return known;
 }
 
+static tvms_node *name_argument(tvms_relax_mutator *m, tvms_node *argument);
+
+// Arguments, or fields of one, into *now. Returns true if one of them is another.
+static bool name_list(tvms_relax_mutator *m, tvms_list list, tvms_list *now) {
+  bool changed = false;
+  *now = tvms_list_copy(m->unit, list.items, list.len);
+  for (uint32_t i = 0; i < list.len; i++) {
+    now->items[i] = name_argument(m, list.items[i]);
+    changed |= now->items[i] != list.items[i];
+  }
+  return changed;
+}
+
 static tvms_node *name_argument(tvms_relax_mutator *m, tvms_node *argument) {
   if (argument->kind != TVMS_NODE_TUPLE) return name_sizes(m, argument);
-  tvms_list fields = tvms_as_tuple(argument)->fields;
-  tvms_list now = tvms_list_copy(m->unit, fields.items, fields.len);
-  bool changed = false;
-  for (uint32_t i = 0; i < fields.len; i++) {
-    now.items[i] = name_argument(m, fields.items[i]);
-    changed |= now.items[i] != fields.items[i];
-  }
+  tvms_list now;
+  bool changed = name_list(m, tvms_as_tuple(argument)->fields, &now);
   return changed ? tvms_relax_make_tuple(m, now.items, now.len) : argument;
 }
 
 static tvms_node *name_arguments(tvms_relax_mutator *m, tvms_node *call) {
-  tvms_list args = tvms_as_call(call)->args;
-  tvms_list now = tvms_list_copy(m->unit, args.items, args.len);
-  bool changed = false;
-  for (uint32_t i = 0; i < args.len; i++) {
-    now.items[i] = name_argument(m, args.items[i]);
-    changed |= now.items[i] != args.items[i];
-  }
+  tvms_list now;
+  bool changed = name_list(m, tvms_as_call(call)->args, &now);
   return changed ? tvms_relax_recall(m, call, now.items) : call;
 }
 
 // ---- Operands that may be broadcast ----
 
-static bool is_one(const tvms_node *size) {
-  int64_t value;
-  return tvms_sinfo_dim_int(size, &value) && value == 1;
+// Emits a name for a size: what follows is simpler.
+static tvms_node *name_size(tvms_relax_mutator *m, tvms_node *size) {
+  tvms_node *var = size_var(m->unit);
+  tvms_node *type = tvms_sinfo_shape_new(m->unit, &var, 1);
+  tvms_prover_assume(&m->prover, type);
+  tvms_node *shape = tvms_sinfo_shape_value_new(m->unit, &size, 1, TVMS_NO_SPAN);
+  tvms_relax_mutator_cast(m, shape, type);
+  return var;
 }
 
 // The size of a result for two of its operands.
 static tvms_node *common_size(tvms_relax_mutator *m, tvms_node *a, tvms_node *b) {
-  if (!a || is_one(a)) return b;
-  if (is_one(b) || tvms_dim_equal(&m->prover, a, b)) return a;
+  if (!a || tvms_node_is_int(a, 1)) return b;
+  if (tvms_node_is_int(b, 1) || tvms_dim_equal(&m->prover, a, b)) return a;
   tvms_node *greater = tvms_dim_binary(&m->prover, TVMS_NODE_MAX, a, b);
-  return tvms_dim_simplify(&m->prover, greater);
+  greater = tvms_dim_simplify(&m->prover, greater);
+  return greater->kind == TVMS_NODE_MAX ? name_size(m, greater) : greater;
 }
 
 // Sizes of the result of a call whose operands all have theirs, from the last on; NULL: they have not.
-static tvms_node **result_sizes(tvms_relax_mutator *m, const tvms_call *call,
-                                uint32_t *count) {
-  *count = 0;
+static tvms_node **result_sizes(tvms_relax_mutator *m, const tvms_call *call) {
+  uint32_t count = 0;
   tvms_list dims;
   for (uint32_t i = 0; i < call->args.len; i++) {
     const tvms_node *type = call->args.items[i]->sinfo;
     if (!tvms_sinfo_is_tensor(type)) continue;
     if (!tvms_sinfo_tensor_dims(type, &dims)) return NULL;
-    if (dims.len > *count) *count = dims.len;
+    if (dims.len > count) count = dims.len;
   }
-  tvms_node **sizes = tvms_arena_array(&m->unit->arena, tvms_node *, *count + 1);
-  for (uint32_t i = 0; i < *count; i++)
+  tvms_node **sizes = tvms_arena_array(&m->unit->arena, tvms_node *, count + 1);
+  for (uint32_t i = 0; i < count; i++)
     sizes[i] = NULL;
   for (uint32_t i = 0; i < call->args.len; i++) {
     const tvms_node *type = call->args.items[i]->sinfo;
@@ -125,19 +133,6 @@ static tvms_node **result_sizes(tvms_relax_mutator *m, const tvms_call *call,
       sizes[k] = common_size(m, sizes[k], dims.items[dims.len - 1 - k]);
   }
   return sizes;
-}
-
-// Emits a name for every size that is an expression which no operand has: what follows is simpler.
-static void name_results(tvms_relax_mutator *m, tvms_node **sizes, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    if (sizes[i]->kind != TVMS_NODE_MAX) continue;
-    tvms_node *var = size_var(m->unit);
-    tvms_node *type = tvms_sinfo_shape_new(m->unit, &var, 1);
-    tvms_node *shape = tvms_sinfo_shape_value_new(m->unit, &sizes[i], 1, TVMS_NO_SPAN);
-    tvms_prover_assume(&m->prover, type);
-    tvms_relax_mutator_cast(m, shape, type);
-    sizes[i] = var;
-  }
 }
 
 // Zero if `size` is 1 or that of the result.
@@ -168,7 +163,7 @@ static tvms_node *fit(tvms_relax_mutator *m, tvms_node *x, tvms_node *const *siz
     return x;
   for (uint32_t i = 0; i < dims.len; i++) {
     tvms_node *size = dims.items[i], *wanted = sizes[dims.len - 1 - i];
-    if (is_one(size) || tvms_dim_equal(&m->prover, size, wanted)) continue;
+    if (tvms_node_is_int(size, 1) || tvms_dim_equal(&m->prover, size, wanted)) continue;
     tvms_vec_push(&m->unit->context->memory, misfits, misfit(m, size, wanted));
     x = repeat(m, x, i, wanted);
   }
@@ -190,10 +185,8 @@ static void check(tvms_relax_mutator *m, const tvms_node_vec *misfits) {
 // A call whose operands have the sizes of its result.
 static tvms_node *fit_operands(tvms_relax_mutator *m, tvms_node *node) {
   const tvms_call *call = tvms_as_call(node);
-  uint32_t count;
-  tvms_node **sizes = result_sizes(m, call, &count);
+  tvms_node **sizes = result_sizes(m, call);
   if (!sizes) return node;
-  name_results(m, sizes, count);
   tvms_node_vec misfits = {0};
   tvms_list now = tvms_list_copy(m->unit, call->args.items, call->args.len);
   for (uint32_t i = 0; i < now.len; i++)
