@@ -6,6 +6,7 @@
 // node that was refused becomes BAD, so that nothing is said about it again.
 #include "grammar/build.h"
 
+#include "grammar/build_stmt.h"
 #include "support/diag_ids.h"
 
 #include <string.h>

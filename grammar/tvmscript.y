@@ -16,7 +16,7 @@
   build->failed = true;
 }
 %include {
-#include "grammar/build.h"
+#include "grammar/build_stmt.h"
 }
 
 // Terminals that no rule has; see tokens.def.
