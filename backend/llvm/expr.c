@@ -354,6 +354,32 @@ static LLVMValueRef shuffled(emitter *e, const tvms_node *node, LLVMValueRef *ve
   tvms_emit_refuse(e, node->span, "a shuffle of lanes that are not there");
 }
 
+// One instruction for lanes of one vector or of two that are alike: put together lane by lane they
+// would be traced through every shuffle in front of this one. NULL: there are others.
+static LLVMValueRef TVMS_NULLABLE shuffle_alike(emitter *e, const tvms_node *node,
+                                                LLVMValueRef *vectors) {
+  const tvms_shuffle *source = tvms_as_shuffle(node);
+  int64_t lanes = source->vectors.items[0]->dtype.lanes, all = 0;
+  if (node->dtype.lanes <= 1 || lanes <= 1 || source->vectors.len > 2) return NULL;
+  for (uint32_t i = 0; i < source->vectors.len; i++) {
+    if (source->vectors.items[i]->dtype.lanes != lanes) return NULL;
+    all += lanes;
+  }
+  LLVMValueRef *mask =
+      tvms_arena_array(&e->context->scratch, LLVMValueRef, source->indices.len);
+  for (uint32_t i = 0; i < source->indices.len; i++) {
+    const tvms_node *index = source->indices.items[i];
+    if (!tvms_node_is_int_imm(index)) return NULL;
+    int64_t lane = tvms_as_int_imm(index)->value;
+    if (lane < 0 || lane >= all) return NULL;
+    mask[i] = LLVMConstInt(e->i32, (uint64_t)lane, false);
+  }
+  LLVMValueRef second =
+      source->vectors.len > 1 ? vectors[1] : LLVMGetUndef(LLVMTypeOf(vectors[0]));
+  return LLVMBuildShuffleVector(e->builder, vectors[0], second,
+                                LLVMConstVector(mask, source->indices.len), "");
+}
+
 static LLVMValueRef shuffle(emitter *e, const tvms_node *node) {
   const tvms_shuffle *source = tvms_as_shuffle(node);
   tvms_arena *arena = &e->context->scratch;
@@ -362,6 +388,8 @@ static LLVMValueRef shuffle(emitter *e, const tvms_node *node) {
     vectors[i] = tvms_emit_expr(e, source->vectors.items[i]);
   }
   LLVMTypeRef type = tvms_emit_type(e, node->dtype, node->span);
+  LLVMValueRef alike = shuffle_alike(e, node, vectors);
+  if (alike) return alike;
   LLVMValueRef result = LLVMGetUndef(type);
   for (uint32_t i = 0; i < source->indices.len; i++) {
     const tvms_node *index = source->indices.items[i];

@@ -102,41 +102,59 @@ static tvms_node *load_row(const turning *t, tvms_node *buffer, tvms_node *which
   return tvms_buffer_load_new(t->unit, buffer, &index, 1, NULL, TVMS_NO_SPAN);
 }
 
-// Row `to` of a pair of rows `apart` rows apart: its lanes whose bit `apart` is that of the row
-// stay, the others come from the other row. `high`: the second of the pair.
-static tvms_node *store_exchanged(const turning *t, tvms_node *const *buffers,
-                                  tvms_node *const *pair, int64_t apart, bool high) {
+// Which lane of two rows, the second one's behind the first one's, becomes `lane` of the first or
+// (`high`) of the second row of a pair.
+typedef int64_t turned_lane(const turning *t, int64_t lane, int64_t apart, bool high);
+
+// Lanes whose bit `apart` is that of the row stay, the others come from the other row.
+static int64_t exchanged_lane(const turning *t, int64_t lane, int64_t apart, bool high) {
+  if (!(lane & apart)) return high ? lane + apart : lane;
+  return high ? lane + t->lanes : lane + t->lanes - apart;
+}
+
+// Neighbours come from both rows in turns, 2 * `apart` lanes for themselves: of the lower lanes of
+// these the first row is made, of the higher ones the second.
+static int64_t zipped_lane(const turning *t, int64_t lane, int64_t apart, bool high) {
+  int64_t within = lane % (2 * apart);
+  return lane - within + within / 2 + (high ? apart : 0) + (within % 2 ? t->lanes : 0);
+}
+
+static tvms_node *store_pair(const turning *t, tvms_node *const *buffers,
+                             tvms_node *const *from, tvms_node *to, turned_lane *turned,
+                             int64_t apart, bool high) {
   tvms_node *indices[MOST_LANES];
-  for (int64_t lane = 0; lane < t->lanes; lane++) {
-    bool upper = (lane & apart) != 0;
-    int64_t from = high ? lane + apart : lane;
-    if (upper) from = high ? lane + t->lanes : lane + t->lanes - apart;
-    indices[lane] = tvms_build_literal_int(t->unit, from, TVMS_NO_SPAN);
-  }
-  tvms_node *vectors[] = {load_row(t, buffers[0], pair[0]),
-                          load_row(t, buffers[0], pair[1])};
+  for (int64_t lane = 0; lane < t->lanes; lane++)
+    indices[lane] =
+        tvms_build_literal_int(t->unit, turned(t, lane, apart, high), TVMS_NO_SPAN);
+  tvms_node *vectors[] = {load_row(t, buffers[0], from[0]),
+                          load_row(t, buffers[0], from[1])};
   tvms_node *value = tvms_build_shuffle(t->unit, vectors, 2, indices,
                                         (uint32_t)t->lanes, TVMS_NO_SPAN);
-  tvms_node *index = row(t, pair[high]);
+  tvms_node *index = row(t, to);
   return tvms_cpu_store(t->unit, buffers[1], tvms_list_copy(t->unit, &index, 1), value);
 }
 
-// All pairs of rows that many rows apart exchange their lanes.
-static tvms_node *exchange(const turning *t, tvms_node *const *buffers, int64_t apart) {
+// All pairs of rows that many rows apart exchange their lanes, or are zipped: pair i of 2 * `apart`
+// rows then becomes the rows 2 * i and 2 * i + 1 of these.
+static tvms_node *turn_pairs(const turning *t, tvms_node *const *buffers,
+                             turned_lane *turned, int64_t apart) {
   tvms_node *var = tvms_cpu_variable(t->unit, "pair", t->like);
-  tvms_node *first = var;
+  tvms_node *first = build(t, TVMS_NODE_MUL, var, number(t, 2)), *zipped = first;
   if (apart > 1) {
     tvms_node *block = build(t, TVMS_NODE_FLOOR_DIV, var, number(t, apart));
     first =
         build(t, TVMS_NODE_ADD, build(t, TVMS_NODE_MUL, block, number(t, 2 * apart)),
               build(t, TVMS_NODE_FLOOR_MOD, var, number(t, apart)));
-  } else {
-    first = build(t, TVMS_NODE_MUL, var, number(t, 2));
   }
-  tvms_node *pair[] = {first, build(t, TVMS_NODE_ADD, first, number(t, apart))};
-  tvms_node *body =
-      tvms_stmt_pair(t->unit, store_exchanged(t, buffers, pair, apart, false),
-                     store_exchanged(t, buffers, pair, apart, true));
+  tvms_node *from[] = {first, build(t, TVMS_NODE_ADD, first, number(t, apart))};
+  tvms_node *to[] = {from[0], from[1]};
+  if (turned == zipped_lane) {
+    to[0] = zipped;
+    to[1] = build(t, TVMS_NODE_ADD, zipped, number(t, 1));
+  }
+  tvms_node *body = tvms_stmt_pair(
+      t->unit, store_pair(t, buffers, from, to[0], turned, apart, false),
+      store_pair(t, buffers, from, to[1], turned, apart, true));
   return tvms_cpu_loop(t->unit, var, number(t, t->rows / 2), TVMS_FOR_UNROLLED, body);
 }
 
@@ -145,9 +163,16 @@ tvms_node *tvms_line_turn(tvms_unit *unit, const tvms_node *like, int64_t rows,
                           tvms_node **turned) {
   turning t = {unit, like, rows, lanes};
   tvms_node *now[] = {buffers[0], buffers[1]};
+  // What processors do with 16 bytes at a time is one instruction each: whole ones are exchanged,
+  // and the elements of each are zipped.
+  int64_t group = 128 / tvms_as_buffer(buffers[0])->element.bits;
+  if (group > lanes) group = lanes;
   tvms_node_vec stmts = {0};
   for (int64_t apart = lanes / 2; apart > 0; apart /= 2) {
-    tvms_stmt_push(unit, &stmts, exchange(&t, now, apart));
+    bool whole = apart >= group;
+    tvms_stmt_push(unit, &stmts,
+                   turn_pairs(&t, now, whole ? exchanged_lane : zipped_lane,
+                              whole ? apart : group / 2));
     tvms_node *next = now[1];
     now[1] = now[0];
     now[0] = next;
