@@ -340,7 +340,8 @@ static uint64_t hash_fields(hasher *h, uint64_t hash, const tvms_node *node,
   return hash;
 }
 
-// A variable or buffer counts by the number of its definition; a free variable by itself.
+// A variable or buffer counts by the number of its definition; a free variable by itself. Types of parameters define
+// sizes.
 static uint64_t hash_identity(hasher *h, const tvms_node *node, tvms_field_role role) {
   const void *number = tvms_node_map_get(&h->numbers, node);
   if (number) return (uint64_t)(uintptr_t)number;
@@ -351,6 +352,7 @@ static uint64_t hash_identity(hasher *h, const tvms_node *node, tvms_field_role 
   uint64_t hash = is_var ? 0 : hash_fields(h, 2, node, role);
   uintptr_t own = ((uintptr_t)h->next++ << 4) + 8;
   tvms_node_map_put(&h->numbers, node, (tvms_node *)own);
+  if (is_var && role == TVMS_ROLE_DEFINE_REC) hash = hash_node(h, node->sinfo, role);
   return mix(hash, own);
 }
 

@@ -21,6 +21,7 @@
 #include "passes/relax/make.h"
 #include "passes/remarks.h"
 #include "structinfo/definitions.h"
+#include "structinfo/make.h"
 #include "support/diag_ids.h"
 #include "support/trial.h"
 
@@ -78,8 +79,9 @@ static void merge_member(tvms_pass_run *run, callers *state, uint32_t index) {
   tvms_vec_push(&run->context->memory, &state->functions, done);
 }
 
-// Sizes in a shape are passed one by one.
-static void push_argument(tvms_memory *memory, tvms_node_vec *args, tvms_node *arg) {
+// Sizes in a shape are passed one by one; `scalars` may be `args`.
+static void push_argument(tvms_memory *memory, tvms_node_vec *args,
+                          tvms_node_vec *scalars, tvms_node *arg) {
   tvms_list sizes;
   if (arg->kind == TVMS_NODE_SHAPE_EXPR) {
     sizes = tvms_as_shape_expr(arg)->values;
@@ -90,7 +92,16 @@ static void push_argument(tvms_memory *memory, tvms_node_vec *args, tvms_node *a
     return;
   }
   for (uint32_t i = 0; i < sizes.len; i++)
-    tvms_vec_push(memory, args, sizes.items[i]);
+    tvms_vec_push(memory, scalars, sizes.items[i]);
+}
+
+// The call with scalars as tir_vars.
+static void add_tir_vars(tvms_unit *unit, tvms_node *made, tvms_list scalars) {
+  tvms_call *call = tvms_as_call(made);
+  tvms_node *shape =
+      tvms_sinfo_shape_value_new(unit, scalars.items, scalars.len, made->span);
+  tvms_node *args[] = {call->args.items[0], call->args.items[1], shape};
+  call->args = tvms_list_copy(unit, args, 3);
 }
 
 static tvms_node *make_call(tvms_unit *unit, const merged *callee, tvms_list args,
@@ -120,12 +131,17 @@ static tvms_node *call_merged(tvms_rewriter *rewriter, tvms_node *node) {
     at++;
   if (at == state->functions.len) return node;
   tvms_memory *memory = &rewriter->unit->context->memory;
-  tvms_node_vec args = {0};
+  tvms_node_vec args = {0}, scalars = {0};
+  bool apart =
+      tvms_release_has(rewriter->unit->dialect, TVMS_FACT_call_tir_has_tir_vars);
   for (uint32_t i = 0; i < call->args.len; i++)
-    push_argument(memory, &args, call->args.items[i]);
+    push_argument(memory, &args, apart ? &scalars : &args, call->args.items[i]);
   tvms_list list = {args.items, args.len};
   tvms_node *made = make_call(rewriter->unit, &state->functions.items[at], list, node);
+  if (scalars.len)
+    add_tir_vars(rewriter->unit, made, (tvms_list){scalars.items, scalars.len});
   tvms_vec_fini(memory, &args);
+  tvms_vec_fini(memory, &scalars);
   return made;
 }
 

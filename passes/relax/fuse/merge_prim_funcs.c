@@ -32,6 +32,7 @@ typedef struct {
   tvms_node_map known;  // from the Relax function: symbolic variables
   tvms_node_vec params;
   tvms_node_vec buffers;  // of the parameters; NULL: a scalar
+  tvms_node_vec last;     // scalars that stand behind the results (see add_scalar)
   tvms_node_vec allocs;
   tvms_node_vec bodies;
   TVMS_VEC(value) values;
@@ -83,7 +84,12 @@ static void add_parameter(fuser *f, const char *name, tvms_node *buffer) {
   tvms_vec_push(memory_of(f), &f->buffers, buffer);
 }
 
+// Where call_tir has tir_vars, scalars are behind the results.
 static void add_scalar(fuser *f, tvms_node *var) {
+  if (tvms_release_has(f->unit->dialect, TVMS_FACT_call_tir_has_tir_vars)) {
+    tvms_vec_push(memory_of(f), &f->last, var);
+    return;
+  }
   tvms_vec_push(memory_of(f), &f->params, var);
   tvms_vec_push(memory_of(f), &f->buffers, (tvms_node *)NULL);
 }
@@ -335,6 +341,23 @@ static bool map_results(fuser *f, const tvms_prim_func *callee, const tvms_call 
   return true;
 }
 
+// Maps the last parameters of the callee to the tir_vars.
+static bool map_scalars(fuser *f, const tvms_prim_func *callee, const tvms_call *call,
+                        tvms_node_map *map) {
+  const tvms_node *shape = call->args.len > 2 ? call->args.items[2] : NULL;
+  if (!shape) return true;
+  if (shape->kind != TVMS_NODE_SHAPE_EXPR)
+    return refuse(f, call->head.span, "its tir_vars are not written as a shape");
+  tvms_list sizes = tvms_as_shape_expr(shape)->values;
+  if (sizes.len > callee->params.len)
+    return refuse(f, call->head.span, "it passes too many arguments");
+  uint32_t first = callee->params.len - sizes.len;
+  for (uint32_t i = 0; i < sizes.len; i++)
+    match_expr(map, callee->params.items[first + i],
+               tvms_clone(f->unit, sizes.items[i], &f->known));
+  return true;
+}
+
 static bool add_call(fuser *f, const tvms_call *call, const tvms_node *var) {
   if (!is_call_tir(&call->head))
     return refuse(f, call->head.span, "it does not only call PrimFuncs by call_tir");
@@ -349,7 +372,8 @@ static bool add_call(fuser *f, const tvms_call *call, const tvms_node *var) {
   uint32_t first = f->allocs.len;
   for (uint32_t i = 0; i < root->alloc_buffers.len; i++)
     tvms_vec_push(memory_of(f), &f->allocs, root->alloc_buffers.items[i]);
-  fine = fine && map_results(f, callee, call, &map, var);
+  fine = fine && map_results(f, callee, call, &map, var)
+         && map_scalars(f, callee, call, &map);
   for (uint32_t i = first; fine && i < first + root->alloc_buffers.len; i++)
     f->allocs.items[i] = tvms_clone(f->unit, f->allocs.items[i], &map);
   if (fine) tvms_stmt_push(f->unit, &f->bodies, tvms_clone(f->unit, root->body, &map));
@@ -458,6 +482,10 @@ static bool add_results(fuser *f, const tvms_node *result) {
   uint32_t inputs = f->buffers.len, fresh = 0;
   for (uint32_t i = 0; i < buffers.len; i++) {
     if (!add_result(f, buffers.items[i], inputs, &fresh)) return false;
+  }
+  for (uint32_t i = 0; i < f->last.len; i++) {
+    tvms_vec_push(memory_of(f), &f->params, f->last.items[i]);
+    tvms_vec_push(memory_of(f), &f->buffers, (tvms_node *)NULL);
   }
   return true;
 }
@@ -580,6 +608,7 @@ tvms_node *tvms_fuse_merge_prim_funcs(tvms_pass_run *run, tvms_unit *unit,
   tvms_node_map_fini(&f.known);
   tvms_vec_fini(memory_of(&f), &f.params);
   tvms_vec_fini(memory_of(&f), &f.buffers);
+  tvms_vec_fini(memory_of(&f), &f.last);
   tvms_vec_fini(memory_of(&f), &f.allocs);
   tvms_vec_fini(memory_of(&f), &f.bodies);
   tvms_vec_fini(memory_of(&f), &f.values);

@@ -123,20 +123,19 @@ static bool eval_args(tvms_host *h, const tvms_prim_func *callee, tvms_list args
   return !h->failed;
 }
 
-static tvms_host_value *TVMS_NULLABLE call_prim_func(tvms_host *h,
-                                                     const tvms_call *call,
-                                                     uint32_t index) {
+static tvms_host_value *TVMS_NULLABLE call_prim_func(tvms_host *h, tvms_list args,
+                                                     uint32_t index, tvms_span span) {
   const tvms_prim_func *callee =
       tvms_as_prim_func(h->run->module->members[index].function);
   tvms_fuse_passed_list passed = {0};
   tvms_node_map sizes;
   tvms_node_map_init(&sizes, tvms_host_memory(h));
-  bool known = eval_args(h, callee, call->args, &passed);
+  bool known = eval_args(h, callee, args, &passed);
   const char *why = tvms_fuse_unpack_obstacle(callee);
   if (known && !why && passed.len != callee->params.len)
     why = "it does not pass what its callee takes";
   if (known && !why) why = solve(h, callee, &passed, &sizes);
-  if (why) tvms_host_refuse(h, call->head.span, why);
+  if (why) tvms_host_refuse(h, span, why);
   if (!h->failed) {
     if (!h->functions[index].unpacked) {
       h->functions[index].unpacked = true;
@@ -144,7 +143,7 @@ static tvms_host_value *TVMS_NULLABLE call_prim_func(tvms_host *h,
     }
     tvms_sym name = h->functions[index].direct;
     callee = tvms_as_prim_func(h->run->module->members[index].function);
-    push_call(h, name, callee, &passed, &sizes, call->head.span);
+    push_call(h, name, callee, &passed, &sizes, span);
   }
   tvms_node_map_fini(&sizes);
   tvms_vec_fini(tvms_host_memory(h), &passed);
@@ -307,6 +306,19 @@ static tvms_host_value *TVMS_NULLABLE shape_of(tvms_host *h, const tvms_call *ca
 
 // ---- Other operators ----
 
+// A PrimFunc with scalars that are the sizes of a shape: (function, (arguments..., shape)).
+static tvms_host_value *TVMS_NULLABLE call_with_scalars(tvms_host *h,
+                                                        const tvms_call *call) {
+  const tvms_member *member = tvms_module_function_named(
+      h->run->module, call->args.items[0], TVMS_NODE_PRIM_FUNC);
+  uint32_t index = member ? (uint32_t)(member - h->run->module->members) : 0;
+  if (!member || index >= h->function_count)
+    return tvms_host_refuse(h, call->head.span,
+                            "it calls what is not a function of the module");
+  tvms_list args = {call->args.items + 1, call->args.len - 1};
+  return call_prim_func(h, args, index, call->head.span);
+}
+
 // An operator that lowering has left.
 static void *TVMS_NULLABLE refuse_operator(tvms_host *h, const tvms_node *node) {
   char reason[128];
@@ -334,6 +346,7 @@ static tvms_host_value *TVMS_NULLABLE call_operator(tvms_host *h, tvms_node *nod
   case TVMS_R_reshape: return reshape(h, call);
   case TVMS_R_shape_of: return shape_of(h, call);
   case TVMS_R_tensor_to_shape: return tvms_host_tensor_to_shape(h, call);
+  case TVMS_R_vm_call_tir_dyn: return call_with_scalars(h, call);
   case TVMS_R_make_closure: return tvms_host_make_closure(h, call);
   case TVMS_R_invoke_closure:
   case TVMS_R_invoke_pure_closure: return tvms_host_invoke_closure(h, node);
@@ -360,7 +373,7 @@ tvms_host_value *tvms_host_call(tvms_host *h, tvms_node *node, const char *name)
                             "it calls what is not a function of the module");
   uint32_t index = (uint32_t)(member - h->run->module->members);
   if (member->function->kind == TVMS_NODE_PRIM_FUNC && index < h->function_count)
-    return call_prim_func(h, tvms_as_call(node), index);
+    return call_prim_func(h, tvms_as_call(node)->args, index, node->span);
   if (member->function->kind == TVMS_NODE_FUNCTION && index < h->function_count)
     return tvms_host_invoke(h, node, tvms_as_call(node)->callee,
                             tvms_as_call(node)->args);

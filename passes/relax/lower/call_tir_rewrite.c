@@ -4,7 +4,8 @@
 // After:  alloc = R.builtin.alloc_tensor(R.shape([n]), …); cls.f(x, alloc); lv = alloc
 //
 // Outputs of call_tir_inplace take the place of their arguments. Shapes must be known;
-// nested tuples of outputs are rebuilt. TVM: relax.transform.CallTIRRewrite.
+// nested tuples of outputs are rebuilt. Scalars in tir_vars, as releases up to 0.25 have them, are handed over
+// by vm.call_tir_dyn, which takes them out of a shape. TVM: relax.transform.CallTIRRewrite.
 #include "passes/functions.h"
 #include "passes/relax/emit.h"
 #include "passes/relax/make.h"
@@ -103,6 +104,22 @@ static bool can_allocate(const tvms_node *type) {
   return shape && shape->kind == TVMS_NODE_SHAPE_EXPR;
 }
 
+// The call of a PrimFunc by vm.call_tir_dyn: the last argument is the shape tir_vars.
+static tvms_node *call_with_scalars(const destination *d, const tvms_node_vec *args) {
+  tvms_unit *unit = d->rewriter->unit;
+  tvms_span span = d->call->head.span;
+  tvms_tuple *passed = tvms_node_make(unit, TUPLE, span);
+  passed->fields = tvms_list_copy(unit, args->items, args->len);
+  tvms_node **types = tvms_arena_array(&unit->arena, tvms_node *, args->len);
+  for (uint32_t i = 0; i < args->len; i++)
+    types[i] = args->items[i]->sinfo;
+  passed->head.sinfo = tvms_sinfo_tuple_new(unit, types, args->len);
+  tvms_node *operands[] = {d->call->args.items[0], &passed->head};
+  return tvms_call_new(unit, (tvms_dtype){0},
+                       tvms_op_operator_new(unit, TVMS_R_vm_call_tir_dyn), operands, 2,
+                       span);
+}
+
 // The call itself, after its arguments and the fresh outputs; it returns nothing.
 static void emit_call(destination *d) {
   tvms_unit *unit = d->rewriter->unit;
@@ -115,8 +132,12 @@ static void emit_call(destination *d) {
     tvms_vec_push(memory, &args, fields.items[i]);
   for (uint32_t i = 0; i < d->fresh.len; i++)
     tvms_vec_push(memory, &args, d->fresh.items[i]);
-  tvms_node *call = tvms_call_new(unit, (tvms_dtype){0}, d->call->args.items[0],
-                                  args.items, args.len, d->call->head.span);
+  bool scalars = d->call->args.len > 2 && passed->kind == TVMS_NODE_TUPLE;
+  if (scalars) tvms_vec_push(memory, &args, d->call->args.items[2]);
+  tvms_node *call = scalars
+                        ? call_with_scalars(d, &args)
+                        : tvms_call_new(unit, (tvms_dtype){0}, d->call->args.items[0],
+                                        args.items, args.len, d->call->head.span);
   tvms_vec_fini(memory, &args);
   // A packed function may return anything.
   bool packed = d->call->args.items[0]->kind != TVMS_NODE_GLOBAL_VAR;
