@@ -153,7 +153,7 @@ static tvms_walk_step look_for_lambda(void *self, tvms_node *node,
   return *found ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
-// Code has no local functions: LambdaLift comes first where there are some.
+// Neither code nor the interpreter has local functions: LambdaLift comes first where there are some.
 static void add_lifting(const tvms_module *module, tvms_strbuf *passes) {
   bool found = false;
   tvms_visitor visitor = {.self = &found, .enter = look_for_lambda};
@@ -316,57 +316,6 @@ static void tell_several(const tvms_program *program, bool classes, tvms_sym ent
   tvms_diag_remark(&context->diags, diag, "--definition NAME takes that of another");
 }
 
-typedef struct {
-  int32_t *
-      others;  // by id of a variable: how often it stands there, but for where it is bound and called
-  bool *local;  // it is a local function
-} function_uses;
-
-static tvms_walk_step count_function_use(void *self, tvms_node *node,
-                                         tvms_field_role role) {
-  function_uses *uses = self;
-  (void)role;
-  if (node->kind == TVMS_NODE_VAR) uses->others[node->id]++;
-  if (node->kind == TVMS_NODE_CALL) {
-    const tvms_node *callee = tvms_as_call(node)->callee;
-    if (callee->kind == TVMS_NODE_VAR) uses->others[callee->id]--;
-  }
-  bool binds = node->kind == TVMS_NODE_VAR_BINDING
-               && tvms_as_var_binding(node)->value->kind == TVMS_NODE_FUNCTION;
-  if (!binds) return TVMS_WALK_ON;
-  uint32_t id = tvms_as_var_binding(node)->var->id;
-  uses->local[id] = true;
-  uses->others[id]--;
-  return TVMS_WALK_ON;
-}
-
-// Does a function use one of its local functions other than by calling it? What has captured variables must be
-// a closure then, because the function around it may have ended when it is called.
-static bool passes_function_on(const tvms_member *member) {
-  tvms_memory *memory = &member->unit->context->memory;
-  uint32_t ids = member->unit->next_id;
-  tvms_arena arena;
-  tvms_arena_init(&arena, memory);
-  function_uses uses = {tvms_arena_array(&arena, int32_t, ids),
-                        tvms_arena_array(&arena, bool, ids)};
-  tvms_visitor visitor = {.self = &uses, .enter = count_function_use};
-  tvms_walk(memory, member->function, &visitor);
-  bool found = false;
-  for (uint32_t i = 0; i < ids && !found; i++)
-    found = uses.local[i] && uses.others[i] > 0;
-  tvms_arena_fini(&arena);
-  return found;
-}
-
-static bool needs_closures(const tvms_module *module) {
-  for (uint32_t i = 0; i < module->member_count; i++) {
-    const tvms_node *function = module->members[i].function;
-    bool relax = function && function->kind == TVMS_NODE_FUNCTION;
-    if (relax && passes_function_on(&module->members[i])) return true;
-  }
-  return false;
-}
-
 tvms_module *tvms_runnable_for(const tvms_program *program, const char *entry) {
   return tvms_runnable_lowered(program, entry, to_prim_funcs);
 }
@@ -383,11 +332,10 @@ tvms_module *tvms_runnable_lowered(const tvms_program *program, const char *entr
   tvms_module *module = class_of_entry(program, wanted);
   tell_several(program, module != NULL, wanted);
   if (!module) module = join_modules(program, false);
-  if (context->diags.errors || !needs_closures(module))
-    return lower(program, module, lowering);
   tvms_strbuf passes;
   tvms_strbuf_init(&passes, &context->memory);
-  tvms_strbuf_printf(&passes, "LambdaLift,%s", lowering);
+  add_lifting(module, &passes);
+  tvms_strbuf_puts(&passes, lowering);
   module = lower(program, module, tvms_strbuf_text(&passes));
   tvms_strbuf_fini(&passes);
   return module;
@@ -417,7 +365,7 @@ tvms_module *tvms_runnable_host(const tvms_program *program, const char *entry) 
   tvms_program *copy = tvms_copy_program(program);
   tvms_trial trial;
   tvms_trial_begin(&trial, &context->diags);
-  tvms_module *module = tvms_runnable_lowered(copy, entry, "LambdaLift,host");
+  tvms_module *module = tvms_runnable_lowered(copy, entry, "host");
   const tvms_member *found = module ? tvms_runnable_entry(module, entry) : NULL;
   bool whole = found && found->function->kind == TVMS_NODE_PRIM_FUNC
                && !context->diags.errors && !has_objects(module);

@@ -56,9 +56,7 @@ typedef struct {
 //   - `regions` is a stack. A SEQ or a block marks its height and cuts it back at its end,
 //     so memory lives as long as the statement that allocated it is in scope. A frame sees
 //     the memory of its callers through `outer`: it may have been passed on by address.
-//   - A Relax variable owns its value until the frame closes or it is bound again. A
-//     local function runs in the frame of the function around it, whose variables it
-//     sees; that is why it cannot call itself.
+//   - A Relax variable owns its value until the frame closes or it is bound again.
 typedef struct tvms_interp_frame {
   tvms_interp *interp;
   tvms_context *context;
@@ -70,9 +68,9 @@ typedef struct tvms_interp_frame {
   tvms_interp_view **views;  // by id of a BUFFER
   tvms_value *values;        // by id of a Relax variable; NULL for a PrimFunc
   TVMS_VEC(tvms_interp_region)
-  regions;       // of parameters, then of allocations, innermost last
+  regions;  // of parameters, then of allocations, innermost last
   struct tvms_interp_boxes *TVMS_NULLABLE boxes;  // lists of objects (interp/boxes.h)
-  bool returns;  // a value was returned
+  bool returns;                                   // a value was returned
   tvms_scalar returned;
   tvms_scalar *lanes;  // of the vector store in progress, with their places
   char **places;

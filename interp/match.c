@@ -114,11 +114,21 @@ static void match_one(tvms_interp_frame *f, const tvms_node *type, tvms_value va
   }
 }
 
+void tvms_interp_bind_sizes(tvms_interp_frame *f, const tvms_node *type,
+                            tvms_value value, const char *name, tvms_span span) {
+  match_one(f, type, value, true, name, span);
+}
+
+void tvms_interp_compare_sizes(tvms_interp_frame *f, const tvms_node *type,
+                               tvms_value value, const char *name, tvms_span span) {
+  match_one(f, type, value, false, name, span);
+}
+
 void tvms_interp_match_type(tvms_interp_frame *f, const tvms_node *type,
                             tvms_value value, const char *name, tvms_span span) {
   // New variables first: a compound size may use one that stands further right.
-  match_one(f, type, value, true, name, span);
-  match_one(f, type, value, false, name, span);
+  tvms_interp_bind_sizes(f, type, value, name, span);
+  tvms_interp_compare_sizes(f, type, value, name, span);
 }
 
 tvms_tensor *tvms_interp_make_tensor(tvms_interp_frame *f, const tvms_node *sinfo,

@@ -10,6 +10,15 @@
 void tvms_interp_match_type(tvms_interp_frame *f, const tvms_node *type,
                             tvms_value value, const char *name, tvms_span span);
 
+// The first half of it, for several values whose sizes speak of each other: gives variables their values, and checks
+// kinds, data types and ranks.
+void tvms_interp_bind_sizes(tvms_interp_frame *f, const tvms_node *type,
+                            tvms_value value, const char *name, tvms_span span);
+
+// The second half: compares all sizes that are not new variables.
+void tvms_interp_compare_sizes(tvms_interp_frame *f, const tvms_node *type,
+                               tvms_value value, const char *name, tvms_span span);
+
 // A fresh tensor of the type `sinfo`, whose sizes all have values here, else a fault. Its
 // count is the caller's.
 tvms_tensor *tvms_interp_make_tensor(tvms_interp_frame *f, const tvms_node *sinfo,

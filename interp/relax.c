@@ -1,8 +1,7 @@
 // Relax functions: bindings in order, tensors counted.
 //
 // eval_relax returns a value that the caller owns. Variables own theirs until the frame
-// closes. A local function is called in the frame of the function around it, whose
-// variables it sees; calling one that is already running is a fault.
+// closes. There are no local functions: LambdaLift comes first.
 #include "interp/relax.h"
 
 #include "interp/builtin.h"
@@ -134,37 +133,29 @@ static tvms_value eval_seq(tvms_interp_frame *f, const tvms_node *node) {
   return tvms_interp_eval_relax(f, seq->body);
 }
 
+// Sizes that stand alone first, of all parameters: a compound size may use one of a parameter that comes later.
 static void bind_params(tvms_interp_frame *f, const tvms_function *function,
                         const tvms_value *args, tvms_span span) {
-  for (uint32_t i = 0; i < function->params.len; i++) {
-    const tvms_node *param = function->params.items[i];
-    const char *name = name_of(f, param);
-    if (param->sinfo) tvms_interp_match_type(f, param->sinfo, args[i], name, span);
+  tvms_list params = function->params;
+  for (uint32_t i = 0; i < params.len; i++) {
+    const tvms_node *param = params.items[i];
+    if (param->sinfo)
+      tvms_interp_bind_sizes(f, param->sinfo, args[i], name_of(f, param), span);
     // The type of a number may have bound it: R.Prim(value="n").
     if (tvms_dtype_is_void(param->dtype) || !f->bound[param->id])
       bind_value(f, param, tvms_value_keep(args[i]));
   }
-}
-
-static tvms_value call_local(tvms_interp_frame *f, const tvms_node *node,
-                             const tvms_value *args, uint32_t count, tvms_span span) {
-  const tvms_function *function = tvms_as_function(node);
-  if (count != function->params.len) {
-    fault(f, TVMS_D_wrong_argument_count, span,
-          tvms_symbol_text(f->context, function->name), function->params.len,
-          tvms_diag_plural(function->params.len), count);
+  for (uint32_t i = 0; i < params.len; i++) {
+    const tvms_node *param = params.items[i];
+    if (param->sinfo)
+      tvms_interp_compare_sizes(f, param->sinfo, args[i], name_of(f, param), span);
   }
-  if (f->bound[node->id]) fault(f, TVMS_D_local_recursion, span);
-  f->bound[node->id] = 1;
-  bind_params(f, function, args, span);
-  tvms_value result = tvms_interp_eval_relax(f, function->body);
-  f->bound[node->id] = 0;
-  return result;
 }
 
-static tvms_value call_global(tvms_interp_frame *f, const tvms_node *callee,
-                              const tvms_value *args, uint32_t count, tvms_span span) {
-  tvms_sym name = tvms_as_global_var(callee)->name;
+tvms_value tvms_interp_call_value(tvms_interp_frame *f, const tvms_node *function,
+                                  const tvms_value *args, uint32_t count,
+                                  tvms_span span) {
+  tvms_sym name = tvms_as_global_var(function)->name;
   const tvms_member *member = tvms_module_find(f->interp->module, name);
   bool callable =
       member && member->function && member->function->kind != TVMS_NODE_EXTERN_FUNC;
@@ -172,14 +163,6 @@ static tvms_value call_global(tvms_interp_frame *f, const tvms_node *callee,
     fault(f, TVMS_D_unknown_function, span, tvms_symbol_text(f->context, name));
   }
   return tvms_interp_call_member(f->interp, member, args, count, span, f);
-}
-
-tvms_value tvms_interp_call_value(tvms_interp_frame *f, const tvms_node *function,
-                                  const tvms_value *args, uint32_t count,
-                                  tvms_span span) {
-  bool local = function->kind == TVMS_NODE_FUNCTION;
-  return local ? call_local(f, function, args, count, span)
-               : call_global(f, function, args, count, span);
 }
 
 static tvms_value eval_call_relax(tvms_interp_frame *f, const tvms_call *call) {
@@ -196,7 +179,8 @@ static tvms_value eval_call_relax(tvms_interp_frame *f, const tvms_call *call) {
   }
   tvms_value result;
   if (call->callee->kind == TVMS_NODE_GLOBAL_VAR) {
-    result = call_global(f, call->callee, args, call->args.len, call->head.span);
+    result =
+        tvms_interp_call_value(f, call->callee, args, call->args.len, call->head.span);
   } else if (call->callee->kind == TVMS_NODE_EXTERN_FUNC) {
     tvms_bytes name = tvms_as_extern_func(call->callee)->symbol;
     result = tvms_interp_call_packed(f, name, args, call->args.len, call->head.span);
@@ -236,7 +220,6 @@ static tvms_value eval_relax_kind(tvms_interp_frame *f, const tvms_node *node) {
   case TVMS_NODE_DTYPE_IMM:
     return (tvms_value){.kind = TVMS_VALUE_TYPE,
                         .type = tvms_interp_dl_type_of(tvms_as_dtype_imm(node)->value)};
-  case TVMS_NODE_FUNCTION:
   case TVMS_NODE_GLOBAL_VAR:
     return (tvms_value){.kind = TVMS_VALUE_FUNCTION, .function = node};
   default: break;

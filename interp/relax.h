@@ -11,8 +11,7 @@ tvms_value tvms_interp_call_function(tvms_interp *interp, const tvms_member *mem
                                      tvms_span span,
                                      const tvms_interp_frame *TVMS_NULLABLE outer);
 
-// Calls a value of the kind FUNCTION: a local function of this frame or one of the module, with borrowed arguments. The result
-// is the caller's.
+// Calls a value of the kind FUNCTION, one of the module, with borrowed arguments. The result is the caller's.
 tvms_value tvms_interp_call_value(tvms_interp_frame *f, const tvms_node *function,
                                   const tvms_value *args, uint32_t count,
                                   tvms_span span);

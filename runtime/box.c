@@ -212,6 +212,13 @@ void *tvms_box_object_new(size_t bytes, int32_t kind, void (*deleter)(void *, in
   return object;
 }
 
+typedef struct {
+  tvms_any_object head;
+  const char *text;
+  size_t len;
+  char bytes[];
+} text_object;
+
 static void delete_plain(void *object, int flags) {
   if (flags & TVMS_BOX_FREES) free(object);
 }
@@ -276,6 +283,25 @@ int32_t tvms_box_give(tvms_any *result, int32_t kind, void *object) {
   return 0;
 }
 
+// Kinds of tvm-ffi for texts that somebody owns.
+enum { SHORT_TEXT = 11, LONG_TEXT = 65 };
+
+// A text: a short one lies in the value itself.
+static int32_t text_of(tvms_box_args *a, const char *text, tvms_any *result) {
+  size_t len = strlen(text);
+  if (len < sizeof result->v) {
+    *result = (tvms_any){.type_index = SHORT_TEXT, .padding = (uint32_t)len};
+    memcpy(&result->v, text, len);
+    return 0;
+  }
+  text_object *made =
+      tvms_box_object_new(sizeof *made + len + 1, LONG_TEXT, delete_plain);
+  if (!made) return tvms_box_no_memory(a);
+  made->text = memcpy(made->bytes, text, len + 1);
+  made->len = len;
+  return tvms_box_give(result, LONG_TEXT, made);
+}
+
 // ---- Functions ----
 
 int32_t tvms_box_copy_of(tvms_box_args *a, tvms_any value, tvms_any *result) {
@@ -291,9 +317,9 @@ int32_t tvms_box_copy_of(tvms_box_args *a, tvms_any value, tvms_any *result) {
     if (bytes) memcpy(made->tensor.data, tvms_box_data(from), bytes);
     return tvms_box_give(result, TVMS_ANY_TENSOR, made);
   }
-  bool borrowed =
-      value.type_index == TVMS_ANY_TEXT || value.type_index == TVMS_ANY_POINTER;
-  if (borrowed) return tvms_box_refuse(a, "a value that can be kept");
+  if (value.type_index == TVMS_ANY_TEXT) return text_of(a, value.v.p, result);
+  if (value.type_index == TVMS_ANY_POINTER)
+    return tvms_box_refuse(a, "a value that can be kept");
   if (value.type_index >= TVMS_ANY_OBJECT && value.v.p) tvms_box_keep(value.v.p);
   *result = value;
   return 0;

@@ -7,6 +7,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import npy
 from cases import main, tvms
 
+RT = os.path.join(os.path.dirname(os.environ.get("TVMS_PROGRAM", "")), "backend", "libtvms_rt.a")
 TYPES = {"f": ("float32", 2, 32), "i": ("int32", 0, 32), "q": ("int64", 0, 64), "d": ("float64", 2, 64), "?": ("bool", 6, 8)}
 
 
@@ -66,6 +67,8 @@ class Library:
         """The value of a result; its reference is given back."""
         if any_.kind == 3:
             return struct.unpack("d", struct.pack("q", any_.value))[0]
+        if any_.kind == 11:
+            return struct.pack("q", any_.value)[:any_.zero].decode()
         if any_.kind < 64:
             return None if any_.kind == 0 else bool(any_.value) if any_.kind == 2 else any_.value
         if any_.kind in (64, 68):
@@ -86,6 +89,9 @@ class Library:
             Object.from_address(any_.value).references += 1
             return self.taken(any_)
         at = any_.value + 24
+        if any_.kind == 65:
+            data, count = (ctypes.c_int64 * 2).from_address(at)
+            return ctypes.string_at(data, count).decode()
         if any_.kind == 69:
             data, count = (ctypes.c_int64 * 2).from_address(at)
             return list((ctypes.c_int64 * count).from_address(data))
@@ -128,7 +134,7 @@ class NativeMain(unittest.TestCase):
             self.assertEqual(p.returncode, 0, p.stderr.decode())
             if suffix == ".c":
                 library = self.file(name + "_c.so")
-                subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", "-shared", "-fPIC", output, "-o", library, "-lm"], check=True)
+                subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", "-shared", "-fPIC", output, "-o", library, RT, "-lm"], check=True)
                 output = library
             libraries.append(Library(output))
         return libraries
@@ -205,6 +211,64 @@ class NativeMain(unittest.TestCase):
             for k in (0, 1, 10):
                 self.assertEqual(f("main", x, k, ("?", [], [True])), ("f", [2], [1.0 + 2 ** k, 3 * 2 ** k + 3.0]))
             self.assertEqual(f("main", x, 5, ("?", [], [False])), ("f", [2], [1.0, 9.0]))
+
+    def test_functions_that_call_each_other(self):
+        text = self.HEAD + """
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), k: R.Prim("int64")):
+        cls = Module
+        r = cls.even(x, k)
+        return r
+
+    @R.function(private=True)
+    def even(x: R.Tensor(("n",), "float32"), k: R.Prim("int64")) -> R.Tuple(R.Tensor(("n",), "float32"), R.Prim("int64"), R.Any):
+        n = T.int64()
+        cls = Module
+        if R.prim_value(k > 0):
+            r = cls.odd(R.add(x, x), R.prim_value(k - 1))
+        else:
+            r = (x, R.prim_value(k), R.str("even"))
+        return r
+
+    @R.function(private=True)
+    def odd(x: R.Tensor(("n",), "float32"), k: R.Prim("int64")) -> R.Tuple(R.Tensor(("n",), "float32"), R.Prim("int64"), R.Any):
+        n = T.int64()
+        cls = Module
+        if R.prim_value(k > 0):
+            r = cls.even(R.add(x, R.const(1, "float32")), R.prim_value(k - 1))
+        else:
+            r = (x, R.prim_value(k + 100), R.str("this is odd"))
+        return r
+"""
+        for f in self.build(text):
+            self.assertEqual(f("main", ("f", [2], [1.0, 2.0]), 4), (("f", [2], [7.0, 11.0]), 0, "even"))
+            self.assertEqual(f("main", ("f", [2], [1.0, 2.0]), 3), (("f", [2], [6.0, 10.0]), 100, "this is odd"))
+
+    def test_what_a_later_function_gives_is_known_by_its_body(self):
+        text = self.HEAD + """
+    @R.function
+    def main(x: R.Tensor(("n", 2), "float32")):
+        n = T.int64()
+        cls = Module
+        a = cls.turned(x)
+        b = R.match_cast(a, R.Tensor((2, n), "float32"))
+        c = R.add(b, b)
+        d = cls.both(x)
+        return (c, d)
+
+    @R.function(private=True)
+    def turned(x: R.Tensor(("n", 2), "float32")):
+        y = R.permute_dims(x)
+        return y
+
+    @R.function(private=True)
+    def both(x: R.Tensor(("n", 2), "float32")):
+        n = T.int64()
+        return (R.negative(x), R.prim_value(n))
+"""
+        for f in self.build(text):
+            said = f("main", ("f", [1, 2], [1.0, 2.0]))
+            self.assertEqual(said, (("f", [2, 1], [2.0, 4.0]), (("f", [1, 2], [-1.0, -2.0]), 1)))
 
     def test_closures_and_functions_of_the_run_time(self):
         text = self.HEAD + """

@@ -276,27 +276,6 @@ Test(faults, only_functions_are_called) {
   expect(TVMS_D_not_a_function, &good, 1);
 }
 
-Test(faults, a_local_function_does_not_call_itself) {
-  tvms_node *param = relax_var("x", tensor_type()), *self = relax_var("f", NULL);
-  tvms_node *inner = relax_var("y", tensor_type());
-  tvms_function *local = tvms_node_make(unit, FUNCTION, TVMS_NO_SPAN);
-  local->params = tvms_list_copy(unit, &inner, 1);
-  local->body = call_new(self, &inner, 1);
-  tvms_var_binding *binding = tvms_node_make(unit, VAR_BINDING, TVMS_NO_SPAN);
-  binding->var = self;
-  binding->value = &local->head;
-  tvms_node *items[] = {&binding->head};
-  tvms_binding_block *block = tvms_node_make(unit, BINDING_BLOCK, TVMS_NO_SPAN);
-  block->bindings = tvms_list_copy(unit, items, 1);
-  tvms_node *blocks[] = {&block->head};
-  tvms_seq_expr *seq = tvms_node_make(unit, SEQ_EXPR, TVMS_NO_SPAN);
-  seq->blocks = tvms_list_copy(unit, blocks, 1);
-  seq->body = call_new(self, &param, 1);
-  function_new(param, &seq->head);
-  tvms_value good = good_tensor();
-  expect(TVMS_D_local_recursion, &good, 1);
-}
-
 // call_tir of a PrimFunc, with this type as the output's.
 static void call_tir_new(tvms_node *type) {
   tvms_node *param = relax_var("x", tensor_type());

@@ -17,6 +17,8 @@
 #include "passes/relax/host/values.h"
 #include "structinfo/make.h"
 
+#include <string.h>
+
 static tvms_host_value *TVMS_NULLABLE variable(tvms_host *h, tvms_node *node) {
   tvms_host_value *value = h->values[node->id];
   if (value) return value;
@@ -243,6 +245,20 @@ static tvms_host_value *TVMS_NULLABLE sequence(tvms_host *h, const tvms_node *no
   return h->failed ? NULL : tvms_host_eval(h, seq->body);
 }
 
+static tvms_host_value *text(tvms_host *h, const tvms_node *node) {
+  tvms_host_value *value = tvms_host_value_new(h, TVMS_HOST_TEXT);
+  char name[TVMS_DTYPE_TEXT];
+  if (node->kind == TVMS_NODE_DTYPE_IMM) {
+    value->dtype = tvms_as_dtype_imm(node)->value;
+    tvms_dtype_text(value->dtype, name);
+    value->data = tvms_string_imm_new(h->unit, name, strlen(name), node->span);
+  } else {
+    tvms_bytes said = tvms_as_string_imm(node)->value;
+    value->data = tvms_string_imm_new(h->unit, said.text, said.len, node->span);
+  }
+  return value;
+}
+
 static tvms_host_value *TVMS_NULLABLE eval_kind(tvms_host *h, tvms_node *node) {
   switch ((int)node->kind) {
   case TVMS_NODE_VAR: return variable(h, node);
@@ -263,7 +279,7 @@ static tvms_host_value *TVMS_NULLABLE eval_kind(tvms_host *h, tvms_node *node) {
     return number ? tvms_host_number(h, number) : NULL;
   }
   case TVMS_NODE_STRING_IMM:
-  case TVMS_NODE_DTYPE_IMM: return tvms_host_value_new(h, TVMS_HOST_NOTHING);
+  case TVMS_NODE_DTYPE_IMM: return text(h, node);
   default: break;
   }
   bool relax_call = node->kind == TVMS_NODE_CALL && tvms_dtype_is_void(node->dtype);

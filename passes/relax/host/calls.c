@@ -204,7 +204,11 @@ tvms_host_value *tvms_host_call_function(tvms_host *h, tvms_node *node,
   const tvms_host_function *callee = &h->functions[function->member];
   if (!callee->made)
     return tvms_host_refuse(h, node->span, "its callee cannot become native code");
-  if (!node->sinfo || tvms_host_leaves(node->sinfo) != callee->result_count)
+  // A callee without an annotation that comes later gives anything: by its body it is known of what that is made.
+  const tvms_node *type = node->sinfo;
+  bool anything = type && type->kind == TVMS_NODE_SINFO_OBJECT && callee->result;
+  if (anything) type = callee->result;
+  if (!type || tvms_host_leaves(type) != callee->result_count)
     return tvms_host_refuse(h, node->span,
                             "the type of what the call gives is not known");
   uint32_t next = 0;
@@ -226,8 +230,10 @@ tvms_host_value *tvms_host_call_function(tvms_host *h, tvms_node *node,
   tvms_node_map_fini(&sizes);
   tvms_vec_fini(tvms_host_memory(h), &passed);
   for (uint32_t i = 0; i < callee->result_count && !h->failed; i++)
-    leaves[i] = tvms_host_read(h, tvms_host_leaf_type(node->sinfo, i), leaves[i]);
-  return h->failed ? NULL : tvms_host_of_leaves(h, node->sinfo, leaves, &next);
+    leaves[i] = tvms_host_read(h, tvms_host_leaf_type(type, i), leaves[i]);
+  if (h->failed) return NULL;
+  tvms_host_value *value = tvms_host_of_leaves(h, type, leaves, &next);
+  return anything && value->kind == TVMS_HOST_TUPLE ? tvms_host_boxed(h, value) : value;
 }
 
 // ---- Operators ----

@@ -109,6 +109,7 @@ static tvms_host_value *TVMS_NULLABLE outlive(tvms_host *h, tvms_host_value *val
   if (value->depth < h->branches) return value;
   switch ((int)value->kind) {
   case TVMS_HOST_NOTHING:
+  case TVMS_HOST_TEXT:
   case TVMS_HOST_OBJECT: return value;
   case TVMS_HOST_NUMBER:
   case TVMS_HOST_SHAPE: return outlive_numbers(h, value, around);

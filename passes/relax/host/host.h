@@ -23,15 +23,16 @@ typedef enum {
   TVMS_HOST_FUNCTION,  // a Relax function of the module, and what goes behind its arguments
   TVMS_HOST_OBJECT,  // an item of a list of objects
   TVMS_HOST_CHOICE,  // one of several functions
+  TVMS_HOST_TEXT,    // a text, or with `dtype` the name of a data type
 } tvms_host_kind;
 
 // Nodes are of the PrimFunc.
 typedef struct tvms_host_value tvms_host_value;
 struct tvms_host_value {
   tvms_host_kind kind;
-  tvms_dtype dtype;                 // TENSOR: of its elements
+  tvms_dtype dtype;                 // TENSOR: of its elements; TEXT
   tvms_list dims;                   // TENSOR, SHAPE
-  tvms_node *TVMS_NULLABLE data;    // TENSOR: the pointer; OBJECT: the list
+  tvms_node *TVMS_NULLABLE data;    // TENSOR: the pointer; OBJECT: the list; TEXT
   tvms_node *TVMS_NULLABLE buffer;  // TENSOR: with these sizes, if it is declared
   tvms_node *TVMS_NULLABLE
       number;  // NUMBER; STORAGE: where it begins, in bytes, NULL: it has no memory; CHOICE: which it is
@@ -66,6 +67,7 @@ typedef struct {
   bool has_workspace;  // the last parameter is one
   bool boxed;          // an object is made of it, which calls its entry
   bool visited;
+  const tvms_node *TVMS_NULLABLE result;  // the type of its result; NULL: not known
 } tvms_host_function;
 
 // A constant of the function, which is there once.
@@ -106,7 +108,11 @@ typedef struct {
   tvms_strbuf inputs;                // how the arguments are passed (docs/native.md)
   uint32_t input_count;              // of the parameters
   bool plain;                        // as the parameters, one by one
-  bool failed;                       // something was reported
+  tvms_prim_func *made;              // what the function becomes
+  tvms_node_vec results;  // buffers of the leaves of its result; NULL: an object
+  tvms_strbuf pattern;    // how they are passed
+  bool single;            // the result is not a tuple
+  bool failed;            // something was reported
 } tvms_host;
 
 static inline tvms_memory *tvms_host_memory(const tvms_host *h) {

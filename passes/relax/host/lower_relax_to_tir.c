@@ -98,49 +98,48 @@ static void set_params(tvms_host *h, tvms_prim_func *made) {
   made->buffers = tvms_list_copy(h->unit, h->buffers.items, h->buffers.len);
 }
 
-static void make_function(tvms_host *h, tvms_host_function *made) {
+// Makes the parameters. What a recursive function takes is known to its callers, which may be lowered before it.
+static void declare_function(tvms_host *h, tvms_host_function *made) {
   const tvms_node *type = tvms_host_result_type(h);
-  tvms_node_vec results = {0};
-  tvms_strbuf pattern;
-  tvms_strbuf_init(&pattern, tvms_host_memory(h));
   tvms_host_add_params(h);
   h->input_count = h->params.len;
   if (!h->failed && !type)
     tvms_host_refuse(h, h->source->head.span, "the type of its result is not known");
-  if (!h->failed)
-    tvms_host_result_params(h, type, type->kind != TVMS_NODE_SINFO_TUPLE, &results,
-                            &pattern);
+  made->result = type;
+  h->single = type && type->kind != TVMS_NODE_SINFO_TUPLE;
+  if (!h->failed) tvms_host_result_params(h, type, h->single, &h->results, &h->pattern);
   made->input_count = h->input_count;
-  made->result_count = results.len;
-  tvms_prim_func *function = tvms_node_make(h->unit, PRIM_FUNC, h->source->head.span);
-  function->name = h->source->name;
-  function->head.flags = (h->source->head.flags & TVMS_FLAG_PRIVATE) | TVMS_FLAG_S_TIR;
+  made->result_count = h->results.len;
+  h->made = tvms_node_make(h->unit, PRIM_FUNC, h->source->head.span);
+  h->made->name = h->source->name;
+  h->made->head.flags = (h->source->head.flags & TVMS_FLAG_PRIVATE) | TVMS_FLAG_S_TIR;
   if (made->recursive && !h->failed) {
-    tvms_host_size_results(h, &results, &pattern);
-    set_params(h, function);
-    made->made = function;
+    tvms_host_size_results(h, &h->results, &h->pattern);
+    set_params(h, h->made);
+    made->made = h->made;
   }
+}
+
+// Makes the body of a function that is declared.
+static void make_function(tvms_host *h, tvms_host_function *made) {
   const tvms_node *body = tvms_as_seq_expr(h->source->body)->body;
-  for (uint32_t i = 0; i < results.len && !h->failed; i++)
-    if (results.items[i])
-      tvms_host_send(h, body, i, tvms_as_buffer(results.items[i])->data);
+  for (uint32_t i = 0; i < h->results.len && !h->failed; i++)
+    if (h->results.items[i])
+      tvms_host_send(h, body, i, tvms_as_buffer(h->results.items[i])->data);
   tvms_host_value *value = h->failed ? NULL : tvms_host_eval(h, h->source->body);
-  bool single = type && type->kind != TVMS_NODE_SINFO_TUPLE;
-  if (value) tvms_host_deliver_results(h, value, single, &results, &pattern);
+  if (value) tvms_host_deliver_results(h, value, h->single, &h->results, &h->pattern);
   if (!h->failed) add_workspace(h, made);
   if (!h->failed) {
     tvms_host_add_list(h);
-    set_params(h, function);
-    function->attrs = attrs_of(h, &pattern);
-    function->body = body_of(h);
-    made->made = function;
+    set_params(h, h->made);
+    h->made->attrs = attrs_of(h, &h->pattern);
+    h->made->body = body_of(h);
+    made->made = h->made;
     made->unit = h->unit;
   } else {
     made->made = NULL;
     tvms_functions_drop_unit(h->run, h->unit);
   }
-  tvms_vec_fini(tvms_host_memory(h), &results);
-  tvms_strbuf_fini(&pattern);
 }
 
 static void close_function(tvms_host *h) {
@@ -151,7 +150,9 @@ static void close_function(tvms_host *h) {
   tvms_vec_fini(memory, &h->kept);
   tvms_vec_fini(memory, &h->stmts);
   tvms_vec_fini(memory, &h->destinations);
+  tvms_vec_fini(memory, &h->results);
   tvms_strbuf_fini(&h->inputs);
+  tvms_strbuf_fini(&h->pattern);
   tvms_node_map_fini(&h->known);
   tvms_node_map_fini(&h->told);
   tvms_node_map_fini(&h->giving);
@@ -171,33 +172,33 @@ static void count_uses(tvms_host *h, uint32_t ids) {
   tvms_walk(tvms_host_memory(h), h->source->body, &visitor);
 }
 
-// Lowers member `index`.
-static void lower_function(tvms_pass_run *run, tvms_host_function *functions,
-                           uint32_t count, uint32_t index) {
+// Begins with member `index`: its parameters.
+static void open_function(tvms_host *h, tvms_pass_run *run,
+                          tvms_host_function *functions, uint32_t count,
+                          uint32_t index) {
   const tvms_member *member = &run->module->members[index];
   tvms_node *source = member->function;
   tvms_unit *unit = tvms_functions_open_unit(run);
-  member = &run->module->members[index];
-  tvms_host h = {.run = run,
-                 .functions = functions,
-                 .function_count = count,
-                 .member = index,
-                 .source = tvms_as_function(source),
-                 .unit = unit,
-                 .plain = true};
-  tvms_node_map_init(&h.known, &run->context->memory);
-  tvms_node_map_init(&h.told, &run->context->memory);
-  tvms_node_map_init(&h.giving, &run->context->memory);
-  tvms_strbuf_init(&h.inputs, &run->context->memory);
-  tvms_relax_definitions_init(&h.definitions, member->unit, source);
-  h.values = tvms_arena_array(&run->context->scratch, tvms_host_value *,
-                              member->unit->next_id);
-  count_uses(&h, member->unit->next_id);
-  tvms_node *none = tvms_host_int(&h, 0);
-  h.workspace = tvms_host_buffer(&h, "workspace", TVMS_DTYPE(UINT, 8),
-                                 tvms_list_copy(unit, &none, 1));
-  make_function(&h, &functions[index]);
-  close_function(&h);
+  *h = (tvms_host){.run = run,
+                   .functions = functions,
+                   .function_count = count,
+                   .member = index,
+                   .source = tvms_as_function(source),
+                   .unit = unit,
+                   .plain = true};
+  tvms_node_map_init(&h->known, &run->context->memory);
+  tvms_node_map_init(&h->told, &run->context->memory);
+  tvms_node_map_init(&h->giving, &run->context->memory);
+  tvms_strbuf_init(&h->inputs, &run->context->memory);
+  tvms_strbuf_init(&h->pattern, &run->context->memory);
+  tvms_relax_definitions_init(&h->definitions, member->unit, source);
+  h->values = tvms_arena_array(&run->context->scratch, tvms_host_value *,
+                               member->unit->next_id);
+  count_uses(h, member->unit->next_id);
+  tvms_node *none = tvms_host_int(h, 0);
+  h->workspace = tvms_host_buffer(h, "workspace", TVMS_DTYPE(UINT, 8),
+                                  tvms_list_copy(unit, &none, 1));
+  declare_function(h, &functions[index]);
 }
 
 // ---- The module ----
@@ -207,16 +208,44 @@ static bool is_lowered(const tvms_module *module, uint32_t index) {
   return function && function->kind == TVMS_NODE_FUNCTION;
 }
 
+typedef struct {
+  tvms_pass_run *run;
+  tvms_host_function *functions;
+  const tvms_relax_call_graph *graph;
+  tvms_host *TVMS_NULLABLE
+      *begun;  // by member: recursive functions, which are declared first
+} lowering;
+
+// Functions that call each other know what they take before any has a body.
+static void declare_recursive(lowering *l) {
+  tvms_arena *arena = &l->run->context->scratch;
+  for (uint32_t i = 0; i < l->graph->count; i++) {
+    if (!l->functions[i].recursive || !is_lowered(l->run->module, i)) continue;
+    l->begun[i] = tvms_arena_array(arena, tvms_host, 1);
+    open_function(l->begun[i], l->run, l->functions, l->graph->count, i);
+  }
+}
+
+static void lower_function(lowering *l, uint32_t index) {
+  tvms_host here, *h = l->begun[index];
+  if (!h) {
+    h = &here;
+    open_function(h, l->run, l->functions, l->graph->count, index);
+  }
+  make_function(h, &l->functions[index]);
+  close_function(h);
+}
+
 // Callees first, so that callers know what memory they need.
-static void visit(tvms_pass_run *run, tvms_host_function *functions,
-                  const tvms_relax_call_graph *graph, uint32_t index) {
-  if (functions[index].visited || !is_lowered(run->module, index)) return;
-  functions[index].visited = true;
-  bool shallow = tvms_memory_enter(&run->context->memory);
-  for (uint32_t i = 0; i < graph->callees[index].members.len && shallow; i++)
-    visit(run, functions, graph, graph->callees[index].members.items[i]);
-  tvms_memory_leave(&run->context->memory);
-  lower_function(run, functions, graph->count, index);
+static void visit(lowering *l, uint32_t index) {
+  if (l->functions[index].visited || !is_lowered(l->run->module, index)) return;
+  l->functions[index].visited = true;
+  tvms_memory *memory = &l->run->context->memory;
+  bool shallow = tvms_memory_enter(memory);
+  for (uint32_t i = 0; i < l->graph->callees[index].members.len && shallow; i++)
+    visit(l, l->graph->callees[index].members.items[i]);
+  tvms_memory_leave(memory);
+  lower_function(l, index);
 }
 
 static void name_direct(tvms_pass_run *run, tvms_host_function *functions,
@@ -261,8 +290,11 @@ void tvms_pass_lower_relax_to_tir(tvms_pass_run *run) {
   for (uint32_t i = 0; i < count; i++)
     functions[i].recursive = recursive[i];
   name_direct(run, functions, &graph);
+  lowering all = {run, functions, &graph,
+                  tvms_arena_array(&run->context->scratch, tvms_host *, count)};
+  declare_recursive(&all);
   for (uint32_t i = 0; i < count; i++)
-    visit(run, functions, &graph, i);
+    visit(&all, i);
   // An object calls its function by a name that is a text.
   for (uint32_t i = 0; i < count; i++)
     called[i] &= !functions[i].boxed;

@@ -178,6 +178,12 @@ bool tvms_host_box_into(tvms_host *h, const tvms_host_value *value,
   switch ((int)value->kind) {
   case TVMS_HOST_OBJECT: tvms_vec_push(memory, &args, tvms_host_item(h, value)); break;
   case TVMS_HOST_NUMBER: tvms_vec_push(memory, &args, value->number); break;
+  case TVMS_HOST_TEXT:
+    if (!tvms_dtype_is_void(value->dtype))
+      tvms_host_refuse(h, value->data->span,
+                       "a data type is not a value of native code");
+    tvms_vec_push(memory, &args, value->data);
+    break;
   case TVMS_HOST_TENSOR:
     tvms_vec_push(memory, &args,
                   value->box ? tvms_host_item(h, value->box)

@@ -16,14 +16,11 @@
 
 static tvms_node *TVMS_NULLABLE packed_argument(tvms_host *h, tvms_node *node,
                                                 bool own) {
-  if (node->kind == TVMS_NODE_STRING_IMM) {
-    tvms_bytes text = tvms_as_string_imm(node)->value;
-    return tvms_string_imm_new(h->unit, text.text, text.len, node->span);
-  }
   tvms_host_value *value = tvms_host_eval(h, node);
   if (!value) return NULL;
   if (value->kind == TVMS_HOST_TENSOR) return tvms_host_lent_tensor(h, value);
   if (value->kind == TVMS_HOST_NUMBER) return value->number;
+  if (value->kind == TVMS_HOST_TEXT) return value->data;
   if (value->kind == TVMS_HOST_SHAPE && own) return tvms_host_lent_shape(h, value);
   const tvms_host_value *object = tvms_host_boxed(h, value);
   return object ? tvms_host_item(h, object) : NULL;

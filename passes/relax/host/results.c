@@ -135,7 +135,8 @@ void tvms_host_deliver_results(tvms_host *h, tvms_host_value *value, bool single
     if (leaf && deliver_object(h, i, leaf, results)) continue;
     tvms_buffer *buffer = leaf ? tvms_as_buffer(results->items[i]) : NULL;
     if (!leaf || leaf->kind == TVMS_HOST_NOTHING || leaf->kind == TVMS_HOST_STORAGE
-        || leaf->kind == TVMS_HOST_FUNCTION || leaf->kind == TVMS_HOST_CHOICE) {
+        || leaf->kind == TVMS_HOST_TEXT || leaf->kind == TVMS_HOST_FUNCTION
+        || leaf->kind == TVMS_HOST_CHOICE) {
       tvms_host_refuse(h, h->source->head.span,
                        "a result is not a value of native code");
       return;
