@@ -22,7 +22,7 @@
 enum { ALIGNMENT = TVMS_FRAME_ALIGNMENT };
 
 // Steps of a ramp whose lanes are picked from a load of all that lies between, and lanes of it.
-enum { LONGEST_STEP = 4, MOST_STEPS = 64 };
+enum { LONGEST_STEP = 8, MOST_STEPS = 64 };
 
 static bool is_number(LLVMValueRef value, uint64_t number) {
   return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) == number;
@@ -412,14 +412,7 @@ static LLVMValueRef load_steps(emitter *e, access_path *path, tvms_dtype element
                                uint32_t lanes, uint32_t step) {
   LLVMValueRef place = place_of(e, path, 0);
   if (step == 2) return tvms_emit_load_halves(e, element, place, lanes, path->span);
-  uint32_t all = (lanes - 1) * step + 1;
-  LLVMValueRef picked[MOST_STEPS];
-  for (uint32_t i = 0; i < lanes; i++)
-    picked[i] = LLVMConstInt(e->i32, i * step, false);
-  tvms_dtype wide = tvms_dtype_with_lanes(element, (int)all);
-  LLVMValueRef loaded = tvms_emit_load(e, wide, place, path->span);
-  return LLVMBuildShuffleVector(e->builder, loaded, LLVMGetUndef(LLVMTypeOf(loaded)),
-                                LLVMConstVector(picked, lanes), "");
+  return tvms_emit_load_steps(e, element, place, lanes, step, path->span);
 }
 
 // Can lanes that `predicate` leaves out be left out of a load of every second element?

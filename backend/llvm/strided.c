@@ -1,4 +1,4 @@
-// Loads of every second element.
+// Loads in steps, above all of every second element.
 //
 //   even lanes of  first [o, o + n)  and second [o + n - 1, o + 2n - 1)      n vectors of lanes
 //
@@ -174,6 +174,28 @@ LLVMValueRef tvms_emit_load_halves(emitter *e, tvms_dtype element, LLVMValueRef 
   s->first = tvms_emit_load(e, wide, place, span);
   s->second = tvms_emit_load(e, wide, behind(e, element, place, lanes - 1, span), span);
   return pick(e, s->first, s->second, lanes, 0, 2, (lanes + 1) / 2);
+}
+
+LLVMValueRef tvms_emit_load_steps(emitter *e, tvms_dtype element, LLVMValueRef place,
+                                  uint32_t lanes, uint32_t step, tvms_span span) {
+  tvms_dtype wide = tvms_dtype_with_lanes(element, (int)lanes);
+  LLVMValueRef made = tvms_emit_load(e, wide, place, span), picked[MOST_LANES];
+  for (uint32_t part = 1; part < step; part++) {
+    // The last vector begins further left, so that it ends with the last element.
+    uint32_t begin = part + 1 < step ? part * lanes : part * (lanes - 1);
+    LLVMValueRef next =
+        tvms_emit_load(e, wide, behind(e, element, place, begin, span), span);
+    for (uint32_t i = 0; i < lanes; i++) {
+      uint32_t at = i * step, of = at / lanes;
+      // What earlier vectors have is in its lane from the first choice on.
+      uint32_t from = of == 0 && part == 1 ? at : i;
+      if (of == part) from = lanes + at - begin;
+      picked[i] = LLVMConstInt(e->i32, from, false);
+    }
+    made = LLVMBuildShuffleVector(e->builder, made, next,
+                                  LLVMConstVector(picked, lanes), "");
+  }
+  return made;
 }
 
 // ---- Loads of some lanes ----

@@ -1,4 +1,4 @@
-// Loads of every second element: those beside each other share what they take.
+// Loads in steps. Of every second element: those beside each other share what they take.
 #ifndef TVMS_BACKEND_LLVM_STRIDED_H
 #define TVMS_BACKEND_LLVM_STRIDED_H
 
@@ -11,7 +11,12 @@
 LLVMValueRef tvms_emit_load_halves(emitter *e, tvms_dtype element, LLVMValueRef place,
                                    uint32_t lanes, tvms_span span);
 
-// The same for the lanes that are true in `mask`, a constant vector of up to 16; others are 0, and are not
+// Every `step`-th one of (`lanes` - 1) * `step` + 1 elements from `place` on, of as many vectors as there are
+// elements in a step. Nothing behind the last one is read.
+LLVMValueRef tvms_emit_load_steps(emitter *e, tvms_dtype element, LLVMValueRef place,
+                                  uint32_t lanes, uint32_t step, tvms_span span);
+
+// As tvms_emit_load_halves for the lanes that are true in `mask`, a constant vector of up to 16; others are 0, and are not
 // touched but where a neighbour loads them for itself. The element can be masked (backend/llvm/masked.h).
 LLVMValueRef tvms_emit_load_halves_masked(emitter *e, tvms_dtype element,
                                           LLVMValueRef place, LLVMValueRef mask,

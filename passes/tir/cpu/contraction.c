@@ -398,7 +398,7 @@ static bool goes_along_sum(const finder *f) {
 // A window of few taps that slides over lines which are no neighbours in memory, and nothing else that
 // would use a copy of them: copying costs more than the sums.
 static bool copies_for_itself(const tvms_contraction *c) {
-  enum { MOST_TAPS = 32 };
+  enum { MOST_TAPS = 64 };
   int64_t taps = tvms_contraction_steps(c);
   return !c->contiguous && c->column_count > 1 && taps >= 0 && taps <= MOST_TAPS
          && steps_of(c, TVMS_AXIS_ROW) == 1 && steps_of(c, TVMS_AXIS_OUTER) == 1;

@@ -18,7 +18,7 @@ enum {
   MOST_VECTORS = 4,    // side by side
   COSTLY_VECTORS = 2,  // where functions are computed
   LINE = 512,          // elements from which on a line is long enough
-  MOST_TAPS = 32,      // steps of a sum that are written out
+  MOST_TAPS = 64,      // steps of a sum that are written out
 };
 
 // ---- Storage ----
