@@ -3,6 +3,7 @@
 #include "driver/c_header.h"
 
 #include "backend/core/params.h"
+#include "backend/core/plain.h"
 #include "ir/build.h"
 #include "ir/contract.h"
 
@@ -11,12 +12,34 @@
 
 // ---- Names ----
 
+// Words of C and C++, and what compilers define.
 static const char *const reserved[] = {
-    "auto",    "break",  "case",     "char",   "const",    "continue", "default",
-    "do",      "double", "else",     "enum",   "extern",   "float",    "for",
-    "goto",    "if",     "inline",   "int",    "long",     "register", "restrict",
-    "return",  "short",  "signed",   "sizeof", "static",   "struct",   "switch",
-    "typedef", "union",  "unsigned", "void",   "volatile", "while",    "bool",
+    "auto",         "break",    "case",
+    "char",         "const",    "continue",
+    "default",      "do",       "double",
+    "else",         "enum",     "extern",
+    "float",        "for",      "goto",
+    "if",           "inline",   "int",
+    "long",         "register", "restrict",
+    "return",       "short",    "signed",
+    "sizeof",       "static",   "struct",
+    "switch",       "typedef",  "union",
+    "unsigned",     "void",     "volatile",
+    "while",        "bool",     "alignas",
+    "alignof",      "asm",      "catch",
+    "constexpr",    "decltype", "delete",
+    "dynamic_cast", "explicit", "export",
+    "false",        "friend",   "mutable",
+    "namespace",    "new",      "noexcept",
+    "nullptr",      "operator", "private",
+    "protected",    "public",   "reinterpret_cast",
+    "static_cast",  "template", "this",
+    "throw",        "true",     "typeid",
+    "typename",     "typeof",   "using",
+    "virtual",      "wchar_t",  "bitand",
+    "bitor",        "compl",    "concept",
+    "requires",     "xor",      "linux",
+    "unix",
 };
 
 typedef struct {
@@ -180,11 +203,11 @@ static void add_field(header *h, uint32_t index, bool result) {
   }
   const tvms_buffer *buffer = tvms_as_buffer(bound);
   const char *name = field_name(h, tvms_symbol_text(h->context, buffer->name));
-  tvms_strbuf_printf(h->out, "  %s%s *%s;  // %s (", result ? "" : "const ",
+  tvms_strbuf_printf(h->out, "  %s%s *%s;  /* %s (", result ? "" : "const ",
                      type_of(buffer->element), name,
                      tvms_dtype_text(buffer->element, dtype));
   add_shape(h, buffer, ", ");
-  tvms_strbuf_puts(h->out, ")\n");
+  tvms_strbuf_puts(h->out, ") */\n");
 }
 
 static void name_variable(header *h, const tvms_node *var, const char *field) {
@@ -240,16 +263,16 @@ static void add_sizes(header *h, const char *name) {
     if (is_object(h->function, at)) continue;
     const tvms_buffer *buffer = tvms_as_buffer(h->function->buffers.items[at]);
     tvms_strbuf_printf(h->out,
-                       "// Elements of %s.\n"
-                       "static inline int64_t %s_%s_size(const %s_inputs *in) {\n"
+                       "/* Elements of %s. */\n"
+                       "TVMS_INLINE int64_t %s_%s_size(const %s_inputs *in) {\n"
                        "  (void)in;\n  return ",
                        h->used.items[i], name, h->used.items[i], name);
     add_shape(h, buffer, " * ");
     tvms_strbuf_puts(h->out, buffer->shape.len ? ";\n}\n\n" : "1;\n}\n\n");
   }
   tvms_strbuf_printf(h->out,
-                     "// Bytes of memory that a call needs beside its results.\n"
-                     "static inline int64_t %s_workspace(const %s_inputs *in) {\n"
+                     "/* Bytes of memory that a call needs beside its results. */\n"
+                     "TVMS_INLINE int64_t %s_workspace(const %s_inputs *in) {\n"
                      "  (void)in;\n  return ",
                      name, name);
   uint32_t last = h->function->params.len - 1;
@@ -260,38 +283,35 @@ static void add_sizes(header *h, const char *name) {
   tvms_strbuf_puts(h->out, ";\n}\n\n");
 }
 
-static void add_function(header *h) {
-  tvms_strbuf name;
-  tvms_strbuf_init(&name, &h->context->memory);
-  const char *own = tvms_symbol_text(h->context, h->member->name);
-  tvms_strbuf_printf(&name, "%s_%s", h->prefix, own);
-  const char *text = tvms_strbuf_text(&name);
-  tvms_strbuf_printf(h->out, "// ---- %s ----\n\n", own);
+static void add_function(header *h, const char *name) {
+  tvms_strbuf_printf(h->out, "/* ---- %s ---- */\n\n",
+                     tvms_symbol_text(h->context, h->member->name));
   name_variables(h);
-  add_structs(h, text);
-  add_sizes(h, text);
+  add_structs(h, name);
+  add_sizes(h, name);
   tvms_strbuf_printf(h->out,
                      "int32_t %s(const %s_inputs *in, const %s_results *out, void "
                      "*workspace);\n\n",
-                     text, text, text);
+                     name, name, name);
   tvms_strbuf_printf(
       h->out,
-      "// The same in memory of so many bytes: nothing is written if that is too little.\n"
-      "static inline int32_t %s_within(const %s_inputs *in, const %s_results *out, void "
+      "/* The same in memory of so many bytes: nothing is written if that is too little. */\n"
+      "TVMS_INLINE int32_t %s_within(const %s_inputs *in, const %s_results *out, void "
       "*workspace, int64_t bytes) {\n"
       "  int32_t status = tvms_workspace_check(\"%s\", workspace, bytes, %s_workspace(in));\n"
       "  return status ? status : %s(in, out, workspace);\n"
       "}\n\n",
-      text, text, text, text, text, text);
-  tvms_strbuf_fini(&name);
+      name, name, name, name, name, name);
 }
 
+static const char about[] =
+    " * A function returns 0, or -1 if it failed; it tells why through the handler, if there is one.\n"
+    " * Tensors lie in memory without gaps, at addresses that are multiples of 64 where they are\n"
+    " * written. Results and workspace overlap nothing else. A workspace may be NULL if its size is 0,\n"
+    " * and serves any number of calls, one after the other. */\n"
+    "\n";
+
 static const char before[] =
-    "// A function returns 0, or -1 if it failed; it tells why through the handler, if there is one.\n"
-    "// Tensors lie in memory without gaps, at addresses that are multiples of 64 where they are\n"
-    "// written. Results and workspace overlap nothing else. A workspace may be NULL if its size is 0,\n"
-    "// and serves any number of calls, one after the other.\n"
-    "\n"
     "#include <stdint.h>\n"
     "#include <stdio.h>\n"
     "\n"
@@ -299,24 +319,32 @@ static const char before[] =
     "extern \"C\" {\n"
     "#endif\n"
     "\n"
+    "#ifndef TVMS_INLINE\n"
+    "#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L)\n"
+    "#define TVMS_INLINE static inline\n"
+    "#else\n"
+    "#define TVMS_INLINE static __inline__\n"
+    "#endif\n"
+    "#endif\n"
+    "\n"
     "#ifndef TVMS_HEADER_SIZES\n"
     "#define TVMS_HEADER_SIZES\n"
-    "static inline int64_t tvms_floor_div(int64_t a, int64_t b) {\n"
+    "TVMS_INLINE int64_t tvms_floor_div(int64_t a, int64_t b) {\n"
     "  return a / b - (a % b != 0 && (a < 0) != (b < 0));\n"
     "}\n"
-    "static inline int64_t tvms_floor_mod(int64_t a, int64_t b) {\n"
+    "TVMS_INLINE int64_t tvms_floor_mod(int64_t a, int64_t b) {\n"
     "  return a - tvms_floor_div(a, b) * b;\n"
     "}\n"
-    "static inline int64_t tvms_least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
-    "static inline int64_t tvms_most(int64_t a, int64_t b) { return a > b ? a : b; }\n"
-    "// Sizes that would be more than there can be are 2^62.\n"
-    "static inline int64_t tvms_plus(int64_t a, int64_t b) {\n"
+    "TVMS_INLINE int64_t tvms_least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
+    "TVMS_INLINE int64_t tvms_most(int64_t a, int64_t b) { return a > b ? a : b; }\n"
+    "/* Sizes that would be more than there can be are 2^62. */\n"
+    "TVMS_INLINE int64_t tvms_plus(int64_t a, int64_t b) {\n"
     "  const int64_t most = (int64_t)1 << 62;\n"
     "  int64_t sum;\n"
     "  if (__builtin_add_overflow(a, b, &sum)) return a < 0 ? -most : most;\n"
     "  return sum > most ? most : sum;\n"
     "}\n"
-    "static inline int64_t tvms_times(int64_t a, int64_t b) {\n"
+    "TVMS_INLINE int64_t tvms_times(int64_t a, int64_t b) {\n"
     "  const int64_t most = (int64_t)1 << 62;\n"
     "  int64_t product;\n"
     "  if (__builtin_mul_overflow(a, b, &product)) return (a < 0) != (b < 0) ? -most : most;\n"
@@ -324,21 +352,21 @@ static const char before[] =
     "}\n"
     "#endif\n"
     "\n"
-    "// Who is told of errors: a kind (\"ValueError\") and a text.\n"
+    "/* Who is told of errors: a kind (\"ValueError\") and a text. */\n"
     "extern void (*__TVMFFIErrorSetRaisedFromCStr)(const char *kind, const char *text);\n"
     "\n"
     "#ifndef TVMS_HEADER_WORKSPACE\n"
     "#define TVMS_HEADER_WORKSPACE\n"
-    "// Does memory of so many bytes, at a multiple of 64, do for a function? 0, or -1 after the handler was told.\n"
-    "static inline int32_t tvms_workspace_check(const char *name, const void *workspace, int64_t bytes, int64_t needed) {\n"
+    "/* Does memory of so many bytes, at a multiple of 64, do for a function? 0, or -1 after the handler was told. */\n"
+    "TVMS_INLINE int32_t tvms_workspace_check(const char *name, const void *workspace, int64_t bytes, int64_t needed) {\n"
     "  char text[192];\n"
     "  if (needed == 0 || (needed > 0 && workspace && bytes >= needed && (uintptr_t)workspace % 64 == 0)) return 0;\n"
     "  if (needed < 0)\n"
-    "    snprintf(text, sizeof text, \"%.96s: a size is negative\", name);\n"
+    "    sprintf(text, \"%.96s: a size is negative\", name);\n"
     "  else if (workspace && bytes >= needed)\n"
-    "    snprintf(text, sizeof text, \"%.96s: the workspace is not at a multiple of 64\", name);\n"
+    "    sprintf(text, \"%.96s: the workspace is not at a multiple of 64\", name);\n"
     "  else\n"
-    "    snprintf(text, sizeof text, \"%.96s: a workspace of %lld bytes is needed, and there are %lld\", name, (long long)needed, (long long)(workspace ? bytes : 0));\n"
+    "    sprintf(text, \"%.96s: a workspace of %.0f bytes is needed, and there are %.0f\", name, (double)needed, (double)(workspace ? bytes : 0));\n"
     "  if (__TVMFFIErrorSetRaisedFromCStr) __TVMFFIErrorSetRaisedFromCStr(\"ValueError\", text);\n"
     "  return -1;\n"
     "}\n"
@@ -349,11 +377,11 @@ static const char before[] =
 static const char objects[] =
     "#ifndef TVMS_HEADER_OBJECTS\n"
     "#define TVMS_HEADER_OBJECTS\n"
-    "// An object: a cache, a tensor of a size that only the run tells, or what else a function gives.\n"
-    "// All zero is none. An argument stays the caller's; a result is put where an object is or\n"
-    "// none, which is dropped. Whoever has one drops it in the end.\n"
+    "/* An object: a cache, a tensor of a size that only the run tells, or what else a function gives.\n"
+    " * All zero is none. An argument stays the caller's; a result is put where an object is or\n"
+    " * none, which is dropped. Whoever has one drops it in the end. */\n"
     "typedef struct {\n"
-    "  int32_t kind;  // 0: none; 1, 2: `value` is a number; 3: the bits of a double; 68: a function; 70: a tensor\n"
+    "  int32_t kind;  /* 0: none; 1, 2: `value` is a number; 3: the bits of a double; 68: a function; 70: a tensor */\n"
     "  uint32_t zero;\n"
     "  int64_t value;\n"
     "} tvms_object;\n"
@@ -368,29 +396,29 @@ static const char objects[] =
     "  int64_t *sizes;\n"
     "} tvms_object_content;\n"
     "\n"
-    "static inline tvms_object_content *tvms_object_at(const tvms_object *object) {\n"
+    "TVMS_INLINE tvms_object_content *tvms_object_at(const tvms_object *object) {\n"
     "  return (tvms_object_content *)(intptr_t)object->value;\n"
     "}\n"
-    "static inline void tvms_object_drop(tvms_object *object) {\n"
+    "TVMS_INLINE void tvms_object_drop(tvms_object *object) {\n"
     "  tvms_object_content *held = object->kind >= 64 ? tvms_object_at(object) : 0;\n"
-    "  uint64_t weak = (uint64_t)1 << 32;\n"
+    "  uint64_t weak = (uint64_t)1 << 32, old;\n"
     "  object->kind = 0;\n"
     "  object->value = 0;\n"
     "  if (!held) return;\n"
-    "  uint64_t old = __atomic_fetch_sub(&held->references, 1, __ATOMIC_ACQ_REL);\n"
+    "  old = __atomic_fetch_sub(&held->references, 1, __ATOMIC_ACQ_REL);\n"
     "  if ((uint32_t)old != 1 || !held->deleter) return;\n"
     "  held->deleter(held, old == weak + 1 ? 3 : 1);\n"
     "  if (old == weak + 1) return;\n"
     "  if (__atomic_fetch_sub(&held->references, weak, __ATOMIC_ACQ_REL) == weak) held->deleter(held, 2);\n"
     "}\n"
-    "// Of an object that is a tensor: its elements, number of dimensions, and sizes.\n"
-    "static inline void *tvms_object_data(const tvms_object *object) { return tvms_object_at(object)->data; }\n"
-    "static inline int32_t tvms_object_rank(const tvms_object *object) { return tvms_object_at(object)->rank; }\n"
-    "static inline int64_t tvms_object_size(const tvms_object *object, int32_t axis) {\n"
+    "/* Of an object that is a tensor: its elements, number of dimensions, and sizes. */\n"
+    "TVMS_INLINE void *tvms_object_data(const tvms_object *object) { return tvms_object_at(object)->data; }\n"
+    "TVMS_INLINE int32_t tvms_object_rank(const tvms_object *object) { return tvms_object_at(object)->rank; }\n"
+    "TVMS_INLINE int64_t tvms_object_size(const tvms_object *object, int32_t axis) {\n"
     "  return tvms_object_at(object)->sizes[axis];\n"
     "}\n"
-    "// A function as an object, kind 68. Arguments stay the caller's; a tensor among them may also be of kind 7, a\n"
-    "// pointer to what `data` begins. *result comes in as none, and is the caller's. -1 after the handler was told.\n"
+    "/* A function as an object, kind 68. Arguments stay the caller's; a tensor among them may also be of kind 7, a\n"
+    " * pointer to what `data` begins. *result comes in as none, and is the caller's. -1 after the handler was told. */\n"
     "typedef int32_t tvms_function(void *self, const tvms_object *arguments, int32_t count, tvms_object *result);\n"
     "typedef struct {\n"
     "  uint64_t references;\n"
@@ -398,39 +426,38 @@ static const char objects[] =
     "  void (*deleter)(void *object, int flags);\n"
     "  tvms_function *call;\n"
     "  void *none;\n"
-    "  void *state;  // for `call`, whose `self` is this struct\n"
+    "  void *state;  /* for `call`, whose `self` is this struct */\n"
     "} tvms_function_content;\n"
-    "static inline int32_t tvms_object_call(const tvms_object *function, const tvms_object *arguments, int32_t count, tvms_object *result) {\n"
+    "TVMS_INLINE int32_t tvms_object_call(const tvms_object *function, const tvms_object *arguments, int32_t count, tvms_object *result) {\n"
     "  tvms_function_content *content = (tvms_function_content *)(intptr_t)function->value;\n"
     "  return content->call(content, arguments, count, result);\n"
     "}\n"
-    "// A function of C. The struct is the caller's and must be there as long as anybody has the object.\n"
-    "static inline tvms_object tvms_object_of_function(tvms_function_content *content, tvms_function *call, void *state) {\n"
-    "  tvms_function_content made = {((uint64_t)1 << 32) + 1, 68, 0, 0, call, 0, state};\n"
-    "  tvms_object object = {68, 0, (intptr_t)content};\n"
-    "  *content = made;\n"
+    "/* A function of C. The struct is the caller's and must be there as long as anybody has the object. */\n"
+    "TVMS_INLINE tvms_object tvms_object_of_function(tvms_function_content *content, tvms_function *call, void *state) {\n"
+    "  tvms_object object;\n"
+    "  content->references = ((uint64_t)1 << 32) + 1;\n"
+    "  content->kind = object.kind = 68;\n"
+    "  content->zero = 0;\n"
+    "  content->deleter = 0;\n"
+    "  content->call = call;\n"
+    "  content->none = 0;\n"
+    "  content->state = state;\n"
+    "  object.zero = 0;\n"
+    "  object.value = (intptr_t)content;\n"
     "  return object;\n"
     "}\n"
-    "// One owner more, as a function needs whose result is one of its arguments.\n"
-    "static inline tvms_object tvms_object_keep(const tvms_object *object) {\n"
+    "/* One owner more, as a function needs whose result is one of its arguments. */\n"
+    "TVMS_INLINE tvms_object tvms_object_keep(const tvms_object *object) {\n"
     "  if (object->kind >= 64) __atomic_fetch_add(&tvms_object_at(object)->references, 1, __ATOMIC_RELAXED);\n"
     "  return *object;\n"
     "}\n"
     "#endif\n"
     "\n";
 
-// The contract of a member that C can call; false if it has none.
-static bool has_plain(const tvms_member *member, tvms_contract *contract) {
-  const tvms_node *function = member->function;
-  if (!function || function->kind != TVMS_NODE_PRIM_FUNC) return false;
-  *contract = tvms_call_contract(tvms_as_prim_func(function));
-  return contract->result_text && !(function->flags & TVMS_FLAG_PRIVATE);
-}
-
 static bool has_objects(const tvms_module *module) {
   tvms_contract contract;
   for (uint32_t i = 0; i < module->member_count; i++) {
-    if (!has_plain(&module->members[i], &contract)) continue;
+    if (!tvms_plain_serves(&module->members[i], &contract)) continue;
     bool taken = contract.input_text && strchr(contract.input_text, 'o');
     if (taken || strchr(contract.result_text, 'o')) return true;
   }
@@ -439,18 +466,21 @@ static bool has_objects(const tvms_module *module) {
 
 void tvms_build_header(tvms_context *context, const tvms_module *module,
                        const char *prefix, tvms_strbuf *out) {
-  tvms_strbuf_printf(out, "// Functions of %s, made by tvms.\n//\n%s", prefix, before);
+  tvms_strbuf_printf(out,
+                     "/* Functions of %s, made by tvms.\n *\n%s"
+                     "#ifndef TVMS_MODEL_%s\n#define TVMS_MODEL_%s\n\n%s",
+                     prefix, about, prefix, prefix, before);
   if (has_objects(module)) tvms_strbuf_puts(out, objects);
   for (uint32_t i = 0; i < module->member_count; i++) {
     const tvms_member *member = &module->members[i];
     header h = {.context = context, .member = member, .prefix = prefix, .out = out};
-    if (!has_plain(member, &h.contract)) continue;
+    if (!tvms_plain_serves(member, &h.contract)) continue;
     h.function = tvms_as_prim_func(member->function);
     h.names = tvms_arena_array(&context->arena, const char *, member->unit->next_id);
     tvms_params_collect(&context->memory, h.function, &h.sizes);
-    add_function(&h);
+    add_function(&h, tvms_plain_name(module, member, prefix));
     tvms_vec_fini(&context->memory, &h.sizes);
     tvms_vec_fini(&context->memory, &h.used);
   }
-  tvms_strbuf_puts(out, "#ifdef __cplusplus\n}\n#endif\n");
+  tvms_strbuf_puts(out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }

@@ -2,6 +2,7 @@
 #include "backend/c/entry.h"
 
 #include "backend/c/results.h"
+#include "backend/core/plain.h"
 #include "ir/build.h"
 #include "runtime/abi.h"
 
@@ -165,6 +166,7 @@ void tvms_c_plain(c_emitter *e, const tvms_member *member) {
   const tvms_prim_func *function = tvms_as_prim_func(member->function);
   tvms_contract contract = tvms_call_contract(function);
   if (!contract.result_text || !e->plain_prefix) return;
+  const char *plain = tvms_plain_name(e->program, member, e->plain_prefix);
   tvms_params_sizes sizes = {0};
   tvms_params_collect(&e->context->memory, function, &sizes);
   const char *fields = "", *args = "";
@@ -190,11 +192,9 @@ void tvms_c_plain(c_emitter *e, const tvms_member *member) {
     args = tvms_c_text(e, "%s, in->n%u", args, i);
   }
   tvms_vec_fini(&e->context->memory, &sizes);
-  const char *head =
-      tvms_c_text(e, "int %s_%s(const struct %s_%s_in *in, ptrm *out, ptr workspace)",
-                  e->plain_prefix, name, e->plain_prefix, name);
-  tvms_c_line(e, "struct %s_%s_in {%s };", e->plain_prefix, name,
-              *fields ? fields : " char none;");
+  const char *head = tvms_c_text(
+      e, "int %s(const struct %s_in *in, ptrm *out, ptr workspace)", plain, plain);
+  tvms_c_line(e, "struct %s_in {%s };", plain, *fields ? fields : " char none;");
   tvms_c_line(e, "%s;", head);
   tvms_c_open(e, "%s", head);
   tvms_c_line(e, "(void)in, (void)out, (void)workspace;");

@@ -1,6 +1,7 @@
 // A function for C around a body. driver/c_header.c writes its prototype and its structs.
 #include "backend/llvm/plain.h"
 
+#include "backend/core/plain.h"
 #include "backend/llvm/body.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/modules.h"
@@ -48,14 +49,9 @@ static LLVMValueRef load_number(emitter *e, const fields *f, uint32_t at,
 }
 
 static void open_plain(emitter *e, const tvms_member *member, const char *prefix) {
-  tvms_strbuf name;
-  tvms_strbuf_init(&name, &e->context->memory);
-  tvms_strbuf_printf(&name, "%s_%s", prefix,
-                     tvms_symbol_text(e->context, member->name));
   LLVMTypeRef params[] = {e->pointer, e->pointer, e->pointer};
-  e->function = LLVMAddFunction(e->module, tvms_strbuf_text(&name),
+  e->function = LLVMAddFunction(e->module, tvms_plain_name(e->program, member, prefix),
                                 LLVMFunctionType(e->i32, params, 3, false));
-  tvms_strbuf_fini(&name);
   e->entry = LLVMAppendBasicBlockInContext(e->llvm, e->function, "entry");
   tvms_emit_enter(e, e->entry);
 }

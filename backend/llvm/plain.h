@@ -4,7 +4,7 @@
 
 #include "backend/llvm/emit.h"
 
-// Makes `<prefix>_<name>(in, out, workspace)` of a function that has a contract
+// Makes `<prefix>_<name>(in, out, workspace)` (backend/core/plain.h) of a function that has a contract
 // (ir/contract.h): it loads the fields of the structs, in the order of the parameters with the
 // sizes behind the arguments, and calls the body.
 void tvms_emit_plain(emitter *e, const tvms_member *member, const char *prefix);

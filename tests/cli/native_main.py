@@ -8,6 +8,8 @@ import npy
 from cases import main, tvms
 
 RT = os.path.join(os.path.dirname(os.environ.get("TVMS_PROGRAM", "")), "backend", "libtvms_rt.a")
+# A header may be included in old C and in C++.
+C_AND_CPP = [["cc", "-std=c89"], ["cc", "-std=c99"], ["cc", "-std=c11"], ["c++", "-std=c++98", "-x", "c++"], ["c++", "-x", "c++"]]
 TYPES = {"f": ("float32", 2, 32), "i": ("int32", 0, 32), "q": ("int64", 0, 64), "d": ("float64", 2, 64), "?": ("bool", 6, 8)}
 
 
@@ -461,13 +463,43 @@ int main(void) {
                 self.assertEqual(p.returncode, 0, p.stderr.decode())
                 with open(self.file("a-model.h"), encoding="utf-8") as f:
                     self.assertNotIn("hidden", f.read())
-                for driver in (["cc", "-std=c11"], ["c++", "-x", "c++"]):
-                    subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", self.file("a-model.h")], check=True)
+                for driver in C_AND_CPP:
+                    subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror", self.file("a-model.h")], check=True)
                 subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", self.file("serve.c"), output, "-o", self.file("serve"), "-lm"], check=True)
                 said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
                 self.assertEqual(said[:6], ["0: 1 1 7 3 2 4", "3 2", "0: 1 2", "0: 0 0", "0: 2 6", "0: 2 6"])
                 self.assertEqual(said[-1], "-1")
                 self.assertIn("ValueError", said[6])
+
+    def test_functions_make_room_for_what_belongs_to_others(self):
+        text = self.HEAD
+        names = ["f", "f_inputs", "f_results", "f_workspace", "f_within", "f_within_1", "f_result_size"]
+        for i, name in enumerate(names):
+            text += f"""
+    @R.function
+    def {name}(new: R.Tensor((1,), "float32")) -> R.Tensor((1,), "float32"):
+        y = R.add(new, R.const({i}.0, "float32"))
+        return y
+"""
+        own = ["f", "f_inputs_1", "f_results_1", "f_workspace_1", "f_within_2", "f_within_1", "f_result_size_1"]
+        calls = "".join(f"""
+  {{
+    model_{name}_inputs in = {{.new_1 = x}};
+    model_{name}_results out = {{y}};
+    if (model_{name}_within(&in, &out, 0, 0)) return 1;
+    printf("%g ", y[0]);
+  }}""" for name in own)
+        with open(self.file("serve.c"), "w", encoding="utf-8") as f:
+            f.write(f"#include \"model.h\"\n#include \"model.h\"\nint main(void) {{\n  float x[1] = {{10}}, y[1];{calls}\n  return 0;\n}}\n")
+        for suffix in (".o", ".c"):
+            output = self.file("model" + suffix)
+            p = tvms("build", "-", "-o", output, "--emit-headers", stdin=text)
+            self.assertEqual(p.returncode, 0, p.stderr.decode())
+            for driver in C_AND_CPP:
+                subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror", self.file("model.h")], check=True)
+            subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", self.file("serve.c"), output, "-o", self.file("serve"), "-lm"], check=True)
+            said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+            self.assertEqual(said, [str(10 + i) for i in range(len(names))])
 
     SIZED = HEAD + """
     @R.function
@@ -537,8 +569,8 @@ int main(void) {
                 output = self.file("model" + suffix)
                 p = tvms("build", "-", "-O0", "-o", output, "--emit-headers", stdin=self.SIZED)
                 self.assertEqual(p.returncode, 0, p.stderr.decode())
-                for driver in (["cc", "-std=c11"], ["c++", "-x", "c++"]):
-                    subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", self.file("model.h")], check=True)
+                for driver in C_AND_CPP:
+                    subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror", self.file("model.h")], check=True)
                 subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", self.file("serve.c"), output, "-o", self.file("serve"), "-lm"], check=True)
                 said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
                 self.assertEqual(said[0], "0 150")

@@ -7,7 +7,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import npy
 from allocations import COUNTER, HEAD, RT
 from cases import main, tvms
-from native_main import Any, Library, Object
+from native_main import Any, C_AND_CPP, Library, Object
 
 CACHE = HEAD + """
     @R.function(private=True, pure=False)
@@ -344,8 +344,8 @@ class Objects(unittest.TestCase):
                 output = self.file("model" + suffix)
                 p = tvms("build", "-", "-o", output, "--emit-headers", stdin=CACHE)
                 self.assertEqual(p.returncode, 0, p.stderr.decode())
-                for driver in (["cc", "-std=c11"], ["c++", "-x", "c++"]):
-                    subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", self.file("model.h")], check=True)
+                for driver in C_AND_CPP:
+                    subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror", self.file("model.h")], check=True)
                 subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", serve, counter, output, RT, "-o", self.file("serve"), "-lm", "-ldl"], check=True)
                 said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
                 self.assertEqual(said, ["100 4950, 0 calls of the allocator", "2: 2 x 2, 1 1", "ValueError: vm.builtin.attention_kv_cache_array_popn: no more rows than are filled is expected", "-1"])
@@ -566,8 +566,8 @@ class Objects(unittest.TestCase):
                 output = self.file("model" + suffix)
                 p = tvms("build", "-", "-o", output, "--emit-headers", stdin=FUNCTIONS)
                 self.assertEqual(p.returncode, 0, p.stderr.decode())
-                for driver in (["cc", "-std=c11"], ["c++", "-x", "c++"]):
-                    subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", self.file("model.h")], check=True)
+                for driver in C_AND_CPP:
+                    subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror", self.file("model.h")], check=True)
                 subprocess.run(["cc", "-O1", "-g", "-std=c11", "-Wall", "-Werror", call, counter, output, RT, "-o", self.file("call"), "-lm", "-ldl"], check=True)
                 said = subprocess.run([self.file("call")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
                 self.assertEqual(said, ["4 18", "2 4", "TypeError: argument 'f': a function is expected", "-1", "3 calls, 0 objects left"])
