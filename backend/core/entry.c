@@ -2,8 +2,8 @@
 //
 // The order is TVM 0.27's (tvm_ffi_binder.cc): first what must hold before anything is
 // read (count, kinds, rank, data type, device), then sizes that were seen before, strides
-// and data pointers, then constants and compound sizes. One difference: an object that is
-// no tensor is refused where a tensor is expected; TVM would read it as one.
+// and data pointers, then constants and compound sizes, which come earlier for a Relax function. One difference: an
+// object that is no tensor is refused where a tensor is expected; TVM would read it as one.
 #include "backend/core/entry.h"
 
 #include "backend/core/entry_tensors.h"
@@ -16,8 +16,8 @@
 
 // ---- Kinds of arguments ----
 
-static uint32_t decode_pointer(tvms_entry_maker *m, uint32_t index, uint32_t args,
-                               int64_t slot, uint32_t kind, bool tensor) {
+static uint32_t decode_pointer(tvms_entry_maker *m, uint32_t args, int64_t slot,
+                               uint32_t kind, bool tensor) {
   uint32_t is_tensor = tvms_entry_equals(m, kind, TVMS_ANY_TENSOR);
   uint32_t good = tvms_entry_either_of(m, kind, TVMS_ANY_NONE, TVMS_ANY_POINTER);
   good = tvms_entry_either(m, good, tvms_entry_equals(m, kind, TVMS_ANY_DL_TENSOR));
@@ -25,7 +25,7 @@ static uint32_t decode_pointer(tvms_entry_maker *m, uint32_t index, uint32_t arg
   if (!tensor)
     object = tvms_entry_take(m, TVMS_ENTRY_AT_LEAST, kind,
                              tvms_entry_number(m, TVMS_ANY_OBJECT));
-  tvms_entry_require_kind(m, index, tvms_entry_either(m, good, object),
+  tvms_entry_require_kind(m, m->argument, tvms_entry_either(m, good, object),
                           tensor ? "Tensor" : "pointer");
   int64_t at = slot + (int64_t)offsetof(tvms_any, v);
   uint32_t value = tvms_entry_take_with(m, TVMS_ENTRY_LOAD_POINTER, args, at);
@@ -35,18 +35,19 @@ static uint32_t decode_pointer(tvms_entry_maker *m, uint32_t index, uint32_t arg
 }
 
 // A number in 64 bits: an integer as it is in its own type, the bits of a double.
-static uint32_t decode_number(tvms_entry_maker *m, uint32_t index, uint32_t args,
-                              int64_t slot, uint32_t kind, tvms_dtype dtype) {
+static uint32_t decode_number(tvms_entry_maker *m, uint32_t args, int64_t slot,
+                              uint32_t kind, tvms_dtype dtype) {
   uint32_t whole = tvms_entry_either_of(m, kind, TVMS_ANY_INT, TVMS_ANY_BOOL);
   int64_t at = slot + (int64_t)offsetof(tvms_any, v);
   uint32_t value = tvms_entry_take_with(m, TVMS_ENTRY_LOAD_INT64, args, at);
   if (!tvms_dtype_is_real(dtype)) {
-    tvms_entry_require_kind(m, index, whole,
+    tvms_entry_require_kind(m, m->argument, whole,
                             tvms_dtype_is_bool(dtype) ? "boolean" : "int");
     return tvms_entry_narrow(m, value, dtype);
   }
   uint32_t is_real = tvms_entry_equals(m, kind, TVMS_ANY_FLOAT);
-  tvms_entry_require_kind(m, index, tvms_entry_either(m, whole, is_real), "float");
+  tvms_entry_require_kind(m, m->argument, tvms_entry_either(m, whole, is_real),
+                          "float");
   return tvms_entry_choose(m, is_real, value,
                            tvms_entry_take(m, TVMS_ENTRY_REAL, value, 0));
 }
@@ -61,22 +62,22 @@ static void decode_argument(tvms_entry_maker *m, uint32_t i, uint32_t args,
     tvms_entry_tensor *tensor = &m->tensors[m->tensor_count++];
     tensor->buffer = tvms_as_buffer(buffer);
     tensor->index = i;
-    tensor->tensor = decode_pointer(m, i, args, slot, kind, true);
+    tensor->argument = m->argument;
+    tensor->tensor = decode_pointer(m, args, slot, kind, true);
     return;
   }
   bool handle = tvms_dtype_is_handle(param->dtype);
-  m->params[i] = handle ? decode_pointer(m, i, args, slot, kind, false)
-                        : decode_number(m, i, args, slot, kind, param->dtype);
+  m->params[i] = handle ? decode_pointer(m, args, slot, kind, false)
+                        : decode_number(m, args, slot, kind, param->dtype);
   tvms_entry_know(m, param, tvms_words_of_var(&m->words, param), m->params[i]);
 }
 
 // An object that holds `count` items: a tuple or a shape. Returns where the items are.
-static uint32_t decode_object(tvms_entry_maker *m, uint32_t index, uint32_t args,
-                              int64_t slot, int32_t wanted, uint32_t count,
-                              const char *name) {
+static uint32_t decode_object(tvms_entry_maker *m, uint32_t args, int64_t slot,
+                              int32_t wanted, uint32_t count, const char *name) {
   int64_t at = slot + (int64_t)offsetof(tvms_any, type_index);
   uint32_t kind = tvms_entry_take_with(m, TVMS_ENTRY_LOAD_INT32, args, at);
-  tvms_entry_require_kind(m, index, tvms_entry_equals(m, kind, wanted), name);
+  tvms_entry_require_kind(m, m->argument, tvms_entry_equals(m, kind, wanted), name);
   at = slot + (int64_t)offsetof(tvms_any, v);
   uint32_t object = tvms_entry_take_with(m, TVMS_ENTRY_LOAD_POINTER, args, at);
   tvms_entry_guard(m);
@@ -84,10 +85,11 @@ static uint32_t decode_object(tvms_entry_maker *m, uint32_t index, uint32_t args
       tvms_entry_take_with(m, TVMS_ENTRY_LOAD_INT64, object, TVMS_OBJECT_HEAD + 8);
   char text[32];
   snprintf(text, sizeof text, "%u", count);
-  tvms_entry_require(
-      m, tvms_entry_equals(m, size, count), "ValueError",
-      tvms_words_message(&m->words, tvms_words_expected(&m->words, "%s", text),
-                         "Mismatched length of the %s on argument #%u", name, index));
+  tvms_entry_require(m, tvms_entry_equals(m, size, count), "ValueError",
+                     tvms_words_message(&m->words,
+                                        tvms_words_expected(&m->words, "%s", text),
+                                        "Mismatched length of the %s on argument #%u",
+                                        name, m->argument));
   uint32_t items =
       tvms_entry_take_with(m, TVMS_ENTRY_LOAD_POINTER, object, TVMS_OBJECT_HEAD);
   tvms_entry_guard(m);
@@ -96,7 +98,7 @@ static uint32_t decode_object(tvms_entry_maker *m, uint32_t index, uint32_t args
 
 static void decode_shape(tvms_entry_maker *m, uint32_t first, uint32_t rank,
                          uint32_t args, int64_t slot) {
-  uint32_t items = decode_object(m, first, args, slot, TVMS_ANY_SHAPE, rank, "Shape");
+  uint32_t items = decode_object(m, args, slot, TVMS_ANY_SHAPE, rank, "Shape");
   for (uint32_t i = 0; i < rank; i++) {
     const tvms_node *param = m->function->params.items[first + i];
     int64_t at = (int64_t)(i * sizeof(int64_t));
@@ -110,13 +112,14 @@ static void decode_shape(tvms_entry_maker *m, uint32_t first, uint32_t rank,
 // Arguments as the text of the contract has them, up to the end of a tuple. Returns where the text
 // ends, and puts the next parameter into *next.
 static const char *decode_values(tvms_entry_maker *m, const char *text, uint32_t args,
-                                 uint32_t *next) {
+                                 uint32_t *next, bool nested) {
   for (int64_t slot = 0; *text && *text != ')'; slot += (int64_t)sizeof(tvms_any)) {
     char kind = *text++;
+    if (!nested) m->argument = (uint32_t)(slot / (int64_t)sizeof(tvms_any));
     if (kind == '(') {
-      uint32_t items = decode_object(m, *next, args, slot, TVMS_ANY_ARRAY,
+      uint32_t items = decode_object(m, args, slot, TVMS_ANY_ARRAY,
                                      tvms_contract_items(text), "Array");
-      text = decode_values(m, text, items, next) + 1;
+      text = decode_values(m, text, items, next, true) + 1;
     } else if (kind == 's') {
       uint32_t rank = 0;
       for (; *text >= '0' && *text <= '9'; text++)
@@ -135,11 +138,13 @@ static const char *decode_values(tvms_entry_maker *m, const char *text, uint32_t
 static void decode_arguments(tvms_entry_maker *m, uint32_t args) {
   uint32_t next = 0;
   if (m->contract.input_text) {
-    decode_values(m, m->contract.input_text, args, &next);
+    decode_values(m, m->contract.input_text, args, &next, false);
     return;
   }
-  for (uint32_t i = 0; i < m->contract.inputs; i++)
+  for (uint32_t i = 0; i < m->contract.inputs; i++) {
+    m->argument = i;
     decode_argument(m, i, args, (int64_t)(i * sizeof(tvms_any)));
+  }
 }
 
 // ---- Results ----
@@ -222,12 +227,14 @@ static void make(tvms_entry_maker *m) {
   for (uint32_t i = 0; i < m->tensor_count; i++) {
     tvms_entry_load_tensor(m, &m->tensors[i]);
   }
-  for (uint32_t i = 0; i < m->tensor_count; i++) {
-    tvms_entry_check_tensor(m, &m->tensors[i]);
-  }
-  for (uint32_t i = 0; i < m->tensor_count; i++) {
+  // A tensor of another size has other strides as well, and of a Relax function it is the size that is said.
+  const bool sizes_first = m->contract.result_text != NULL;
+  for (uint32_t i = 0; i < m->tensor_count && sizes_first; i++)
     tvms_entry_check_constants(m, &m->tensors[i]);
-  }
+  for (uint32_t i = 0; i < m->tensor_count; i++)
+    tvms_entry_check_tensor(m, &m->tensors[i]);
+  for (uint32_t i = 0; i < m->tensor_count && !sizes_first; i++)
+    tvms_entry_check_constants(m, &m->tensors[i]);
   plan_results(m);
 }
 
@@ -244,7 +251,7 @@ const tvms_entry *tvms_entry_new(tvms_context *context, const tvms_member *membe
   m.vars = tvms_arena_array(arena, uint32_t, member->unit->next_id);
   m.contract = (tvms_contract){.inputs = params};
   if (serves) m.contract = tvms_call_contract(function);
-  m.words.signature = tvms_words_signature(&m.words, member, m.contract.inputs);
+  m.words.signature = tvms_words_signature(&m.words, member, &m.contract);
   make(&m);
   tvms_entry *entry = tvms_arena_new(arena, tvms_entry);
   *entry = (tvms_entry){context, function,   m.steps.len, NULL,       m.params,

@@ -71,12 +71,12 @@ void tvms_entry_require_same(tvms_entry_maker *m, uint32_t got, uint32_t wanted,
                                       .error = "ValueError", .text = text});
 }
 
-void tvms_entry_require_kind(tvms_entry_maker *m, uint32_t index, uint32_t truth,
+void tvms_entry_require_kind(tvms_entry_maker *m, uint32_t argument, uint32_t truth,
                              const char *kind) {
   tvms_entry_require(m, truth, "TypeError",
                      tvms_words_message(&m->words,
                                         tvms_words_expected(&m->words, "%s", kind),
-                                        "Mismatched type on argument #%u", index));
+                                        "Mismatched type on argument #%u", argument));
 }
 
 // ---- Sizes ----

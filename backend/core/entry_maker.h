@@ -11,9 +11,10 @@
 // A parameter that is a tensor, as it was passed; numbers are steps.
 typedef struct {
   const tvms_buffer *buffer;
-  uint32_t index;   // of the parameter
-  uint32_t tensor;  // its tvms_dl_tensor
-  uint32_t *shape;  // as passed
+  uint32_t index;     // of the parameter
+  uint32_t argument;  // which it is, or is part of
+  uint32_t tensor;    // its tvms_dl_tensor
+  uint32_t *shape;    // as passed
   uint32_t *strides;
   uint32_t no_strides;  // a truth
   uint32_t byte_offset;
@@ -28,6 +29,7 @@ typedef struct {
   TVMS_VEC(tvms_entry_step) steps;
   tvms_entry_tensor *tensors;
   uint32_t tensor_count;
+  uint32_t argument;  // that is decoded
   uint32_t *params;
   uint32_t *vars;
   bool guards;   // the next step is guarded
@@ -86,8 +88,8 @@ void tvms_entry_require(tvms_entry_maker *m, uint32_t truth, const char *error,
 void tvms_entry_require_same(tvms_entry_maker *m, uint32_t got, uint32_t wanted,
                              const char *text);
 
-// A TypeError about argument `index` unless the truth holds: it is not of this kind.
-void tvms_entry_require_kind(tvms_entry_maker *m, uint32_t index, uint32_t truth,
+// A TypeError about argument `argument` unless the truth holds: it is not of this kind.
+void tvms_entry_require_kind(tvms_entry_maker *m, uint32_t argument, uint32_t truth,
                              const char *kind);
 
 // ---- Sizes ----

@@ -11,15 +11,16 @@ static void check_rank_and_type(tvms_entry_maker *m, tvms_entry_tensor *t) {
   tvms_words *words = &m->words;
   const char *name = tvms_words_of_buffer(words, t->buffer);
   char rank[16], dtype_text[TVMS_DTYPE_TEXT];
-  tvms_entry_require_kind(
-      m, t->index, tvms_entry_negate(m, tvms_entry_equals(m, t->tensor, 0)), "Tensor");
+  tvms_entry_require_kind(m, t->argument,
+                          tvms_entry_negate(m, tvms_entry_equals(m, t->tensor, 0)),
+                          "Tensor");
   tvms_entry_guard(m);
   uint32_t ndim = tvms_entry_take_with(m, TVMS_ENTRY_LOAD_INT32, t->tensor, AT(ndim));
   snprintf(rank, sizeof rank, "%u", t->buffer->shape.len);
   tvms_entry_require(m, tvms_entry_equals(m, ndim, t->buffer->shape.len), "ValueError",
                      tvms_words_message(words, tvms_words_expected(words, "%s", rank),
                                         "Mismatched %s.ndim on argument #%u", name,
-                                        t->index));
+                                        t->argument));
   tvms_dl_type type = tvms_interp_dl_type_of(t->buffer->element);
   uint32_t wanted = type.code | (uint32_t)type.bits << 8 | (uint32_t)type.lanes << 16;
   uint32_t got = tvms_entry_take_with(m, TVMS_ENTRY_LOAD_INT32, t->tensor, AT(dtype));
@@ -27,13 +28,13 @@ static void check_rank_and_type(tvms_entry_maker *m, tvms_entry_tensor *t) {
   tvms_entry_require(m, tvms_entry_equals(m, got, (int32_t)wanted), "TypeError",
                      tvms_words_message(words, tvms_words_expected(words, "%s", text),
                                         "Mismatched %s.dtype on argument #%u", name,
-                                        t->index));
+                                        t->argument));
   uint32_t device =
       tvms_entry_take_with(m, TVMS_ENTRY_LOAD_INT32, t->tensor, AT(device.type));
   tvms_entry_require(m, tvms_entry_equals(m, device, TVMS_DL_CPU), "ValueError",
                      tvms_words_message(words, tvms_words_expected(words, "cpu"),
                                         "Mismatched %s.device_type on argument #%u",
-                                        name, t->index));
+                                        name, t->argument));
 }
 
 // Loads sizes and strides; without strides those of the shape pointer are read instead,
@@ -89,7 +90,7 @@ static void bind_offset(tvms_entry_maker *m, tvms_entry_tensor *t) {
   tvms_entry_require(m, tvms_entry_equals(m, rest, 0), "ValueError",
                      tvms_words_message(words, tvms_words_expected(words, "%s", text),
                                         "Misaligned Tensor data on argument #%u",
-                                        t->index));
+                                        t->argument));
 }
 
 static void bind_sizes(tvms_entry_maker *m, tvms_entry_tensor *t) {
@@ -121,7 +122,7 @@ static void check_repeated(tvms_entry_maker *m, tvms_entry_tensor *t,
       m, got, tvms_entry_size_of(m, size),
       tvms_words_message(&m->words,
                          tvms_words_expected(&m->words, "to match %s", first),
-                         "Mismatched %s on argument #%u", where, t->index));
+                         "Mismatched %s on argument #%u", where, t->argument));
 }
 
 static void check_compact(tvms_entry_maker *m, tvms_entry_tensor *t) {
@@ -143,7 +144,7 @@ static void check_compact(tvms_entry_maker *m, tvms_entry_tensor *t) {
       tvms_words_message(&m->words,
                          tvms_words_expected(&m->words, "to be compact array"),
                          "Mismatched %s.strides on argument #%u",
-                         tvms_words_of_buffer(&m->words, buffer), t->index));
+                         tvms_words_of_buffer(&m->words, buffer), t->argument));
 }
 
 static void check_device(tvms_entry_maker *m, tvms_entry_tensor *t) {
@@ -160,7 +161,7 @@ static void check_device(tvms_entry_maker *m, tvms_entry_tensor *t) {
   tvms_entry_require_same(m, id, m->device_id,
                           tvms_words_message(words, expected,
                                              "Mismatched %s on argument #%u", where,
-                                             t->index));
+                                             t->argument));
 }
 
 // No data is right only for no elements; and loads need elements where they belong.
@@ -179,7 +180,7 @@ static void check_data(tvms_entry_maker *m, tvms_entry_tensor *t) {
       "ValueError",
       tvms_words_message(words, tvms_words_expected(words, "non-NULL data pointer"),
                          "%s data pointer is NULL on argument #%u",
-                         tvms_words_of_buffer(words, t->buffer), t->index));
+                         tvms_words_of_buffer(words, t->buffer), t->argument));
   int64_t size = t->buffer->element.code == TVMS_BOOL ? 1 : t->buffer->element.bits / 8;
   if (size < 2) return;
   char text[64];
@@ -189,7 +190,7 @@ static void check_data(tvms_entry_maker *m, tvms_entry_tensor *t) {
   tvms_entry_require(
       m, tvms_entry_either(m, empty, tvms_entry_equals(m, rest, 0)), "ValueError",
       tvms_words_message(words, tvms_words_expected(words, "%s", text),
-                         "Misaligned Tensor data on argument #%u", t->index));
+                         "Misaligned Tensor data on argument #%u", t->argument));
 }
 
 void tvms_entry_check_tensor(tvms_entry_maker *m, tvms_entry_tensor *t) {
@@ -217,7 +218,7 @@ static void check_constant(tvms_entry_maker *m, tvms_entry_tensor *t,
       m, got, tvms_entry_size_of(m, size),
       tvms_words_message(words, tvms_words_expected(words, "%s", shown),
                          "Invalid %s on argument #%u",
-                         tvms_words_path(words, t->buffer, field, at), t->index));
+                         tvms_words_path(words, t->buffer, field, at), t->argument));
 }
 
 void tvms_entry_check_constants(tvms_entry_maker *m, tvms_entry_tensor *t) {
@@ -240,7 +241,7 @@ void tvms_entry_check_constants(tvms_entry_maker *m, tvms_entry_tensor *t) {
       m, t->byte_offset, tvms_entry_number(m, bytes),
       tvms_words_message(&m->words, expected, "Invalid %s on argument #%u",
                          tvms_words_path(&m->words, buffer, "byte_offset", -1),
-                         t->index));
+                         t->argument));
 }
 
 void tvms_entry_load_tensor(tvms_entry_maker *m, tvms_entry_tensor *t) {

@@ -10,6 +10,7 @@
 #include "support/strbuf.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 
 const tvms_words_size_known *tvms_words_known(const tvms_words *n,
                                               const tvms_node *var) {
@@ -104,28 +105,70 @@ static const char *keep_text(tvms_words *n, tvms_strbuf *text) {
   return kept;
 }
 
-const char *tvms_words_signature(tvms_words *n, const tvms_member *member,
-                                 uint32_t count) {
+static void add_parameter(tvms_words *n, const tvms_member *member, tvms_strbuf *out,
+                          uint32_t at) {
   char dtype[TVMS_DTYPE_TEXT];
+  const tvms_node *param = n->function->params.items[at];
+  const tvms_node *bound = n->function->buffers.items[at];
+  if (!bound) {
+    tvms_strbuf_printf(out, "%s: %s", tvms_words_of_var(n, param),
+                       tvms_dtype_text(param->dtype, dtype));
+    return;
+  }
+  const tvms_buffer *buffer = tvms_as_buffer(bound);
+  tvms_strbuf_printf(out, "%s: Tensor([", tvms_words_of_buffer(n, buffer));
+  for (uint32_t i = 0; i < buffer->shape.len; i++) {
+    if (i) tvms_strbuf_puts(out, ", ");
+    add_dimension(n, member->unit, out, buffer->shape.items[i]);
+  }
+  tvms_strbuf_printf(out, "], %s)", tvms_dtype_text(buffer->element, dtype));
+}
+
+static const char *add_shape(tvms_words *n, tvms_strbuf *out, const char *text,
+                             uint32_t *next) {
+  char *end;
+  uint32_t rank = (uint32_t)strtoul(text, &end, 10);
+  tvms_strbuf_puts(out, "Shape([");
+  for (uint32_t i = 0; i < rank; i++) {
+    if (i) tvms_strbuf_puts(out, ", ");
+    tvms_strbuf_puts(out, tvms_words_of_var(n, n->function->params.items[(*next)++]));
+  }
+  tvms_strbuf_puts(out, "])");
+  return end;
+}
+
+// Arguments as the text of a contract has them, up to the end of a tuple or of the text, where it returns.
+static const char *add_values(tvms_words *n, const tvms_member *member,
+                              tvms_strbuf *out, const char *text, uint32_t *next) {
+  for (const char *first = text; *text && *text != ')';) {
+    if (text != first) tvms_strbuf_puts(out, ", ");
+    char kind = *text++;
+    if (kind == '(') {
+      tvms_strbuf_puts(out, "Tuple(");
+      text = add_values(n, member, out, text, next) + 1;
+      tvms_strbuf_putc(out, ')');
+    } else if (kind == 's') {
+      text = add_shape(n, out, text, next);
+    } else {
+      add_parameter(n, member, out, (*next)++);
+    }
+  }
+  return text;
+}
+
+const char *tvms_words_signature(tvms_words *n, const tvms_member *member,
+                                 const tvms_contract *contract) {
+  uint32_t next = 0;
   tvms_strbuf out;
   tvms_strbuf_init(&out, &n->context->memory);
   tvms_strbuf_printf(&out, "%s(", tvms_symbol_text(n->context, member->name));
-  for (uint32_t i = 0; i < count; i++) {
-    if (i) tvms_strbuf_puts(&out, ", ");
-    const tvms_node *param = n->function->params.items[i];
-    const tvms_node *bound = n->function->buffers.items[i];
-    if (!bound) {
-      tvms_strbuf_printf(&out, "%s: %s", tvms_words_of_var(n, param),
-                         tvms_dtype_text(param->dtype, dtype));
-      continue;
+  if (contract->input_text) {
+    add_values(n, member, &out, contract->input_text, &next);
+  } else {
+    for (uint32_t i = 0; i < contract->inputs; i++) {
+      if (i) tvms_strbuf_puts(&out, ", ");
+      add_parameter(n, member, &out, i);
     }
-    const tvms_buffer *buffer = tvms_as_buffer(bound);
-    tvms_strbuf_printf(&out, "%s: Tensor([", tvms_words_of_buffer(n, buffer));
-    for (uint32_t j = 0; j < buffer->shape.len; j++) {
-      if (j) tvms_strbuf_puts(&out, ", ");
-      add_dimension(n, member->unit, &out, buffer->shape.items[j]);
-    }
-    tvms_strbuf_printf(&out, "], %s)", tvms_dtype_text(buffer->element, dtype));
   }
   tvms_strbuf_putc(&out, ')');
   return keep_text(n, &out);

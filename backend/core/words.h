@@ -4,6 +4,7 @@
 #ifndef TVMS_BACKEND_CORE_WORDS_H
 #define TVMS_BACKEND_CORE_WORDS_H
 
+#include "ir/contract.h"
 #include "ir/module.h"
 #include "support/vec.h"
 
@@ -32,9 +33,10 @@ const char *tvms_words_of_var(const tvms_words *n, const tvms_node *var);
 // The name of a buffer.
 const char *tvms_words_of_buffer(const tvms_words *n, const tvms_buffer *buffer);
 
-// "f(A: Tensor([n], float32), k: int32)", with the first `count` parameters.
+// "f(A: Tensor([n], float32), k: int32)", with the arguments of the contract; of a Relax function also
+// "f(Shape([n, m]), Tuple(t_0: Tensor([n], float32), t_1: int64))".
 const char *tvms_words_signature(tvms_words *n, const tvms_member *member,
-                                 uint32_t count);
+                                 const tvms_contract *contract);
 
 // "<format> when calling:\n  `<signature>`<more>"; `more` is "" or tvms_words_expected.
 const char *tvms_words_message(tvms_words *n, const char *more, const char *format, ...)

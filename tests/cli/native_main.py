@@ -162,6 +162,8 @@ class NativeMain(unittest.TestCase):
             self.assertIn("Mismatched x.dtype on argument #0 when calling:\n  `main(x: Tensor([n, 2], float32), w: Tensor([2, 3], float32))`,\n  expected float32",
                           f("main", ("d", [1, 2], [0.0] * 2), ("f", [2, 3], [1.0] * 6)))
             self.assertIn("TypeError: Expected 2 arguments when calling", f("main"))
+            # Also with strides that fit the size that is wrong.
+            self.assertIn("ValueError: Invalid x.shape[1] on argument #0", f("main", ("f", [2, 3], [0.0] * 6), ("f", [2, 3], [1.0] * 6)))
 
     def test_tuples_shapes_and_numbers(self):
         text = self.HEAD + """
@@ -178,6 +180,8 @@ class NativeMain(unittest.TestCase):
             self.assertEqual(f("main", (x, (7, 2.5)), [2, 3], True), ((("f", [2], [2.0, 4.0]), x), [3, 2, 6], 7, (2.5, True), ()))
             self.assertEqual(f("main", (x, (7, 2)), [2, 3], False)[3], (2.0, False))
             self.assertIn("Mismatched length of the Array on argument #0", f("main", (x,), [2, 3], True))
+            self.assertIn("Mismatched type on argument #2 when calling:\n  `main(Tuple(t_0: Tensor([n], float32), Tuple(t_1_0: int64, t_1_1: float64)), Shape([n, m]), b: bool)`,\n  expected boolean",
+                          f("main", (x, (7, 2.5)), [2, 3], 0.5))
             self.assertIn("Mismatched length of the Shape", f("main", (x, (7, 2.5)), [2], True))
             self.assertIn("TypeError: Mismatched type on argument #0", f("main", 1, [2, 3], True))
             self.assertIn("ValueError", f("main", (x, (7, 2.5)), [3, 3], True))
