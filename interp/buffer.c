@@ -181,8 +181,9 @@ static void measure_view(tvms_interp_frame *f, tvms_interp_view *v,
     v->strides[i - 1] = compact;
     compact = (int64_t)((uint64_t)compact * (uint64_t)v->shape[i - 1]);
   }
-  for (uint32_t i = 0; i < buffer->strides.len && i < v->ndim; i++) {
-    v->strides[i] = tvms_interp_eval_int(f, buffer->strides.items[i]);
+  tvms_list strides = tvms_buffer_strides(&buffer->head);
+  for (uint32_t i = 0; i < strides.len; i++) {
+    v->strides[i] = tvms_interp_eval_int(f, strides.items[i]);
   }
   v->offset = 0;
   const tvms_node *offset = buffer->elem_offset;
@@ -213,7 +214,7 @@ tvms_interp_view *tvms_interp_define_buffer(tvms_interp_frame *f, const tvms_nod
 
 void tvms_interp_allocate_buffer(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
-  uint64_t bytes = buffer->strides.len
+  uint64_t bytes = tvms_buffer_strides(node).len
                        ? bytes_of_strided(f, buffer, node->span)
                        : bytes_of(f, buffer->element, buffer->shape, node->span);
   tvms_interp_define_buffer(f, node, take_bytes(f, bytes, node->span));

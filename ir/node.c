@@ -91,6 +91,11 @@ tvms_element tvms_node_element(const tvms_node *node) {
   return (tvms_element){&load->buffer, &load->indices};
 }
 
+tvms_list tvms_buffer_strides(const tvms_node *buffer) {
+  const tvms_buffer *b = tvms_as_buffer(buffer);
+  return b->strides.len == b->shape.len ? b->strides : (tvms_list){0};
+}
+
 void tvms_unit_init(tvms_unit *unit, tvms_context *context, tvms_dialect dialect) {
   *unit = (tvms_unit){.context = context, .next_id = 1, .dialect = dialect};
   tvms_arena_init(&unit->arena, &context->memory);

@@ -182,6 +182,10 @@ typedef struct {
 // The element that a BUFFER_LOAD or a STORE accesses.
 tvms_element tvms_node_element(const tvms_node *node);
 
+// The strides of a buffer, as many as it has dimensions; none if it is compact. That is also a buffer of a block with another number of strides: TVM's
+// cache_index makes such, and CompactBufferAllocation gives all buffers of blocks strides anew.
+tvms_list tvms_buffer_strides(const tvms_node *buffer);
+
 struct tvms_module;
 
 // A set of kinds of nodes.

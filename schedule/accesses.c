@@ -2,8 +2,10 @@
 
 #include "arith/int_set.h"
 #include "ir/equal.h"
+#include "ir/node_map.h"
 #include "ir/walk.h"
 #include "schedule/bindings.h"
+#include "schedule/buffers.h"
 #include "schedule/flags.h"
 #include "schedule/make.h"
 
@@ -47,6 +49,81 @@ tvms_sched_accesses tvms_sched_accesses_find(tvms_sched *sched, tvms_node *stmt,
   tvms_visitor visitor = {.self = &f, .enter = see};
   (void)tvms_walk(&sched->context->memory, stmt, &visitor);
   return f.found;
+}
+
+// ---- What blocks leave out ----
+
+typedef struct {
+  const tvms_block *block;
+  const tvms_node *TVMS_NULLABLE only;  // the buffer that is asked for
+  tvms_node_map own;                    // buffers that begin in the block
+  tvms_node_map stored;                 // those that the function stores to
+  tvms_node *TVMS_NULLABLE found;
+} declaring;
+
+static tvms_walk_step see_stored(void *self, tvms_node *node, tvms_field_role role) {
+  declaring *d = self;
+  (void)role;
+  if (node->kind == TVMS_NODE_STORE)
+    tvms_node_map_put(&d->stored, tvms_as_store(node)->buffer, node);
+  return TVMS_WALK_ON;
+}
+
+static tvms_walk_step see_undeclared(void *self, tvms_node *node,
+                                     tvms_field_role role) {
+  declaring *d = self;
+  (void)role;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  if (node->kind == TVMS_NODE_BLOCK) {
+    const tvms_block *block = tvms_as_block(node);
+    for (uint32_t i = 0; i < block->alloc_buffers.len; i++)
+      tvms_node_map_put(&d->own, block->alloc_buffers.items[i], node);
+    for (uint32_t i = 0; i < block->match_buffers.len; i++) {
+      const tvms_node *match = block->match_buffers.items[i];
+      tvms_node_map_put(&d->own, tvms_as_match_buffer_region(match)->buffer, node);
+    }
+  }
+  bool store = node->kind == TVMS_NODE_STORE;
+  if (!store && node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  tvms_node *buffer = *tvms_node_element(node).buffer;
+  if (d->only && buffer != d->only) return TVMS_WALK_ON;
+  if (!tvms_node_map_get(&d->stored, buffer)) return TVMS_WALK_ON;
+  bool declared = tvms_sched_touches(d->block->writes, buffer)
+                  || (!store && tvms_sched_touches(d->block->reads, buffer));
+  if (declared || tvms_node_map_get(&d->own, buffer)) return TVMS_WALK_ON;
+  d->found = buffer;
+  return TVMS_WALK_STOP;
+}
+
+static tvms_node *TVMS_NULLABLE undeclared(const tvms_sched *sched, int32_t block,
+                                           const tvms_node *TVMS_NULLABLE only) {
+  tvms_memory *memory = &sched->context->memory;
+  declaring d = {.block = tvms_sched_block(sched, block), .only = only};
+  tvms_node_map_init(&d.own, memory);
+  tvms_node_map_init(&d.stored, memory);
+  tvms_visitor visitor = {.self = &d, .enter = see_stored};
+  (void)tvms_walk(memory, tvms_as_prim_func(sched->function)->body, &visitor);
+  visitor.enter = see_undeclared;
+  (void)tvms_walk(memory, tvms_sched_at(sched, block)->node, &visitor);
+  tvms_node_map_fini(&d.stored);
+  tvms_node_map_fini(&d.own);
+  return d.found;
+}
+
+bool tvms_sched_check_declared(tvms_sched *sched, int32_t scope,
+                               const tvms_node *only) {
+  tvms_site_vec blocks = {0};
+  tvms_sched_children(sched, scope, &blocks);
+  bool fine = true;
+  for (uint32_t i = 0; fine && i < blocks.len; i++) {
+    tvms_node *buffer = undeclared(sched, blocks.items[i], only);
+    fine = !buffer
+           || tvms_sched_refuse(sched, "block '%s' uses '%s', and does not declare it",
+                                tvms_sched_block_name(sched, blocks.items[i]),
+                                tvms_sched_buffer_name(sched, buffer));
+  }
+  tvms_vec_fini(&sched->context->memory, &blocks);
+  return fine;
 }
 
 // ---- Moving ----
@@ -122,17 +199,47 @@ static void add_axes(tvms_domains *domains, const tvms_block *block) {
   }
 }
 
+static tvms_walk_step see_condition(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self, (void)role;
+  bool found = node->kind == TVMS_NODE_IF || node->kind == TVMS_NODE_SELECT
+               || node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR
+               || (node->kind == TVMS_NODE_CALL
+                   && tvms_arith_opcode(node) == TVMS_TIR_if_then_else);
+  return found ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// Does a block do something only where a condition holds?
+static bool has_condition(const tvms_sched *sched, const tvms_block *block) {
+  tvms_visitor visitor = {.enter = see_condition};
+  return !tvms_walk(&sched->context->memory, block->body, &visitor);
+}
+
+static bool is_inside(tvms_sched *sched, tvms_analyzer *analyzer, tvms_int_set at,
+                      tvms_node *size) {
+  if (!at.min || !at.max) return false;
+  tvms_node *low = tvms_sched_build(sched, TVMS_NODE_GE, at.min,
+                                    tvms_sched_int(sched, at.min->dtype, 0));
+  return tvms_analyzer_can_prove(analyzer, low)
+         && tvms_analyzer_can_prove(
+             analyzer, tvms_sched_build(sched, TVMS_NODE_LT, at.max, size));
+}
+
 bool tvms_sched_accesses_leave(tvms_sched *sched, const tvms_block *block,
                                const tvms_node *buffer, tvms_list indices) {
   tvms_domains domains;
   tvms_domains_init(&domains, sched->unit);
   add_axes(&domains, block);
-  bool leaves = false;
+  tvms_analyzer *analyzer = tvms_analyzer_new(sched->unit);
+  tvms_sched_mark_sizes(sched, analyzer);
+  bool conditional = has_condition(sched, block), leaves = false;
   for (uint32_t d = 0; d < indices.len; d++) {
     tvms_node *one = tvms_sched_int(sched, indices.items[d]->dtype, 1);
+    tvms_node *size = tvms_as_buffer(buffer)->shape.items[d];
     tvms_int_set at = tvms_int_set_of_ranges(&domains, indices.items[d], one);
-    leaves = leaves || is_out(sched, at, tvms_as_buffer(buffer)->shape.items[d]);
+    leaves = leaves || is_out(sched, at, size)
+             || (conditional && !is_inside(sched, analyzer, at, size));
   }
+  tvms_analyzer_free(analyzer);
   tvms_domains_fini(&domains);
   return leaves;
 }
@@ -189,6 +296,18 @@ bool tvms_sched_ranges_may_leave(tvms_sched *sched, int32_t site,
 
 // ---- Which steps are taken ----
 
+// Tells an analyzer that `a` has the relation `kind` to `b`, and what follows of what `a` is a quotient of.
+static void enter_bound(tvms_sched *sched, tvms_analyzer *analyzer, tvms_node_kind kind,
+                        tvms_node *a, tvms_node *b) {
+  while (a->kind == TVMS_NODE_FLOOR_DIV
+         && tvms_as_binary(a)->b->kind == TVMS_NODE_INT_IMM) {
+    b = tvms_sched_build(sched, TVMS_NODE_MUL, b, tvms_as_binary(a)->b);
+    a = tvms_as_binary(a)->a;
+  }
+  tvms_node *bound = tvms_sched_build(sched, kind, a, b);
+  if (bound->kind == kind) (void)tvms_analyzer_enter(analyzer, bound);
+}
+
 // Does the condition of a block say no more than that the axes stay in their domains?
 static bool is_bound(tvms_sched *sched, int32_t block) {
   const tvms_block_realize *realize = tvms_sched_realize(sched, block);
@@ -198,9 +317,9 @@ static bool is_bound(tvms_sched *sched, int32_t block) {
   for (uint32_t i = 0; i < axes.len; i++) {
     const tvms_range *dom = tvms_as_range(tvms_as_iter_var(axes.items[i])->dom);
     tvms_node *end = tvms_sched_build(sched, TVMS_NODE_ADD, dom->min, dom->extent);
-    tvms_node *below =
-        tvms_sched_build(sched, TVMS_NODE_LT, realize->iter_values.items[i], end);
-    if (below->kind == TVMS_NODE_LT) (void)tvms_analyzer_enter(analyzer, below);
+    tvms_node *value = realize->iter_values.items[i];
+    enter_bound(sched, analyzer, TVMS_NODE_LT, value, end);
+    enter_bound(sched, analyzer, TVMS_NODE_GE, value, dom->min);
   }
   bool bound = tvms_analyzer_can_prove(analyzer, realize->predicate);
   tvms_analyzer_free(analyzer);
@@ -252,10 +371,14 @@ static bool leaves_out(const tvms_domains *inner, const tvms_domains *outer,
          || is_less(inner->unit, high.min, wanted.max);
 }
 
+bool tvms_sched_check_condition(tvms_sched *sched, int32_t block) {
+  return is_bound(sched, block)
+         || tvms_sched_refuse(sched, "block '%s' runs under a condition of its own",
+                              tvms_sched_block_name(sched, block));
+}
+
 bool tvms_sched_check_whole(tvms_sched *sched, int32_t block, bool reduced) {
-  if (!reduced && !is_bound(sched, block))
-    return tvms_sched_refuse(sched, "block '%s' runs under a condition of its own",
-                             tvms_sched_block_name(sched, block));
+  if (!reduced && !tvms_sched_check_condition(sched, block)) return false;
   tvms_domains inner, outer;
   tvms_sched_domain_sets(sched, tvms_sched_parent(sched, block), TVMS_NO_SITE, &inner);
   tvms_domains_init(&outer, sched->unit);

@@ -17,7 +17,8 @@ typedef struct {
 tvms_sched_accesses tvms_sched_accesses_find(tvms_sched *sched, tvms_node *stmt,
                                              const tvms_node *buffer);
 
-// Is an index of a buffer known to leave it while the axes of a block run over all of their domains?
+// Is an index of a buffer known to leave it while the axes of a block run over all of their domains? Where the block does something under a
+// condition, which may keep the index inside, it must be known not to.
 bool tvms_sched_accesses_leave(tvms_sched *sched, const tvms_block *block,
                                const tvms_node *buffer, tvms_list indices);
 
@@ -38,6 +39,14 @@ TVMS_NODISCARD bool tvms_sched_check_steps(tvms_sched *sched, int32_t block);
 // reduced axes count.
 TVMS_NODISCARD bool tvms_sched_check_whole(tvms_sched *sched, int32_t block,
                                            bool reduced);
+
+// Refuses a scope in which a block uses a buffer, one that the function stores to, and does not declare it; with `only` that buffer. What blocks
+// are to each other is found from what they declare, and those that loop_partition puts around others declare nothing. TVM takes their word for it.
+TVMS_NODISCARD bool tvms_sched_check_declared(tvms_sched *sched, int32_t scope,
+                                              const tvms_node *TVMS_NULLABLE only);
+
+// Refuses a block whose condition says more than that its axes stay in their domains, and would be lost with its loops. TVM does not ask.
+TVMS_NODISCARD bool tvms_sched_check_condition(tvms_sched *sched, int32_t block);
 
 // What a block really writes where it declares `region`: the place of its store, if its body is only that; else `region`.
 tvms_node *tvms_sched_accesses_stored(tvms_sched *sched, const tvms_block *block,

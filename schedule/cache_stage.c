@@ -1,6 +1,7 @@
 #include "schedule/cache_stage.h"
 
 #include "ir/walk.h"
+#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
 #include "schedule/flags.h"
@@ -72,10 +73,11 @@ tvms_node *TVMS_NULLABLE tvms_cache_buffer(tvms_sched *sched, int32_t block,
 
 bool tvms_cache_writer(tvms_sched *sched, int32_t scope, const tvms_node *buffer,
                        int32_t *writer) {
+  *writer = TVMS_NO_SITE;
+  if (!tvms_sched_check_declared(sched, scope, buffer)) return false;
   tvms_site_vec blocks = {0};
   tvms_sched_children(sched, scope, &blocks);
   uint32_t count = 0;
-  *writer = TVMS_NO_SITE;
   for (uint32_t i = 0; i < blocks.len; i++) {
     if (!tvms_sched_touches(tvms_sched_block(sched, blocks.items[i])->writes, buffer))
       continue;

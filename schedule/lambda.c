@@ -3,8 +3,8 @@
 
 #include "grammar/literal_values.h"
 #include "ir/fold_ops.h"
+#include "support/strbuf.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -18,6 +18,7 @@ typedef struct {
   const tvms_sym *names;  // of the parameters
   tvms_node *const *vars;
   uint32_t count;
+  tvms_sym star;  // of lambda *q, which is all of them; else 0
 } scope;
 
 static tvms_node *TVMS_NULLABLE build(const scope *s, tvms_ref ref);
@@ -39,6 +40,19 @@ static tvms_node *TVMS_NULLABLE build_name(const scope *s, tvms_ref ref) {
   if (value && value->kind == TVMS_VALUE_INT)
     return tvms_build_literal_int(s->unit, value->number, TVMS_NO_SPAN);
   return expected(s, ref, "an index or a number");
+}
+
+// q[0], q[-1] of lambda *q
+static tvms_node *TVMS_NULLABLE build_item(const scope *s, tvms_ref ref) {
+  const tvms_surf *object = at(s, at(s, ref)->a);
+  tvms_sched_value index;
+  if (!s->star || object->kind != TVMS_SURF_NAME || object->a != s->star)
+    return expected(s, ref, "an expression of indices");
+  if (!tvms_sched_reader_value(s->reader, at(s, ref)->b, &index)) return NULL;
+  int64_t place = index.number < 0 ? index.number + s->count : index.number;
+  return index.kind == TVMS_VALUE_INT && place >= 0 && place < s->count
+             ? s->vars[place]
+             : expected(s, at(s, ref)->b, "the number of an index");
 }
 
 static const struct {
@@ -139,6 +153,7 @@ static tvms_node *TVMS_NULLABLE build_plain(const scope *s, tvms_ref ref) {
              : expected(s, ref, "an operator of integers");
   }
   case TVMS_SURF_CALL: return build_call(s, ref);
+  case TVMS_SURF_SUBSCRIPT: return build_item(s, ref);
   default: return expected(s, ref, "an expression of indices");
   }
 }
@@ -170,13 +185,24 @@ static bool build_body(const scope *s, tvms_ref body, tvms_node_vec *finals) {
   return true;
 }
 
+static tvms_sym numbered(tvms_sched_reader *r, tvms_ref star, uint32_t number) {
+  tvms_strbuf name;
+  tvms_strbuf_init(&name, &r->context->memory);
+  tvms_strbuf_printf(&name, "%s_%u",
+                     tvms_symbol_text(r->context, tvms_surface_at(r->surface, star)->a),
+                     number);
+  tvms_sym made = tvms_symbol_intern(r->context, name.text, name.len);
+  tvms_strbuf_fini(&name);
+  return made;
+}
+
 static tvms_node *TVMS_NULLABLE make_map(void *self, tvms_unit *unit,
                                          const tvms_dtype *like, uint32_t count) {
   const lambda *l = self;
   tvms_sched_reader *r = l->reader;
   const tvms_surf *node = tvms_surface_at(r->surface, l->ref);
   tvms_ref body = node->b, list = node->a;
-  // lambda *indices: …, which has names for none of them
+  // lambda *q: …, whose indices are q_0, q_1 …, as TVM names them
   bool star = list && !tvms_surface_at(r->surface, list)->next
               && tvms_surface_at(r->surface, list)->op == TVMS_OP_STAR;
   if (!star && tvms_surface_count(r->surface, list) != count) {
@@ -188,14 +214,12 @@ static tvms_node *TVMS_NULLABLE make_map(void *self, tvms_unit *unit,
   tvms_node **vars = tvms_arena_array(&unit->arena, tvms_node *, count + 1);
   for (uint32_t k = 0; k < count; k++) {
     names[k] = star ? 0 : tvms_surface_at(r->surface, list)->a;
-    char number[16];
-    int len = snprintf(number, sizeof number, "i%u", k);
-    tvms_sym sym =
-        star ? tvms_symbol_intern(r->context, number, (size_t)len) : names[k];
+    tvms_sym sym = star ? numbered(r, list, k) : names[k];
     vars[k] = tvms_var_new(unit, sym, like[k], TVMS_NO_SPAN);
     if (!star) list = tvms_surface_at(r->surface, list)->next;
   }
-  scope s = {r, unit, names, vars, count};
+  scope s = {r,    unit,  names,
+             vars, count, star ? tvms_surface_at(r->surface, list)->a : 0};
   tvms_node_vec finals = {0};
   tvms_index_map *map = tvms_node_make(unit, INDEX_MAP, TVMS_NO_SPAN);
   map->initial_indices = tvms_list_copy(unit, vars, count);

@@ -8,23 +8,23 @@
 #include <string.h>
 
 static const tvms_map_operator operators[] = {
-    {"Add", TVMS_NODE_ADD, "+"},
-    {"Sub", TVMS_NODE_SUB, "-"},
-    {"Mul", TVMS_NODE_MUL, "*"},
-    {"Div", TVMS_NODE_DIV, "truncdiv"},
-    {"Mod", TVMS_NODE_MOD, "truncmod"},
-    {"FloorDiv", TVMS_NODE_FLOOR_DIV, "//"},
-    {"FloorMod", TVMS_NODE_FLOOR_MOD, "%"},
-    {"Min", TVMS_NODE_MIN, "min"},
-    {"Max", TVMS_NODE_MAX, "max"},
-    {"EQ", TVMS_NODE_EQ, "=="},
-    {"NE", TVMS_NODE_NE, "!="},
-    {"LT", TVMS_NODE_LT, "<"},
-    {"LE", TVMS_NODE_LE, "<="},
-    {"GT", TVMS_NODE_GT, ">"},
-    {"GE", TVMS_NODE_GE, ">="},
-    {"And", TVMS_NODE_AND, "And"},
-    {"Or", TVMS_NODE_OR, "Or"},
+    {"Add", TVMS_NODE_ADD, "+", 2},
+    {"Sub", TVMS_NODE_SUB, "-", 2},
+    {"Mul", TVMS_NODE_MUL, "*", 3},
+    {"Div", TVMS_NODE_DIV, "truncdiv", TVMS_MAP_FUNCTION},
+    {"Mod", TVMS_NODE_MOD, "truncmod", TVMS_MAP_FUNCTION},
+    {"FloorDiv", TVMS_NODE_FLOOR_DIV, "//", 3},
+    {"FloorMod", TVMS_NODE_FLOOR_MOD, "%", 3},
+    {"Min", TVMS_NODE_MIN, "min", TVMS_MAP_FUNCTION},
+    {"Max", TVMS_NODE_MAX, "max", TVMS_MAP_FUNCTION},
+    {"EQ", TVMS_NODE_EQ, "==", 1},
+    {"NE", TVMS_NODE_NE, "!=", 1},
+    {"LT", TVMS_NODE_LT, "<", 1},
+    {"LE", TVMS_NODE_LE, "<=", 1},
+    {"GT", TVMS_NODE_GT, ">", 1},
+    {"GE", TVMS_NODE_GE, ">=", 1},
+    {"And", TVMS_NODE_AND, "And", TVMS_MAP_FUNCTION},
+    {"Or", TVMS_NODE_OR, "Or", TVMS_MAP_FUNCTION},
 };
 
 const tvms_map_operator *TVMS_NULLABLE tvms_sched_map_operator(tvms_node_kind kind) {
@@ -69,16 +69,30 @@ static void write_constant(const writer *w, const tvms_node *node, bool result) 
   if (!bare) tvms_strbuf_putc(w->out, ')');
 }
 
+// An operand on the right of an operator stands in parentheses where the operator binds as tightly as that on the left.
+static void write_operand(const writer *w, const tvms_node *node, int binds) {
+  const tvms_map_operator *row = tvms_sched_map_operator((tvms_node_kind)node->kind);
+  bool enclosed = row && row->binds < binds;
+  if (enclosed) tvms_strbuf_putc(w->out, '(');
+  write_expr(w, node);
+  if (enclosed) tvms_strbuf_putc(w->out, ')');
+}
+
 static void write_binary(const writer *w, const tvms_node *node,
                          const tvms_map_operator *row) {
   const tvms_binary *op = tvms_as_binary(node);
-  bool function = isalpha((unsigned char)row->sign[0]) != 0;
-  if (function) tvms_strbuf_printf(w->out, "T.%s", row->sign);
-  tvms_strbuf_putc(w->out, '(');
-  write_expr(w, op->a);
-  tvms_strbuf_printf(w->out, function ? ", " : " %s ", row->sign);
-  write_expr(w, op->b);
-  tvms_strbuf_putc(w->out, ')');
+  if (row->binds == TVMS_MAP_FUNCTION) {
+    tvms_strbuf_printf(w->out, "T.%s(", row->sign);
+    write_expr(w, op->a);
+    tvms_strbuf_puts(w->out, ", ");
+    write_expr(w, op->b);
+    tvms_strbuf_putc(w->out, ')');
+    return;
+  }
+  write_operand(w, op->a,
+                row->binds > 1 ? row->binds : 2);  // a < b < c is something else
+  tvms_strbuf_printf(w->out, " %s ", row->sign);
+  write_operand(w, op->b, row->binds + 1);
 }
 
 static void write_expr(const writer *w, const tvms_node *node) {
@@ -96,24 +110,27 @@ static void write_expr(const writer *w, const tvms_node *node) {
   }
 }
 
+static void write_result(const writer *w, const tvms_node *result, bool pairs) {
+  if (result->kind == TVMS_NODE_INT_IMM && !pairs)
+    write_constant(w, result, true);
+  else
+    write_expr(w, result);
+}
+
 void tvms_sched_map_write_python(const tvms_context *context, const tvms_node *map,
                                  bool pairs, tvms_strbuf *out) {
   const tvms_index_map *m = tvms_as_index_map(map);
   writer w = {context, out};
   tvms_strbuf_puts(out, "lambda ");
   write_list(&w, m->initial_indices);
-  tvms_strbuf_puts(out, ": (");
+  tvms_strbuf_puts(out, pairs ? ": [" : ": (");
   for (uint32_t i = 0; i < m->final_indices.len; i++) {
-    const tvms_node *result = m->final_indices.items[i];
     if (i) tvms_strbuf_puts(out, ", ");
     if (pairs && i % 2 == 0) tvms_strbuf_putc(out, '(');
-    if (result->kind == TVMS_NODE_INT_IMM)
-      write_constant(&w, result, true);
-    else
-      write_expr(&w, result);
+    write_result(&w, m->final_indices.items[i], pairs);
     if (pairs && i % 2) tvms_strbuf_putc(out, ')');
   }
-  tvms_strbuf_puts(out, ",)");
+  tvms_strbuf_puts(out, pairs ? "]" : ",)");
 }
 
 // ---- JSON ----

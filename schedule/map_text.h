@@ -10,9 +10,11 @@
 typedef struct {
   const char *type;
   tvms_node_kind kind;
-  const char
-      *sign;  // between the operands; or, with a letter first, a function of TVMScript
+  const char *sign;  // between the operands, or a function of TVMScript
+  int binds;         // how tightly; TVMS_MAP_FUNCTION: a function
 } tvms_map_operator;
+
+#define TVMS_MAP_FUNCTION 4
 
 // The row of a kind of node, NULL: it is no operator of index maps.
 const tvms_map_operator *TVMS_NULLABLE tvms_sched_map_operator(tvms_node_kind kind);
@@ -20,7 +22,7 @@ const tvms_map_operator *TVMS_NULLABLE tvms_sched_map_operator(tvms_node_kind ki
 // The row with a name in JSON, or NULL.
 const tvms_map_operator *TVMS_NULLABLE tvms_sched_map_operator_named(const char *type);
 
-// Appends an INDEX_MAP as a lambda: "lambda i, j: (i // 4, j,)"; with `pairs` two results each are one: "((i, i + 2), (j, j),)".
+// Appends an INDEX_MAP as a lambda, as TVM writes it: "lambda i, j: (i // 4, j,)"; with `pairs` two results each are one: "[(i, i + 2), (j, j)]".
 void tvms_sched_map_write_python(const tvms_context *context, const tvms_node *map,
                                  bool pairs, tvms_strbuf *out);
 

@@ -98,8 +98,8 @@ static void write_argument(const tvms_schedule *schedule, const tvms_sched_param
     return;
   }
   tvms_strbuf_printf(out, "%s=", param->name);
-  // What came from JSON has a text that is not Python.
-  if (value->kind == TVMS_VALUE_LAMBDA && value->text[0] == '{' && value->map) {
+  // A step that was done has made the map; the text may be JSON, or what a person wrote.
+  if (value->map) {
     tvms_sched_map_write_python(schedule->context, value->map,
                                 param->type == TVMS_PARAM_RANGES, out);
     return;

@@ -1,6 +1,9 @@
 // compute_at, reverse_compute_at: a block moves below a loop of its readers, or of those that it reads from.
 // TVM: src/s_tir/schedule/primitive/compute_at.cc.
 #include "arith/int_set.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+#include "schedule/accesses.h"
 #include "schedule/axis_domains.h"
 #include "schedule/bindings.h"
 #include "schedule/flags.h"
@@ -210,6 +213,52 @@ static bool repeats_steps(const tvms_sched *s, int32_t block) {
   return false;
 }
 
+static tvms_walk_step see_load(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self, (void)role;
+  return node->kind == TVMS_NODE_BUFFER_LOAD ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// Would the places of the block be read from memory where those that need it are held back by a condition? TVM does not ask.
+static bool reads_places(const moving *m, const tvms_axis_domain *domains) {
+  tvms_sched *s = m->sched;
+  const tvms_site_vec *others = m->reverse ? &m->producers : &m->consumers;
+  bool always = true;
+  for (uint32_t i = 0; i < others->len; i++)
+    always = always && tvms_sched_runs_always(s, others->items[i]);
+  tvms_visitor visitor = {.enter = see_load};
+  uint32_t count = tvms_sched_block(s, m->block)->iter_vars.len;
+  for (uint32_t i = 0; !always && i < count; i++)
+    if (domains[i].dom.min
+        && !tvms_walk(&s->context->memory, domains[i].dom.min, &visitor))
+      return true;
+  return false;
+}
+
+// Is the first step of the loops known not to be the one that begins a reduction? TVM does not ask.
+static bool begins_late(tvms_sched *s, int32_t block) {
+  const tvms_block_realize *realize = tvms_sched_realize(s, block);
+  const tvms_block *b = tvms_as_block(realize->block);
+  if (!b->init) return false;
+  tvms_node_map first;
+  tvms_node_map_init(&first, &s->context->memory);
+  for (int32_t at = tvms_sched_parent(s, block); tvms_sched_is_loop(s, at);
+       at = tvms_sched_parent(s, at))
+    tvms_node_map_put(&first, tvms_sched_loop(s, at)->var, tvms_sched_loop(s, at)->min);
+  bool late = false;
+  for (uint32_t i = 0; i < b->iter_vars.len; i++) {
+    const tvms_iter_var *axis = tvms_as_iter_var(b->iter_vars.items[i]);
+    if (axis->iter_type != TVMS_ITER_COMM_REDUCE) continue;
+    tvms_node *value = tvms_arith_simplify(
+        s->unit, tvms_substitute(s->unit, realize->iter_values.items[i], &first));
+    const tvms_node *min = tvms_as_range(axis->dom)->min;
+    late = late
+           || (value->kind == TVMS_NODE_INT_IMM && min->kind == TVMS_NODE_INT_IMM
+               && !tvms_node_same_expr(value, min));
+  }
+  tvms_node_map_fini(&first);
+  return late;
+}
+
 static bool move(moving *m, int64_t index) {
   tvms_sched *s = m->sched;
   if (!tvms_sched_check_scope(s, m->block, true, &m->scope)) return false;
@@ -219,7 +268,12 @@ static bool move(moving *m, int64_t index) {
   if (!m->reverse && tvms_sched_is_output(s, m->block))
     return tvms_sched_refuse(
         s, "the block writes a buffer that its scope does not allocate");
-  if (!check_order(m)) return false;
+  if (m->reverse && !runs_over_all(s, m->block))
+    return tvms_sched_refuse(s,
+                             "the loops do not take the block through all of its axes");
+  if (!tvms_sched_check_declared(s, m->scope, NULL)
+      || !tvms_sched_check_condition(s, m->block) || !check_order(m))
+    return false;
   const tvms_node *leaf = tvms_inline_leaf(s, m->block);
   uint32_t place = 0;
   if (!leaf || !find_place(m, index, &place)) return false;
@@ -234,6 +288,9 @@ static bool move(moving *m, int64_t index) {
   bool fine = tvms_axis_domains_find(s, &question, m->analyzer, domains);
   tvms_sched_ref block = tvms_sched_ref_of(s, m->block);
   tvms_node *before = s->function;
+  if (fine && reads_places(m, domains))
+    fine = tvms_sched_refuse(
+        s, "the places of the block are read from memory, perhaps beyond its ends");
   if (fine) {
     replace(m, leaf, make_nest(m, domains), place);
     tvms_sched_flags_axes(s, tvms_sched_find(s, block));
@@ -241,11 +298,14 @@ static bool move(moving *m, int64_t index) {
   tvms_analyzer_free(m->analyzer);
   if (!fine || !m->reverse) return fine;
   int32_t now = tvms_sched_find(s, block);
-  bool all = runs_over_all(s, now), again = repeats_steps(s, now);
-  if (all && !again) return true;
+  const char *why =
+      !runs_over_all(s, now)  ? "the block would not run over all of its axes"
+      : repeats_steps(s, now) ? "a loop would do steps of the reduction again"
+      : begins_late(s, now)   ? "the reduction would not begin with its first step"
+                              : NULL;
+  if (!why) return true;
   tvms_sched_restore(s, before);
-  return tvms_sched_refuse(s, all ? "a loop would do steps of the reduction again"
-                                  : "the block would not run over all of its axes");
+  return tvms_sched_refuse(s, "%s", why);
 }
 
 // A search may have left the block where it is, or put it into the others.

@@ -72,6 +72,60 @@ static bool check_numbers(tvms_sched *s, const tvms_block *block,
 
 // ---- How far axes run ----
 
+// Loops become longer where an axis is one; a sum of loops stays as it is, and the block would not run over all of its axes any more. TVM does not
+// ask.
+static bool check_extents(const padding *p) {
+  const tvms_block_realize *realize = tvms_sched_realize(p->sched, p->block);
+  tvms_list axes = tvms_as_block(realize->block)->iter_vars;
+  for (uint32_t i = 0; i < axes.len; i++)
+    if (tvms_node_map_get(&p->extents, tvms_as_iter_var(axes.items[i])->var)
+        && realize->iter_values.items[i]->kind != TVMS_NODE_VAR)
+      return tvms_sched_refuse(p->sched, "axis %u is to be longer, and is not a loop",
+                               i);
+  return true;
+}
+
+static bool needs_padding(const padding *p, const tvms_buffer_region *region) {
+  for (uint32_t i = 0; i < region->region.len; i++)
+    if (tvms_node_map_get(&p->extents, tvms_as_range(region->region.items[i])->min))
+      return true;
+  return false;
+}
+
+// Does the block write all of the buffer, which is then copied back? Each dimension must be an axis of its own, over all of it. TVM does not ask.
+static bool writes_all(const padding *p, const tvms_buffer_region *region) {
+  tvms_list axes = tvms_sched_block(p->sched, p->block)->iter_vars;
+  for (uint32_t i = 0; i < region->region.len; i++) {
+    const tvms_node *at = tvms_as_range(region->region.items[i])->min;
+    tvms_node *size = tvms_as_buffer(region->buffer)->shape.items[i];
+    bool fits = at->kind == TVMS_NODE_INT_IMM && tvms_node_is_int(size, 1);
+    for (uint32_t k = 0; k < axes.len; k++) {
+      const tvms_iter_var *axis = tvms_as_iter_var(axes.items[k]);
+      const tvms_range *dom = tvms_as_range(axis->dom);
+      fits = fits
+             || (axis->var == at && tvms_node_is_int(dom->min, 0)
+                 && tvms_analyzer_can_prove_equal(p->analyzer, dom->extent, size));
+    }
+    for (uint32_t k = 0; k < i; k++)
+      fits = fits
+             && (at->kind == TVMS_NODE_INT_IMM
+                 || tvms_as_range(region->region.items[k])->min != at);
+    if (!fits) return false;
+  }
+  return true;
+}
+
+static bool check_writes(const padding *p) {
+  tvms_list writes = tvms_sched_block(p->sched, p->block)->writes;
+  for (uint32_t i = 0; i < writes.len; i++) {
+    const tvms_buffer_region *region = tvms_as_buffer_region(writes.items[i]);
+    if (needs_padding(p, region) && !writes_all(p, region))
+      return tvms_sched_refuse(p->sched, "the block does not write all of '%s'",
+                               tvms_sched_buffer_name(p->sched, region->buffer));
+  }
+  return true;
+}
+
 static void find_extents(padding *p, const tvms_sched_value *numbers) {
   tvms_sched *s = p->sched;
   const tvms_block_realize *realize = tvms_sched_realize(s, p->block);
@@ -91,13 +145,6 @@ static void find_extents(padding *p, const tvms_sched_value *numbers) {
     tvms_node *value = realize->iter_values.items[i];
     if (value->kind == TVMS_NODE_VAR) tvms_node_map_put(&p->extents, value, made);
   }
-}
-
-static bool needs_padding(const padding *p, const tvms_buffer_region *region) {
-  for (uint32_t i = 0; i < region->region.len; i++)
-    if (tvms_node_map_get(&p->extents, tvms_as_range(region->region.items[i])->min))
-      return true;
-  return false;
 }
 
 // ---- Copies ----
@@ -311,14 +358,17 @@ bool tvms_step_pad_einsum(tvms_step *step) {
   tvms_node_map_init(&p.extents, memory);
   tvms_node_map_init(&p.buffers, memory);
   find_extents(&p, numbers);
-  make_copies(&p, true);
-  make_copies(&p, false);
-  replace(&p);
+  fine = check_extents(&p) && check_writes(&p);
+  if (fine) {
+    make_copies(&p, true);
+    make_copies(&p, false);
+    replace(&p);
+  }
   tvms_analyzer_free(p.analyzer);
   tvms_node_map_fini(&p.extents);
   tvms_node_map_fini(&p.buffers);
   tvms_vec_fini(memory, &p.before);
   tvms_vec_fini(memory, &p.behind);
   tvms_vec_fini(memory, &p.padded);
-  return true;
+  return fine;
 }

@@ -149,9 +149,20 @@ static bool check_inside(copying *c) {
                               tvms_sched_buffer_name(s, c->old));
 }
 
+// Does the condition of the block hold it back for whole steps of the loop, in which everything is copied?
+static bool skips_steps(const copying *c, const tvms_block_realize *realize) {
+  tvms_sched *s = c->sched;
+  for (int32_t at = c->loop; at != TVMS_NO_SITE && tvms_sched_is_loop(s, at);
+       at = tvms_sched_parent(s, at))
+    if (tvms_sched_uses(s, realize->predicate, tvms_sched_loop(s, at)->var))
+      return true;
+  return false;
+}
+
 static bool writes_all(const copying *c, int32_t site, tvms_node *region) {
   tvms_sched *s = c->sched;
   const tvms_block_realize *realize = tvms_sched_realize(s, site);
+  if (!tvms_sched_runs_always(s, site) && skips_steps(c, realize)) return false;
   tvms_sched_span span = {.region = tvms_sched_bound(s, realize, region),
                           .predicate = realize->predicate,
                           .low = tvms_sched_parent(s, site),

@@ -81,6 +81,10 @@ static bool map_axes(tvms_step *step, uint32_t argument, reindex_cache *x) {
   tvms_dtype *types = tvms_arena_array(&s->unit->arena, tvms_dtype, axes.len + 1);
   for (uint32_t i = 0; i < axes.len; i++) {
     const tvms_iter_var *axis = tvms_as_iter_var(axes.items[i]);
+    if (!tvms_node_is_int(tvms_as_range(axis->dom)->min, 0))
+      return tvms_sched_refuse(
+          s, "axis '%s' does not begin at 0",
+          tvms_symbol_text(s->context, tvms_as_var(axis->var)->name));
     vars.items[i] = axis->var;
     types[i] = axis->var->dtype;
     sizes.items[i] = tvms_as_range(axis->dom)->extent;

@@ -186,8 +186,8 @@ static tvms_node *constant_map(transforming *t, const tvms_sched_value *value) {
   map->initial_indices =
       tvms_list_copy(unit, t->map->final_indices.items, t->map->final_indices.len);
   for (uint32_t i = 0; i < map->initial_indices.len; i++)
-    map->initial_indices.items[i] =
-        tvms_sched_numbered(t->sched, "i", i, t->map->final_indices.items[i]->dtype);
+    map->initial_indices.items[i] = tvms_sched_numbered(
+        t->sched, "indices_", i, t->map->final_indices.items[i]->dtype);
   map->final_indices = tvms_list_copy(unit, &number, 1);
   return &map->head;
 }

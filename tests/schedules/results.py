@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Schedules change how kernels run, not what they compute.
 
-    results.py [--wide] [--symbolic] [FROM TO]
+    results.py [--wide] [--odd] [--symbolic] [FROM TO]
 
 The kernels and schedules of the numbers FROM to TO (generate.py), 40 of them by default: each is run by the interpreter before and
-behind its schedule, on random integers, and the results must be the same. --wide: more kinds of kernels, and longer schedules. --symbolic: sizes that are not
+behind its schedule, on random integers, and the results must be the same. --wide: more kinds of kernels, and longer schedules. --odd: rarer kinds (odd_kernels.py), and steps in groups (odd_steps.py). --symbolic: sizes that are not
 known before the kernel runs. Steps that change the layout of a
 parameter are left out.
 """
@@ -19,8 +19,8 @@ FIRST, LAST = 0, 40
 
 
 class Judge:
-    def __init__(self, folder, wide, symbolic):
-        self.more = ({"wide": True, "length": 12} if wide else {}) | {"symbolic": symbolic}
+    def __init__(self, folder, flags):
+        self.more = flags | ({"length": 12} if flags["wide"] else {})
         self.kernel, self.steps = os.path.join(folder, "kernel.tvms"), os.path.join(folder, "steps.py")
         self.broken = None
 
@@ -60,13 +60,13 @@ def first_difference(judge, program, done):
 
 
 def main():
-    wide, symbolic = "--wide" in sys.argv, "--symbolic" in sys.argv
+    flags = {flag: f"--{flag}" in sys.argv for flag in ("wide", "odd", "symbolic")}
     numbers = [int(n) for n in sys.argv[1:] if not n.startswith("--")]
     first, last = numbers if len(numbers) == 2 else (FIRST, LAST)
     same = unknown = steps = 0
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
-        judge = Judge(folder, wide, symbolic)
+        judge = Judge(folder, flags)
         for seed in range(first, last):
             found, count = judge.judge(seed)
             steps += count

@@ -117,11 +117,12 @@ static void bind(tvms_rewriter *r, tvms_node *TVMS_NULLABLE part, tvms_node *val
 // Elements of the source before the part.
 static tvms_node *offset_of(tvms_rewriter *r, const tvms_buffer_region *source) {
   const tvms_buffer *buffer = tvms_as_buffer(source->buffer);
+  tvms_list strides = tvms_buffer_strides(source->buffer);
   tvms_node *offset = NULL;
   for (uint32_t i = 0; i < source->region.len; i++) {
     tvms_node *min = tvms_as_range(source->region.items[i])->min;
-    if (buffer->strides.len) {
-      min = build(r, TVMS_NODE_MUL, min, buffer->strides.items[i]);
+    if (strides.len) {
+      min = build(r, TVMS_NODE_MUL, min, strides.items[i]);
     } else if (offset) {
       offset = build(r, TVMS_NODE_MUL, offset, buffer->shape.items[i]);
     }
@@ -136,11 +137,12 @@ static tvms_node *offset_of(tvms_rewriter *r, const tvms_buffer_region *source) 
 static void bind_strides(tvms_rewriter *r, const tvms_buffer *inner,
                          const tvms_buffer *outer) {
   uint32_t skipped = outer->shape.len - inner->shape.len;
+  tvms_list strides = tvms_buffer_strides(&outer->head);
   tvms_node *stride = NULL;
   for (uint32_t i = inner->strides.len; i > 0; i--) {
     tvms_node *own = inner->strides.items[i - 1];
-    if (outer->strides.len) {
-      bind(r, own, outer->strides.items[i - 1 + skipped], "other strides");
+    if (strides.len) {
+      bind(r, own, strides.items[i - 1 + skipped], "other strides");
       continue;
     }
     if (!stride) stride = tvms_int_imm_new(r->unit, own->dtype, 1, TVMS_NO_SPAN);
@@ -221,12 +223,12 @@ static tvms_list last_strides(tvms_rewriter *r, const tvms_buffer *outer,
                               uint32_t count) {
   uint32_t skipped = outer->shape.len - count;
   tvms_node **strides = tvms_arena_array(&r->unit->arena, tvms_node *, count);
+  tvms_list given = tvms_buffer_strides(&outer->head);
   tvms_node *stride = NULL;
   for (uint32_t i = count; i > 0; i--) {
     tvms_node *extent = outer->shape.items[i - 1 + skipped];
     if (!stride) stride = tvms_int_imm_new(r->unit, extent->dtype, 1, TVMS_NO_SPAN);
-    strides[i - 1] =
-        outer->strides.len ? outer->strides.items[i - 1 + skipped] : stride;
+    strides[i - 1] = given.len ? given.items[i - 1 + skipped] : stride;
     stride = build(r, TVMS_NODE_MUL, stride, extent);
   }
   return (tvms_list){strides, count};

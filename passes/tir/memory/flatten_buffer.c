@@ -49,6 +49,7 @@ static tvms_node *build(flattening *f, tvms_node_kind kind, tvms_node *a,
 static tvms_list flat_shape(flattening *f, const tvms_buffer *buffer) {
   tvms_node_vec dims = {0};
   tvms_memory *memory = &f->unit->context->memory;
+  tvms_list strides = tvms_buffer_strides(&buffer->head);
   tvms_node *product = NULL;
   for (uint32_t i = 0; i < buffer->shape.len; i++) {
     if (product && begins_group(buffer, i)) {
@@ -57,12 +58,12 @@ static tvms_list flat_shape(flattening *f, const tvms_buffer *buffer) {
       product = NULL;
     }
     tvms_node *dim = buffer->shape.items[i];
-    if (!product && buffer->strides.len) {
+    if (!product && strides.len) {
       // The first stride of a group spans what is inside it.
-      product = build(f, TVMS_NODE_MUL, buffer->strides.items[i], dim);
+      product = build(f, TVMS_NODE_MUL, strides.items[i], dim);
     } else if (!product) {
       product = dim;
-    } else if (!buffer->strides.len) {
+    } else if (!strides.len) {
       product = build(f, TVMS_NODE_MUL, product, dim);
     }
   }
@@ -256,6 +257,7 @@ static tvms_list flat_indices(flattening *f, const tvms_buffer *buffer,
   tvms_analyzer *plain = tvms_analyzer_new(f->unit);
   tvms_node *zero = tvms_int_imm_new(f->unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
   tvms_node *place = zero;
+  tvms_list strides = tvms_buffer_strides(&buffer->head);
   for (uint32_t i = 0; i < indices.len; i++) {
     if (i > 0 && begins_group(buffer, i)) {
       tvms_vec_push(memory, &places, tvms_arith_simplify(f->unit, place));
@@ -263,8 +265,8 @@ static tvms_list flat_indices(flattening *f, const tvms_buffer *buffer,
     }
     // The place has the wider of the dtypes of sizes and indices.
     tvms_node *step = indices.items[i];
-    if (buffer->strides.len)
-      step = build(f, TVMS_NODE_MUL, step, buffer->strides.items[i]);
+    if (strides.len)
+      step = build(f, TVMS_NODE_MUL, step, strides.items[i]);
     else
       place = build(f, TVMS_NODE_MUL, place, buffer->shape.items[i]);
     place = build(f, TVMS_NODE_ADD, place, step);
