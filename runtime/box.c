@@ -92,8 +92,8 @@ tvms_box_args tvms_box_open(void *raise, const char *name, const tvms_any *args,
   return a;
 }
 
-static int32_t fail(tvms_box_args *a, const char *kind, const char *text) {
-  char message[256];
+int32_t tvms_box_fail(tvms_box_args *a, const char *kind, const char *text) {
+  char message[512];
   snprintf(message, sizeof message, "%s: %s", a->name, text);
   if (!a->failed && a->raise) a->raise(NULL, kind, message);
   a->failed = true;
@@ -103,11 +103,11 @@ static int32_t fail(tvms_box_args *a, const char *kind, const char *text) {
 int32_t tvms_box_refuse(tvms_box_args *a, const char *expected) {
   char text[192];
   snprintf(text, sizeof text, "%s is expected", expected);
-  return fail(a, "ValueError", text);
+  return tvms_box_fail(a, "ValueError", text);
 }
 
 int32_t tvms_box_no_memory(tvms_box_args *a) {
-  return fail(a, "MemoryError", "out of memory");
+  return tvms_box_fail(a, "MemoryError", "out of memory");
 }
 
 // ---- Arguments ----
@@ -300,6 +300,13 @@ static int32_t text_of(tvms_box_args *a, const char *text, tvms_any *result) {
   made->text = memcpy(made->bytes, text, len + 1);
   made->len = len;
   return tvms_box_give(result, LONG_TEXT, made);
+}
+
+bool tvms_box_small_text(tvms_any value, char text[8]) {
+  if (value.type_index != SHORT_TEXT || value.padding >= 8) return false;
+  memset(text, 0, 8);
+  memcpy(text, &value.v, value.padding);
+  return true;
 }
 
 // ---- Functions ----

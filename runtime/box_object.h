@@ -27,6 +27,9 @@ typedef struct {
 tvms_box_args tvms_box_open(void *raise, const char *name, const tvms_any *args,
                             int32_t count);
 
+// Raises a text; -1.
+int32_t tvms_box_fail(tvms_box_args *a, const char *kind, const char *text);
+
 // Raises that something is expected; -1.
 int32_t tvms_box_refuse(tvms_box_args *a, const char *expected);
 
@@ -81,7 +84,10 @@ const tvms_any *TVMS_NULLABLE tvms_box_items(tvms_any value, int64_t *count);
 void *TVMS_NULLABLE tvms_box_object_new(size_t bytes, int32_t kind,
                                         void (*deleter)(void *object, int flags));
 
-// Puts a reference of a value, or a copy of a tensor that is lent, into *result. Returns 0, or -1 after an error.
+// A text of less than 8 bytes that a tuple holds; false if the value is none.
+bool tvms_box_small_text(tvms_any value, char text[8]);
+
+// Puts a reference of a value, or a copy of a tensor or text that is lent, into *result. Returns 0, or -1 after an error.
 int32_t tvms_box_copy_of(tvms_box_args *a, tvms_any value, tvms_any *result);
 
 // Makes *result an object; it gets the caller's reference.

@@ -216,7 +216,7 @@ Test(box, wrong_arguments_are_refused) {
   cr_assert_neq(CALL(CACHE "append", &boxes[1], number(1), number(2)), 0);
   cr_assert_str_eq(raised, "ValueError: " CACHE "append: a cache is expected");
   cr_assert_neq(CALL(CACHE "view", &boxes[1], boxes[0], number(1)), 0);
-  cr_assert_neq(CALL("vm.builtin.copy", &boxes[1], text("abc")), 0);
+  cr_assert_neq(CALL("vm.builtin.copy", &boxes[1]), 0);
   cr_assert_neq(CALL("tvms.new_tensor", &boxes[1], text("float33x"), number(1)), 0);
   cr_assert_neq(CALL("tvms.new_tensor", &boxes[1], text("float32"), number(-1)), 0);
   cr_assert_neq(CALL("tvms.new_tensor", &boxes[1], text("float32"), number(INT64_MAX),
@@ -225,6 +225,24 @@ Test(box, wrong_arguments_are_refused) {
   cr_assert_str_eq(raised, "MemoryError: tvms.new_tensor: out of memory");
   cr_assert_eq(boxes[1].type_index, TVMS_ANY_NONE);
   tvms_box_drop(boxes, 2);
+}
+
+// Short texts are in the value itself, others are objects.
+Test(box, texts_are_copied) {
+  tvms_any boxes[3] = {0};
+  char small[8], wide[] = "eight by", few[] = "tirx";
+  cr_assert_eq(CALL("vm.builtin.copy", &boxes[0], text(few)), 0);
+  cr_assert_eq(CALL("vm.builtin.copy", &boxes[1], text(wide)), 0);
+  few[0] = wide[0] = '-';
+  cr_assert(tvms_box_small_text(boxes[0], small));
+  cr_assert_str_eq(small, "tirx");
+  cr_assert_not(tvms_box_small_text(boxes[1], small));
+  cr_assert_eq(boxes[1].type_index, 65);
+  const char *TVMS_NULLABLE const *content =
+      (const void *)((const tvms_any_object *)boxes[1].v.p + 1);
+  cr_assert_str_eq(content[0], "eight by");
+  cr_assert_eq(CALL("vm.builtin.make_tuple", &boxes[2], boxes[0], boxes[1]), 0);
+  tvms_box_drop(boxes, 3);
 }
 
 Test(box, checks) {

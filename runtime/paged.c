@@ -1,100 +1,67 @@
 // Blocks, pages and sequences: numbers that are moved about, and lists in arrays.
-#include "interp/paged.h"
+#include "runtime/paged.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char kind_of_cache[] = "relax.vm.PagedAttentionKVCache";
-static const tvms_dl_type byte_type = {TVMS_DL_UINT, 8, 1};
-
 enum { FIRST_ROOM = 8 };
 
-void tvms_interp_paged_refuse(const tvms_builtin *b, const char *format, ...) {
+static TVMS_NORETURN void leave(tvms_paged_host *host, const char *text) {
+  host->refuse(host, text);
+  __builtin_unreachable();
+}
+
+void tvms_paged_refuse(const tvms_paged *p, const char *format, ...) {
   enum { ROOM = 400 };
-  char *text = tvms_builtin_scratch(b, char, ROOM);
+  char text[ROOM];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, ROOM, format, arguments);
   va_end(arguments);
-  tvms_interp_builtin_refuse(b, text);
+  leave(p->host, text);
 }
 
 // ---- Memory ----
 
-static void *bytes_at(const tvms_paged *p, uint32_t item) {
-  return p->state->items[item].tensor->view.data;
-}
-
 static void find_arrays(tvms_paged *p) {
-  p->head = bytes_at(p, TVMS_PAGED_HEAD);
-  p->blocks = bytes_at(p, TVMS_PAGED_BLOCKS);
-  p->sequences = bytes_at(p, TVMS_PAGED_SEQUENCES);
-  p->next = bytes_at(p, TVMS_PAGED_NEXT);
-  p->free = bytes_at(p, TVMS_PAGED_FREE);
-}
-
-static void new_bytes(tvms_paged *p, uint32_t item, int64_t bytes) {
-  tvms_tensor *made = tvms_interp_builtin_new_tensor(p->b, byte_type, 1, &bytes);
-  tvms_value_drop(p->state->items[item]);
-  p->state->items[item] = tvms_value_of_tensor(made);
+  p->head = p->host->area(p->host, TVMS_PAGED_HEAD, sizeof *p->head);
+  p->blocks = p->host->area(p->host, TVMS_PAGED_BLOCKS, sizeof *p->blocks);
+  p->sequences = p->host->area(p->host, TVMS_PAGED_SEQUENCES, sizeof *p->sequences);
+  p->next = p->host->area(p->host, TVMS_PAGED_NEXT, sizeof *p->next);
+  p->free = p->host->area(p->host, TVMS_PAGED_FREE, sizeof *p->free);
 }
 
 // Makes room for one more element of an array that has `count`.
-static void reserve_one(tvms_paged *p, uint32_t item, uint32_t count, size_t size) {
-  tvms_tensor *old = p->state->items[item].tensor;
-  if ((uint64_t)(count + 1) * size <= old->bytes) return;
-  int64_t bytes = (int64_t)old->bytes * 2;
-  tvms_tensor *made = tvms_interp_builtin_new_tensor(p->b, byte_type, 1, &bytes);
-  memcpy(made->view.data, old->view.data, old->bytes);
-  tvms_value_drop(p->state->items[item]);
-  p->state->items[item] = tvms_value_of_tensor(made);
+static void reserve_one(tvms_paged *p, uint32_t area, uint32_t count, size_t size) {
+  uint64_t room = FIRST_ROOM;
+  while (room <= count)
+    room *= 2;
+  p->host->area(p->host, area, room * size);
   find_arrays(p);
 }
 
-void tvms_interp_paged_make(tvms_paged *p, const tvms_builtin *b, int64_t page_size,
-                            int64_t total_pages, bool slides) {
-  p->b = b;
-  p->state = tvms_items_new(b->frame->interp->heap, TVMS_VALUE_STATE, TVMS_PAGED_ITEMS);
-  p->state->items[0] = (tvms_value){.kind = TVMS_VALUE_STR, .text = kind_of_cache};
-  int64_t list = total_pages * (int64_t)sizeof(int32_t);
-  new_bytes(p, TVMS_PAGED_HEAD, sizeof(tvms_paged_head));
-  new_bytes(p, TVMS_PAGED_BLOCKS, FIRST_ROOM * sizeof(tvms_paged_block));
-  new_bytes(p, TVMS_PAGED_SEQUENCES, FIRST_ROOM * sizeof(tvms_paged_sequence));
-  new_bytes(p, TVMS_PAGED_NEXT, list);
-  new_bytes(p, TVMS_PAGED_FREE, list);
-  find_arrays(p);
-  *p->head = (tvms_paged_head){
-      .page_size = page_size, .total_pages = total_pages, .slides = slides};
-  tvms_interp_paged_clear(p);
+tvms_paged tvms_paged_open(tvms_paged_host *host) {
+  tvms_paged p = {.host = host};
+  find_arrays(&p);
+  return p;
 }
 
-void tvms_interp_paged_open(tvms_paged *p, const tvms_builtin *b) {
-  tvms_value value = tvms_interp_builtin_at(b, 0);
-  bool is_cache = value.kind == TVMS_VALUE_STATE && value.tuple->len == TVMS_PAGED_ITEMS
-                  && value.tuple->items[0].text == kind_of_cache;
-  if (!is_cache) tvms_interp_builtin_refuse(b, "a cache with pages is expected");
-  p->b = b;
-  p->state = value.tuple;
-  find_arrays(p);
-}
-
-void tvms_interp_paged_clear(tvms_paged *p) {
+void tvms_paged_clear(tvms_paged *p) {
   tvms_paged_head *head = p->head;
   head->sequences = head->blocks = 0;
   head->free_block = TVMS_PAGED_NONE;
   head->free_pages = (int32_t)head->total_pages;
   for (int32_t i = 0; i < head->free_pages; i++)
     p->free[i] = head->free_pages - 1 - i;
-  tvms_value_drop(p->state->items[TVMS_PAGED_PLAN]);
-  p->state->items[TVMS_PAGED_PLAN] = (tvms_value){0};
+  head->batch.runs = false;
 }
 
 // ---- Pages ----
 
 static int32_t take_page(tvms_paged *p) {
   if (!p->head->free_pages)
-    tvms_interp_paged_refuse(p->b, "The KV cache is full. No page can be allocated.");
+    tvms_paged_refuse(p, "The KV cache is full. No page can be allocated.");
   return p->free[--p->head->free_pages];
 }
 
@@ -127,15 +94,18 @@ static void free_pages(tvms_paged *p, tvms_paged_block *block, int32_t kept,
   if (block->pages == kept) block->last_page = before;
 }
 
-int32_t *tvms_interp_paged_pages_of(const tvms_paged *p,
-                                    const tvms_paged_block *block) {
-  int32_t *pages = tvms_builtin_scratch(p->b, int32_t, block->pages + 1);
+int32_t *tvms_paged_list(const tvms_paged *p, const tvms_paged_block *block,
+                         int32_t *pages) {
   int32_t page = block->first_page;
   for (int32_t i = 0; i < block->pages; i++) {
-    pages[i] = page;
+    *pages++ = page;
     page = p->next[page];
   }
   return pages;
+}
+
+int64_t tvms_paged_slot(const tvms_paged_block *block, int64_t token) {
+  return token < block->sink ? token : token - block->sink + block->offset;
 }
 
 // How many pages a block needs for its tokens and `more`.
@@ -171,16 +141,18 @@ static int32_t free_block(tvms_paged *p, int32_t at) {
   return parent;
 }
 
-int32_t *tvms_interp_paged_trace(const tvms_paged *p,
-                                 const tvms_paged_sequence *sequence, uint32_t *count) {
-  *count = 0;
+uint32_t tvms_paged_depth(const tvms_paged *p, const tvms_paged_sequence *sequence) {
+  uint32_t count = 0;
   for (int32_t at = sequence->block; at != TVMS_PAGED_NONE; at = p->blocks[at].parent)
-    ++*count;
-  int32_t *trace = tvms_builtin_scratch(p->b, int32_t, *count + 1);
-  uint32_t i = *count;
+    count++;
+  return count;
+}
+
+void tvms_paged_trace(const tvms_paged *p, const tvms_paged_sequence *sequence,
+                      int32_t *trace) {
+  uint32_t i = tvms_paged_depth(p, sequence);
   for (int32_t at = sequence->block; at != TVMS_PAGED_NONE; at = p->blocks[at].parent)
     trace[--i] = at;
-  return trace;
 }
 
 // ---- Sequences ----
@@ -192,12 +164,19 @@ static tvms_paged_sequence *find(const tvms_paged *p, int64_t id) {
   return NULL;
 }
 
-tvms_paged_sequence *tvms_interp_paged_sequence_of(const tvms_paged *p, int64_t id) {
+tvms_paged_sequence *tvms_paged_sequence_of(const tvms_paged *p, int64_t id) {
   tvms_paged_sequence *sequence = find(p, id);
   if (!sequence)
-    tvms_interp_paged_refuse(p->b, "The sequence \"%lld\" cannot be found in KV cache.",
-                             (long long)id);
+    tvms_paged_refuse(p, "The sequence \"%lld\" cannot be found in KV cache.",
+                      (long long)id);
   return sequence;
+}
+
+int64_t tvms_paged_length(const tvms_paged *p) {
+  int64_t length = 0;
+  for (uint32_t i = 0; i < p->head->sequences; i++)
+    length += p->sequences[i].length;
+  return length;
 }
 
 static void insert(tvms_paged *p, int64_t id, int32_t block) {
@@ -210,20 +189,70 @@ static void insert(tvms_paged *p, int64_t id, int32_t block) {
     sequence->length += p->blocks[at].length;
 }
 
-void tvms_interp_paged_add(tvms_paged *p, int64_t id) {
+void tvms_paged_add(tvms_paged *p, int64_t id) {
   if (find(p, id))
-    tvms_interp_paged_refuse(p->b, "The sequence \"%lld\" is already in the KV cache.",
-                             (long long)id);
+    tvms_paged_refuse(p, "The sequence \"%lld\" is already in the KV cache.",
+                      (long long)id);
   insert(p, id, new_block(p));
 }
 
-void tvms_interp_paged_remove(tvms_paged *p, int64_t id) {
-  tvms_paged_sequence *sequence = tvms_interp_paged_sequence_of(p, id);
+void tvms_paged_remove(tvms_paged *p, int64_t id) {
+  tvms_paged_sequence *sequence = tvms_paged_sequence_of(p, id);
   int32_t at = sequence->block;
   while (at != TVMS_PAGED_NONE && p->blocks[at].users == 1)
     at = free_block(p, at);
   if (at != TVMS_PAGED_NONE) p->blocks[at].users--;
   *sequence = p->sequences[--p->head->sequences];
+}
+
+// ---- Arrays and functions ----
+
+int32_t *tvms_paged_new_array(tvms_paged *p, uint32_t item, int32_t ndim,
+                              const int64_t *shape) {
+  tvms_paged_array *array = &p->head->batch.arrays[item];
+  uint64_t bytes = sizeof(int32_t);
+  array->ndim = ndim;
+  for (int32_t i = 0; i < ndim; i++) {
+    array->shape[i] = shape[i];
+    bytes *= (uint64_t)shape[i];
+  }
+  return p->host->area(p->host, TVMS_PAGED_PLAN + item, bytes);
+}
+
+void tvms_paged_check_batch(const tvms_paged *p) {
+  if (!p->head->batch.runs)
+    tvms_paged_refuse(p, "a cache with a batch in progress is expected");
+}
+
+tvms_paged_argument tvms_paged_pages_at(const tvms_paged *p, uint32_t layer) {
+  const tvms_paged_head *head = p->head;
+  return (tvms_paged_argument){.kind = TVMS_PAGED_AREA,
+                               .at = TVMS_PAGED_PAGES + layer,
+                               .type = head->made.type,
+                               .ndim = 5,
+                               .shape = {head->total_pages, 2, head->made.key_heads,
+                                         head->page_size, head->made.key_size}};
+}
+
+void tvms_paged_run(const tvms_paged *p, uint32_t which,
+                    const tvms_paged_argument *args, uint32_t count) {
+  if (p->head->made.functions[which] == TVMS_PAGED_NO_FUNCTION)
+    tvms_paged_refuse(p, "a cache with this kind of attention is expected");
+  if (p->head->made.functions[which] != TVMS_PAGED_FUNCTION)
+    tvms_paged_refuse(p,
+                      "attention is expected to be a pair of \"tirx\" and a function");
+  p->host->call(p->host, which, args, count);
+}
+
+// Copies the first tokens of a page to another one, in all layers.
+static void copy_page(const tvms_paged *p, int32_t from, int32_t to, int32_t length) {
+  for (uint32_t layer = 0; length && layer < p->head->layers; layer++) {
+    tvms_paged_argument args[] = {tvms_paged_pages_at(p, layer),
+                                  {.kind = TVMS_PAGED_INT, .i = from},
+                                  {.kind = TVMS_PAGED_INT, .i = to},
+                                  {.kind = TVMS_PAGED_INT, .i = length}};
+    tvms_paged_run(p, TVMS_MADE_COPY_PAGE, args, 4);
+  }
 }
 
 // ---- Forks ----
@@ -260,8 +289,10 @@ static int32_t split(tvms_paged *p, tvms_paged_sequence *sequence, int32_t at,
 // The block of a sequence in which a position lies, and where in it.
 static int32_t block_at(const tvms_paged *p, const tvms_paged_sequence *sequence,
                         int32_t *position) {
-  uint32_t count;
-  const int32_t *trace = tvms_interp_paged_trace(p, sequence, &count);
+  uint32_t count = tvms_paged_depth(p, sequence);
+  int32_t *trace =
+      p->host->area(p->host, TVMS_PAGED_TRACE, (count + 1) * sizeof *trace);
+  tvms_paged_trace(p, sequence, trace);
   for (uint32_t i = 0; i + 1 < count; i++) {
     int32_t length = p->blocks[trace[i]].length;
     if (*position < length) return trace[i];
@@ -270,9 +301,16 @@ static int32_t block_at(const tvms_paged *p, const tvms_paged_sequence *sequence
   return trace[count - 1];
 }
 
+// Tokens of a page that stand in another one, too.
+typedef struct {
+  int32_t from;
+  int32_t to;
+  int32_t length;  // 0: nothing to copy
+} page_copy;
+
 // A block for a sequence that shares what stands before a position.
 static int32_t fork_block(tvms_paged *p, tvms_paged_sequence *parent, int32_t position,
-                          tvms_paged_copy *copy) {
+                          page_copy *copy) {
   int32_t child = new_block(p), inside = position;
   int32_t at = block_at(p, parent, &inside);
   int32_t rest = (int32_t)(inside % p->head->page_size);
@@ -283,7 +321,7 @@ static int32_t fork_block(tvms_paged *p, tvms_paged_sequence *parent, int32_t po
   block->parent = front;
   block->start = position - rest;
   block->length = rest;
-  *copy = (tvms_paged_copy){.length = rest};
+  *copy = (page_copy){.length = rest};
   if (rest) {
     copy->from = p->blocks[at].first_page;
     copy->to = take_page(p);
@@ -304,44 +342,39 @@ static void close_block(tvms_paged *p, tvms_paged_sequence *sequence) {
 static void check_fork(tvms_paged *p, const tvms_paged_sequence *parent,
                        int64_t position) {
   if (position < TVMS_PAGED_NONE)
-    tvms_interp_paged_refuse(p->b,
-                             "The forked position should be non-negative, or -1 for "
-                             "last position as default.");
+    tvms_paged_refuse(p, "The forked position should be non-negative, or -1 for "
+                         "last position as default.");
   if (position > parent->length)
-    tvms_interp_paged_refuse(
-        p->b, "The forked position should not exceed the total length of "
-              "parent sequence.");
+    tvms_paged_refuse(p, "The forked position should not exceed the total length of "
+                         "parent sequence.");
   if (parent->window == TVMS_PAGED_NONE) return;
   if (position == TVMS_PAGED_NONE) position = parent->length;
   int32_t sink = parent->length - p->blocks[parent->block].length + parent->sink;
   if (position > sink)
-    tvms_interp_paged_refuse(
-        p->b,
-        "The parent sequence \"%lld\" is enabled with sliding window and "
-        "thus only can be forked within sink size = %d. But the forked "
-        "position = %lld.",
-        (long long)parent->id, sink, (long long)position);
+    tvms_paged_refuse(p,
+                      "The parent sequence \"%lld\" is enabled with sliding window and "
+                      "thus only can be forked within sink size = %d. But the forked "
+                      "position = %lld.",
+                      (long long)parent->id, sink, (long long)position);
 }
 
-tvms_paged_copy tvms_interp_paged_fork(tvms_paged *p, int64_t parent_id,
-                                       int64_t child_id, int64_t position) {
+void tvms_paged_fork(tvms_paged *p, int64_t parent_id, int64_t child_id,
+                     int64_t position) {
   tvms_paged_sequence *parent = find(p, parent_id);
   if (!parent)
-    tvms_interp_paged_refuse(
-        p->b, "The parent sequence \"%lld\" cannot be found in KV cache.",
-        (long long)parent_id);
+    tvms_paged_refuse(p, "The parent sequence \"%lld\" cannot be found in KV cache.",
+                      (long long)parent_id);
   if (find(p, child_id))
-    tvms_interp_paged_refuse(p->b,
-                             "The child sequence \"%lld\" is already in the KV cache.",
-                             (long long)child_id);
+    tvms_paged_refuse(p, "The child sequence \"%lld\" is already in the KV cache.",
+                      (long long)child_id);
   check_fork(p, parent, position);
   if (position == TVMS_PAGED_NONE) position = parent->length;
   if (position == parent->length && position % p->head->page_size == 0
       && p->blocks[parent->block].length > 0)
     close_block(p, parent);
-  tvms_paged_copy copy;
+  page_copy copy;
   insert(p, child_id, fork_block(p, parent, (int32_t)position, &copy));
-  return copy;
+  copy_page(p, copy.from, copy.to, copy.length);
 }
 
 // Takes tokens from the end of blocks that nobody else uses; returns how many are left to take.
@@ -364,46 +397,42 @@ static int32_t pop_own(tvms_paged *p, tvms_paged_sequence *sequence, int32_t cou
   return count;
 }
 
-tvms_paged_copy tvms_interp_paged_pop(tvms_paged *p, int64_t id, int64_t count) {
-  tvms_paged_sequence *sequence = tvms_interp_paged_sequence_of(p, id);
+void tvms_paged_pop(tvms_paged *p, int64_t id, int64_t count) {
+  tvms_paged_sequence *sequence = tvms_paged_sequence_of(p, id);
   if (count < 0)
-    tvms_interp_paged_refuse(p->b, "The length of popping %lld cannot be negative.",
-                             (long long)count);
+    tvms_paged_refuse(p, "The length of popping %lld cannot be negative.",
+                      (long long)count);
   if (count > sequence->length)
-    tvms_interp_paged_refuse(
-        p->b,
-        "The sequence only has length %d, while the length of pop is "
-        "%lld which exceeds the whole sequence length.",
-        sequence->length, (long long)count);
-  tvms_paged_copy copy = {0};
+    tvms_paged_refuse(p,
+                      "The sequence only has length %d, while the length of pop is "
+                      "%lld which exceeds the whole sequence length.",
+                      sequence->length, (long long)count);
   int32_t left = count ? pop_own(p, sequence, (int32_t)count) : 0;
-  if (!left) return copy;
+  if (!left) return;
+  page_copy copy;
   check_fork(p, sequence, sequence->length - left);
   int32_t block = fork_block(p, sequence, sequence->length - left, &copy);
-  tvms_interp_paged_remove(p, id);
+  tvms_paged_remove(p, id);
   insert(p, id, block);
-  return copy;
+  copy_page(p, copy.from, copy.to, copy.length);
 }
 
 // ---- Room at the end, and windows ----
 
-void tvms_interp_paged_set_window(tvms_paged *p, int64_t id, int64_t window,
-                                  int64_t sink) {
+void tvms_paged_set_window(tvms_paged *p, int64_t id, int64_t window, int64_t sink) {
   if (!p->head->slides)
-    tvms_interp_paged_refuse(p->b, "The KV cache does not support sliding window.");
-  tvms_paged_sequence *sequence = tvms_interp_paged_sequence_of(p, id);
+    tvms_paged_refuse(p, "The KV cache does not support sliding window.");
+  tvms_paged_sequence *sequence = tvms_paged_sequence_of(p, id);
   if (sink < 0)
-    tvms_interp_paged_refuse(
-        p->b, "The specified attention sink size is expected to be non negative");
+    tvms_paged_refuse(
+        p, "The specified attention sink size is expected to be non negative");
   if (window <= 0 || window > INT32_MAX)
-    tvms_interp_paged_refuse(p->b,
-                             "The specified sliding window size should be positive.");
+    tvms_paged_refuse(p, "The specified sliding window size should be positive.");
   if (sink >= window)
-    tvms_interp_paged_refuse(
-        p->b, "The attn sink size should be less than the sliding window size.");
+    tvms_paged_refuse(
+        p, "The attn sink size should be less than the sliding window size.");
   if (sequence->window != TVMS_PAGED_NONE)
-    tvms_interp_paged_refuse(p->b,
-                             "A sequence cannot be enabled twice for sliding window.");
+    tvms_paged_refuse(p, "A sequence cannot be enabled twice for sliding window.");
   int32_t shared = sequence->length - p->blocks[sequence->block].length;
   sequence->sink = sink > shared ? (int32_t)sink - shared : 0;
   sequence->window = (int32_t)window;
@@ -421,9 +450,8 @@ static int64_t slide(tvms_paged *p, tvms_paged_sequence *sequence, int64_t pages
           begin = (int64_t)block->offset + more;
   int64_t gone = begin / size > sinks ? begin / size - sinks : 0;
   if (more > block->length - block->sink)
-    tvms_interp_paged_refuse(p->b,
-                             "The sliding window is shorter than what it cannot slide "
-                             "over.");
+    tvms_paged_refuse(p, "The sliding window is shorter than what it cannot slide "
+                         "over.");
   int64_t there = block->pages > sinks ? block->pages - sinks : 0;
   free_pages(p, block, (int32_t)(block->pages - there),
              (int32_t)(gone < there ? gone : there));
@@ -433,15 +461,13 @@ static int64_t slide(tvms_paged *p, tvms_paged_sequence *sequence, int64_t pages
   return pages - gone;
 }
 
-void tvms_interp_paged_reserve(tvms_paged *p, tvms_paged_sequence *sequence,
-                               int64_t count) {
+void tvms_paged_reserve(tvms_paged *p, tvms_paged_sequence *sequence, int64_t count) {
   tvms_paged_block *block = &p->blocks[sequence->block];
   if (block->users != 1)
-    tvms_interp_paged_refuse(
-        p->b,
-        "The block is %d-time referenced by other blocks, thus cannot "
-        "accept new KV values.",
-        block->users - 1);
+    tvms_paged_refuse(p,
+                      "The block is %d-time referenced by other blocks, thus cannot "
+                      "accept new KV values.",
+                      block->users - 1);
   int64_t pages = pages_for(p, block, count);
   block->length += (int32_t)count;
   bool slides = p->head->slides && sequence->window != TVMS_PAGED_NONE

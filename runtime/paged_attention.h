@@ -1,0 +1,20 @@
+// Attention with a paged cache whose batch is in progress. Tensors are arguments of the call, by number; what does not
+// fit leaves the call. TVM: src/runtime/vm/paged_kv_cache.cc.
+#ifndef TVMS_RUNTIME_PAGED_ATTENTION_H
+#define TVMS_RUNTIME_PAGED_ATTENTION_H
+
+#include "runtime/paged.h"
+
+// Queries, keys and values (argument 3 of the call) are split, looked at and appended; output: argument 4.
+void tvms_paged_attend_fused(tvms_paged *p, int64_t layer, double scale);
+
+// Queries, keys and values (3 to 5) of the batch itself; output and logarithms of sums: 6 and 7.
+void tvms_paged_attend_self(tvms_paged *p, int64_t layer, double scale);
+
+// Queries (3) and the pages; output and logarithms of sums: 4 and 5.
+void tvms_paged_attend_cross(tvms_paged *p, int64_t layer, double scale);
+
+// Puts keys and values of the tokens of a sequence in [begin, end) into arguments 4 and 5.
+void tvms_paged_debug(tvms_paged *p, int64_t id, int64_t begin, int64_t end);
+
+#endif

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""The cache of attention with pages in libraries: results and errors are those of the interpreter, and programs in C keep one between calls."""
+import os, re, shutil, subprocess, sys, tempfile, unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+import npy
+from allocations import COUNTER, RT
+from cases import main, source, tvms
+from native_main import Library, Object
+
+GOLDEN = source("tests", "golden", "run")
+
+# A cache of one function, and what is done with it, one function each.
+STEPS = """    @R.function(pure=False)
+    def create() -> R.Any:
+        cls = Module
+        {create}
+        return cache
+
+    @R.function(pure=False)
+    def add(cache: R.Any, id: R.Prim("int64")):
+        return R.call_packed("vm.builtin.kv_state_add_sequence", cache, id, ty_args=(R.Tuple,))
+
+    @R.function(pure=False)
+    def fork(cache: R.Any, id: R.Prim("int64"), child: R.Prim("int64")):
+        return R.call_packed("vm.builtin.kv_state_fork_sequence", cache, id, child, ty_args=(R.Tuple,))
+
+    @R.function(pure=False)
+    def step(cache: R.Any, ids: R.Shape(["a"]), x: R.Tensor((1, 4, 2), "float32")) -> R.Tensor((1, 2, 2), "float32"):
+        a = T.int64()
+        _ = R.call_packed("vm.builtin.kv_state_begin_forward", cache, ids, R.shape([1]), ty_args=(R.Tuple,))
+        y = R.call_dps_packed("vm.builtin.attention_kv_cache_attention_with_fused_qkv", (cache, R.prim_value(0), R.prim_value(T.float64(0.25)), x), out_ty=R.Tensor((1, 2, 2), "float32"))
+        _1 = R.call_packed("vm.builtin.kv_state_end_forward", cache, ty_args=(R.Tuple,))
+        return y
+
+    @R.function(pure=False)
+    def seen(cache: R.Any, id: R.Prim("int64"), span: R.Shape(["b", "e"])) -> R.Tuple(R.Tensor((2, "e - b", 1, 2), "float32"), R.Prim("int64"), R.Prim("int64")):
+        b, e = T.int64(), T.int64()
+        k = R.zeros(R.shape([2, e - b, 1, 2]), "float32")
+        v = R.zeros(R.shape([2, e - b, 1, 2]), "float32")
+        _ = R.call_packed("vm.builtin.attention_kv_cache_debug_get_kv", cache, id, R.prim_value(b), R.prim_value(e), k, v, ty_args=(R.Tuple,))
+        n: R.Prim("int64") = R.call_packed("vm.builtin.attention_kv_cache_get_num_available_pages", cache, ty_args=(R.Prim("int64"),))
+        m: R.Prim("int64") = R.call_packed("vm.builtin.attention_kv_cache_get_total_sequence_length", cache, ty_args=(R.Prim("int64"),))
+        s = R.add(k, v)
+        return (s, n, m)
+"""
+
+SHOW = """    @T.prim_func(private=True, s_tir=True)
+    def show(p: T.handle, at: T.handle, k: T.handle, v: T.handle, layer: T.int64):
+        pages, n = T.int32(), T.int32()
+        P = T.match_buffer(p, (pages, 2, 1, 4, 2), "float32")
+        At = T.match_buffer(at, (n,), "int32", offset_factor=1)
+        K = T.match_buffer(k, (2, n, 1, 2), "float32")
+        V = T.match_buffer(v, (2, n, 1, 2), "float32")
+        for i, d in T.grid(n, 2):
+            K[layer, i, 0, d] = P[At[i] // 4, 0, 0, At[i] % 4, d]
+            V[layer, i, 0, d] = P[At[i] // 4, 1, 0, At[i] % 4, d]
+
+"""
+
+SERVE = r"""
+#include "model.h"
+#include <stdio.h>
+#include <stdlib.h>
+long count_calls(void);
+static void tell(const char *kind, const char *text) { printf("%s: %s\n", kind, text); }
+int main(void) {
+  __TVMFFIErrorSetRaisedFromCStr = tell;
+  tvms_object cache = {0};
+  _Alignas(64) float x[8] = {0, 0, 0, 0, 0, 0, 1, 2}, y[4];
+  model_create_inputs nothing = {0};
+  model_create_results made = {.result = &cache};
+  if (model_create(&nothing, &made, 0)) return 1;
+  model_add_inputs first = {.cache = cache, .id = 3};
+  model_add_results none = {0};
+  if (model_add(&first, &none, 0)) return 1;
+  model_step_inputs in = {.cache = cache, .a = 3, .x = x};
+  model_step_results out = {.result = y};
+  int64_t bytes = model_step_workspace(&in);
+  void *workspace = bytes ? aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64) : NULL;
+  long before = 0;
+  for (int i = 0; i < 24; i++) {
+    if (i == 20) before = count_calls();
+    x[6] = (float)(i + 1);
+    if (model_step(&in, &out, workspace)) return 1;
+  }
+  long calls = count_calls() - before;
+  printf("%g %g, %ld calls of the allocator\n", (double)y[0], (double)y[1], calls);
+  printf("%d\n", model_add(&first, &none, 0));
+  free(workspace);
+  tvms_object_drop(&cache);
+  return 0;
+}
+"""
+
+
+def read(name):
+    with open(os.path.join(GOLDEN, name), encoding="utf-8") as f:
+        return f.read()
+
+
+def steps():
+    """The functions of the first golden program with a cache of their own."""
+    text = read("paged-cache.tvms").split("# EXPECT")[0]
+    kernels, main_function = text.split("    @R.function(pure=False)\n    def main")
+    create = re.search(r"cache: R\.Any = .*", main_function).group(0)
+    create = create.replace("cls.copy_page, cls.copy_page, cls.copy_page", "cls.copy_page, cls.show, cls.copy_page")
+    return kernels + SHOW + STEPS.format(create=create)
+
+
+class Paged(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder, self.built = folder.name, 0
+
+    def file(self, name, content=None):
+        path = os.path.join(self.folder, name)
+        if content is not None:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(content)
+        return path
+
+    def libraries(self, text):
+        for suffix in (".so", ".c"):
+            self.built += 1  # a library of the same name would be taken for the one that is loaded
+            output = self.file(f"model{self.built}{suffix}")
+            p = tvms("build", "-", "-o", output, stdin=text, timeout=300)
+            self.assertEqual(p.returncode, 0, p.stderr.decode())
+            if suffix == ".c":
+                library = output + ".so"
+                subprocess.run(["cc", "-O1", "-std=c11", "-w", "-shared", "-fPIC", output, RT, "-o", library, "-lm", "-pthread"], check=True)
+                output = library
+            yield Library(output)
+
+    def test_results_are_those_of_the_interpreter(self):
+        for name in ("paged-cache.tvms", "paged-cache-window.tvms"):
+            text, inputs, given = read(name), [], []
+            for param, shape in re.findall(r"(x\d+): R\.Tensor\(\(([\d, ]+)\)", text.split("def main", 1)[1].split("\n")[0]):
+                sizes = [int(n) for n in shape.split(", ")]
+                values = [((7 * i + len(inputs)) % 16 - 8) / 8 for i in range(sizes[0] * sizes[1] * sizes[2])]
+                inputs.append(("f", sizes, values))
+                npy.write(self.file(param + ".npy"), "<f4", sizes, values)
+                given += ["--in", f"{param}={self.file(param + '.npy')}"]
+            out = self.file("out")
+            shutil.rmtree(out, ignore_errors=True)
+            p = tvms("run", "-", "--out", out, *given, stdin=text, timeout=300)
+            self.assertEqual(p.returncode, 0, p.stderr.decode())
+            for library in self.libraries(text):
+                results = library("main", *inputs)
+                self.assertIsInstance(results, tuple, results)
+                self.assertGreater(len(results), 12)
+                for i, result in enumerate(results):
+                    with self.subTest(file=name, result=i):
+                        self.compare(result, os.path.join(out, f"result.{i}.npy"))
+
+    def compare(self, result, path):
+        kind, shape, values = npy.read(path)
+        if not isinstance(result, tuple):
+            result = (npy.CODES[kind], [], [result])
+        self.assertEqual(result[:2], (npy.CODES[kind], list(shape)))
+        for x, y in zip(result[2], values):
+            self.assertAlmostEqual(x, y, delta=1e-5)
+
+    def test_errors_are_those_of_the_interpreter(self):
+        names = sorted(n for n in os.listdir(GOLDEN) if n.startswith("paged-cache-") and "window" not in n and "no-batch" not in n)  # whose result is not used
+        self.assertGreater(len(names), 5)
+        for name in names:
+            text = read(name)
+            said = tvms("run", "-", stdin=text).stderr.decode()
+            expected = re.search(r"error\[E\d+\]: .*?: (.*)", said).group(1)
+            for library in self.libraries(text):
+                with self.subTest(file=name):
+                    inputs = [("f", [int(n) for n in s.split(", ")], [0.5] * 8 * int(s.split(", ")[0]))
+                              for s in re.findall(r"x\d*: R\.Tensor\(\(([\d, ]+)\)", text.split("def main", 1)[1].split("\n")[0])]
+                    self.assertIn(expected, str(library("main", *inputs)))
+
+    def test_a_cache_is_kept_between_calls(self):
+        for f in self.libraries(steps()):
+            cache = f("create")
+            f("add", cache, 3)
+            for i in range(5):
+                y = f("step", cache, [3], ("f", [1, 4, 2], [0, 0, 0, 0, 0, 0, i + 1, 2]))
+            self.assertEqual(y[1], [1, 2, 2])
+            f("fork", cache, 3, 4)
+            f("step", cache, [4], ("f", [1, 4, 2], [0, 0, 0, 0, 1, 0, 9, 2]))
+            sums, pages, tokens = f("seen", cache, 4, [3, 6])
+            self.assertEqual(sums[1], [2, 3, 1, 2])
+            self.assertEqual([round(v - w, 4) for v, w in zip(sums[2][4:6], f("seen", cache, 4, [5, 6])[0][2])], [0, 0])
+            self.assertEqual(tokens, 11)
+            self.assertEqual(f("seen", cache, 3, [0, 5])[1:], (pages, 11))
+            self.assertIn("DebugGetKV does not accept out-of-range end_pos", f("seen", cache, 3, [0, 6]))
+            self.assertIn('The sequence "3" is already in the KV cache.', f("add", cache, 3))
+            self.assertIn("a cache with pages is expected", f("add", None, 3))
+            self.assertEqual(Object.from_address(cache.value).references & 0xFFFFFFFF, 1)
+
+    def test_c_keeps_a_cache_and_allocates_nothing(self):
+        serve, counter = self.file("serve.c", SERVE), self.file("counter.c", COUNTER)
+        for suffix in (".o", ".c"):
+            with self.subTest(suffix=suffix):
+                output = self.file("model" + suffix)
+                p = tvms("build", "-", "-o", output, "--emit-headers", stdin=steps())
+                self.assertEqual(p.returncode, 0, p.stderr.decode())
+                subprocess.run(["cc", "-O1", "-std=c11", "-w", serve, counter, output, RT, "-o", self.file("serve"), "-lm", "-ldl"], check=True)
+                said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+                self.assertEqual(said[1:], ['ValueError: vm.builtin.kv_state_add_sequence: The sequence "3" is already in the KV cache.', "-1"])
+                self.assertIn(", 0 calls of the allocator", said[0])
+
+
+if __name__ == "__main__":
+    main()
