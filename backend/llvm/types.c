@@ -7,6 +7,9 @@
 
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
+
+enum { MOST_SATURATED = 64 };  // lanes
+
 static LLVMTypeRef with_lanes(LLVMTypeRef type, tvms_dtype dtype) {
   return dtype.lanes > 1 ? LLVMVectorType(type, (unsigned)dtype.lanes) : type;
 }
@@ -212,9 +215,67 @@ void tvms_emit_store(emitter *e, tvms_dtype dtype, LLVMValueRef value, LLVMValue
   LLVMSetAlignment(stored, alignment_of(dtype));
 }
 
+// 2 to the power of `exponent`, in every lane of a type of floats.
+static LLVMValueRef power_of_two(LLVMTypeRef type, unsigned exponent, double sign) {
+  LLVMValueRef lanes[MOST_SATURATED], one;
+  for (; exponent; exponent--)
+    sign *= 2;
+  one = LLVMConstReal(LLVMGetElementType(type), sign);
+  unsigned count = LLVMGetVectorSize(type);
+  for (unsigned i = 0; i < count; i++)
+    lanes[i] = one;
+  return LLVMConstVector(lanes, count);
+}
+
+static LLVMValueRef whole_in_lanes(LLVMTypeRef type, uint64_t value) {
+  LLVMValueRef lanes[MOST_SATURATED];
+  unsigned count = LLVMGetVectorSize(type);
+  for (unsigned i = 0; i < count; i++)
+    lanes[i] = LLVMConstInt(LLVMGetElementType(type), value, false);
+  return LLVMConstVector(lanes, count);
+}
+
+// Does LLVM have vectors of saturated integers in vectors? For x86 it takes them apart.
+static bool takes_saturation_apart(emitter *e, LLVMTypeRef from, LLVMTypeRef to) {
+  static const char x86[] = "x86_64";
+  bool vector = LLVMGetTypeKind(from) == LLVMVectorTypeKind
+                && LLVMGetVectorSize(from) <= MOST_SATURATED;
+  if (!vector || strncmp(LLVMGetTarget(e->module), x86, sizeof x86 - 1) != 0)
+    return false;
+  LLVMTypeKind kind = LLVMGetTypeKind(LLVMGetElementType(from));
+  bool known = kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind;
+  return known && LLVMGetIntTypeWidth(LLVMGetElementType(to)) >= 8;
+}
+
+// The same by a plain conversion of what is in range; both ends of the range are powers of two. Where
+// something is neither in range nor beyond an end, it is NaN, and 0 is what is converted for it.
+static LLVMValueRef saturate_vectors(emitter *e, bool is_signed, LLVMTypeRef to,
+                                     LLVMValueRef value) {
+  LLVMBuilderRef b = e->builder;
+  LLVMTypeRef from = LLVMTypeOf(value);
+  unsigned bits = LLVMGetIntTypeWidth(LLVMGetElementType(to));
+  unsigned exponent = is_signed ? bits - 1 : bits;
+  uint64_t all = bits < 64 ? (1ull << bits) - 1 : ~0ull;
+  LLVMValueRef zero = LLVMConstNull(from), end = power_of_two(from, exponent, 1);
+  LLVMValueRef begin = is_signed ? power_of_two(from, exponent, -1) : zero;
+  LLVMValueRef below = LLVMBuildFCmp(b, LLVMRealOLT, value, begin, "");
+  LLVMValueRef beyond = LLVMBuildFCmp(b, LLVMRealOGE, value, end, "");
+  LLVMValueRef inside = LLVMBuildAnd(b, LLVMBuildFCmp(b, LLVMRealOGE, value, begin, ""),
+                                     LLVMBuildFCmp(b, LLVMRealOLT, value, end, ""), "");
+  LLVMValueRef safe = LLVMBuildSelect(b, inside, value, zero, "");
+  LLVMValueRef made =
+      is_signed ? LLVMBuildFPToSI(b, safe, to, "") : LLVMBuildFPToUI(b, safe, to, "");
+  LLVMValueRef most = whole_in_lanes(to, is_signed ? all >> 1 : all);
+  LLVMValueRef least = whole_in_lanes(to, is_signed ? (all >> 1) + 1 : 0);
+  made = LLVMBuildSelect(b, beyond, most, made, "");
+  return LLVMBuildSelect(b, below, least, made, "");
+}
+
 // Float to integer: towards zero, saturating, NaN to 0 (runtime/number.h).
 static LLVMValueRef saturate(emitter *e, bool is_signed, LLVMTypeRef to,
                              LLVMValueRef value) {
+  if (takes_saturation_apart(e, LLVMTypeOf(value), to))
+    return saturate_vectors(e, is_signed, to, value);
   const char *name = is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
   LLVMTypeRef types[] = {to, LLVMTypeOf(value)};
