@@ -66,6 +66,12 @@ static bool stands_in(const char *at, const void *base, uint64_t bytes,
   return true;
 }
 
+// Does it stand in them? What describes an object lies side by side.
+static bool reads(const char *at, const void *base, uint64_t bytes,
+                  tvms_interp_region *region) {
+  return stands_in(at, base, bytes, region) && region->base + bytes != at;
+}
+
 static bool in_tensor(const char *at, const tvms_box_tensor *tensor, bool readable,
                       tvms_interp_region *region) {
   const tvms_dl_tensor *view = &tensor->tensor;
@@ -73,9 +79,9 @@ static bool in_tensor(const char *at, const tvms_box_tensor *tensor, bool readab
   if (!tvms_box_bytes(view->dtype, view->shape, view->ndim, &bytes)) return false;
   if (stands_in(at, tvms_box_data(view), bytes, region)) return true;
   return readable
-         && (stands_in(at, tensor, sizeof tensor->head + sizeof *view, region)
-             || stands_in(at, view->shape, row, region)
-             || stands_in(at, view->strides, row, region));
+         && (reads(at, tensor, sizeof tensor->head + sizeof *view, region)
+             || reads(at, view->shape, row, region)
+             || reads(at, view->strides, row, region));
 }
 
 static bool in_shape(const char *at, tvms_any value, tvms_interp_region *region) {
@@ -83,8 +89,8 @@ static bool in_shape(const char *at, tvms_any value, tvms_interp_region *region)
   tvms_box_args a = {.args = &value, .count = 1};
   const int64_t *sizes = tvms_box_sizes_at(&a, 0, &count);
   size_t head = sizeof(tvms_any_object) + 2 * sizeof(int64_t);
-  return stands_in(at, value.v.p, head, region)
-         || stands_in(at, sizes, (uint64_t)count * sizeof *sizes, region);
+  return reads(at, value.v.p, head, region)
+         || reads(at, sizes, (uint64_t)count * sizeof *sizes, region);
 }
 
 static bool in_items(const char *at, const tvms_any *items, int64_t count,

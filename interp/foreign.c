@@ -3,6 +3,7 @@
 
 #include "interp/prim.h"
 #include "interp/tensor.h"
+#include "runtime/box.h"
 #include "support/diag_ids.h"
 
 #include <string.h>
@@ -82,13 +83,16 @@ typedef struct {
   uint32_t count;
 } result_maker;
 
-// An argument that is given back.
-static bool same_argument(const result_maker *m, const void *tensor,
+// An argument, or a field of one, that is given back.
+static bool same_argument(const tvms_value *args, uint32_t count, const void *tensor,
                           tvms_value *value) {
-  for (uint32_t i = 0; i < m->count; i++) {
-    if (m->args[i].kind != TVMS_VALUE_TENSOR || &m->args[i].tensor->view != tensor)
-      continue;
-    *value = tvms_value_keep(m->args[i]);
+  for (uint32_t i = 0; i < count; i++) {
+    const tvms_value *arg = &args[i];
+    bool inside = arg->kind == TVMS_VALUE_TUPLE
+                  && same_argument(arg->tuple->items, arg->tuple->len, tensor, value);
+    if (inside) return true;
+    if (arg->kind != TVMS_VALUE_TENSOR || &arg->tensor->view != tensor) continue;
+    *value = tvms_value_keep(*arg);
     return true;
   }
   return false;
@@ -122,7 +126,7 @@ static bool make_value(const result_maker *m, tvms_any any, tvms_value *value) {
   case TVMS_ANY_FLOAT:
     *value = (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = any.v.f};
     return true;
-  case TVMS_ANY_DL_TENSOR: return same_argument(m, content, value);
+  case TVMS_ANY_DL_TENSOR: return same_argument(m->args, m->count, content, value);
   case TVMS_ANY_TENSOR: {
     tvms_tensor *copy = copy_of(m->frame, content);
     if (copy) *value = tvms_value_of_tensor(copy);
@@ -173,6 +177,25 @@ tvms_value tvms_interp_foreign_call(tvms_interp_frame *f, const char *name,
     fault(f, TVMS_D_packed_refused, span, name,
           "what it returns is not a value of Relax");
   return value;
+}
+
+const char *tvms_interp_foreign_object(const tvms_foreign *foreign, const char *name,
+                                       const tvms_any *args, int32_t count,
+                                       tvms_any *result, const char **kind) {
+  tvms_any given;
+  const char *wrong = call(foreign, name, args, count, &given, kind);
+  if (wrong) return wrong;
+  bool lent =
+      given.type_index == TVMS_ANY_DL_TENSOR || given.type_index == TVMS_ANY_TEXT;
+  for (int32_t i = 0; i < count && !lent; i++)
+    lent = given.type_index >= TVMS_ANY_OBJECT && given.v.p == args[i].v.p;
+  if (!lent) {
+    *result = given;
+    return NULL;
+  }
+  *kind = "ValueError";
+  int32_t status = tvms_box_find("vm.builtin.copy")(NULL, &given, 1, result);
+  return status ? "what it returns cannot be kept" : NULL;
 }
 
 const char *tvms_interp_foreign_number(const tvms_foreign *foreign, const char *name,

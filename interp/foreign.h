@@ -28,6 +28,14 @@ tvms_value tvms_interp_foreign_call(tvms_interp_frame *f, const char *name,
                                     const tvms_value *args, uint32_t count,
                                     tvms_span span);
 
+// The same with arguments as they are, for an object in *result, which the caller drops (runtime/box.h). Returns NULL, or
+// what is wrong, with its kind in *kind.
+const char *TVMS_NULLABLE tvms_interp_foreign_object(const tvms_foreign *foreign,
+                                                     const char *name,
+                                                     const tvms_any *args,
+                                                     int32_t count, tvms_any *result,
+                                                     const char **kind);
+
 // The same with arguments as they are, for a number as the result, in both forms. Returns NULL, or what is
 // wrong, with its kind in *kind.
 const char *TVMS_NULLABLE tvms_interp_foreign_number(const tvms_foreign *foreign,

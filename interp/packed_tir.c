@@ -235,7 +235,9 @@ void tvms_interp_set_item(tvms_interp_frame *f, const tvms_call *call) {
   const tvms_node *third = call->args.len > 2 ? call->args.items[2] : &call->head;
   if (third->kind != TVMS_NODE_STRING_IMM) unsupported(f, &call->head);
   const char *name = tvms_as_string_imm(third)->value.text;
-  if (!tvms_box_find(name)) fault(f, TVMS_D_unknown_function, span, name);
+  const tvms_foreign *foreign = f->interp->foreign;
+  const bool found = tvms_interp_foreign_has(foreign, name);
+  if (!found && !tvms_box_find(name)) fault(f, TVMS_D_unknown_function, span, name);
   // A closure of a function of the module is native code: its entry makes results.
   bool native = !strcmp(name, "vm.builtin.make_closure") && call->args.len > 3
                 && call->args.items[3]->kind == TVMS_NODE_STRING_IMM;
@@ -244,8 +246,13 @@ void tvms_interp_set_item(tvms_interp_frame *f, const tvms_call *call) {
   const tvms_any *args = arguments_of(f, call, 2);
   // The item comes first: nobody would own the object if there is none.
   tvms_interp_place place = tvms_interp_boxes_place(f, call);
-  tvms_any given =
-      tvms_interp_boxes_call(f, name, args, (int32_t)call->args.len - 3, span);
+  const int32_t count = (int32_t)call->args.len - 3;
+  tvms_any given = {0};
+  const char *kind, *wrong = found ? tvms_interp_foreign_object(foreign, name, args,
+                                                                count, &given, &kind)
+                                   : NULL;
+  if (wrong) fault(f, TVMS_D_compiled_code_raised, span, kind, wrong);
+  if (!found) given = tvms_interp_boxes_call(f, name, args, count, span);
   tvms_interp_boxes_put(place, given);
   tvms_arena_reset(&f->context->scratch, mark);
 }

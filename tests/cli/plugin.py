@@ -106,6 +106,28 @@ class Plugins(unittest.TestCase):
         self.assertEqual(self.said(machine, "--plugin", self.plugin), self.said("-", "--plugin", self.plugin, stdin=text))
         self.refused("E0964", machine)
 
+    def test_a_tuple_comes_back(self):
+        text = HEAD + """    @R.function(pure=False)
+    def main(x: R.Tensor(("n",), "float32")):
+        n, m = T.int64(), T.int64()
+        t = R.call_packed("my.same", ((x, x), R.shape([n, 7])), ty_args=(R.Tuple(R.Tuple(R.Tensor((n,), "float32"), R.Tensor((n,), "float32")), R.Shape(ndim=2)),))
+        u = t[0]
+        y = R.add(u[1], u[0])
+        s = R.match_cast(t[1], R.Shape([n, m]))
+        return (y, R.shape([m, n]))
+"""
+        wanted = self.said("-", "--plugin", self.plugin, stdin=text)
+        self.assertIn("result.1: (7, 16)", wanted)
+        self.assertEqual(self.said("-", "--backend", "llvm", "--plugin", self.plugin, stdin=text), wanted)
+        # Each state of what becomes native code is a program, too.
+        for passes in ("LegalizeOps", "default_build"):
+            state = tvms("opt", "--passes", passes, "-", stdin=text).stdout.decode()
+            self.assertEqual(self.said("-", "--entry", "main", "--plugin", self.plugin, stdin=state), wanted)
+        state = tvms("opt", "--passes", "host", "-", stdin=text).stdout.decode()
+        said = self.said("-", "--entry", "main", "--plugin", self.plugin, stdin=state)
+        self.assertEqual(said.splitlines()[0], wanted.splitlines()[0])
+        self.assertTrue(said.splitlines()[1].endswith("[7, 16]"), said)
+
     def test_errors(self):
         bad = self.compile("bad", BAD)
         call = HEAD + '    @R.function(pure=False)\n    def main(k: R.Prim("int64")):\n        y = R.call_packed("NAME", k, ty_args=(R.Prim("int64"),))\n        return y\n'
