@@ -51,6 +51,49 @@ tvms_sched_accesses tvms_sched_accesses_find(tvms_sched *sched, tvms_node *stmt,
   return f.found;
 }
 
+// ---- What is stored always ----
+
+static bool stores(tvms_memory *memory, tvms_node *TVMS_NULLABLE stmt,
+                   const tvms_node *buffer);
+
+typedef struct {
+  tvms_memory *memory;
+  const tvms_node *buffer;
+  bool stores, skips;
+} storing;
+
+static tvms_walk_step see_store(void *self, tvms_node *node, tvms_field_role role) {
+  storing *w = self;
+  (void)role;
+  if (node->kind == TVMS_NODE_STORE)
+    w->stores = w->stores || tvms_as_store(node)->buffer == w->buffer;
+  if (node->kind != TVMS_NODE_IF_THEN_ELSE) return TVMS_WALK_ON;
+  const tvms_if_then_else *choice = tvms_as_if_then_else(node);
+  w->skips = w->skips
+             || stores(w->memory, choice->then_case, w->buffer)
+                    != stores(w->memory, choice->else_case, w->buffer);
+  return TVMS_WALK_ON;
+}
+
+static bool stores(tvms_memory *memory, tvms_node *TVMS_NULLABLE stmt,
+                   const tvms_node *buffer) {
+  storing w = {.memory = memory, .buffer = buffer};
+  tvms_visitor visitor = {.self = &w, .enter = see_store};
+  if (stmt) (void)tvms_walk(memory, stmt, &visitor);
+  return w.stores;
+}
+
+bool tvms_sched_check_stores(tvms_sched *sched, int32_t block,
+                             const tvms_node *buffer) {
+  storing w = {.memory = &sched->context->memory, .buffer = buffer};
+  tvms_visitor visitor = {.self = &w, .enter = see_store};
+  (void)tvms_walk(w.memory, tvms_sched_block(sched, block)->body, &visitor);
+  return !w.skips
+         || tvms_sched_refuse(sched, "block '%s' does not store to '%s' in every step",
+                              tvms_sched_block_name(sched, block),
+                              tvms_sched_buffer_name(sched, buffer));
+}
+
 // ---- What blocks leave out ----
 
 typedef struct {
@@ -201,7 +244,7 @@ static void add_axes(tvms_domains *domains, const tvms_block *block) {
 
 static tvms_walk_step see_condition(void *self, tvms_node *node, tvms_field_role role) {
   (void)self, (void)role;
-  bool found = node->kind == TVMS_NODE_IF || node->kind == TVMS_NODE_SELECT
+  bool found = node->kind == TVMS_NODE_IF_THEN_ELSE || node->kind == TVMS_NODE_SELECT
                || node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR
                || (node->kind == TVMS_NODE_CALL
                    && tvms_arith_opcode(node) == TVMS_TIR_if_then_else);

@@ -48,6 +48,10 @@ TVMS_NODISCARD bool tvms_sched_check_declared(tvms_sched *sched, int32_t scope,
 // Refuses a block whose condition says more than that its axes stay in their domains, and would be lost with its loops. TVM does not ask.
 TVMS_NODISCARD bool tvms_sched_check_condition(tvms_sched *sched, int32_t block);
 
+// Refuses a block that stores to a buffer under an `if` only: what it would keep apart has no value in the other steps. TVM does not ask.
+TVMS_NODISCARD bool tvms_sched_check_stores(tvms_sched *sched, int32_t block,
+                                            const tvms_node *buffer);
+
 // What a block really writes where it declares `region`: the place of its store, if its body is only that; else `region`.
 tvms_node *tvms_sched_accesses_stored(tvms_sched *sched, const tvms_block *block,
                                       tvms_node *region);

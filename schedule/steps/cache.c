@@ -183,7 +183,8 @@ bool tvms_step_cache_write(tvms_step *step) {
               && open_cache(step, TVMS_ARG(CacheWrite, storage_scope),
                             TVMS_ARG(CacheWrite, consumer_blocks), block, &c)
               && tvms_cache_writer(s, c.scope, c.write, &writer)
-              && tvms_sched_check_steps(s, block);
+              && tvms_sched_check_steps(s, block)
+              && tvms_sched_check_stores(s, block, c.write);
   if (!fine) return false;
   tvms_cache_write_place(&c, block);
   tvms_node *region = tvms_sched_region_of(tvms_sched_block(s, block)->writes, c.write);

@@ -254,7 +254,9 @@ static bool find_dependence(const caching *c, tvms_node *expr, dependence *d) {
     (void)tvms_walk(memory, value, &loops);
   }
   for (uint32_t i = 0; i < d->loops.len; i++)
-    if (!loop_of(c, d->loops.items[i])) return false;
+    if (!loop_of(c, d->loops.items[i])
+        || !tvms_node_is_int(loop_of(c, d->loops.items[i])->min, 0))
+      return false;
   return d->axes.len <= d->loops.len;
 }
 
@@ -299,7 +301,8 @@ static tvms_node *make_stage(caching *c, uint32_t index, const dependence *d) {
   for (uint32_t i = 0; i < rank; i++) {
     vars[i] = tvms_sched_numbered(s, "v", i, d->axes.items[i]->dtype);
     tvms_node_map_put(&map, d->axes.items[i], vars[i]);
-    tvms_node *extent = loop_of(c, d->loops.items[i])->extent;
+    // TVM takes the extent of the loop in this place, which is another one where axes are sums of loops.
+    tvms_node *extent = tvms_as_buffer(c->buffers[index])->shape.items[i];
     axes[i] = tvms_sched_axis(s, vars[i], tvms_sched_cast(s, vars[i]->dtype, extent));
     values[i] = tvms_substitute(s->unit, d->values.items[i], &map);
   }

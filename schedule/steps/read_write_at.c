@@ -188,6 +188,7 @@ static bool check_written(const copying *c, const tvms_site_vec *blocks) {
     tvms_node *region = tvms_sched_region_of(writes, c->old);
     if (!region) continue;
     const tvms_block *block = tvms_sched_block(c->sched, blocks->items[i]);
+    if (!tvms_sched_check_stores(c->sched, blocks->items[i], c->old)) return false;
     if (writes_all(c, blocks->items[i],
                    tvms_sched_accesses_stored(c->sched, block, region)))
       return true;

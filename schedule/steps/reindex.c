@@ -179,7 +179,9 @@ bool tvms_step_reindex(tvms_step *step) {
   x.old = tvms_step_buffer(step, TVMS_ARG(ReIndex, buffer), x.block, &x.write);
   bool fine = x.old && tvms_sched_check_scope(s, x.block, true, &x.scope)
               && find_indices(&x) && find_place(&x)
-              && (!x.write || tvms_sched_check_whole(s, x.block, false));
+              && (!x.write
+                  || (tvms_sched_check_whole(s, x.block, false)
+                      && tvms_sched_check_stores(s, x.block, x.old)));
   if (!fine) return false;
   find_used(&x);
   make_buffer(&x);

@@ -252,7 +252,8 @@ bool tvms_step_reindex_cache_write(tvms_step *step) {
               && find_point(&x)
               && map_axes(step, TVMS_ARG(ReindexCacheWrite, index_map), &x)
               && find_axes(&x) && check_places(&x)
-              && tvms_sched_check_whole(x.cache.sched, x.block, false);
+              && tvms_sched_check_whole(x.cache.sched, x.block, false)
+              && tvms_sched_check_stores(x.cache.sched, x.block, x.old);
   if (!fine) return false;
   tvms_cache_write_place(&x.cache, x.block);
   finish(step, &x);

@@ -19,11 +19,12 @@ def kernel(r, wide=False, symbolic=False, odd=False):
 
 
 class Block:
-    """A block: its name, the loops around it in its scope as (extent, kind), its axes, and the buffers that it reads and writes."""
+    """A block: its name, the loops around it in its scope as (extent, kind), its axes, the buffers that it reads and writes, and whether it chooses values by a
+    condition."""
 
     def __init__(self, name, loops, depth):
         self.name, self.loops, self.depth = name, loops, depth
-        self.axes, self.reads, self.writes, self.init, self.children = "", [], [], False, 0
+        self.axes, self.reads, self.writes, self.init, self.children, self.guarded = "", [], [], False, 0, False
 
 
 def buffers_of(line):
@@ -76,6 +77,8 @@ def blocks_of(text):
             inner.reads = buffers_of(line)
         elif inner and line.startswith("T.writes("):
             inner.writes = buffers_of(line)
+        elif inner and "T.if_then_else(" in line:
+            inner.guarded = True
     names = [b.name for b in found]
     return [b for b in found if names.count(b.name) == 1]
 

@@ -253,6 +253,44 @@ def shared_loops(r):
     return text
 
 
+def stacked(r):
+    """Windows over windows, of rows or of both directions, for which stages may be kept a few rows at a time."""
+    size, first, second, both = r.choice([9, 10, 12, 14]), r.choice([2, 3]), r.choice([2, 3]), r.random() < 0.4
+    one, two = size - first + 1, size - first - second + 2
+    across = lambda n, w: n - w + 1 if both else n
+    wide, wider = across(size, first), across(across(size, first), second)
+    text = Text([("A", [size, size], "int32"), ("C", [two, wider], "int32")])
+    text.local("Z", [size, size], "int32")
+    text.local("B", [one, wide], "int32")
+    text.block("Z", [size, size], "SS", ["Z[v0, v1] = A[v0, v1] * 3"])
+    column = "v1 + v3" if both else "v1"
+    for name, source, shape, window in (("B", "Z", [one, wide], first), ("C", "B", [two, wider], second)):
+        reduced = [window] * (2 if both else 1)
+        text.block(name, shape + reduced, "SS" + "R" * len(reduced), [f"{name}[v0, v1] = {name}[v0, v1] + {source}[v0 + v2, {column}]"], init=[f"{name}[v0, v1] = 0"])
+    return text
+
+
+def sometimes(r):
+    """Elements that are stored where a value or a place asks for it, over what was there."""
+    n, k = r.choice(sizes()), r.choice([2, 3, 5])
+    text = Text([("A", [n, k], "int32"), ("C", [n, k], "int32")])
+    text.local("B", [n, k], "int32")
+    text.block("Z", [n, k], "SS", ["B[v0, v1] = 9"])
+    text.block("B", [n, k], "SS", [f"if {r.choice(['A[v0, v1] > 2', 'v0 % 2 == 0', 'v1 < 2'])}:", f"{PAD}B[v0, v1] = A[v0, v1]"])
+    text.block("C", [n, k], "SS", ["C[v0, v1] = B[v0, v1] + 1"])
+    return text
+
+
+def biased(r):
+    """A product with what follows it: a bias, a limit from below or from both sides."""
+    m, n, k = (r.choice(sizes()) for _ in range(3))
+    text = Text([("A", [m, k], "int32"), ("B", [k, n], "int32"), ("E", [m, n], "int32"), ("D", [m, n], "int32")])
+    text.local("C", [m, n], "int32")
+    text.block("C", [m, n, k], "SSR", ["C[v0, v1] = C[v0, v1] + A[v0, v2] * B[v2, v1]"], init=["C[v0, v1] = 0"])
+    text.block("D", [m, n], "SS", ["D[v0, v1] = " + r.choice(["C[v0, v1] + E[v0, v1]", "E[v0, v1] + C[v0, v1]", "T.max(C[v0, v1] + E[v0, v1], 0)", "T.max(C[v0, v1], 0)", "T.min(T.max(C[v0, v1], -5), 60)", "C[v0, v1] * 2 + E[v0, v1]"])])
+    return text
+
+
 def running(r):
     """Sums of all elements up to one."""
     n, k = r.choice([2, 3, 5, 8, 12]), r.choice([1, 3, 4])
@@ -325,4 +363,4 @@ def with_intrinsics(r):
     return str(text) + DOT.replace("{n}", str(width)).replace("{sum}", " + ".join(f"A[{q}] * B[{q}]" for q in range(width)))
 
 
-ODD_KERNELS = [diagonal, scattered, init_apart, triangle, readers, in_place, tiled, resized, padded, spread, nested, bodies, written_kinds, wide_indices, small_types, reduced_first, shared_loops, running, with_intrinsics]
+ODD_KERNELS = [diagonal, scattered, init_apart, triangle, readers, in_place, tiled, resized, padded, spread, nested, bodies, written_kinds, wide_indices, small_types, reduced_first, shared_loops, stacked, stacked, sometimes, biased, running, with_intrinsics, with_intrinsics]

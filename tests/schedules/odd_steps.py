@@ -3,6 +3,12 @@ from generate import Steps
 
 
 class OddSteps(Steps):
+    def any(self, without=()):
+        """Most steps of a kernel that has intrinsics are for those."""
+        if any(b.name == "D" and b.reads and b.reads[0][0] == "C" for b in self.blocks) and self.r.random() < 0.3:
+            return "tensorize", self.tensorize()
+        return super().any(without)
+
     WEIGHTS = Steps.WEIGHTS | dict(cache_index=3, cache_inplace=2, tensorize=2, tile=5, compute_tile=5, roll=3, chain=4, spread_reduction=3, padding=4, partition=3, staged=4, at_place=3, named=1, align=1)
     WEIGHTS["at"] = 6
 
@@ -12,9 +18,30 @@ class OddSteps(Steps):
     def cache_index(self):
         return f'sch.cache_index("{self.block().name}", "{self.scope()}", {self.r.choice([0, 0, 1, 2])})'
 
+    def names(self, regions):
+        return [buffer for buffer, _ in regions]
+
+    def pair(self, good=lambda a, b: True):
+        """A block and one that reads what it writes, if there are such."""
+        pairs = [(a, b) for a in self.blocks for b in self.blocks if a is not b and set(self.names(a.writes)) & set(self.names(b.reads)) and good(a, b)]
+        return self.r.choice(pairs) if pairs and self.r.random() < 0.9 else (self.block(), self.looped())
+
     def cache_inplace(self):
-        b = self.block(lambda b: b.reads)
-        return f'sch.cache_inplace("{b.name}", {self.r.randrange(len(b.reads) or 1)}, "{self.scope()}")'
+        b = self.block(lambda b: set(self.names(b.reads)) & set(self.names(b.writes)))
+        both = [k for k, name in enumerate(self.names(b.reads)) if name in self.names(b.writes)]
+        return f'sch.cache_inplace("{b.name}", {self.r.choice(both or [0])}, "{self.scope()}")'
+
+    def merge(self):
+        """Nests of the same sizes."""
+        pairs = [(a, b) for a in self.blocks for b in self.blocks if a is not b and a.loops and b.loops and a.loops[0] == b.loops[0]]
+        if not pairs:
+            return super().merge()
+        a, b = self.r.choice(pairs)
+        return f"sch.merge({self.loop(a, 0)}, {self.loop(b, 0)})"
+
+    def epilogue(self):
+        a, b = self.pair(lambda a, b: a.init and not b.init)
+        return f'sch.fuse_reduction_epilogue("{a.name}", "{b.name}")'
 
     def tensorize(self):
         """The tile of an intrinsic, if the kernel has one; otherwise a description that is missing."""
@@ -39,13 +66,16 @@ class OddSteps(Steps):
 
     def compute_tile(self):
         """A reader in tiles, and one that it reads from moved below them."""
-        b = self.block(lambda b: len(b.loops) > 1)
-        return self.tile() if not self.blocks else self.tile_of(b, 0, 1, self.r.choice([2, 3, 4]), self.r.choice([2, 3, 8])) + [f'sch.compute_at("{self.block().name}", {self.loop(b, self.r.choice([0, 1, 1]))})']
+        a, b = self.pair(lambda a, b: len(b.loops) > 1)
+        return self.tile_of(b, 0, 1, self.r.choice([2, 3, 4]), self.r.choice([2, 3, 8])) + [f'sch.compute_at("{a.name}", {self.loop(b, self.r.choice([0, 1, 1]))})']
 
     def roll(self):
-        """As compute_tile, in rows; what moved goes round in a buffer of its own size."""
-        b, other = self.block(lambda b: b.loops), self.block()
-        return [f"sch.split({self.loop(b, 0)}, [None, {self.r.choice([2, 3, 4])}])", f'sch.compute_at("{other.name}", {self.loop(b, 0)})', f'sch.rolling_buffer(sch.get_sblock("{other.name}"), 0)']
+        """A reader in rows, and what it reads moved below them, going round in a buffer of its own size."""
+        a, b = self.pair(lambda a, b: b.loops)
+        lines = [f"sch.split({self.loop(b, 0)}, [None, {self.r.choice([2, 3, 4])}])"] if self.r.random() < 0.8 else []
+        if len(b.loops) > 1 and lines and self.r.random() < 0.5:
+            lines.append(f"sch.reorder({self.loop(b, 0)}, {self.loop(b, 2)}, {self.loop(b, 1)})")
+        return lines + [f'sch.compute_at("{a.name}", {self.loop(b, 0)})', f'sch.rolling_buffer(sch.get_sblock("{a.name}"), 0)']
 
     def chain(self):
         """What a block writes kept apart, and written below one of its loops."""
@@ -69,14 +99,16 @@ class OddSteps(Steps):
         return lines + [f"sch.rfactor({self.loop(b, k + self.r.choice([0, 1]))}, {self.r.choice([0, 1, -1])})"]
 
     def at_place(self):
-        a, b = self.block(), self.looped()
-        return f'sch.{self.r.choice(["compute_at", "reverse_compute_at"])}("{a.name}", {self.loop(b)}, {self.r.choice(["True", "False"])}, {self.r.choice([-1, -2, 0, 1])})'
+        a, b = self.pair(lambda a, b: a.loops and b.loops)
+        way = self.r.choice(["compute_at", "reverse_compute_at"])
+        moved, other = (a, b) if way == "compute_at" else (b, a)
+        return f'sch.{way}("{moved.name}", {self.loop(other)}, {self.r.choice(["True", "False"])}, {self.r.choice([-1, -2, 0, 1])})'
 
     def padding(self):
         b = self.looped()
         if self.r.random() < 0.6:
-            pads = [x for x in self.blocks if x.name in ("P", "Y") and x.loops] or [b]
-            return f'sch.decompose_padding("{pads[0].name}", {self.loop(pads[0])})'
+            b = self.block(lambda b: b.guarded and b.loops and "R" not in b.axes)
+            return f'sch.decompose_padding("{b.name}", {self.loop(b)})'
         return f'sch.pad_einsum("{b.name}", {[self.r.choice([1, 2, 4, 8]) for _ in b.axes]})'
 
     def named(self):
