@@ -156,6 +156,23 @@ static bool check_steps(const rolling *x, const tvms_node *region) {
                               tvms_sched_block_name(x->sched, x->block));
 }
 
+// In all blocks the axis in the place of the dimension becomes an opaque one. TVM does not ask whether it is reduced, and then a reduction begins in
+// each of its steps.
+static bool check_axes(const rolling *x) {
+  tvms_sched *s = x->sched;
+  for (uint32_t i = (uint32_t)x->scope + 1; i < tvms_sched_at(s, x->scope)->end; i++) {
+    if (tvms_sched_is_loop(s, (int32_t)i)) continue;
+    const tvms_block *block = tvms_sched_block(s, (int32_t)i);
+    if (!block->init || x->rolling >= block->iter_vars.len) continue;
+    const tvms_node *axis = block->iter_vars.items[x->rolling];
+    if (tvms_as_iter_var(axis)->iter_type == TVMS_ITER_COMM_REDUCE)
+      return tvms_sched_refuse(
+          s, "axis %u of block '%s', which is reduced, would be opaque", x->rolling,
+          tvms_sched_block_name(s, (int32_t)i));
+  }
+  return true;
+}
+
 // ---- Rewriting ----
 
 static tvms_node *roll_access(tvms_rewriter *r, tvms_node *node) {
@@ -282,7 +299,7 @@ bool tvms_step_rolling_buffer(tvms_step *step) {
     return tvms_sched_refuse(s, "the block writes an output of its scope");
   tvms_node *region = tvms_sched_region_of(tvms_sched_block(s, x.block)->writes, x.old);
   if (!only_reads_follow(&x) || !find_ranges(&x, region) || !find_rolling(&x)
-      || !check_steps(&x, region))
+      || !check_steps(&x, region) || !check_axes(&x))
     return false;
   tvms_node_map_init(&x.buffers, &s->context->memory);
   make_buffer(&x);
