@@ -163,7 +163,10 @@ static bool writes_all(const copying *c, int32_t site, tvms_node *region) {
   tvms_sched *s = c->sched;
   const tvms_block_realize *realize = tvms_sched_realize(s, site);
   if (!tvms_sched_runs_always(s, site) && skips_steps(c, realize)) return false;
-  tvms_sched_span span = {.region = tvms_sched_bound(s, realize, region),
+  // The copy is what threads share, not the buffer.
+  tvms_node *bound = tvms_node_copy(s->unit, tvms_sched_bound(s, realize, region));
+  tvms_as_buffer_region(bound)->buffer = c->made;
+  tvms_sched_span span = {.region = bound,
                           .predicate = realize->predicate,
                           .low = tvms_sched_parent(s, site),
                           .high = c->loop};
