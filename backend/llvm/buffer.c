@@ -36,6 +36,7 @@ static LLVMValueRef multiply(emitter *e, LLVMValueRef a, LLVMValueRef b) {
 static view *view_of(emitter *e, const tvms_buffer *buffer) {
   view *v = tvms_arena_new(&e->context->scratch, view);
   v->ndim = buffer->shape.len;
+  v->loop = e->loop;
   v->shape = tvms_arena_array(&e->context->scratch, LLVMValueRef, v->ndim);
   v->strides = tvms_arena_array(&e->context->scratch, LLVMValueRef, v->ndim);
   return v;
@@ -473,6 +474,12 @@ static void store_lane(emitter *e, access_path *path, tvms_dtype element,
   tvms_emit_enter(e, end);
 }
 
+// What vectors are stored at a place.
+static uint8_t vectors_at(const emitter *e, const view *place) {
+  bool kept = LLVMIsAAllocaInst(place->data) && e->loop != place->loop;
+  return kept ? STORES_VECTORS | STORES_SUMS : STORES_VECTORS;
+}
+
 void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
   const tvms_store *store = tvms_as_store(node);
   tvms_dtype element = tvms_as_buffer(store->buffer)->element;
@@ -491,7 +498,7 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
     store_lane(e, &path, element, predicate, value, 0);
     return;
   }
-  e->stores |= STORES_VECTORS;
+  e->stores |= vectors_at(e, path.view);
   if (element.lanes > 1) tvms_emit_refuse(e, node->span, "a vector of vectors");
   if (store->value->dtype.lanes <= 1) value = tvms_emit_splat(e, value, lanes);
   if (whole) {

@@ -28,6 +28,7 @@ typedef struct {
   uint32_t ndim;
   LLVMValueRef *shape;
   LLVMValueRef *strides;
+  const struct loop_target *TVMS_NULLABLE loop;  // that it is defined in
 } view;
 
 // What a function stores, as bits, and whether it starts parallel loops: the optimiser needs to know
@@ -36,7 +37,9 @@ enum {
   STORES_VECTORS = 1,
   STORES_ELEMENTS = 2,
   STORES_ELEMENTS_IN_LOOPS = 4,
-  STARTS_THREADS = 8
+  STARTS_THREADS = 8,
+  THREADS_STORE_VECTORS = 16,
+  STORES_SUMS = 32  // vectors that a loop keeps in the frame from step to step
 };
 
 // What is allocated: memory from the C library, or so many boxes of a list.

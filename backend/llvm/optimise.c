@@ -11,7 +11,7 @@
 //   apart    small: decl.    big: body          the linear passes  /
 //
 // So do functions of loops over elements, which get all passes, beside vector code. For the
-// two kinds of that, whose passes are few, the mark does.
+// kinds of that, whose passes are few, the mark does.
 #include "backend/llvm/optimise.h"
 
 #include "backend/llvm/emit.h"
@@ -26,19 +26,37 @@ enum { LONG_FUNCTION = 20000 };  // instructions
 // What the code of a function needs. Loops over elements need all of LLVM's passes. What is vector
 // code already, because it was scheduled, lacks only its register tiles in registers and its sums
 // out of the loops: a few passes do as well, in a fifth of the time. Where such code has loops
-// over elements beside it, copies at the edges of tiles for instance, those become vectors, too.
-enum { SCALAR, VECTORS, MIXED, KINDS };
+// over elements beside it, copies at the edges of tiles for instance, those become vectors, too;
+// so do those between parallel loops of vector code.
+//
+// What keeps no sums moves vectors, and does better with an address that is counted up for each line
+// that it goes along. Loops that keep sums wait for the sums: where an address may be a register and a
+// scaled one (x86), that costs the most time of all passes and brings them nothing.
+enum { SCALAR, LINES, VECTORS, MIXED, KINDS };
 
 // By its name alone instcombine ends the process where one round of it leaves work for another.
 #define INSTCOMBINE "instcombine<no-verify-fixpoint>"
 
+#define FEW_PASSES "sroa,early-cse,simplifycfg,loop-mssa(licm)," INSTCOMBINE
+#define SOME_PASSES                                                                    \
+  "sroa,early-cse,simplifycfg," INSTCOMBINE                                            \
+  ",loop-mssa(licm),simplifycfg,loop(indvars),loop-vectorize," INSTCOMBINE             \
+  ",simplifycfg,loop-mssa(licm)"
+#define COUNT_ADDRESSES "loop(loop-reduce)"
+
 static const char *const pass_lists[KINDS] = {
-    [SCALAR] = "default<O2>",
-    [VECTORS] = "function(sroa,early-cse,simplifycfg,loop-mssa(licm)," INSTCOMBINE
-                "),globaldce",
-    [MIXED] = "function(sroa,early-cse,simplifycfg," INSTCOMBINE
-              ",loop-mssa(licm),simplifycfg,loop(indvars),loop-vectorize," INSTCOMBINE
-              ",simplifycfg,loop-mssa(licm)),globaldce",
+    [SCALAR] = "default<O2>,function(" COUNT_ADDRESSES ")",
+    [LINES] = "function(" FEW_PASSES "," COUNT_ADDRESSES "),globaldce",
+    [VECTORS] = "function(" FEW_PASSES "," COUNT_ADDRESSES "),globaldce",
+    [MIXED] = "function(" SOME_PASSES "," COUNT_ADDRESSES "),globaldce",
+};
+
+// The same for x86.
+static const char *const pass_lists_x86[KINDS] = {
+    [SCALAR] = "default<O2>,function(" COUNT_ADDRESSES ")",
+    [LINES] = "function(" FEW_PASSES "," COUNT_ADDRESSES "),globaldce",
+    [VECTORS] = "function(" FEW_PASSES "),globaldce",
+    [MIXED] = "function(" SOME_PASSES "),globaldce",
 };
 
 // Without simplifycfg: it removes the blocks in front of loops, and the code generator puts
@@ -53,6 +71,12 @@ static const char kind_name[] = "tvms-kind";
 
 #define EACH_FUNCTION(f, module)                                                       \
   (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+
+// The list of passes for functions of a kind.
+static const char *list_of(int kind, LLVMTargetMachineRef machine) {
+  bool x86 = !strcmp(LLVMGetTargetName(LLVMGetTargetMachineTarget(machine)), "x86-64");
+  return x86 ? pass_lists_x86[kind] : pass_lists[kind];
+}
 
 static LLVMErrorRef run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine,
                                const char *passes) {
@@ -190,12 +214,13 @@ static void mark_long(LLVMModuleRef apart) {
 }
 
 void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores) {
-  if (stores == STARTS_THREADS) tvms_llvm_make_fast(function);
-  stores &= (uint8_t)~STARTS_THREADS;
-  if (!stores) return;
-  int kind = !(stores & STORES_VECTORS)          ? SCALAR
-             : stores & STORES_ELEMENTS_IN_LOOPS ? MIXED
-                                                 : VECTORS;
+  bool own = stores & (STORES_VECTORS | STORES_ELEMENTS);
+  if (!own && stores & STARTS_THREADS) tvms_llvm_make_fast(function);
+  if (!own) return;
+  int kind = !(stores & (STORES_VECTORS | THREADS_STORE_VECTORS)) ? SCALAR
+             : stores & STORES_ELEMENTS_IN_LOOPS                  ? MIXED
+             : stores & STORES_SUMS                               ? VECTORS
+                                                                  : LINES;
   char digit = (char)('0' + kind);
   LLVMContextRef llvm = LLVMGetTypeContext(LLVMTypeOf(function));
   LLVMAddAttributeAtIndex(
@@ -226,22 +251,29 @@ static LLVMErrorRef join(LLVMModuleRef module, LLVMModuleRef apart) {
   return NULL;
 }
 
-// Vector code, with and without loops over elements beside it.
+static uint32_t count_kinds(const uint32_t *counts, int first) {
+  uint32_t kinds = 0;
+  for (int kind = first; kind < KINDS; kind++)
+    kinds += counts[kind] != 0;
+  return kinds;
+}
+
+// All kinds of vector code.
 static LLVMErrorRef run_vectors(LLVMModuleRef module, LLVMTargetMachineRef machine,
                                 const uint32_t *counts) {
-  bool both = counts[VECTORS] && counts[MIXED];
+  bool several = count_kinds(counts, LINES) > 1;
   LLVMErrorRef error = NULL;
-  for (int kind = VECTORS; kind <= MIXED && !error; kind++) {
+  for (int kind = LINES; kind < KINDS && !error; kind++) {
     if (!counts[kind]) continue;
     for
       EACH_FUNCTION(f, module) {
-        if (both && kind_of(f) != KINDS) set_aside(f, kind_of(f) != kind);
+        if (several && kind_of(f) != KINDS) set_aside(f, kind_of(f) != kind);
       }
-    error = run_passes(module, machine, pass_lists[kind]);
+    error = run_passes(module, machine, list_of(kind, machine));
   }
   for
     EACH_FUNCTION(f, module) {
-      if (both && kind_of(f) != KINDS) set_aside(f, false);
+      if (several && kind_of(f) != KINDS) set_aside(f, false);
     }
   return error;
 }
@@ -252,11 +284,11 @@ static LLVMErrorRef run_kinds(LLVMModuleRef module, LLVMTargetMachineRef machine
     EACH_FUNCTION(f, module) {
       counts[kind_of(f)]++;
     }
-  if (!counts[VECTORS] && !counts[MIXED])
-    return run_passes(module, machine, pass_lists[SCALAR]);
+  if (!count_kinds(counts, LINES))
+    return run_passes(module, machine, list_of(SCALAR, machine));
   if (!counts[SCALAR]) return run_vectors(module, machine, counts);
   LLVMModuleRef apart = set_apart(module, is_scalar);
-  LLVMErrorRef error = run_passes(apart, machine, pass_lists[SCALAR]);
+  LLVMErrorRef error = run_passes(apart, machine, list_of(SCALAR, machine));
   if (!error) error = run_vectors(module, machine, counts);
   if (!error) return join(module, apart);
   LLVMDisposeModule(apart);

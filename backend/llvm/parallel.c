@@ -302,6 +302,7 @@ static void emit_functions(outline *o) {
   o->task = emit_task(o, LLVMGetValueName2(emit_steps(o), &len));
   tvms_vec_fini(&e->context->memory, &e->memory);
   outer.data = e->data;
+  if (e->stores & STORES_VECTORS) outer.stores |= THREADS_STORE_VECTORS;
   *e = outer;
   LLVMPositionBuilderAtEnd(e->builder, here);
   LLVMSetCurrentDebugLocation2(e->builder, line);

@@ -8,6 +8,7 @@
 #include "backend/llvm/target.h"
 
 #include <llvm-c/Core.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -50,7 +51,16 @@ enum {
   MOST_SHOWN = 5,
 };
 
+// The code generator would reduce the strength of every loop, which takes a sixth of all the time, and
+// brings nothing to loops that lack nothing: whether a loop gets it is said by the lists of passes
+// (backend/llvm/optimise.c). A whole process has one such switch, and no other way to it.
+static void leave_loops_to_passes(void) {
+  static const char *const words[] = {"tvms", "-disable-lsr"};
+  LLVMParseCommandLineOptions(sizeof words / sizeof words[0], words, NULL);
+}
+
 static void add_targets(void) {
+  leave_loops_to_passes();
 #define MACHINE(family, architecture, triple)                                          \
   LLVMInitialize##family##TargetInfo();                                                \
   LLVMInitialize##family##Target();                                                    \

@@ -233,14 +233,38 @@ static tvms_node *fill_panel(writer *w) {
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
+// How many tiles of one size stand side by side from part `i` of the strip on.
+static uint32_t tiles_alike(const tvms_strip *strip, uint32_t i) {
+  const tvms_tile_columns *one = &strip->parts[i], *next = one + 1;
+  const tvms_tile_columns *end = strip->parts + strip->part_count;
+  while (next < end && !one->tail && !next->tail && next->vectors == one->vectors)
+    next++;
+  return (uint32_t)(next - one);
+}
+
+// Tiles of one size are one loop: their code is there once.
+static tvms_node *over_alike(writer *w, uint32_t count) {
+  if (count == 1) return over_outer(w);
+  const tvms_node *like = tvms_contraction_column_var(w);
+  tvms_node *var = variable(w, "j1", like), *tiles = number(w, like, count);
+  tvms_analyzer_bind_range(w->lanes, var, number(w, like, 0), tiles);
+  int64_t columns = w->columns->vectors * w->columns->width;
+  w->part = build(w, TVMS_NODE_MUL, var, number(w, like, columns));
+  enter_loop(w, var, tiles, TVMS_TILE_SERIAL);
+  tvms_node *made = leave_loop(w, over_outer(w));
+  w->part = NULL;
+  return made;
+}
+
 // What is done for the columns of one strip.
 static tvms_node *over_parts(writer *w) {
   tvms_node_vec stmts = {0};
   if (w->panel) tvms_stmt_push(w->unit, &stmts, fill_panel(w));
   if (w->spare) tvms_stmt_push(w->unit, &stmts, tvms_contraction_fill_spare(w));
-  for (uint32_t i = 0; i < w->strip->part_count; i++) {
+  for (uint32_t i = 0, count; i < w->strip->part_count; i += count) {
     w->columns = &w->strip->parts[i];
-    tvms_stmt_push(w->unit, &stmts, over_outer(w));
+    count = tiles_alike(w->strip, i);
+    tvms_stmt_push(w->unit, &stmts, over_alike(w, count));
   }
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }

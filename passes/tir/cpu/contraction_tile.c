@@ -52,7 +52,7 @@ static tvms_node *write_vectors(writer *w, element *e, element_writer *write,
   if (w->word_order && vector && lane)
     in_row = tvms_contraction_word_column(w, vector, lane);
   tvms_node *place =
-      build(w, TVMS_NODE_ADD, in_row, number(w, like, w->columns->first + at));
+      build(w, TVMS_NODE_ADD, in_row, tvms_contraction_tile_column(w, at));
   if (w->place) tvms_node_map_put(&w->now, w->place, place);
   tvms_node *flat = build(w, TVMS_NODE_ADD, w->strip_begin, place);
   tvms_contraction_set_column(w, flat);

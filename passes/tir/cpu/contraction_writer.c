@@ -19,6 +19,12 @@ const tvms_node *tvms_contraction_column_var(const writer *w) {
   return w->c->stage.axes[w->c->column].var;
 }
 
+tvms_node *tvms_contraction_tile_column(writer *w, int64_t at) {
+  const tvms_node *like = tvms_contraction_column_var(w);
+  tvms_node *column = number(w, like, w->columns->first + at);
+  return w->part ? build(w, TVMS_NODE_ADD, w->part, column) : column;
+}
+
 // The strip in which a column lies is the same for all lanes of a vector, and to be seen as that.
 static tvms_node *simplify_digit(tvms_rewriter *r, tvms_node *node) {
   const writer *w = r->self;

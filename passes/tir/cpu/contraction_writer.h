@@ -63,6 +63,7 @@ typedef struct {
   int64_t rows;
   const tvms_strip *strip;
   const tvms_tile_columns *columns;
+  tvms_node *TVMS_NULLABLE part;  // columns of such tiles before it
   bool word_order;  // sums are put in order: they lie as words have their bytes
 } tvms_contraction_writer;
 
@@ -71,6 +72,9 @@ const tvms_node *tvms_contraction_column_var(const tvms_contraction_writer *w);
 
 // Says what the axes of the columns are at column number `flat`.
 void tvms_contraction_set_column(tvms_contraction_writer *w, tvms_node *flat);
+
+// The column of the strip that lies `at` columns behind the first one of the tile at hand.
+tvms_node *tvms_contraction_tile_column(tvms_contraction_writer *w, int64_t at);
 
 // `node` with the variables of the stage as they are now.
 tvms_node *tvms_contraction_as_now(tvms_contraction_writer *w, tvms_node *node);

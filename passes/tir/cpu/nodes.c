@@ -3,6 +3,7 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "passes/tir/cpu/places.h"
 #include "structinfo/regions.h"
 
 #include <string.h>
@@ -85,6 +86,24 @@ static bool is_allocated(tvms_list allocated, const tvms_node *buffer) {
   return false;
 }
 
+// What is inferred from quotients may reach behind the last element, where nothing is touched.
+static void end_with_buffers(tvms_unit *unit, tvms_list regions) {
+  for (uint32_t i = 0; i < regions.len; i++) {
+    tvms_list ranges = tvms_as_buffer_region(regions.items[i])->region;
+    tvms_list shape =
+        tvms_as_buffer(tvms_as_buffer_region(regions.items[i])->buffer)->shape;
+    for (uint32_t k = 0; k < ranges.len; k++) {
+      const tvms_range *range = tvms_as_range(ranges.items[k]);
+      int64_t min = tvms_cpu_number(range->min), size = tvms_cpu_number(shape.items[k]);
+      int64_t extent = tvms_cpu_number(range->extent);
+      if (min < 0 || size < min || extent <= size - min) continue;
+      tvms_node *left =
+          tvms_int_imm_new(unit, range->extent->dtype, size - min, TVMS_NO_SPAN);
+      ranges.items[k] = tvms_range_new(unit, range->min, left, TVMS_NO_SPAN);
+    }
+  }
+}
+
 tvms_node *tvms_cpu_block(tvms_unit *unit, const char *name, tvms_list allocated,
                           tvms_node *body) {
   tvms_block *block = tvms_node_make(unit, BLOCK, TVMS_NO_SPAN);
@@ -103,6 +122,8 @@ tvms_node *tvms_cpu_block(tvms_unit *unit, const char *name, tvms_list allocated
       tvms_regions_put_buffer(&known, unit, one, one);
   }
   tvms_regions_infer_all(unit, &known, block);
+  end_with_buffers(unit, block->reads);
+  end_with_buffers(unit, block->writes);
   tvms_node_map_fini(&known);
   tvms_node_map_fini(&used);
   tvms_block_realize *realize = tvms_node_make(unit, BLOCK_REALIZE, TVMS_NO_SPAN);

@@ -342,10 +342,11 @@ static bool holds_block(scheduler *s, tvms_node *body) {
   return !tvms_walk(&s->unit->context->memory, body, &visitor);
 }
 
-// Blocks stand in a root block.
-static tvms_node *with_root(scheduler *s, tvms_node *body) {
+// Blocks and what is allocated stand in a root block.
+static tvms_node *with_root(scheduler *s, tvms_list allocated, tvms_node *body) {
   tvms_block *block = tvms_node_make(s->unit, BLOCK, TVMS_NO_SPAN);
   block->name = tvms_bytes_copy(s->unit, "root", 4);
+  block->alloc_buffers = allocated;
   block->body = body;
   tvms_block_realize *realize = tvms_node_make(s->unit, BLOCK_REALIZE, TVMS_NO_SPAN);
   realize->block = &block->head;
@@ -353,24 +354,43 @@ static tvms_node *with_root(scheduler *s, tvms_node *body) {
   return &realize->head;
 }
 
-// The body is a root block around the stages, or the stages themselves.
+// The statements of a body behind those that allocate buffers, which are added to a list.
+static tvms_node *behind_allocations(scheduler *s, tvms_node *body,
+                                     tvms_list *allocated) {
+  if (body->kind != TVMS_NODE_SEQ) return body;
+  tvms_list stmts = tvms_as_seq(body)->stmts, all = {.len = allocated->len};
+  all.items = tvms_arena_array(&s->unit->arena, tvms_node *, all.len + stmts.len);
+  if (all.len) memcpy(all.items, allocated->items, all.len * sizeof *all.items);
+  uint32_t count = 0;
+  for (; count + 1 < stmts.len; count++) {
+    const tvms_node *stmt = stmts.items[count];
+    if (stmt->kind != TVMS_NODE_ALLOC_BUFFER || tvms_as_alloc_buffer(stmt)->annotations)
+      break;
+    all.items[all.len++] = tvms_as_alloc_buffer(stmt)->buffer;
+  }
+  if (!count) return body;
+  *allocated = all;
+  return tvms_seq_new(s->unit, stmts.items + count, stmts.len - count, body->span);
+}
+
+// The body is a root block around the stages, or the stages themselves. What allocates buffers in front of
+// them is as good as what the block allocates.
 static tvms_node *TVMS_NULLABLE schedule(scheduler *s) {
   tvms_node *body = s->function->body;
-  bool rooted = body->kind == TVMS_NODE_BLOCK_REALIZE
-                && tvms_as_block_realize(body)->iter_values.len == 0;
-  s->rooted = rooted;
-  if (!rooted) {
-    tvms_node *loops = schedule_body(s, (tvms_list){0}, body);
-    return loops && holds_block(s, loops) ? with_root(s, loops) : loops;
-  }
-  const tvms_block_realize *realize = tvms_as_block_realize(body);
-  const tvms_block *root = tvms_as_block(realize->block);
-  tvms_node *made = schedule_body(s, root->alloc_buffers, root->body);
+  const tvms_block *root = NULL;
+  if (body->kind == TVMS_NODE_BLOCK_REALIZE
+      && tvms_as_block_realize(body)->iter_values.len == 0)
+    root = tvms_as_block(tvms_as_block_realize(body)->block);
+  tvms_list allocated = root ? root->alloc_buffers : (tvms_list){0};
+  tvms_node *stages = behind_allocations(s, root ? root->body : body, &allocated);
+  s->rooted = root || allocated.len;
+  tvms_node *made = schedule_body(s, allocated, stages);
   if (!made) return NULL;
-  tvms_list kept = without_gone(s, root->alloc_buffers);
-  bool plain = kept.len == 0 && !root->annotations && !root->match_buffers.len;
+  tvms_list kept = without_gone(s, allocated);
+  bool plain = !kept.len && !(root && (root->annotations || root->match_buffers.len));
   if (plain && !holds_block(s, made)) return made;
-  tvms_node *block = tvms_node_copy(s->unit, realize->block);
+  if (!root) return with_root(s, kept, made);
+  tvms_node *block = tvms_node_copy(s->unit, tvms_as_block_realize(body)->block);
   tvms_as_block(block)->body = made;
   tvms_as_block(block)->alloc_buffers = kept;
   tvms_node *copy = tvms_node_copy(s->unit, body);
