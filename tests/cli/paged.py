@@ -37,9 +37,9 @@ STEPS = """    @R.function(pure=False)
     @R.function(pure=False)
     def seen(cache: R.Any, id: R.Prim("int64"), span: R.Shape(["b", "e"])) -> R.Tuple(R.Tensor((2, "e - b", 1, 2), "float32"), R.Prim("int64"), R.Prim("int64")):
         b, e = T.int64(), T.int64()
-        k = R.zeros(R.shape([2, e - b, 1, 2]), "float32")
-        v = R.zeros(R.shape([2, e - b, 1, 2]), "float32")
-        _ = R.call_packed("vm.builtin.attention_kv_cache_debug_get_kv", cache, id, R.prim_value(b), R.prim_value(e), k, v, ty_args=(R.Tuple,))
+        t = R.call_dps_packed("vm.builtin.attention_kv_cache_debug_get_kv", (cache, id, R.prim_value(b), R.prim_value(e)), out_ty=[R.Tensor((2, e - b, 1, 2), "float32"), R.Tensor((2, e - b, 1, 2), "float32")])
+        k = t[0]
+        v = t[1]
         n: R.Prim("int64") = R.call_packed("vm.builtin.attention_kv_cache_get_num_available_pages", cache, ty_args=(R.Prim("int64"),))
         m: R.Prim("int64") = R.call_packed("vm.builtin.attention_kv_cache_get_total_sequence_length", cache, ty_args=(R.Prim("int64"),))
         s = R.add(k, v)

@@ -56,7 +56,7 @@ def add_story(module, slides, story):
     """Adds a function `main` that makes a cache and calls it as the story says: (name, numbers...) a step, a shape where there
     is a list; ("forward", n) is a pass over n tokens, ("ask", name) keeps a number."""
     from tvm import relax
-    as_type = getattr(relax, "TensorType", None) or relax.TensorStructInfo
+    as_type = relax.TensorStructInfo if hasattr(relax, "TensorStructInfo") else relax.TensorType
     anything = relax.AnyType() if hasattr(relax, "AnyType") else relax.ObjectStructInfo()
     old = module["forward"]
     weights = [relax.Var(f"w{i}", t) for i, t in enumerate(info_of(old.params[2]).fields)]
@@ -77,10 +77,22 @@ def add_story(module, slides, story):
                 kept.append(builder.emit(relax.TupleGetItem(passed, 0)))
             elif name == "ask":
                 kept.append(packed(numbers[0], cache))
+            elif name == "see":
+                kept += see(builder, cache, *numbers)
             else:
                 packed(name, cache, *[relax.ShapeExpr(x) if isinstance(x, list) else number(x) for x in numbers])
         builder.emit_func_output(relax.Tuple(kept))
     return builder.get()
+
+
+def see(builder, cache, sequence, begin, end):
+    """Keys and values of a sequence."""
+    from tvm import relax
+    as_type = relax.TensorStructInfo if hasattr(relax, "TensorStructInfo") else relax.TensorType
+    types = [as_type((LAYERS, end - begin, KEY_HEADS, SIZE), "float32")] * 2
+    asked = relax.Tuple([cache, number(sequence), number(begin), number(end)])
+    seen = builder.emit(relax.op.call_dps_packed("vm.builtin.attention_kv_cache_debug_get_kv", asked, types))
+    return [builder.emit(relax.TupleGetItem(seen, i)) for i in range(2)]
 
 
 def story_job(question, names):
@@ -106,11 +118,11 @@ def story_job(question, names):
     return {"text": module.script(show_meta=True), "inputs": inputs, "results": len(results)}
 
 
-def run(library, inputs):
+def run(library, inputs, native=False):
     import numpy as np
     import tvm
     from tvm import relax
-    machine = relax.VirtualMachine(library, tvm.cpu())
+    machine = library if native else relax.VirtualMachine(library, tvm.cpu())
     return flat(machine["main"](*[tvm.runtime.tensor(np.load(path)) for path in inputs.values()]))
 
 
@@ -120,7 +132,7 @@ def worst_job(question, names):
     import tvm
     wanted = [np.load(os.path.join(question["folder"], f"result{i}.npy")) for i in range(question["results"])]
     if "library" in question:
-        got = run(tvm.runtime.load_module(question["library"]), question["inputs"])
+        got = run(tvm.runtime.load_module(question["library"]), question["inputs"], question.get("native"))
     else:
         got = [np.load(os.path.join(question["out"], f"result.{i}.npy")) for i in range(question["results"])]
     return {"worst": max(relative(a, b) for a, b in zip(got, wanted))}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A decoder with the paged cache of TVM's own front end and kernels: text, libraries and results of stock TVM against tvms.
 
-Each story of sequences is run by TVM's machine, interpreted, and by both builds in both machines. New tokens behind tokens of the cache come one
+Each story of sequences is run by TVM's machine, interpreted, by both builds in both machines, and as native code. New tokens behind tokens of the cache come one
 by one: TVM's kernel for several of them (tir_attention_prefill_cpu) reads beyond an array.
 """
 import os, shutil, sys, tempfile, unittest
@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cases import main, tvms
 from stock import Stock
 
-RELEASES = ["0.26", "0.27"]
+RELEASES = ["0.25", "0.26", "0.27"]
 CLOSE = 1e-5
 
 
@@ -24,14 +24,14 @@ COUNTS = [("ask", "attention_kv_cache_get_num_available_pages"), ("ask", "attent
 SEQUENCES = [
     ("kv_state_add_sequence", 0), *batch((0, 20)), *batch((0, 1)), *batch((0, 1)),
     ("kv_state_add_sequence", 7), ("kv_state_add_sequence", 8), *batch((7, 3)), *batch((8, 2)), *batch((0, 1), (7, 1), (8, 1)), *COUNTS,
-    ("kv_state_fork_sequence", 0, 1, 20), ("kv_state_fork_sequence", 0, 2, -1), *COUNTS, *batch((1, 1), (0, 1), (2, 1)), *batch((1, 1), (0, 1), (2, 1)),
+    ("kv_state_fork_sequence", 0, 1, 20), ("kv_state_fork_sequence", 0, 2, -1), *COUNTS, ("see", 1, 3, 18), *batch((1, 1), (0, 1), (2, 1)), *batch((1, 1), (0, 1), (2, 1)),
     ("kv_state_popn", 2, 9), ("kv_state_popn", 0, 2), *batch((2, 1), (0, 1), (1, 1)), *COUNTS,
     ("kv_state_remove_sequence", 0), *batch((2, 1), (1, 1), (8, 1)), *COUNTS,
     ("kv_state_clear",), *COUNTS, ("kv_state_add_sequence", 3), *batch((3, 20)), *batch((3, 1)),
 ]
 WINDOWS = [
     ("kv_state_add_sequence", 0), ("attention_kv_cache_enable_sliding_window_for_seq", 0, 21, 3), *batch((0, 20)),
-    *[step for _ in range(14) for step in batch((0, 1))],
+    *[step for _ in range(14) for step in batch((0, 1))], ("see", 0, 0, 21),
     ("kv_state_add_sequence", 4), *batch((4, 1)), *batch((4, 1)), ("kv_state_popn", 4, 1), *batch((4, 1)), *COUNTS,
 ]
 
@@ -54,6 +54,10 @@ class Paged(unittest.TestCase):
                 self.assertEqual(p.returncode, 0, f"{path}: {p.stderr.decode()[:2000]}")
                 self.check(path, stock.ask(out=out, **asked))
             self.check("ours in TVM's machine", stock.ask(library=ours, inputs=said["inputs"], **asked))
+            native = os.path.join(folder, "native.so")
+            p = tvms("build", "--dialect", release, text, "-o", native, timeout=300)
+            self.assertEqual(p.returncode, 0, p.stderr.decode()[:2000])
+            self.check("native code", stock.ask(library=native, inputs=said["inputs"], native=True, **asked))
 
     def check(self, what, said):
         self.assertLess(said.get("worst", 1), CLOSE, f"{what}: {said}")
