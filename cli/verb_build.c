@@ -68,6 +68,7 @@ static bool make_code(tvms_run *run, tvms_program *program,
   tvms_library_options library = {.prim_funcs_only = run->options.primfuncs_only,
                                   .params = run->options.params,
                                   .entry = run->options.entry,
+                                  .explain = run->options.explain,
                                   .level = level_of(run)};
   if (form->is_executable)
     return tvms_build_executable(program, &library, written, code);

@@ -9,6 +9,7 @@
 #include "ir/walk.h"
 #include "passes/manager.h"
 #include "passes/pipeline.h"
+#include "passes/remarks.h"
 #include "support/diag_ids.h"
 #include "support/names.h"
 #include "support/trial.h"
@@ -64,13 +65,18 @@ static void abandon(const tvms_program *program, tvms_module *module) {
 }
 
 // The module, lowered; NULL after a report, now or earlier.
-static tvms_module *TVMS_NULLABLE lower(const tvms_program *program,
-                                        tvms_module *module, const char *lowering) {
+static tvms_module *TVMS_NULLABLE
+lower(const tvms_program *program, tvms_module *module, const char *lowering,
+      const tvms_library_options *TVMS_NULLABLE library) {
   tvms_context *context = program->context;
   tvms_pipeline pipeline;
-  bool done = !context->diags.errors
-              && tvms_pipeline_parse(context, "<lowering>", lowering, &pipeline)
-              && tvms_pipeline_run(context, module, &pipeline, UINT32_MAX, NULL, NULL);
+  tvms_pass_log log = {.memory = &context->memory, .remarks = true, .of_weights = true};
+  tvms_pass_hooks hooks = {.log = library && library->explain ? &log : NULL};
+  bool done =
+      !context->diags.errors
+      && tvms_pipeline_parse(context, "<lowering>", lowering, &pipeline)
+      && tvms_pipeline_run(context, module, &pipeline, UINT32_MAX, &hooks, NULL);
+  tvms_vec_fini(&context->memory, &log.numbers);
   if (done) tvms_pipeline_fini(context, &pipeline);
   if (done && !context->diags.errors) return module;
   abandon(program, module);
@@ -133,7 +139,7 @@ static bool bind_weights(const tvms_program *program, tvms_module *module,
   char quote = strchr(options->params, '\'') ? '"' : '\'';
   tvms_strbuf_printf(&passes, "BindParams{func_name=%s,params=%c%s%c}",
                      tvms_symbol_text(context, name), quote, options->params, quote);
-  bool bound = lower(program, module, tvms_strbuf_text(&passes)) != NULL;
+  bool bound = lower(program, module, tvms_strbuf_text(&passes), options) != NULL;
   tvms_strbuf_fini(&passes);
   if (!bound) return false;
   member = tvms_module_find(module, name);
@@ -211,7 +217,7 @@ tvms_runnable_join_lowered(const tvms_program *program,
   tvms_strbuf_init(&passes, &program->context->memory);
   add_lifting(module, &passes);
   tvms_strbuf_puts(&passes, lowering);
-  module = lower(program, module, tvms_strbuf_text(&passes));
+  module = lower(program, module, tvms_strbuf_text(&passes), options);
   tvms_strbuf_fini(&passes);
   return module;
 }
@@ -222,12 +228,12 @@ tvms_module *tvms_runnable_join(const tvms_program *program,
   tvms_module *module = join_with_weights(program, options);
   if (!module) return NULL;
   if (options->prim_funcs_only || !has_relax(module))
-    return lower(program, module, to_prim_funcs);
+    return lower(program, module, to_prim_funcs, options);
   tvms_strbuf passes;
   tvms_strbuf_init(&passes, &program->context->memory);
   add_lifting(module, &passes);
   add_lowering(options, code, &passes);
-  module = lower(program, module, tvms_strbuf_text(&passes));
+  module = lower(program, module, tvms_strbuf_text(&passes), options);
   tvms_strbuf_fini(&passes);
   return module;
 }
@@ -336,7 +342,7 @@ tvms_module *tvms_runnable_lowered(const tvms_program *program, const char *entr
   tvms_strbuf_init(&passes, &context->memory);
   add_lifting(module, &passes);
   tvms_strbuf_puts(&passes, lowering);
-  module = lower(program, module, tvms_strbuf_text(&passes));
+  module = lower(program, module, tvms_strbuf_text(&passes), NULL);
   tvms_strbuf_fini(&passes);
   return module;
 }

@@ -3,9 +3,19 @@
 
 #include <string.h>
 
+// Does a pass bind, fold or lay out weights?
+static bool prepares_weights(const tvms_pass *pass) {
+  static const char *const names[] = {"BindParams", "FoldConstant", "ScheduleCPU"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (!strcmp(pass->name, names[i])) return true;
+  }
+  return false;
+}
+
 bool tvms_pass_wants_remarks(const tvms_pass_run *run) {
   const tvms_pass_log *log = run->hooks ? run->hooks->log : NULL;
-  return log && log->remarks && (!log->only || log->only == run->pass);
+  return log && log->remarks && (!log->only || log->only == run->pass)
+         && (!log->of_weights || prepares_weights(run->pass));
 }
 
 static void report(const tvms_pass_run *run, tvms_remark_kind kind, tvms_diag_id id,

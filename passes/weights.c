@@ -205,10 +205,15 @@ static tvms_node *constant(tvms_unit *unit, tvms_dtype dtype, int32_t ndim,
 }
 
 static tvms_node *TVMS_NULLABLE from_npy(tvms_unit *unit,
-                                         const tvms_relax_weight *weight) {
+                                         const tvms_relax_weight *weight,
+                                         tvms_dtype wanted) {
   tvms_npy npy;
   if (tvms_npy_parse(&npy, weight->data, weight->size)) return NULL;
   tvms_dl_type type = tvms_npy_type(&npy);
+  if (!type.lanes && npy.kind == 'V' && !tvms_dtype_is_void(wanted)) {
+    type = (tvms_dl_type){wanted.code, wanted.bits, (uint16_t)wanted.lanes};
+    if (!tvms_npy_fits(&npy, type)) type.lanes = 0;
+  }
   if (!type.lanes) return NULL;
   tvms_dtype dtype = {type.code, type.bits, (int16_t)type.lanes};
   uint64_t bytes;
@@ -246,6 +251,10 @@ static bool is_named(const tvms_relax_weight *weight, const char *name, bool exa
   return true;
 }
 
+bool tvms_relax_weight_is(const tvms_relax_weight *weight, const char *name) {
+  return is_named(weight, name, false);
+}
+
 static const tvms_relax_weight *TVMS_NULLABLE find(const tvms_relax_weights *weights,
                                                    const char *name, bool exact) {
   for (uint32_t i = 0; i < weights->items.len; i++) {
@@ -256,11 +265,11 @@ static const tvms_relax_weight *TVMS_NULLABLE find(const tvms_relax_weights *wei
 }
 
 tvms_node *tvms_relax_weights_find(const tvms_relax_weights *weights, tvms_unit *unit,
-                                   const char *name) {
+                                   const char *name, tvms_dtype wanted) {
   const tvms_relax_weight *weight = find(weights, name, true);
   if (!weight) weight = find(weights, name, false);
   if (!weight) return NULL;
-  if (weight->npy) return from_npy(unit, weight);
+  if (weight->npy) return from_npy(unit, weight, wanted);
   return constant(unit, weight->dtype, weight->ndim, weight->shape, weight->data,
                   weight->size);
 }

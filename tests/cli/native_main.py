@@ -360,6 +360,29 @@ class NativeMain(unittest.TestCase):
         self.assertIn("no tensor has the name of a parameter", p.stderr.decode())
         self.assertEqual(tvms("build", "-", "-o", self.file("x.so"), "--entry", "main", stdin=text).returncode, 2)
 
+    def test_what_becomes_of_weights_is_told(self):
+        text = self.HEAD + """
+    @R.function
+    def main(x: R.Tensor((2,), "float32"), w: R.Tensor((2,), "float32"), b: R.Tensor((2,), "bfloat16")) -> R.Tensor((2,), "float32"):
+        with R.dataflow():
+            d = R.add(w, R.astype(b, "float32"))
+            y = R.add(x, d)
+            R.output(y)
+        return y
+"""
+        with zipfile.ZipFile(self.file("weights.npz"), "w") as f:
+            for name, form, values in (("w", "<f4", [1.0, 2.0]), ("other", "<f4", [0.0]), ("b", "<u2", [0x3F80, 0x4000])):
+                npy.write(self.file(name + ".npy"), form, (len(values),), values)
+                with open(self.file(name + ".npy"), "rb") as content:
+                    f.writestr(name + ".npy", content.read().replace(b"'<u2'", b"'|V2'"))
+        p = tvms("build", "--explain", "--params", self.file("weights.npz"), "-", "-o", self.file("told.so"), stdin=text)
+        said = p.stderr.decode()
+        self.assertEqual(p.returncode, 0, said)
+        for what in ("note[N0965]: parameter 'w' becomes data", "parameter 'b' becomes data: R.Tensor((2,), dtype=\"bfloat16\")", "note[N0966]: no parameter is called 'other'",
+                     "note[N0967]: this is computed beforehand: R.Tensor((2,), dtype=\"float32\")"):
+            self.assertIn(what, said)
+        self.assertEqual(Library(self.file("told.so"))("main", ("f", [2], [10.0, 20.0])), ("f", [2], [12.0, 24.0]))
+
     def test_levels_compute_the_same(self):
         text = self.HEAD + """
     @R.function

@@ -17,7 +17,7 @@ static void read_all(fuzz_input *input, const char *name) {
       const tvms_relax_weight *weight = &weights.items.items[i];
       const char *found =
           tvms_arena_text(&context->arena, weight->name, weight->name_len);
-      (void)tvms_relax_weights_find(&weights, &unit, found);
+      (void)tvms_relax_weights_find(&weights, &unit, found, TVMS_DTYPE(BFLOAT, 16));
     }
   }
   tvms_relax_weights_fini(&weights);

@@ -11,6 +11,7 @@
 #include "ir/node_map.h"
 #include "passes/functions.h"
 #include "passes/relax/substitute.h"
+#include "passes/remarks.h"
 #include "passes/weights.h"
 #include "structinfo/make.h"
 #include "support/diag_ids.h"
@@ -18,6 +19,7 @@
 #include <string.h>
 
 typedef struct {
+  const tvms_pass_run *run;
   const char *function;
   tvms_relax_weights weights;
 } binder;
@@ -55,11 +57,15 @@ static tvms_node *bind(binder *b, tvms_unit *unit, tvms_node *node,
   for (uint32_t i = 0; i < old->params.len; i++) {
     tvms_node *param = old->params.items[i];
     const char *name = tvms_symbol_text(context, tvms_as_var(param)->name);
-    tvms_node *weight = tvms_relax_weights_find(&b->weights, unit, name);
+    tvms_node *weight = tvms_relax_weights_find(
+        &b->weights, unit, name, param->sinfo ? param->sinfo->dtype : (tvms_dtype){0});
     if (!weight) {
       tvms_vec_push(&context->memory, &params, param);
     } else if (learn_sizes(unit, values, param->sinfo, weight->sinfo)) {
       tvms_node_map_put(values, param, weight);
+      if (tvms_pass_wants_remarks(b->run))
+        tvms_pass_remark(b->run, TVMS_REMARK_PASSED, TVMS_D_weight_bound, param->span,
+                         name, tvms_sinfo_describe(unit, weight->sinfo));
     } else {
       tvms_diag_report(&context->diags, TVMS_D_weight_unfit, param->span, name,
                        tvms_sinfo_describe(unit, weight->sinfo),
@@ -76,10 +82,28 @@ static tvms_node *bind(binder *b, tvms_unit *unit, tvms_node *node,
   return node;
 }
 
+// Tells of tensors of the file that are not bound.
+static void tell_unused(const binder *b, const tvms_function *function) {
+  tvms_context *context = b->run->context;
+  for (uint32_t i = 0; i < b->weights.items.len; i++) {
+    const tvms_relax_weight *weight = &b->weights.items.items[i];
+    bool used = false;
+    for (uint32_t k = 0; k < function->params.len && !used; k++)
+      used = tvms_relax_weight_is(
+          weight,
+          tvms_symbol_text(context, tvms_as_var(function->params.items[k])->name));
+    if (used) continue;
+    tvms_pass_remark(b->run, TVMS_REMARK_MISSED, TVMS_D_weight_unused,
+                     function->head.span,
+                     tvms_arena_text(&context->arena, weight->name, weight->name_len));
+  }
+}
+
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   binder *b = run->state;
   const char *name = tvms_symbol_text(run->context, tvms_as_function(function)->name);
   if (strcmp(b->function, name) != 0) return function;
+  if (tvms_pass_wants_remarks(run)) tell_unused(b, tvms_as_function(function));
   tvms_node_map values;
   tvms_node_map_init(&values, &run->context->memory);
   function = bind(b, unit, function, &values);
@@ -91,7 +115,7 @@ void tvms_pass_bind_params(tvms_pass_run *run) {
   tvms_context *context = run->context;
   const char *path = TVMS_OPTION(run, BindParams, params).text;
   if (!path[0] || strcmp(path, "{}") == 0) return;
-  binder b = {.function = TVMS_OPTION(run, BindParams, func_name).text};
+  binder b = {.run = run, .function = TVMS_OPTION(run, BindParams, func_name).text};
   const char *why = tvms_relax_weights_init(&b.weights, context, path);
   if (why) {
     tvms_diag_report(&context->diags, TVMS_D_weights_unread, (tvms_span){0, 0}, path,

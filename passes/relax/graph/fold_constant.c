@@ -17,8 +17,10 @@
 #include "passes/relax/lower/expand_ops.h"
 #include "passes/relax/mutator.h"
 #include "passes/relax/retype.h"
+#include "passes/remarks.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
+#include "support/diag_ids.h"
 #include "support/trial.h"
 #include "te/legalize_call.h"
 
@@ -372,8 +374,7 @@ static tvms_node *with_shapes(tvms_rewriter *r, tvms_node *node) {
   return tvms_relax_recall(r->self, node, args.items);
 }
 
-static tvms_node *fold_call(tvms_rewriter *r, tvms_node *node) {
-  node = tvms_relax_leave_call(r, node);
+static tvms_node *fold_worthy(tvms_rewriter *r, tvms_node *node) {
   tvms_opcode opcode = tvms_op_called(node);
   if (opcode == TVMS_R_NONE || !is_worth(node)) return node;
   if (opcode == TVMS_R_call_tir) return fold_call_tir(r, node);
@@ -382,6 +383,18 @@ static tvms_node *fold_call(tvms_rewriter *r, tvms_node *node) {
   if (!dataflow) return node;
   if (opcode == TVMS_R_tensor_to_shape) return fold_to_shape(r, node);
   return fold_operator(r, node);
+}
+
+static tvms_node *fold_call(tvms_rewriter *r, tvms_node *node) {
+  node = tvms_relax_leave_call(r, node);
+  tvms_span span = node->span;
+  tvms_node *value = fold_worthy(r, node);
+  const tvms_pass_run *run = folder_of(r)->run;
+  bool constant = value->kind == TVMS_NODE_CONSTANT || value->kind == TVMS_NODE_TUPLE;
+  if (constant && value->sinfo && tvms_pass_wants_remarks(run))
+    tvms_pass_remark(run, TVMS_REMARK_PASSED, TVMS_D_folded, span,
+                     tvms_sinfo_describe(r->unit, value->sinfo));
+  return value;
 }
 
 // ---- Variables ----
