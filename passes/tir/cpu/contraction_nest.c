@@ -102,13 +102,17 @@ static tvms_node *over_piece(writer *w, const piece *p) {
     if (p->last) w->row = build(w, TVMS_NODE_MIN, w->row, p->last);
   }
   if (var) enter_loop(w, var, p->count, TVMS_TILE_ROWS);
+  w->number = var;
+  w->left_over = !var && p->first > 0;
   tvms_node *made = tvms_contraction_write_tile(w);
+  w->number = NULL;
   return var ? leave_loop(w, made) : made;
 }
 
 static tvms_node *over_rows(writer *w, int64_t most) {
   if (w->c->row == TVMS_MOST_STAGE_AXES) {
     w->row = NULL;
+    w->left_over = false;
     w->rows = 1;
     return tvms_contraction_write_tile(w);
   }

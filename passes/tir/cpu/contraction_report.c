@@ -116,7 +116,8 @@ void tvms_contraction_report_tile(const tvms_contraction *c, const tvms_tile *ti
                        (long long)tile->sum_block,
                        tile->sum_apart ? " that lie far apart" : "");
   if (tile->spares) tvms_strbuf_puts(out, ", the last column summed in lanes");
-  if (tile->result_far && !tile->sum_block)
+  if (tile->panel_fetch) tvms_strbuf_puts(out, ", the next panel fetched meanwhile");
+  if (tile->result_far)
     tvms_strbuf_puts(out, ", lines of the result fetched beforehand");
   tvms_strbuf_puts(out, threads[tile->threads]);
   tvms_strbuf_printf(out, ", %u stage%s behind it in registers", epilogues,

@@ -4,6 +4,7 @@
 #include "ir/fold.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
+#include "passes/tir/cpu/contraction_fetch.h"
 #include "passes/tir/cpu/contraction_spare.h"
 #include "passes/tir/cpu/contraction_turn.h"
 #include "passes/tir/cpu/contraction_words.h"
@@ -25,7 +26,8 @@ static tvms_node *number(writer *w, const tvms_node *like, int64_t value) {
 typedef struct {
   tvms_node *indices[2];  // in the buffer of sums
   const void *data;
-  bool first;  // the element is the first one of its vector, and stands for all
+  bool
+      first;  // the element is the first one of its vector, and stands for all; loops stay loops
 } element;
 
 typedef tvms_node *element_writer(writer *w, const element *e);
@@ -61,8 +63,8 @@ static tvms_node *write_vectors(writer *w, element *e, element_writer *write,
     body =
         tvms_cpu_loop(w->unit, lane, number(w, like, width), TVMS_FOR_VECTORIZED, body);
   if (vector)
-    body = tvms_cpu_loop(w->unit, vector, number(w, like, vectors), TVMS_FOR_UNROLLED,
-                         body);
+    body = tvms_cpu_loop(w->unit, vector, number(w, like, vectors),
+                         e->first ? TVMS_FOR_SERIAL : TVMS_FOR_UNROLLED, body);
   return body;
 }
 
@@ -90,7 +92,8 @@ static tvms_node *each(writer *w, element_writer *write, element e) {
         write_vectors(w, &e, write, c->tail_at, c->width * c->vectors, c->tail, 1));
   tvms_node *body = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
   if (!row) return body;
-  return tvms_cpu_loop(w->unit, row, number(w, row, w->rows), TVMS_FOR_UNROLLED, body);
+  return tvms_cpu_loop(w->unit, row, number(w, row, w->rows),
+                       e.first ? TVMS_FOR_SERIAL : TVMS_FOR_UNROLLED, body);
 }
 
 static tvms_node *each_element(writer *w, element_writer *write, const void *data) {
@@ -134,24 +137,6 @@ static tvms_node *begin_sums(writer *w) {
   tvms_node *first = each_element(w, set_to_init, NULL);
   if (!w->block) return first;
   return choose(w, TVMS_NODE_EQ, 0, first, each_element(w, set_to_stored, NULL));
-}
-
-static tvms_node *add_term(writer *w, const element *e) {
-  tvms_node *term = tvms_contraction_as_now(w, w->term);
-  return set_sum(w, e, build(w, TVMS_NODE_ADD, sum_of(w, e), term));
-}
-
-static tvms_node *add_up(writer *w) {
-  if (tvms_contraction_has_words(w)) return tvms_contraction_add_words(w);
-  tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
-  tvms_contraction_open_sums(w, vars);
-  w->without_tail = w->columns->spare;
-  tvms_node *vectors = each_element(w, add_term, NULL);
-  w->without_tail = false;
-  vectors = tvms_contraction_close_sums(w, vectors, vars);
-  return w->columns->spare
-             ? tvms_stmt_pair(w->unit, vectors, tvms_contraction_add_spare(w))
-             : vectors;
 }
 
 static tvms_node *copy_moving(writer *w, const element *e) {
@@ -275,12 +260,13 @@ static tvms_walk_step note_operand(void *self, tvms_node *node, tvms_field_role 
 static tvms_node *fetch(writer *w, const element *e) {
   const far_operand *far = e->data;
   if (far->epilogue) enter_epilogue(w, far->epilogue);
-  return tvms_cpu_prefetch(w->unit, tvms_contraction_as_now(w, far->load), 0);
+  tvms_node *load = tvms_contraction_as_now(w, far->load);
+  return w->tile->result_lead ? tvms_cpu_prefetch_near(w->unit, load)
+                              : tvms_cpu_prefetch(w->unit, load, 0);
 }
 
 // Lines of a result that no near cache holds, and of what is read along with it, come while the tile adds up.
 static void fetch_far(writer *w, tvms_node_vec *stmts) {
-  if (!w->tile->result_far || !w->row || w->block) return;
   far_operands f = {.w = w};
   for (uint32_t i = 0; i < w->epilogue_count; i++) {
     f.epilogue = &w->epilogues[i];
@@ -294,6 +280,46 @@ static void fetch_far(writer *w, tvms_node_vec *stmts) {
   for (uint32_t i = 0; i < f.count; i++)
     tvms_stmt_push(w->unit, stmts,
                    each(w, fetch, (element){.data = &f.all[i], .first = true}));
+}
+
+// Rows that are left over are few: it is not worth its code.
+static bool fetches(const writer *w, bool late) {
+  return w->tile->result_far && w->row && !w->left_over
+         && late == (w->tile->result_lead != 0);
+}
+
+// They come at a step of the sum some steps before its end.
+static tvms_node *fetch_at(writer *w, tvms_node *step) {
+  tvms_node *lead = number(w, step, w->tile->result_lead);
+  tvms_node *then = build(w, TVMS_NODE_SUB, tvms_contraction_flat_steps(w), lead);
+  tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
+  choice->condition = build(w, TVMS_NODE_EQ, step, then);
+  tvms_node_vec stmts = {0};
+  fetch_far(w, &stmts);
+  choice->then_case = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+  return &choice->head;
+}
+
+// ---- Adding up ----
+
+static tvms_node *add_term(writer *w, const element *e) {
+  tvms_node *term = tvms_contraction_as_now(w, w->term);
+  return set_sum(w, e, build(w, TVMS_NODE_ADD, sum_of(w, e), term));
+}
+
+static tvms_node *add_up(writer *w) {
+  if (tvms_contraction_has_words(w)) return tvms_contraction_add_words(w);
+  tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
+  tvms_contraction_open_sums(w, vars);
+  w->without_tail = w->columns->spare;
+  tvms_node *vectors = each_element(w, add_term, NULL);
+  w->without_tail = false;
+  if (fetches(w, true))
+    vectors = tvms_stmt_pair(w->unit, fetch_at(w, vars[0]), vectors);
+  vectors = tvms_contraction_close_sums(w, vectors, vars);
+  return w->columns->spare
+             ? tvms_stmt_pair(w->unit, vectors, tvms_contraction_add_spare(w))
+             : vectors;
 }
 
 static tvms_node *end_sums(writer *w) {
@@ -346,7 +372,8 @@ tvms_node *tvms_contraction_write_tile(writer *w) {
   w->sums = tvms_cpu_buffer(w->unit, "sums", w->c->stage.store->value->dtype, "local",
                             shape, 2);
   tvms_node_vec stmts = {0};
-  fetch_far(w, &stmts);
+  tvms_contraction_fetch_next(w, &stmts);
+  if (fetches(w, false)) fetch_far(w, &stmts);
   tvms_stmt_push(w->unit, &stmts, begin_sums(w));
   tvms_stmt_push(w->unit, &stmts, add_up(w));
   tvms_stmt_push(w->unit, &stmts, end_sums(w));

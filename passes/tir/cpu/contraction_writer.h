@@ -59,7 +59,10 @@ typedef struct {
   // Of the tile at hand:
   tvms_node *sums;               // buffer
   tvms_node *TVMS_NULLABLE row;  // where it begins; NULL: there are no rows
-  tvms_node *strip_begin;        // column
+  tvms_node *TVMS_NULLABLE
+      number;      // variable: which of the tiles of rows it is, if there are several
+  bool left_over;  // it has the rows that the others leave over
+  tvms_node *strip_begin;  // column
   int64_t rows;
   const tvms_strip *strip;
   const tvms_tile_columns *columns;

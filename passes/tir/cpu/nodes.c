@@ -47,9 +47,12 @@ tvms_node *tvms_cpu_buffer(tvms_unit *unit, const char *name, tvms_dtype element
   return &made->head;
 }
 
-tvms_node *tvms_cpu_prefetch(tvms_unit *unit, tvms_node *load, int64_t bytes) {
+// In LLVM's words.
+enum { READ = 0, SECOND_CACHE = 1, FIRST_CACHE = 3, DATA = 1 };
+
+static tvms_node *prefetch(tvms_unit *unit, tvms_node *load, int64_t bytes,
+                           int64_t cache) {
   static const char name[] = "llvm.prefetch";
-  enum { READ = 0, SECOND_CACHE = 1, DATA = 1 };  // in LLVM's words
   tvms_dtype number = TVMS_DTYPE(INT, 32), handle = TVMS_DTYPE(HANDLE, 64);
   tvms_node *place[] = {
       tvms_call_new_of(unit, handle, TVMS_TIR_address_of, &load, 1, TVMS_NO_SPAN),
@@ -60,11 +63,19 @@ tvms_node *tvms_cpu_prefetch(tvms_unit *unit, tvms_node *load, int64_t bytes) {
                                                 2, TVMS_NO_SPAN)
                              : place[0],
                        tvms_int_imm_new(unit, number, READ, TVMS_NO_SPAN),
-                       tvms_int_imm_new(unit, number, SECOND_CACHE, TVMS_NO_SPAN),
+                       tvms_int_imm_new(unit, number, cache, TVMS_NO_SPAN),
                        tvms_int_imm_new(unit, number, DATA, TVMS_NO_SPAN)};
   tvms_node *call = tvms_call_new_of(unit, (tvms_dtype){0}, TVMS_TIR_call_llvm_intrin,
                                      args, 5, TVMS_NO_SPAN);
   return tvms_evaluate_new(unit, call, TVMS_NO_SPAN);
+}
+
+tvms_node *tvms_cpu_prefetch(tvms_unit *unit, tvms_node *load, int64_t bytes) {
+  return prefetch(unit, load, bytes, SECOND_CACHE);
+}
+
+tvms_node *tvms_cpu_prefetch_near(tvms_unit *unit, tvms_node *load) {
+  return prefetch(unit, load, 0, FIRST_CACHE);
 }
 
 static tvms_walk_step note_buffer(void *self, tvms_node *node, tvms_field_role role) {

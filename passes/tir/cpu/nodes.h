@@ -23,6 +23,9 @@ tvms_node *tvms_cpu_buffer(tvms_unit *unit, const char *name, tvms_dtype element
 // fetched into the second one. It may lie behind the buffer: nothing is loaded.
 tvms_node *tvms_cpu_prefetch(tvms_unit *unit, tvms_node *load, int64_t bytes);
 
+// The same into the first cache, of the place of the load itself.
+tvms_node *tvms_cpu_prefetch_near(tvms_unit *unit, tvms_node *load);
+
 // A block around `body` that allocates buffers and says what it reads and writes.
 tvms_node *tvms_cpu_block(tvms_unit *unit, const char *name, tvms_list allocated,
                           tvms_node *body);

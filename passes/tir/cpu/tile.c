@@ -347,17 +347,46 @@ static void overlap_rows(const machine *m, tvms_tile *tile, const tvms_contracti
   tile->rows = tile->rows_with[tile->vectors];
 }
 
-// Does the second cache not hold the result, and is it worth while to fetch its lines while a tile adds up?
-// Very few steps leave no time for it, and many do not feel the time that the lines take.
-static bool result_is_far(const machine *m, const tvms_contraction *c) {
-  enum { FEWEST_STEPS = 16, MOST_STEPS = 512 };
+// Does the second cache not hold the result along with the operands, and is it worth while to fetch its lines
+// while a tile adds up? Very few steps leave no time for it. Lines that are fetched shortly before the sums
+// are ready are still in the first cache then: stores that wait for their lines hold back loads of the
+// next tile that seem to be from the same places, 2 % of a product of 512 or 1024. Where there is no single
+// loop of the sum they are fetched when it begins, which many steps do not profit from.
+static void fetch_result(const machine *m, const tvms_contraction *c, tvms_tile *tile) {
+  enum { FEWEST_STEPS = 16, MOST_STEPS = 512, LEAD = 32 };
   int64_t steps = tvms_contraction_steps(c);
   double bytes = c->stage.store->value->dtype.bits / 8;
   for (uint32_t i = 0; i < c->stage.count; i++) {
     int64_t size = tvms_cpu_number(c->stage.axes[i].extent);
     if (c->roles[i] != TVMS_AXIS_SUM) bytes *= size < 0 ? 0 : (double)size;
   }
-  return bytes > (double)m->cache && steps >= FEWEST_STEPS && steps <= MOST_STEPS;
+  int64_t at_once = tile->sum_block ? tile->sum_block : steps;
+  if (tile->flat_sum && at_once >= 2 * LEAD) {
+    tile->result_far = 2 * bytes > (double)m->cache;
+    tile->result_lead = LEAD;
+  } else {
+    tile->result_far = bytes > (double)m->cache && steps >= FEWEST_STEPS
+                       && steps <= MOST_STEPS && !tile->sum_block;
+  }
+}
+
+// What panels are made of comes from afar, row by row, and a copy of it waits for each row: it takes a third
+// of the time if tiles of rows have fetched their shares of the next panel while they added up.
+static int64_t panel_fetch_for(const machine *m, const tvms_contraction *c,
+                               const tvms_tile *tile, int64_t rows) {
+  enum { USUAL_STEPS = 8, MOST_STEPS = 16 };
+  int64_t steps = tile->sum_block ? tile->sum_block : tvms_contraction_steps(c);
+  bool in_rows = tile->packs && !tile->lines && tile->flat_sum && c->one_sum
+                 && c->contiguous && c->moving->kind == TVMS_NODE_BUFFER_LOAD;
+  if (!in_rows || steps < 0 || has_outer(c) || bytes_of_moving(c) <= m->cache / 2)
+    return 0;
+  // The last block of the sum must have as many.
+  int64_t last = tvms_contraction_steps(c) % steps;
+  if (last && last < MOST_STEPS) return 0;
+  if (rows < 0) return USUAL_STEPS;
+  int64_t tiles = rows / tile->rows;
+  int64_t each = tiles > 0 ? (steps + tiles - 1) / tiles : steps;
+  return each <= MOST_STEPS ? each : 0;
 }
 
 // Six rows by four vectors load ten times for 24 sums, eight by two, which have half the registers, ten
@@ -409,7 +438,8 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   overlap_rows(&m, &tile, c, rows);
   tile.threads = threads_for(target, &tile, c);
   tile.from_memory = bytes_of_moving(c) > m.cache && uses_of(c) < WORTH_PACKING;
-  tile.result_far = result_is_far(&m, c);
+  fetch_result(&m, c, &tile);
+  tile.panel_fetch = panel_fetch_for(&m, c, &tile, rows);
   return tile;
 }
 
@@ -429,4 +459,5 @@ void tvms_tile_lay_out(tvms_tile *tile) {
   tile->sum_block = 0;
   tile->sum_apart = tile->sum_written = tile->sum_words = false;
   tile->sum_skew = 0;
+  tile->panel_fetch = 0;
 }

@@ -47,7 +47,11 @@ typedef struct {
   bool sum_words;    // bytes of the moving operand are taken four at a time
   tvms_tile_threads threads;
   bool from_memory;  // few rows go through an operand that no cache holds
-  bool result_far;   // the second cache does not hold the result
+  bool result_far;   // the near caches do not hold the result: its lines are fetched
+  // As many steps before the end of the sum; 0: when it begins.
+  int64_t result_lead;
+  // Steps of the sum for which a tile of rows fetches what the next panel is made of; 0: none.
+  int64_t panel_fetch;
 } tvms_tile;
 
 // Chooses the tile of a contraction for a machine; what the target does not say is taken as of

@@ -1,0 +1,63 @@
+// Fetching what the next panel is made of: tile number n of the rows takes some steps of the sum.
+#include "passes/tir/cpu/contraction_fetch.h"
+
+#include "ir/fold.h"
+#include "ir/stmt.h"
+#include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/places.h"
+#include "passes/tir/cpu/words.h"
+
+typedef tvms_contraction_writer writer;
+
+static tvms_node *build(writer *w, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
+  return tvms_build_binary(w->unit, kind, a, b, TVMS_NO_SPAN);
+}
+
+static tvms_node *number(writer *w, const tvms_node *like, int64_t value) {
+  return tvms_int_imm_new(w->unit, like->dtype, value, TVMS_NO_SPAN);
+}
+
+// `column` columns behind the beginning of the next strip, as far as there is one.
+static tvms_node *fetch(writer *w, tvms_node *column) {
+  int64_t one = w->strip->columns;
+  tvms_node *next = build(w, TVMS_NODE_ADD, w->strip_begin, number(w, column, one));
+  tvms_node *last = number(w, column, tvms_contraction_column_steps(w->c) - one);
+  tvms_contraction_set_column(
+      w, build(w, TVMS_NODE_ADD, build(w, TVMS_NODE_MIN, next, last), column));
+  return tvms_cpu_prefetch(w->unit, tvms_contraction_as_now(w, w->c->moving), 0);
+}
+
+// Do rows of the operand begin at a line each, if the first one does?
+static bool begins_lines(const writer *w, int64_t line) {
+  const tvms_buffer_load *load = tvms_as_buffer_load(w->c->moving);
+  int64_t step;
+  return tvms_cpu_step_of(w->unit, load->buffer, load->indices,
+                          w->c->stage.axes[w->c->outermost_sum].var, &step)
+         && step % line == 0;
+}
+
+void tvms_contraction_fetch_next(writer *w, tvms_node_vec *stmts) {
+  int64_t share = w->tile->panel_fetch;
+  if (!share || !w->number || w->part || w->columns != w->strip->parts
+      || tvms_node_is_int(w->strip->count, 1)
+      || w->number->dtype.bits != w->step->dtype.bits
+      || w->number->dtype.bits != tvms_contraction_column_var(w)->dtype.bits)
+    return;
+  const tvms_node *like = tvms_contraction_column_var(w);
+  tvms_node *k = tvms_cpu_variable(w->unit, "k", w->step);
+  tvms_node *first = build(w, TVMS_NODE_MUL, w->number, number(w, k, share));
+  tvms_node *last =
+      build(w, TVMS_NODE_SUB, tvms_contraction_flat_steps(w), number(w, k, share));
+  tvms_contraction_set_step(
+      w, build(w, TVMS_NODE_ADD, build(w, TVMS_NODE_MIN, first, last), k));
+  int64_t line = TVMS_CPU_CACHE_LINE * 8 / w->c->moving->dtype.bits;
+  int64_t columns = w->strip->columns, lines = (columns + line - 1) / line;
+  tvms_node *j = tvms_cpu_variable(w->unit, "j", like);
+  tvms_node *body =
+      tvms_cpu_loop(w->unit, j, number(w, like, lines), TVMS_FOR_SERIAL,
+                    fetch(w, build(w, TVMS_NODE_MUL, j, number(w, like, line))));
+  if (!begins_lines(w, line))
+    body = tvms_stmt_pair(w->unit, body, fetch(w, number(w, like, columns - 1)));
+  tvms_stmt_push(w->unit, stmts,
+                 tvms_cpu_loop(w->unit, k, number(w, k, share), TVMS_FOR_SERIAL, body));
+}

@@ -1,0 +1,12 @@
+// Fetching what the next panel is made of.
+#ifndef TVMS_PASSES_TIR_CPU_CONTRACTION_FETCH_H
+#define TVMS_PASSES_TIR_CPU_CONTRACTION_FETCH_H
+
+#include "passes/tir/cpu/contraction_writer.h"
+
+// Adds the statements by which the tile at hand fetches its share of what the panel of the next strip is made
+// of into the second cache, if the tile is to do that (tile->panel_fetch). Sets the variables of columns
+// and sums anew.
+void tvms_contraction_fetch_next(tvms_contraction_writer *w, tvms_node_vec *stmts);
+
+#endif
