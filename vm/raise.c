@@ -68,6 +68,11 @@ static int call_packed(void *handle, tvms_any *args, int32_t count, tvms_any *re
   return wrong ? -1 : 0;
 }
 
+// A library looks its packed functions up when it calls them first, on the one thread that there is.
+static int init_once(void **handle, int (*init)(void **result)) {
+  return *handle ? 0 : init(handle);
+}
+
 // ---- Threads and memory of kernels ----
 
 typedef struct {
@@ -123,7 +128,9 @@ static const struct {
     {"__TVMFFIErrorSetRaisedFromCStrParts",
      (any_function)TVMFFIErrorSetRaisedFromCStrParts},
     {TVMS_FIND_SLOT, (any_function)find_packed},
+    {"__TVMBackendGetFuncFromEnv", (any_function)find_packed},  // up to 0.25
     {TVMS_CALL_SLOT, (any_function)call_packed},
+    {"__TVMFFIHandleInitOnce", (any_function)init_once},
     {"__TVMBackendParallelLaunch", (any_function)launch},
     {"__TVMBackendParallelBarrier", (any_function)wait_for_others},
     {"__TVMBackendAllocWorkspace", (any_function)allocate},
@@ -134,7 +141,9 @@ const char *const tvms_vm_slots[] = {
     TVMS_RAISE_SLOT,
     "__TVMFFIErrorSetRaisedFromCStrParts",
     TVMS_FIND_SLOT,
+    "__TVMBackendGetFuncFromEnv",
     TVMS_CALL_SLOT,
+    "__TVMFFIHandleInitOnce",
     "__TVMBackendParallelLaunch",
     "__TVMBackendParallelBarrier",
     "__TVMBackendAllocWorkspace",

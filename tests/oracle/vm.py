@@ -18,6 +18,7 @@ from cases import files_under, source, tvms
 from stock import Stock, definitions_of, difference, known
 
 PAGED = ["tests/golden/run/paged-cache.tvms", "tests/golden/run/paged-cache-window.tvms"]
+SORTED = ["tests/golden/vm/sorted.tvms"]  # kernels that call packed functions
 RELEASES = ["0.25", "0.26", "0.27"]
 CLOSE = 1e-5
 
@@ -99,7 +100,7 @@ def main():
     for release in a.release or RELEASES:
         with tempfile.TemporaryDirectory() as folder:
             judge = Judge(release, folder)
-            for path in a.files or [*files_under("corpus"), *(os.path.join(source(), path) for path in PAGED)]:
+            for path in a.files or [*files_under("corpus"), *(os.path.join(source(), path) for path in [*PAGED, *SORTED])]:
                 with open(path, encoding="utf-8") as f:
                     for i, text in enumerate(definitions_of(f.read())):
                         p = tvms("print", "--dialect", release, "-", stdin=text)
