@@ -147,10 +147,20 @@ static bool find_rolling(rolling *x) {
                               tvms_sched_buffer_name(s, x->old));
 }
 
-// What a step writes again of what the one before has written is left out of all but the first tile: a step must write one place. TVM does not
-// ask.
+// What a step writes again of what the one before has written is left out of all but the first tile: a step must write one place, and the axes
+// that tell tiles apart are taken for those in the places of the dimensions. TVM does not ask.
 static bool check_steps(const rolling *x, const tvms_node *region) {
   tvms_list written = tvms_as_buffer_region(region)->region;
+  tvms_list axes = tvms_sched_block(x->sched, x->block)->iter_vars;
+  for (uint32_t d = 0; d < written.len; d++)
+    if (x->axes[d].var
+        && (d >= axes.len
+            || tvms_as_range(written.items[d])->min
+                   != tvms_as_iter_var(axes.items[d])->var))
+      return tvms_sched_refuse(
+          x->sched, "dimension %u of '%s' is not the axis of block '%s' in this place",
+          d, tvms_sched_buffer_name(x->sched, x->old),
+          tvms_sched_block_name(x->sched, x->block));
   return tvms_node_is_int(tvms_as_range(written.items[x->rolling])->extent, 1)
          || tvms_sched_refuse(x->sched, "block '%s' writes several places at once",
                               tvms_sched_block_name(x->sched, x->block));
