@@ -158,6 +158,8 @@ static tvms_scalar bitwise(tvms_interp_frame *f, const tvms_call *call,
                            tvms_tir_opcode op, uint32_t lane) {
   int64_t a = argument(f, call, 0, lane).i;
   if (op == TVMS_TIR_bitwise_not) {
+    // A bool has one bit, although it is kept in a byte.
+    if (call->head.dtype.code == TVMS_BOOL) return of_int(!a);
     return tvms_scalar_fit(of_int(~a), tvms_interp_dl_type_of(call->head.dtype));
   }
   int64_t b = argument(f, call, 1, lane).i;

@@ -311,6 +311,8 @@ static uint32_t make_bits(maker *m, const tvms_call *call, tvms_tir_opcode op) {
   bool plain = call->args.len >= arity && !tvms_dtype_is_real(type);
   for (uint32_t i = 0; plain && i < arity; i++)
     plain = tvms_dtype_same(call->args.items[i]->dtype, type);
+  // All bits of a byte but one are none of a bool.
+  plain &= arity == 2 || type.code != TVMS_BOOL;
   if (!plain) return make_tree_value(m, &call->head);
   uint32_t slot = tvms_interp_new_temporary(m), used = m->used;
   uint32_t a = tvms_interp_make_value(m, call->args.items[0]);
