@@ -208,6 +208,9 @@ static void define_map(const tvms_interp_operator *o) {
   const tvms_tensor *from = tvms_interp_operand(o, 0);
   const definition *d = &definitions[o->opcode];
   bool whole = d->map_whole && !tvms_interp_is_real(from);
+  // A bool has one bit: its complement is what is not so.
+  if (o->opcode == TVMS_R_bitwise_not && o->call->head.sinfo->dtype.code == TVMS_BOOL)
+    d = &definitions[TVMS_R_logical_not];
   for (int64_t i = 0; i < tvms_tensor_len(from); i++) {
     tvms_interp_count_step(o->f, o->call->head.span);
     if (whole)
