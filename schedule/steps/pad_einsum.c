@@ -119,6 +119,9 @@ static bool check_writes(const padding *p) {
   tvms_list writes = tvms_sched_block(p->sched, p->block)->writes;
   for (uint32_t i = 0; i < writes.len; i++) {
     const tvms_buffer_region *region = tvms_as_buffer_region(writes.items[i]);
+    if (needs_padding(p, region)
+        && !tvms_sched_check_stores(p->sched, p->block, region->buffer))
+      return false;
     if (needs_padding(p, region) && !writes_all(p, region))
       return tvms_sched_refuse(p->sched, "the block does not write all of '%s'",
                                tvms_sched_buffer_name(p->sched, region->buffer));
