@@ -210,7 +210,8 @@ typedef struct {
   tvms_dialect dialect;
   tvms_kind_set kinds;  // that nodes of the unit have had so far
   uint64_t effort;      // that arith/ has spent on questions about the function
-  // No node below this id has a dtype of the families of passes/tir/host/float_conversion.h.
+  // No node below this id is of bfloat16 or of an 8-bit float, as a walk over all of the function has
+  // found.
   uint32_t plain_before;
   // Passes replace nodes, and those that died stay in the arena: from so many bytes on the
   // function moves to a unit of its own size (passes/functions.c). 0: not changed yet.
