@@ -6,6 +6,7 @@
 #include "backend/c/expr.h"
 #include "backend/c/memory.h"
 #include "backend/c/packed.h"
+#include "backend/c/vector.h"
 #include "interp/meaning.h"
 #include "interp/result.h"
 #include "ir/op.h"
@@ -43,11 +44,34 @@ static const char *value(c_emitter *e, const tvms_call *call, const char *expr) 
   return tvms_c_value(e, call->head.dtype, call->head.span, expr);
 }
 
+enum { MOST_ARGUMENTS = 3 };
+
+// Are the result and all arguments vectors of one kind of float that is in memory as in registers?
+static bool is_whole_math(const tvms_call *call, const math_row *row, uint32_t first) {
+  tvms_dtype dtype = call->head.dtype;
+  bool same = tvms_c_is_whole(dtype) && dtype.code == TVMS_FLOAT && dtype.bits >= 32
+              && row->arity <= MOST_ARGUMENTS && call->args.len >= first + row->arity;
+  for (uint32_t i = 0; same && i < row->arity; i++)
+    same = tvms_dtype_same(call->args.items[first + i]->dtype, dtype);
+  return same;
+}
+
+static const char *call_math_whole(c_emitter *e, const tvms_call *call,
+                                   const math_row *row, uint32_t first) {
+  tvms_dtype dtype = call->head.dtype;
+  const char *args[MOST_ARGUMENTS];
+  for (uint32_t i = 0; i < row->arity; i++)
+    args[i] = tvms_c_expr(e, call->args.items[first + i]);
+  const char *name = tvms_c_function(e, row->function, dtype.bits == 64, row->arity);
+  return tvms_c_each_lane(e, dtype, call->head.span, name, args, row->arity);
+}
+
 // Computes in the call's own float kind; integers are computed as float64.
 static const char *call_math(c_emitter *e, const tvms_call *call, const math_row *row,
                              uint32_t first) {
   tvms_dtype dtype = call->head.dtype;
   tvms_dtype in = tvms_dtype_is_real(dtype) ? dtype : TVMS_DTYPE(FLOAT, 64);
+  if (is_whole_math(call, row, first)) return call_math_whole(e, call, row, first);
   const char *args = "";
   for (uint32_t i = 0; i < row->arity; i++) {
     const char *arg = argument(e, call, first + i);
@@ -89,7 +113,18 @@ static const char *classify(c_emitter *e, const tvms_call *call, tvms_tir_opcode
 }
 
 // Amounts outside the width are errors of the program; the lowest bits of them count.
+static const char *shift_whole(c_emitter *e, const tvms_call *call, bool left) {
+  tvms_dtype dtype = call->head.dtype;
+  tvms_span span = call->head.span;
+  const char *a = tvms_c_expr(e, source_of(e, call, 0));
+  const char *b = tvms_c_expr(e, source_of(e, call, 1));
+  const char *amount = tvms_c_text(e, "(%s & %d)", b, dtype.bits - 1);
+  if (left) return tvms_c_wrapping(e, dtype, span, a, "<<", amount);
+  return tvms_c_whole(e, dtype, span, tvms_c_text(e, "%s >> %s", a, amount));
+}
+
 static const char *shift(c_emitter *e, const tvms_call *call, bool left) {
+  if (tvms_c_is_whole(call->head.dtype)) return shift_whole(e, call, left);
   const char *a = argument(e, call, 0), *b = argument(e, call, 1);
   tvms_dtype scalar = tvms_dtype_with_lanes(call->head.dtype, 1);
   const char *type = tvms_c_type(e, scalar, call->head.span);
@@ -99,7 +134,22 @@ static const char *shift(c_emitter *e, const tvms_call *call, bool left) {
   return value(e, call, tvms_c_text(e, "(%s)((u64)%s << (%s & %d))", type, a, b, mask));
 }
 
+static const char *sign_of(tvms_tir_opcode op) {
+  return op == TVMS_TIR_bitwise_and ? "&" : op == TVMS_TIR_bitwise_or ? "|" : "^";
+}
+
+static const char *bitwise_whole(c_emitter *e, const tvms_call *call,
+                                 tvms_tir_opcode op) {
+  const char *a = tvms_c_expr(e, source_of(e, call, 0));
+  if (op == TVMS_TIR_bitwise_not)
+    return tvms_c_whole(e, call->head.dtype, call->head.span, tvms_c_text(e, "~%s", a));
+  return tvms_c_wrapping(e, call->head.dtype, call->head.span, a, sign_of(op),
+                         tvms_c_expr(e, source_of(e, call, 1)));
+}
+
 static const char *bitwise(c_emitter *e, const tvms_call *call, tvms_tir_opcode op) {
+  if (tvms_c_is_whole(call->head.dtype) && !tvms_dtype_is_bool(call->head.dtype))
+    return bitwise_whole(e, call, op);
   tvms_dtype scalar = tvms_dtype_with_lanes(call->head.dtype, 1);
   const char *type = tvms_c_type(e, scalar, call->head.span);
   const char *a = argument(e, call, 0);
@@ -108,11 +158,8 @@ static const char *bitwise(c_emitter *e, const tvms_call *call, tvms_tir_opcode 
     return value(e, call,
                  truth ? tvms_c_text(e, "!%s", a) : tvms_c_text(e, "(%s)~%s", type, a));
   }
-  const char *sign = op == TVMS_TIR_bitwise_and  ? "&"
-                     : op == TVMS_TIR_bitwise_or ? "|"
-                                                 : "^";
   const char *b = argument(e, call, 1);
-  return value(e, call, tvms_c_text(e, "(%s)(%s %s %s)", type, a, sign, b));
+  return value(e, call, tvms_c_text(e, "(%s)(%s %s %s)", type, a, sign_of(op), b));
 }
 
 static const char *count_bits(c_emitter *e, const tvms_call *call, tvms_tir_opcode op) {
@@ -141,7 +188,11 @@ static const char *reinterpret(c_emitter *e, const tvms_call *call) {
   if (from.code == TVMS_HANDLE || to.code == TVMS_HANDLE)
     return value(e, call, tvms_c_convert(e, from, to, argument(e, call, 0)));
   if (from.lanes * from.bits != to.lanes * to.bits) refuse_call(e, call, "reinterpret");
-  const char *x = tvms_c_expr(e, source), *name = tvms_c_text(e, "v%u", e->next++);
+  const char *x = tvms_c_expr(e, source);
+  if (from.lanes == to.lanes && tvms_c_is_whole(to) && is_as_in_memory(from)
+      && is_as_in_memory(to))
+    return tvms_c_reinterpret_whole(e, to, span, x);
+  const char *name = tvms_c_text(e, "v%u", e->next++);
   tvms_c_line(e, "%s %s;", tvms_c_type(e, to, span), name);
   if (from.lanes != to.lanes) {
     if (!is_as_in_memory(from) || !is_as_in_memory(to))

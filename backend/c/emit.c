@@ -2,12 +2,15 @@
 #include "backend/c/emit.h"
 
 #include "backend/c/memory.h"
+#include "backend/c/vector.h"
 #include "ir/build.h"
 #include "support/diag_ids.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { MOST_LISTED = 16 };  // lanes of which a list is written
 
 void tvms_c_give_up(c_emitter *e) {
   tvms_memory_unwind(&e->context->memory, TVMS_FOUND_ERRORS);
@@ -102,7 +105,7 @@ const char *tvms_c_literal(c_emitter *e, const char *text) {
 
 // ---- Types ----
 
-static bool is_narrow(tvms_dtype dtype) {
+bool tvms_c_is_narrow(tvms_dtype dtype) {
   return (dtype.code == TVMS_FLOAT || dtype.code == TVMS_BFLOAT) && dtype.bits == 16;
 }
 
@@ -112,7 +115,7 @@ static const char *scalar_type(c_emitter *e, tvms_dtype dtype, tvms_span span) {
       dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
   if (dtype.code == TVMS_BOOL) return "u8";
   if (dtype.code == TVMS_HANDLE) return "ptr";
-  if (is_narrow(dtype)) return "f32";
+  if (tvms_c_is_narrow(dtype)) return "f32";
   if (dtype.code == TVMS_INT && whole) return tvms_c_text(e, "i%d", dtype.bits);
   if (dtype.code == TVMS_UINT && whole) return tvms_c_text(e, "u%d", dtype.bits);
   if (dtype.code == TVMS_FLOAT && (dtype.bits == 32 || dtype.bits == 64))
@@ -122,7 +125,7 @@ static const char *scalar_type(c_emitter *e, tvms_dtype dtype, tvms_span span) {
 
 static int scalar_bytes(tvms_dtype dtype) {
   if (dtype.code == TVMS_BOOL) return 1;
-  return is_narrow(dtype) ? 4 : dtype.bits / 8;
+  return tvms_c_is_narrow(dtype) ? 4 : dtype.bits / 8;
 }
 
 static bool is_declared(const c_emitter *e, tvms_dtype dtype) {
@@ -144,7 +147,7 @@ const char *tvms_c_type(c_emitter *e, tvms_dtype dtype, tvms_span span) {
     room *= 2;
   // One declaration for all kinds that are the same in registers.
   tvms_dtype kind = dtype;
-  if (is_narrow(dtype)) kind = (tvms_dtype){TVMS_FLOAT, 32, dtype.lanes};
+  if (tvms_c_is_narrow(dtype)) kind = (tvms_dtype){TVMS_FLOAT, 32, dtype.lanes};
   if (dtype.code == TVMS_BOOL) kind = (tvms_dtype){TVMS_UINT, 8, dtype.lanes};
   const char *name = tvms_c_text(e, "%sx%d", scalar, dtype.lanes);
   if (is_declared(e, kind)) return name;
@@ -159,7 +162,7 @@ const char *tvms_c_type(c_emitter *e, tvms_dtype dtype, tvms_span span) {
 }
 
 const char *tvms_c_memory_type(c_emitter *e, tvms_dtype element, tvms_span span) {
-  if (is_narrow(element)) return "u16m";
+  if (tvms_c_is_narrow(element)) return "u16m";
   tvms_dtype scalar = tvms_dtype_with_lanes(element, 1);
   return tvms_c_text(e, "%sm", scalar_type(e, scalar, span));
 }
@@ -167,6 +170,7 @@ const char *tvms_c_memory_type(c_emitter *e, tvms_dtype element, tvms_span span)
 // ---- Values ----
 
 const char *tvms_c_lane(c_emitter *e, const char *value, tvms_dtype dtype) {
+  if (tvms_c_mask_bits(value)) return tvms_c_text(e, "(%s[k] != 0)", value);
   return dtype.lanes > 1 ? tvms_c_text(e, "%s[k]", value) : value;
 }
 
@@ -177,9 +181,39 @@ const char *tvms_c_whole(c_emitter *e, tvms_dtype dtype, tvms_span span,
   return name;
 }
 
+// The expression for one lane: `k` is its number.
+static void put_lane(tvms_strbuf *out, const char *expr, int lane) {
+  for (const char *at = expr; *at;) {
+    size_t len =
+        strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
+    if (len == 1 && *at == 'k')
+      tvms_strbuf_printf(out, "%d", lane);
+    else
+      tvms_strbuf_add(out, at, len ? len : 1);
+    at += len ? len : 1;
+  }
+}
+
+// {lane 0, lane 1, ...}. Compilers join such lists to one operation; of loops over lanes of what is
+// in registers they make none.
+static const char *listed(c_emitter *e, const char *expr, int lanes) {
+  tvms_strbuf out;
+  tvms_strbuf_init(&out, &e->context->memory);
+  for (int k = 0; k < lanes; k++) {
+    tvms_strbuf_puts(&out, k ? ", " : "{");
+    put_lane(&out, expr, k);
+  }
+  tvms_strbuf_putc(&out, '}');
+  const char *kept = tvms_arena_text(&e->context->scratch, out.text, out.len);
+  tvms_strbuf_fini(&out);
+  return kept;
+}
+
 const char *tvms_c_value(c_emitter *e, tvms_dtype dtype, tvms_span span,
                          const char *expr) {
   if (dtype.lanes == 1) return tvms_c_whole(e, dtype, span, expr);
+  if (dtype.lanes <= MOST_LISTED)
+    return tvms_c_whole(e, dtype, span, listed(e, expr, dtype.lanes));
   const char *name = tvms_c_text(e, "v%u", e->next++);
   tvms_c_line(e, "%s %s;", tvms_c_type(e, dtype, span), name);
   tvms_c_line(e, "for (int k = 0; k < %d; k++) %s[k] = %s;", dtype.lanes, name, expr);
@@ -189,19 +223,19 @@ const char *tvms_c_value(c_emitter *e, tvms_dtype dtype, tvms_span span,
 // ---- Conversions ----
 
 const char *tvms_c_to_memory(c_emitter *e, tvms_dtype dtype, const char *expr) {
-  if (!is_narrow(dtype)) return expr;
+  if (!tvms_c_is_narrow(dtype)) return expr;
   return tvms_c_text(e, dtype.code == TVMS_FLOAT ? "to_f16(%s)" : "to_bf16(%s)", expr);
 }
 
 const char *tvms_c_from_memory(c_emitter *e, tvms_dtype dtype, const char *expr) {
   if (dtype.code == TVMS_BOOL) return tvms_c_text(e, "(%s != 0)", expr);
-  if (!is_narrow(dtype)) return expr;
+  if (!tvms_c_is_narrow(dtype)) return expr;
   return tvms_c_text(e, dtype.code == TVMS_FLOAT ? "from_f16(%s)" : "from_bf16(%s)",
                      expr);
 }
 
 const char *tvms_c_round(c_emitter *e, tvms_dtype dtype, const char *expr) {
-  return is_narrow(dtype)
+  return tvms_c_is_narrow(dtype)
              ? tvms_c_from_memory(e, dtype, tvms_c_to_memory(e, dtype, expr))
              : expr;
 }

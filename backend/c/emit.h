@@ -52,6 +52,7 @@ typedef struct {
   tvms_strbuf head;
   tvms_strbuf body;
   TVMS_VEC(tvms_dtype) vectors;    // types that are declared
+  TVMS_VEC(const char *) helpers;  // functions on vectors that are declared
   TVMS_VEC(c_function) functions;  // that are declared
   bool exports_all;                // private functions, too
   uint32_t constants;
@@ -91,6 +92,9 @@ void tvms_c_open(c_emitter *e, const char *format, ...) TVMS_PRINTF(2, 3);
 
 // Closes the innermost block.
 void tvms_c_close(c_emitter *e);
+
+// Is it a float of 16 bits, which is one of 32 bits in registers?
+bool tvms_c_is_narrow(tvms_dtype dtype);
 
 // The name of a type in registers; declares it if it is a vector.
 const char *tvms_c_type(c_emitter *e, tvms_dtype dtype, tvms_span span);

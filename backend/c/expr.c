@@ -7,6 +7,7 @@
 
 #include "backend/c/calls.h"
 #include "backend/c/memory.h"
+#include "backend/c/vector.h"
 #include "ir/build.h"
 #include "ir/op.h"
 #include "support/diag_ids.h"
@@ -24,6 +25,9 @@ const char *tvms_c_index(c_emitter *e, const tvms_node *node) {
 const char *tvms_c_condition(c_emitter *e, const tvms_node *node) {
   const char *value = tvms_c_expr(e, node);
   if (tvms_dtype_is_bool(node->dtype)) return value;
+  if (tvms_c_is_whole(node->dtype))
+    return tvms_c_compare(e, node->dtype, node->span, value,
+                          "!=", tvms_c_spread(e, node->dtype, node->span, "0"));
   tvms_dtype truth = {TVMS_BOOL, 1, node->dtype.lanes};
   const char *lane = tvms_c_lane(e, value, node->dtype);
   return tvms_c_value(e, truth, node->span, tvms_c_text(e, "(%s != 0)", lane));
@@ -49,6 +53,8 @@ static const char *select(c_emitter *e, const tvms_node *node,
   const char *test = tvms_c_condition(e, condition);
   if (condition->dtype.lanes > 1 || (is_simple(yes) && is_simple(no))) {
     const char *a = tvms_c_expr(e, yes), *b = tvms_c_expr(e, no);
+    if (tvms_c_is_whole(condition->dtype) && !tvms_dtype_is_bool(node->dtype))
+      return tvms_c_blend(e, node->dtype, node->span, test, a, b);
     return tvms_c_value(
         e, node->dtype, node->span,
         tvms_c_text(e, "%s ? %s : %s", tvms_c_lane(e, test, condition->dtype),
@@ -64,17 +70,29 @@ static const char *select(c_emitter *e, const tvms_node *node,
   return name;
 }
 
+// Both vectors of truths, or either of them.
+static const char *join_truths(c_emitter *e, const tvms_node *node, const char *a,
+                               const char *b) {
+  const char *sign = node->kind == TVMS_NODE_AND ? "&" : "|";
+  int lanes = node->dtype.lanes, bits = tvms_c_mask_bits(a);
+  if (!bits) bits = tvms_c_mask_bits(b);
+  if (bits) {
+    a = tvms_c_mask_of(e, a, lanes, bits, node->span);
+    b = tvms_c_mask_of(e, b, lanes, bits, node->span);
+    return tvms_c_mask(e, bits, lanes, node->span,
+                       tvms_c_text(e, "%s %s %s", a, sign, b));
+  }
+  return tvms_c_value(e, node->dtype, node->span,
+                      tvms_c_text(e, "%s %s %s", tvms_c_lane(e, a, node->dtype), sign,
+                                  tvms_c_lane(e, b, node->dtype)));
+}
+
 static const char *logic(c_emitter *e, const tvms_node *node) {
   const tvms_binary *binary = tvms_as_binary(node);
   bool is_and = node->kind == TVMS_NODE_AND;
   const char *a = tvms_c_condition(e, binary->a);
-  if (node->dtype.lanes > 1) {
-    const char *b = tvms_c_condition(e, binary->b);
-    return tvms_c_value(e, node->dtype, node->span,
-                        tvms_c_text(e, "%s %s %s", tvms_c_lane(e, a, binary->a->dtype),
-                                    is_and ? "&" : "|",
-                                    tvms_c_lane(e, b, binary->b->dtype)));
-  }
+  if (node->dtype.lanes > 1)
+    return join_truths(e, node, a, tvms_c_condition(e, binary->b));
   const char *name = open_choice(e, node->dtype, node->span);
   tvms_c_line(e, "%s = %s;", name, a);
   tvms_c_open(e, is_and ? "if (%s)" : "if (!%s)", name);
@@ -163,6 +181,19 @@ static const char *real_arithmetic(c_emitter *e, const tvms_node *node, const ch
 
 // ---- Both ----
 
+// The operator of C that compares so; NULL if none does.
+static const char *TVMS_NULLABLE sign_of(tvms_node_kind kind) {
+  switch ((int)kind) {
+  case TVMS_NODE_EQ: return "==";
+  case TVMS_NODE_NE: return "!=";
+  case TVMS_NODE_LT: return "<";
+  case TVMS_NODE_LE: return "<=";
+  case TVMS_NODE_GT: return ">";
+  case TVMS_NODE_GE: return ">=";
+  default: return NULL;
+  }
+}
+
 static const char *compare(c_emitter *e, const tvms_node *node, const char *a,
                            const char *b) {
   switch ((int)node->kind) {
@@ -171,12 +202,8 @@ static const char *compare(c_emitter *e, const tvms_node *node, const char *a,
     if (tvms_dtype_is_real(node->dtype))
       return tvms_c_text(e, "(%s > %s ? %s : %s)", a, b, a, b);
     return tvms_c_text(e, "(%s < %s ? %s : %s)", a, b, b, a);
-  case TVMS_NODE_EQ: return tvms_c_text(e, "(%s == %s)", a, b);
-  case TVMS_NODE_NE: return tvms_c_text(e, "(%s != %s)", a, b);
-  case TVMS_NODE_LT: return tvms_c_text(e, "(%s < %s)", a, b);
-  case TVMS_NODE_LE: return tvms_c_text(e, "(%s <= %s)", a, b);
-  case TVMS_NODE_GT: return tvms_c_text(e, "(%s > %s)", a, b);
-  default: return tvms_c_text(e, "(%s >= %s)", a, b);
+  default:
+    return tvms_c_text(e, "(%s %s %s)", a, sign_of((tvms_node_kind)node->kind), b);
   }
 }
 
@@ -197,10 +224,36 @@ static const char *contracted(c_emitter *e, const tvms_node *node) {
   const char *x = tvms_c_expr(e, times->a), *y = tvms_c_expr(e, times->b);
   const char *z = tvms_c_expr(e, added);
   const char *fma = node->dtype.bits == 64 ? "mul_add_f64" : "mul_add_f32";
+  if (tvms_c_is_whole(node->dtype)) {
+    const char *args[] = {x, y, z};
+    return tvms_c_each_lane(e, node->dtype, node->span, fma, args, 3);
+  }
   return tvms_c_value(
       e, node->dtype, node->span,
       tvms_c_text(e, "%s(%s, %s, %s)", fma, tvms_c_lane(e, x, node->dtype),
                   tvms_c_lane(e, y, node->dtype), tvms_c_lane(e, z, node->dtype)));
+}
+
+// Operators on vectors that are operators of C on them; NULL if it is none of these.
+static const char *TVMS_NULLABLE binary_whole(c_emitter *e, const tvms_node *node,
+                                              const char *a, const char *b) {
+  tvms_dtype dtype = tvms_as_binary(node)->a->dtype;
+  tvms_span span = node->span;
+  const char *compares = sign_of((tvms_node_kind)node->kind);
+  if (compares) return tvms_c_compare(e, dtype, span, a, compares, b);
+  if (node->kind == TVMS_NODE_MIN || node->kind == TVMS_NODE_MAX)
+    return tvms_c_extreme(e, dtype, span, a, b, node->kind == TVMS_NODE_MAX);
+  if (tvms_c_is_narrow(dtype) && node->kind <= TVMS_NODE_DIV) {
+    const char *result = real_arithmetic(e, node, a, b);
+    result = tvms_c_narrowed(e, dtype, span, result);
+    return tvms_c_whole(e, dtype, span, tvms_c_widened(e, dtype, span, result));
+  }
+  const char *sign = node->kind == TVMS_NODE_ADD   ? "+"
+                     : node->kind == TVMS_NODE_SUB ? "-"
+                     : node->kind == TVMS_NODE_MUL ? "*"
+                                                   : NULL;
+  if (!sign || tvms_dtype_is_real(dtype)) return NULL;
+  return tvms_c_wrapping(e, dtype, node->span, a, sign, b);
 }
 
 static const char *binary_expr(c_emitter *e, const tvms_node *node) {
@@ -209,6 +262,10 @@ static const char *binary_expr(c_emitter *e, const tvms_node *node) {
   if (node->kind == TVMS_NODE_ADD && (product(e, binary->a) || product(e, binary->b)))
     return contracted(e, node);
   const char *a = tvms_c_expr(e, binary->a), *b = tvms_c_expr(e, binary->b);
+  if (tvms_c_is_whole(node->dtype) && !tvms_dtype_is_bool(binary->a->dtype)) {
+    const char *made = binary_whole(e, node, a, b);
+    if (made) return made;
+  }
   bool real = tvms_dtype_is_real(binary->a->dtype);
   bool whole = real && node->kind <= TVMS_NODE_DIV && node->dtype.bits >= 32;
   if (whole)
@@ -230,38 +287,69 @@ static const char *ramp(c_emitter *e, const tvms_node *node) {
   if (source->base->dtype.lanes > 1) tvms_c_refuse(e, node->span, "a ramp of vectors");
   const char *base = tvms_c_expr(e, source->base);
   const char *stride = tvms_c_expr(e, source->stride);
+  if (tvms_c_is_whole(node->dtype))
+    return tvms_c_ramp(e, node->dtype, node->span, base, stride);
   tvms_dtype scalar = tvms_dtype_with_lanes(node->dtype, 1);
   return tvms_c_value(e, node->dtype, node->span,
                       tvms_c_text(e, "(%s)((u64)%s + (u64)%s * (u64)k)",
                                   tvms_c_type(e, scalar, node->span), base, stride));
 }
 
+// The lane that index `i` of a shuffle names: its vector's number, and which lane of it.
+static uint32_t shuffled(c_emitter *e, const tvms_node *node, uint32_t i, int *lane) {
+  const tvms_shuffle *source = tvms_as_shuffle(node);
+  int64_t wanted;
+  if (!is_constant(source->indices.items[i], &wanted))
+    tvms_c_refuse(e, node->span, "a computed shuffle");
+  for (uint32_t from = 0; from < source->vectors.len && wanted >= 0; from++) {
+    int lanes = source->vectors.items[from]->dtype.lanes;
+    *lane = (int)wanted;
+    if (wanted < lanes) return from;
+    wanted -= lanes;
+  }
+  tvms_c_refuse(e, node->span, "a shuffle of lanes that are not there");
+}
+
+// Of one vector or two that have as many lanes as the result; NULL if it is none of these.
+static const char *TVMS_NULLABLE shuffle_whole(c_emitter *e, const tvms_node *node) {
+  const tvms_shuffle *source = tvms_as_shuffle(node);
+  int indices[64], lanes = node->dtype.lanes;
+  bool fits = tvms_c_is_whole(node->dtype) && !(lanes & (lanes - 1))
+              && !tvms_dtype_is_bool(node->dtype) && source->vectors.len <= 2;
+  for (uint32_t i = 0; i < source->vectors.len; i++)
+    fits &= source->vectors.items[i]->dtype.lanes == lanes;
+  if (!fits) return NULL;
+  for (uint32_t i = 0; i < source->indices.len; i++) {
+    int lane;
+    uint32_t from = shuffled(e, node, i, &lane);
+    indices[i] = (int)from * lanes + lane;
+  }
+  const char *a = tvms_c_expr(e, source->vectors.items[0]);
+  const char *b =
+      source->vectors.len == 2 ? tvms_c_expr(e, source->vectors.items[1]) : a;
+  return tvms_c_pick(e, node->dtype, node->span, a, b, indices);
+}
+
 static const char *shuffle(c_emitter *e, const tvms_node *node) {
   const tvms_shuffle *source = tvms_as_shuffle(node);
-  const char *name = open_choice(e, node->dtype, node->span);
-  tvms_c_line(e, "(void)%s;", name);
+  const char *whole = shuffle_whole(e, node), *list = "";
+  if (whole) return whole;
+  const char **values =
+      tvms_arena_array(&e->context->scratch, const char *, source->vectors.len);
+  for (uint32_t i = 0; i < source->vectors.len; i++)
+    values[i] = tvms_c_expr(e, source->vectors.items[i]);
   for (uint32_t i = 0; i < source->indices.len; i++) {
-    int64_t wanted;
-    if (!is_constant(source->indices.items[i], &wanted))
-      tvms_c_refuse(e, node->span, "a computed shuffle");
-    uint32_t from = 0;
-    for (; from < source->vectors.len; from++) {
-      int lanes = source->vectors.items[from]->dtype.lanes;
-      if (wanted < lanes) break;
-      wanted -= lanes;
-    }
-    if (from == source->vectors.len)
-      tvms_c_refuse(e, node->span, "a shuffle of lanes that are not there");
-    const tvms_node *vector = source->vectors.items[from];
-    const char *value = tvms_c_expr(e, vector);
+    int lane;
+    uint32_t from = shuffled(e, node, i, &lane);
+    bool vector = source->vectors.items[from]->dtype.lanes > 1;
     const char *item =
-        vector->dtype.lanes > 1 ? tvms_c_text(e, "%s[%d]", value, (int)wanted) : value;
-    if (node->dtype.lanes > 1)
-      tvms_c_line(e, "%s[%u] = %s;", name, i, item);
-    else
-      tvms_c_line(e, "%s = %s;", name, item);
+        vector ? tvms_c_text(e, "%s[%d]", values[from], lane) : values[from];
+    if (tvms_c_mask_bits(values[from])) item = tvms_c_text(e, "(%s != 0)", item);
+    list = tvms_c_text(e, "%s%s%s", list, i ? ", " : "", item);
   }
-  return name;
+  bool is_scalar = node->dtype.lanes == 1;
+  return tvms_c_whole(e, node->dtype, node->span,
+                      is_scalar ? list : tvms_c_text(e, "{%s}", list));
 }
 
 // ---- All kinds ----
@@ -303,7 +391,12 @@ static const char *expr_kind(c_emitter *e, const tvms_node *node) {
   case TVMS_NODE_FLOAT_IMM: return real_constant(e, node);
   case TVMS_NODE_NOT: {
     const tvms_node *a = tvms_as_not(node)->a;
-    const char *lane = tvms_c_lane(e, tvms_c_condition(e, a), a->dtype);
+    const char *truth = tvms_c_condition(e, a);
+    int bits = tvms_c_mask_bits(truth);
+    if (bits)
+      return tvms_c_mask(e, bits, node->dtype.lanes, node->span,
+                         tvms_c_text(e, "~%s", truth));
+    const char *lane = tvms_c_lane(e, truth, a->dtype);
     return tvms_c_value(e, node->dtype, node->span, tvms_c_text(e, "!%s", lane));
   }
   case TVMS_NODE_SELECT: {
@@ -312,7 +405,10 @@ static const char *expr_kind(c_emitter *e, const tvms_node *node) {
   }
   case TVMS_NODE_CAST: {
     const tvms_node *from = tvms_as_cast(node)->value;
-    const char *lane = tvms_c_lane(e, tvms_c_expr(e, from), from->dtype);
+    const char *value = tvms_c_expr(e, from);
+    if (tvms_c_is_whole(node->dtype) && tvms_c_converts_whole(from->dtype, node->dtype))
+      return tvms_c_convert_whole(e, node->dtype, node->span, value);
+    const char *lane = tvms_c_lane(e, value, from->dtype);
     return tvms_c_value(e, node->dtype, node->span,
                         tvms_c_convert(e, from->dtype, node->dtype, lane));
   }
@@ -325,7 +421,10 @@ static const char *expr_kind(c_emitter *e, const tvms_node *node) {
   case TVMS_NODE_BROADCAST: {
     const tvms_node *value = tvms_as_broadcast(node)->value;
     if (value->dtype.lanes > 1) tvms_c_refuse(e, node->span, "a broadcast of vectors");
-    return tvms_c_value(e, node->dtype, node->span, tvms_c_expr(e, value));
+    const char *scalar = tvms_c_expr(e, value);
+    if (tvms_c_is_whole(node->dtype))
+      return tvms_c_spread(e, node->dtype, node->span, scalar);
+    return tvms_c_value(e, node->dtype, node->span, scalar);
   }
   case TVMS_NODE_SHUFFLE: return shuffle(e, node);
   case TVMS_NODE_BUFFER_LOAD: return tvms_c_load(e, node);

@@ -4,6 +4,7 @@
 #include "backend/c/memory.h"
 
 #include "backend/c/expr.h"
+#include "backend/c/vector.h"
 #include "ir/build.h"
 #include "passes/tir/memory/lift_allocations.h"
 #include "support/diag_ids.h"
@@ -113,12 +114,15 @@ typedef struct {
   const char *data;
   const char *flat;
   uint32_t lanes;
-  bool together;  // lane k lies k elements behind lane 0, whose place `flat` is
+  int64_t
+      step;  // lane k lies so many elements behind lane k - 1, `flat` is the place of lane 0; or 0
 } place;
 
-static bool is_step(const tvms_node *index, bool last) {
-  return last && index->kind == TVMS_NODE_RAMP
-         && tvms_node_is_int(tvms_as_ramp(index)->stride, 1);
+// How far apart lanes of an index lie in a compact buffer; 0: that is not known.
+static int64_t step_of(const tvms_node *index, bool last) {
+  bool known = last && index->kind == TVMS_NODE_RAMP
+               && tvms_node_is_int_imm(tvms_as_ramp(index)->stride);
+  return known ? tvms_as_int_imm(tvms_as_ramp(index)->stride)->value : 0;
 }
 
 static void check_count(c_emitter *e, const c_view *v, const tvms_node *node,
@@ -135,17 +139,17 @@ static place place_of(c_emitter *e, const tvms_node *node, tvms_list indices,
   const c_view *v = use(e, node, span);
   tvms_list strides = tvms_as_buffer(node)->strides;
   bool compact = !strides.len || tvms_node_is_int(strides.items[strides.len - 1], 1);
-  place p = {v->data, v->offset, 1, true};
+  place p = {v->data, v->offset, 1, 1};
   check_count(e, v, node, indices.len, span);
   for (uint32_t i = 0; i < indices.len; i++) {
     const tvms_node *index = indices.items[i];
     if (index->dtype.lanes <= 1) continue;
     p.lanes = (uint32_t)index->dtype.lanes;
-    p.together &= compact && is_step(index, i + 1 == indices.len);
+    p.step = compact && p.step ? step_of(index, i + 1 == indices.len) : 0;
   }
   for (uint32_t i = 0; i < indices.len; i++) {
     const tvms_node *index = indices.items[i];
-    bool base = p.lanes > 1 && p.together && index->dtype.lanes > 1;
+    bool base = p.lanes > 1 && p.step && index->dtype.lanes > 1;
     const char *at = base ? tvms_c_index(e, tvms_as_ramp(index)->base)
                           : tvms_c_lane(e, tvms_c_index(e, index), index->dtype);
     p.flat = !strcmp(p.flat, "0") ? at : p.flat;
@@ -160,25 +164,48 @@ static place place_of(c_emitter *e, const tvms_node *node, tvms_list indices,
 // The element of lane `k`, or of a scalar.
 static const char *element_of(c_emitter *e, const place *p, tvms_dtype element,
                               tvms_span span) {
-  bool adds = p->lanes > 1 && p->together;
+  const char *adds = "";
+  if (p->lanes > 1 && p->step == 1)
+    adds = " + k";
+  else if (p->lanes > 1 && p->step)
+    adds = tvms_c_text(e, " + %lld * k", (long long)p->step);
   return tvms_c_text(e, "((%s *)%s)[%s%s]", tvms_c_memory_type(e, element, span),
-                     p->data, p->flat, adds ? " + k" : "");
+                     p->data, p->flat, adds);
 }
 
 static bool is_whole(const place *p, tvms_dtype element, const void *predicate) {
-  bool same =
-      element.code != TVMS_BOOL && !(tvms_dtype_is_real(element) && element.bits < 32);
+  bool narrow = tvms_dtype_is_real(element) && element.bits < 32;
+  bool same = element.code != TVMS_BOOL
+              && (!narrow || (tvms_c_is_narrow(element) && p->lanes <= 64));
   bool full = !(p->lanes & (p->lanes - 1));
-  return p->lanes > 1 && full && p->together && same && !predicate;
+  bool near = p->step == 1 || (p->step == 2 && !narrow && p->lanes <= 64);
+  return p->lanes > 1 && full && near && same && !predicate;
 }
 
-// A vector that lies side by side.
+// A vector that lies side by side, in its form in memory.
 static const char *whole_of(c_emitter *e, const place *p, tvms_dtype element,
                             tvms_span span) {
+  if (tvms_c_is_narrow(element)) element = TVMS_DTYPE(UINT, 16);
   tvms_dtype vector = tvms_dtype_with_lanes(element, (int)p->lanes);
   const char *memory = tvms_c_memory_type(e, element, span);
   return tvms_c_text(e, "*(%sm *)((%s *)%s + (%s))", tvms_c_type(e, vector, span),
                      memory, p->data, p->flat);
+}
+
+// Every second element, of two vectors which together reach from the first to the last:
+//
+//   [0 . 2 . 4 . 6] from lane 0 on,  [. 8 . 10 . 12 . 14] up to the last
+static const char *load_pairs(c_emitter *e, const place *p, tvms_dtype dtype,
+                              tvms_span span) {
+  int indices[64], lanes = dtype.lanes;
+  place second = *p;
+  second.flat = tvms_c_text(e, "%s + %d", p->flat, lanes - 1);
+  tvms_dtype element = tvms_dtype_with_lanes(dtype, 1);
+  const char *a = tvms_c_whole(e, dtype, span, whole_of(e, p, element, span));
+  const char *b = tvms_c_whole(e, dtype, span, whole_of(e, &second, element, span));
+  for (int k = 0; k < lanes; k++)
+    indices[k] = 2 * k < lanes ? 2 * k : 2 * k + 1;
+  return tvms_c_pick(e, dtype, span, a, b, indices);
 }
 
 const char *tvms_c_load(c_emitter *e, const tvms_node *node) {
@@ -187,9 +214,13 @@ const char *tvms_c_load(c_emitter *e, const tvms_node *node) {
   const char *predicate = load->predicate ? tvms_c_expr(e, load->predicate) : NULL;
   place p = place_of(e, load->buffer, load->indices, node->span);
   if (element.lanes > 1) tvms_c_refuse(e, node->span, "a buffer of vectors");
-  if (is_whole(&p, element, predicate))
-    return tvms_c_whole(e, node->dtype, node->span,
-                        whole_of(e, &p, element, node->span));
+  if (is_whole(&p, element, predicate)) {
+    if (p.step == 2) return load_pairs(e, &p, node->dtype, node->span);
+    const char *whole = whole_of(e, &p, element, node->span);
+    if (tvms_c_is_narrow(element))
+      whole = tvms_c_widened(e, node->dtype, node->span, whole);
+    return tvms_c_whole(e, node->dtype, node->span, whole);
+  }
   const char *value =
       tvms_c_from_memory(e, element, element_of(e, &p, element, node->span));
   if (predicate) {
@@ -206,8 +237,12 @@ void tvms_c_store(c_emitter *e, const tvms_node *node) {
   const char *predicate = store->predicate ? tvms_c_expr(e, store->predicate) : NULL;
   place p = place_of(e, store->buffer, store->indices, node->span);
   if (element.lanes > 1) tvms_c_refuse(e, node->span, "a buffer of vectors");
-  if (is_whole(&p, element, predicate) && store->value->dtype.lanes > 1) {
-    tvms_c_line(e, "%s = %s;", whole_of(e, &p, element, node->span), value);
+  bool whole_value = p.step == 1 && store->value->dtype.lanes > 1;
+  if (whole_value && is_whole(&p, element, predicate)) {
+    const char *whole = whole_of(e, &p, element, node->span);
+    if (tvms_c_is_narrow(element))
+      value = tvms_c_narrowed(e, store->value->dtype, node->span, value);
+    tvms_c_line(e, "%s = %s;", whole, value);
     return;
   }
   const char *lane = tvms_c_lane(e, value, store->value->dtype);

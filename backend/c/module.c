@@ -138,6 +138,7 @@ static void write_module(void *what) {
   tvms_strbuf_fini(&e->head);
   tvms_strbuf_fini(&e->body);
   tvms_vec_fini(memory, &e->vectors);
+  tvms_vec_fini(memory, &e->helpers);
   tvms_vec_fini(memory, &e->functions);
   tvms_vec_fini(memory, &e->memory);
   tvms_vec_fini(memory, &e->boxes);

@@ -69,13 +69,14 @@ static tvms_node *first_lane(tvms_line_writer *w, uint32_t at) {
   return build(w, TVMS_NODE_MUL, w->stream, number(w, lane_count(w, at)));
 }
 
-// lanes[0:n] = lanes[0:n] combined with lanes[from:from + n]
-static void combine_lanes(tvms_line_writer *w, uint32_t at, int64_t count, int64_t from,
-                          tvms_node_vec *stmts) {
+// lanes[begin:begin + n] = itself combined with what lies `from` lanes behind.
+static void combine_lanes(tvms_line_writer *w, uint32_t at, int64_t begin,
+                          int64_t count, int64_t from, tvms_node_vec *stmts) {
   const tvms_line_member *m = &w->g->members[at];
   tvms_node *lane =
       count > 1 ? tvms_cpu_variable(w->unit, "lane", w->like) : number(w, 0);
-  tvms_node *place = build(w, TVMS_NODE_ADD, first_lane(w, at), lane);
+  tvms_node *first = build(w, TVMS_NODE_ADD, first_lane(w, at), number(w, begin));
+  tvms_node *place = build(w, TVMS_NODE_ADD, first, lane);
   tvms_node *other = build(w, TVMS_NODE_ADD, place, number(w, from));
   tvms_node *a = tvms_line_lane(w, w->lanes[at], place);
   tvms_node *b = tvms_line_lane(w, w->lanes[at], other);
@@ -93,7 +94,10 @@ void tvms_line_end_fold(tvms_line_writer *w, uint32_t at, tvms_node_vec *stmts) 
   int64_t lanes = pass_plan(w)->lanes, count = lane_count(w, at);
   while (count > 1) {
     int64_t half = count > lanes ? (count / lanes + 1) / 2 * lanes : (count + 1) / 2;
-    combine_lanes(w, at, count - half, half, stmts);
+    for (int64_t begin = 0; begin < count - half; begin += lanes) {
+      int64_t rest = count - half - begin;
+      combine_lanes(w, at, begin, rest < lanes ? rest : lanes, half, stmts);
+    }
     count = half;
   }
   tvms_node *value = tvms_line_lane(w, w->lanes[at], first_lane(w, at));
