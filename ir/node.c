@@ -114,7 +114,7 @@ tvms_node *tvms_node_new(tvms_unit *unit, tvms_node_kind kind, tvms_span span) {
   node->kind = (uint8_t)kind;
   tvms_kind_set_add(&unit->kinds, kind);
   node->id = unit->next_id++;
-  node->span = span;
+  node->span = span.end ? span : unit->origin;
   return node;
 }
 

@@ -98,7 +98,8 @@ struct tvms_node {
   uint16_t spare;
   tvms_dtype dtype;  // of a value of TIR; void for values of Relax
   uint32_t id;       // dense in the unit, from 1
-  tvms_span span;    // in the source it came from; {0, 0}: made by tvms
+  tvms_span
+      span;  // in the source it came from, or what a pass made it of came from; {0, 0}: nothing there
   tvms_node *sinfo;  // StructInfo of a value of Relax, type of a pointer; else NULL
 };
 
@@ -207,6 +208,7 @@ typedef struct {
   tvms_arena arena;
   TVMS_VEC(tvms_shared *) held;  // data that it shares with others
   uint32_t next_id;
+  tvms_span origin;  // of nodes that are made without a place: what they are made of
   tvms_dialect dialect;
   tvms_kind_set kinds;  // that nodes of the unit have had so far
   uint64_t effort;      // that arith/ has spent on questions about the function

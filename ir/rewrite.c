@@ -276,6 +276,8 @@ static tvms_node *TVMS_NULLABLE rewrite_as(tvms_rewriter *r, tvms_node *node,
   tvms_field_role outer = r->role;
   const tvms_node *outer_old = r->old;
   r->role = role;
+  tvms_span outer_origin = r->unit->origin;
+  if (node->span.end) r->unit->origin = node->span;
   tvms_node *result = TVMS_REWRITE_BELOW;
   if (r->enter[node->kind]) result = r->enter[node->kind](r, node);
   bool hooked = result != TVMS_REWRITE_BELOW;
@@ -287,6 +289,7 @@ static tvms_node *TVMS_NULLABLE rewrite_as(tvms_rewriter *r, tvms_node *node,
   result = tidy(r, node, result);
   r->role = outer;
   r->old = outer_old;
+  r->unit->origin = outer_origin;
   tvms_memory_leave(memory_of(r));
   if (lasting && is_for_good(node, result, hooked, role))
     tvms_node_map_put(&r->known, node, result);

@@ -41,6 +41,9 @@
 // hook of VAR that returns another variable where one is defined has replaced it everywhere;
 // what it returns where one is used holds for that place, since scopes differ.
 //
+// *Places.* What a hook makes without a place has that of the node that it is called for, or of
+// the nearest one around it that has a place.
+//
 // *Sequences.* A statement of a SEQ, or a binding of a BINDING_BLOCK, for which a hook
 // returns NULL, goes; so does a statement that became T.evaluate(0). A SEQ in the place of a
 // statement is spliced in, unless it is a scope of its own (ir/stmt.h). tvms_rewrite_emit

@@ -119,6 +119,7 @@ static void put_changed(tvms_pass_run *run, tvms_member *member, tvms_node *new)
   if (!unit->crowded) unit->crowded = crowded_from(size);
   if (size >= unit->crowded) {
     member->unit = tvms_functions_open_unit(run);
+    member->unit->origin = unit->origin;
     new = tvms_clone(member->unit, new, NULL);
     member->unit->crowded = crowded_from(tvms_arena_size(&member->unit->arena));
     tvms_functions_drop_unit(run, unit);
@@ -215,6 +216,7 @@ void tvms_functions_remake(tvms_pass_run *run, tvms_node_kind kind,
     const tvms_node *old = run->module->members[i].function;
     if (!old || old->kind != kind) continue;
     units[i] = tvms_functions_open_unit(run);
+    units[i]->origin = run->module->members[i].unit->origin;
     made[i] = remake(self, units[i], i);
     if (!made[i]) tvms_functions_drop_unit(run, units[i]);
   }

@@ -175,6 +175,7 @@ static tvms_node *enter_binding(tvms_rewriter *r, tvms_node *binding) {
   if (!a) return TVMS_REWRITE_BELOW;
   const tvms_call *call = tvms_as_call(tvms_relax_binding_value(binding));
   tvms_unit *unit = tvms_functions_open_unit(m->run);
+  unit->origin = call->head.span;
   tvms_legalized made = {0};
   if (!tvms_legalize_attention_tiles(unit, m->unit, call, a, &made)) {
     tvms_functions_drop_unit(m->run, unit);

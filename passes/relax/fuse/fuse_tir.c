@@ -35,22 +35,29 @@ typedef struct {
   TVMS_VEC(merged) functions;
 } callers;
 
-// Remarks that a function became one PrimFunc: at the last of its calls, since a function
-// that FuseOps has made stands nowhere in the text.
-static void say_merged(const tvms_pass_run *run, tvms_sym name,
-                       const tvms_function *old) {
+// The place of the last call in a function, since a function that FuseOps has made stands nowhere in
+// the text, and how many calls there are.
+static tvms_span last_call(const tvms_function *old, uint32_t *count) {
   tvms_list blocks = tvms_as_seq_expr(old->body)->blocks;
   tvms_span last = old->head.span;
-  uint32_t calls = 0;
+  *count = 0;
   for (uint32_t i = 0; i < blocks.len; i++) {
     tvms_list bindings = tvms_as_binding_block(blocks.items[i])->bindings;
     for (uint32_t k = 0; k < bindings.len; k++) {
       const tvms_node *value = tvms_relax_binding_value(bindings.items[k]);
       if (!value || value->kind != TVMS_NODE_CALL) continue;
       last = value->span;
-      calls++;
+      (*count)++;
     }
   }
+  return last;
+}
+
+// Remarks that a function became one PrimFunc.
+static void say_merged(const tvms_pass_run *run, tvms_sym name,
+                       const tvms_function *old) {
+  uint32_t calls;
+  tvms_span last = last_call(old, &calls);
   tvms_pass_count(run, "functions merged", 1);
   tvms_pass_count(run, "calls merged", calls);
   tvms_pass_remark(run, TVMS_REMARK_PASSED, TVMS_D_function_merged, last, calls,
@@ -62,6 +69,8 @@ static void merge_member(tvms_pass_run *run, callers *state, uint32_t index) {
   const tvms_member *member = &run->module->members[index];
   merged done = {.name = member->name};
   tvms_unit *unit = tvms_functions_open_unit(run);
+  uint32_t calls;
+  unit->origin = last_call(tvms_as_function(member->function), &calls);
   tvms_trial trial;
   tvms_trial_begin(&trial, &run->context->diags);
   tvms_node *function =

@@ -219,6 +219,8 @@ static void run_binding(tvms_host *h, tvms_node *node) {
   tvms_node *var = tvms_relax_binding_var(node);
   tvms_node *source = tvms_relax_binding_value(node);
   tvms_host_value *value = NULL;
+  tvms_span outer = h->unit->origin;
+  h->unit->origin = source->span.end ? source->span : node->span;
   h->unused = node->kind != TVMS_NODE_MATCH_CAST && h->uses[var->id] < 2;
   if (source->kind == TVMS_NODE_CALL)
     value = tvms_host_call(h, source,
@@ -226,9 +228,10 @@ static void run_binding(tvms_host *h, tvms_node *node) {
   else
     value = tvms_host_eval(h, source);
   h->unused = false;
-  if (!value) return;
-  if (node->kind == TVMS_NODE_MATCH_CAST)
+  if (value && node->kind == TVMS_NODE_MATCH_CAST)
     value = tvms_host_match(h, tvms_as_match_cast(node)->type, value, node->span);
+  h->unit->origin = outer;
+  if (!value) return;
   h->values[var->id] = value;
   // Sizes may speak of a number.
   if (value && value->kind == TVMS_HOST_NUMBER && !tvms_dtype_is_void(var->dtype))

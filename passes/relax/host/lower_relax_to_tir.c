@@ -179,6 +179,7 @@ static void open_function(tvms_host *h, tvms_pass_run *run,
   const tvms_member *member = &run->module->members[index];
   tvms_node *source = member->function;
   tvms_unit *unit = tvms_functions_open_unit(run);
+  unit->origin = source->span;
   *h = (tvms_host){.run = run,
                    .functions = functions,
                    .function_count = count,

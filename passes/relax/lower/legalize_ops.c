@@ -90,6 +90,7 @@ static bool add_prim_func(const tvms_expansion *e, const tvms_call *call,
   tvms_pass_run *run = e->mutator->run;
   tvms_unit *caller = e->mutator->unit;
   tvms_unit *unit = tvms_functions_open_unit(run);
+  unit->origin = call->head.span;
   if (!tvms_legalize_part(unit, caller, call, part, legalized)) {
     tvms_functions_drop_unit(run, unit);
     return false;

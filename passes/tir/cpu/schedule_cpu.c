@@ -49,6 +49,13 @@ typedef struct {
   tvms_node_vec added;      // buffers for the root block to allocate
 } scheduler;
 
+// What is made from now on has the place of this statement; where the unit was before.
+static tvms_span begin_at(scheduler *s, const tvms_node *stmt) {
+  tvms_span outer = s->unit->origin;
+  if (stmt->span.end) s->unit->origin = stmt->span;
+  return outer;
+}
+
 // ---- Contractions ----
 
 static void tell_missed(scheduler *s, const tvms_stage *stage, const char *why) {
@@ -107,7 +114,10 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
     tvms_node_map_put(&s->gone, gone, gone);
   }
   tell_tiled(s, &c, &tile, count);
-  return tvms_contraction_nest(s->unit, &c, &tile, epilogues, count);
+  tvms_span outer = begin_at(s, c.stage.nest);
+  tvms_node *made = tvms_contraction_nest(s->unit, &c, &tile, epilogues, count);
+  s->unit->origin = outer;
+  return made;
 }
 
 // ---- Everything else ----
@@ -153,7 +163,9 @@ static void schedule_chain(scheduler *s, tvms_chain *chain, tvms_node_vec *made)
     tvms_line_plan plan = tvms_line_plan_for(chain, group, &options);
     if (s->within) plan.work = 0;
     tell_rows(s, &chain->stages[i], group, &plan);
+    tvms_span outer = begin_at(s, chain->stages[i].nest);
     tvms_stmt_push(s->unit, made, tvms_line_nest(s->unit, group, &plan, &s->gone));
+    s->unit->origin = outer;
   }
 }
 
