@@ -22,7 +22,22 @@
 #include "support/diag_ids.h"
 
 #include <string.h>
+
+// Says of the fault in which function it was, and who called that. A function that a pass runs has
+// no name.
+static void tell_functions(const tvms_interp_frame *f) {
+  tvms_diags *diags = &f->context->diags;
+  if (!diags->last || !f->member->name) return;
+  const char *name = tvms_symbol_text(f->context, f->member->name);
+  if (f->outer)
+    tvms_diag_remark(diags, diags->last, "in '%s', called by '%s'", name,
+                     tvms_symbol_text(f->context, f->outer->member->name));
+  else
+    tvms_diag_remark(diags, diags->last, "in '%s'", name);
+}
+
 void tvms_interp_give_up(const tvms_interp_frame *f) {
+  tell_functions(f);
   tvms_memory_unwind(&f->context->memory, TVMS_FOUND_ERRORS);
 }
 
