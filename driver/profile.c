@@ -92,6 +92,8 @@ double tvms_profile_peak(tvms_context *context) {
 
 // ---- By function ----
 
+static const double KIB = 1024;
+
 static int by_time(const void *a, const void *b) {
   const tvms_profile_sum *x = a, *y = b;
   return (x->own < y->own) - (x->own > y->own);
@@ -141,7 +143,7 @@ static void add_row(const tvms_profile *p, const tvms_profile_sum *sum, double t
     tvms_strbuf_printf(out, " %9.4g", sum->bytes / sum->own * 1e-9);
   else
     tvms_strbuf_puts(out, "         -");
-  tvms_strbuf_printf(out, "  %s\n", name);
+  tvms_strbuf_printf(out, " %9.1f  %s\n", sum->bytes / KIB, name);
 }
 
 void tvms_profile_table(const tvms_profile *profile, tvms_strbuf *out) {
@@ -152,8 +154,9 @@ void tvms_profile_table(const tvms_profile *profile, tvms_strbuf *out) {
   double total = 0, peak = tvms_profile_peak(profile->interp->context);
   for (uint32_t i = 0; i < count; i++)
     total += sums[i].own;
-  tvms_strbuf_puts(out,
-                   "        ms      %   calls   GFLOP/s % peak      GB/s  function\n");
+  tvms_strbuf_puts(
+      out,
+      "        ms      %   calls   GFLOP/s % peak      GB/s       KiB  function\n");
   for (uint32_t i = 0; i < count; i++)
     add_row(profile, &sums[i], total, peak, out);
   tvms_arena_fini(&arena);

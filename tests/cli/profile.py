@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """--profile of run and bench: the table, events for viewers, and the page, which needs nothing but itself."""
-import html.parser, json, os, re, sys, tempfile, unittest
+import html.parser, json, os, re, shutil, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from cases import main, tvms
@@ -70,6 +70,8 @@ class Profile(unittest.TestCase):
         self.assertAlmostEqual(sum(float(row[1]) for row in rows.values()), 100, delta=0.5)
         milliseconds, rate = float(rows["matmul"][0]), float(rows["matmul"][3])
         self.assertAlmostEqual(rate * milliseconds * 1e6, 2 * 8 * N * 16, delta=0.2 * 2 * 8 * N * 16)
+        self.assertEqual(lines[1].split()[-2:], ["KiB", "function"])
+        self.assertEqual([rows[name][-1] for name in ("matmul", "relu", "add")], [f"{4 * n / 1024:.1f}" for n in (8 * N + N * 16 + 8 * 16, 2 * 8 * 16, 3 * 8 * 16)])
 
     def test_events_nest_and_say_what_was_done(self):
         for verb in ("run", "bench"):
@@ -96,6 +98,19 @@ class Profile(unittest.TestCase):
         self.assertEqual(does, ["parameter", "parameter", "matmul", "relu", "add"])
         self.assertEqual([sorted(node["uses"]) for node in content["graph"][2:]], [[0, 1], [2], [2, 3]])
         self.assertEqual([(s["bytes"], s["tensors"]) for s in content["storages"]], [(512, 1), (512, 1)])
+
+    @unittest.skipUnless(shutil.which("chromium"), "there is no chromium")
+    def test_a_browser_draws_the_page(self):
+        """The scripts of the page run: time line, table, plan and graph are in what a browser makes of it, and nothing was complained of."""
+        self.out += ".html"
+        self.profiled("run", "html")
+        p = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", f"--user-data-dir={os.path.dirname(self.out)}/chromium",
+                            "--virtual-time-budget=2000", "--dump-dom", "file://" + self.out], capture_output=True, text=True, timeout=120)
+        self.assertNotIn("CONSOLE", p.stderr)
+        text = p.stdout
+        self.assertRegex(text, r"<td>(<[^>]*>)?matmul")
+        for drawn in ("Time line", "Memory of tensors", "Functions", "Bindings", "<rect", "<svg", "tensors; each from the binding"):
+            self.assertIn(drawn, text)
 
     def test_text_of_the_program_does_not_end_the_script(self):
         with open(self.program, "w", encoding="utf-8") as f:
