@@ -27,9 +27,9 @@
 // no name.
 static void tell_functions(const tvms_interp_frame *f) {
   tvms_diags *diags = &f->context->diags;
-  if (!diags->last || !f->member->name) return;
+  if (!diags->last || !f->member || !f->member->name) return;
   const char *name = tvms_symbol_text(f->context, f->member->name);
-  if (f->outer)
+  if (f->outer && f->outer->member && f->outer->member->name)
     tvms_diag_remark(diags, diags->last, "in '%s', called by '%s'", name,
                      tvms_symbol_text(f->context, f->outer->member->name));
   else
