@@ -10,10 +10,12 @@
 #include "backend/core/boxes.h"
 #include "backend/core/parallel.h"
 #include "backend/load.h"
+#include "support/source.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,22 +33,48 @@ static bool has_boxes(const tvms_strbuf *code) {
          != NULL;
 }
 
+// The table of symbols of an object, and where their names stand. False if there is none.
+static bool find_symbols(const tvms_strbuf *code, Elf64_Shdr *table, uint64_t *names) {
+  Elf64_Ehdr head;
+  if (code->len < sizeof head) return false;
+  memcpy(&head, code->text, sizeof head);
+  *table = (Elf64_Shdr){0};
+  for (uint32_t i = 0; i < head.e_shnum && table->sh_type != SHT_SYMTAB; i++) {
+    memcpy(table, code->text + head.e_shoff + i * sizeof *table, sizeof *table);
+  }
+  if (table->sh_type != SHT_SYMTAB) return false;
+  Elf64_Shdr texts;
+  memcpy(&texts, code->text + head.e_shoff + table->sh_link * sizeof texts,
+         sizeof texts);
+  *names = texts.sh_offset;
+  return true;
+}
+
+void tvms_backend_ask_for_threads(tvms_strbuf *object) {
+  Elf64_Shdr table;
+  uint64_t names;
+  if (!find_symbols(object, &table, &names)) return;
+  for (uint64_t at = sizeof(Elf64_Sym); at < table.sh_size; at += sizeof(Elf64_Sym)) {
+    char *place = object->text + table.sh_offset + at;
+    Elf64_Sym symbol;
+    memcpy(&symbol, place, sizeof symbol);
+    if (symbol.st_shndx != SHN_UNDEF
+        || strcmp(object->text + names + symbol.st_name, TVMS_PARALLEL_LAUNCH) != 0)
+      continue;
+    symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, ELF64_ST_TYPE(symbol.st_info));
+    memcpy(place, &symbol, sizeof symbol);
+  }
+}
+
 // Does the object use a function of a library? Those of tvm-ffi are weak and in none.
 static bool needs_libraries(const tvms_strbuf *code) {
-  Elf64_Ehdr head;
-  if (code->len < sizeof head) return true;
-  memcpy(&head, code->text, sizeof head);
-  Elf64_Shdr table = {0}, names;
-  for (uint32_t i = 0; i < head.e_shnum && table.sh_type != SHT_SYMTAB; i++) {
-    memcpy(&table, code->text + head.e_shoff + i * sizeof table, sizeof table);
-  }
-  if (table.sh_type != SHT_SYMTAB) return true;
-  memcpy(&names, code->text + head.e_shoff + table.sh_link * sizeof names,
-         sizeof names);
+  Elf64_Shdr table;
+  uint64_t names;
+  if (!find_symbols(code, &table, &names)) return true;
   for (uint64_t at = sizeof(Elf64_Sym); at < table.sh_size; at += sizeof(Elf64_Sym)) {
     Elf64_Sym symbol;
     memcpy(&symbol, code->text + table.sh_offset + at, sizeof symbol);
-    const char *name = code->text + names.sh_offset + symbol.st_name;
+    const char *name = code->text + names + symbol.st_name;
     if (symbol.st_shndx == SHN_UNDEF && strncmp(name, "TVMFFI", 6) != 0) return true;
   }
   return false;
@@ -117,8 +145,27 @@ bool tvms_backend_link_library(const char *object, const tvms_strbuf *code,
   return linked;
 }
 
-bool tvms_backend_archive(const char *object, const char *archive, tvms_strbuf *why) {
+// Copies the archive with the run time to `archive`, for `ar` to add to.
+static bool copy_run_time(const char *archive, tvms_strbuf *why) {
+  tvms_strbuf path;
+  tvms_strbuf_init(&path, why->memory);
+  bool good = tvms_backend_find_threads(&path, why);
+  tvms_source *source =
+      good ? tvms_source_read(why->memory, tvms_strbuf_text(&path)) : NULL;
+  if (good && !source)
+    tvms_strbuf_printf(why, "%s: %s", tvms_strbuf_text(&path), strerror(errno));
+  FILE *file = source ? fopen(archive, "wb") : NULL;
+  good = file && fwrite(source->text, 1, source->size, file) == source->size;
+  if (file && fclose(file) != 0) good = false;
+  if (source && !good) tvms_strbuf_printf(why, "%s: %s", archive, strerror(errno));
+  if (source) tvms_source_destroy(why->memory, source);
+  tvms_strbuf_fini(&path);
+  return good;
+}
+
+bool tvms_backend_archive(const char *object, bool with_run_time, const char *archive,
+                          tvms_strbuf *why) {
   const char *arguments[] = {"ar", "rcs", archive, object, NULL};
   unlink(archive);
-  return run_driver(arguments, why);
+  return (!with_run_time || copy_run_time(archive, why)) && run_driver(arguments, why);
 }

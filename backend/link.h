@@ -11,8 +11,13 @@ TVMS_NODISCARD bool tvms_backend_link_library(const char *object,
                                               const tvms_strbuf *code,
                                               const char *library, tvms_strbuf *why);
 
-// Puts an object file into a new archive, in place of an old one. Returns false and a reason in `why`.
-TVMS_NODISCARD bool tvms_backend_archive(const char *object, const char *archive,
-                                         tvms_strbuf *why);
+// Makes an object with parallel loops need the threads, which it uses only if they are there: a linker takes nothing out
+// of an archive for a weak symbol.
+void tvms_backend_ask_for_threads(tvms_strbuf *object);
+
+// Puts an object file into a new archive, in place of an old one, with_run_time: and what libtvms_rt.a has.
+// Returns false and a reason in `why`.
+TVMS_NODISCARD bool tvms_backend_archive(const char *object, bool with_run_time,
+                                         const char *archive, tvms_strbuf *why);
 
 #endif

@@ -11,7 +11,7 @@ static void remove_file(void *what) {
   unlink(what);
 }
 
-tvms_status tvms_link_object(tvms_run *run, const tvms_strbuf *object, bool archived) {
+tvms_status tvms_link_object(tvms_run *run, tvms_strbuf *object, bool archived) {
   tvms_memory *memory = &run->context->memory;
   tvms_strbuf path, why;
   tvms_strbuf_init(&path, memory);
@@ -20,6 +20,7 @@ tvms_status tvms_link_object(tvms_run *run, const tvms_strbuf *object, bool arch
   (void)tvms_strbuf_text(&path);
   int file = mkstemp(path.text);
   if (file < 0) return tvms_run_complain_io(run, run->options.output);
+  if (run->options.with_run_time) tvms_backend_ask_for_threads(object);
   tvms_resource resource;
   tvms_memory_hold(memory, &resource, remove_file, path.text);
   bool written = tvms_run_write(run, file, path.text, object->text, object->len);
@@ -27,7 +28,8 @@ tvms_status tvms_link_object(tvms_run *run, const tvms_strbuf *object, bool arch
   const char *output = run->options.output;
   bool linked =
       written
-      && (archived ? tvms_backend_archive(path.text, output, &why)
+      && (archived ? tvms_backend_archive(path.text, run->options.with_run_time, output,
+                                          &why)
                    : tvms_backend_link_library(path.text, object, output, &why));
   if (written && !linked) tvms_run_complain(run, "%s", tvms_strbuf_text(&why));
   tvms_memory_release(memory, &resource);

@@ -150,6 +150,8 @@ tvms_status tvms_verb_build(tvms_run *run) {
     return tvms_run_misused(run, "option '-O' takes 0, 1, 2 or 3");
   if (run->options.entry && !run->options.params)
     return tvms_run_misused(run, "--entry names the function of --params");
+  if (run->options.with_run_time && !form_of(output)->archived)
+    return tvms_run_misused(run, "--static goes with .a");
   const char *target = run->options.target;
   if (target && strcmp(target, "host") != 0 && form_of(output)->linked) {
     return tvms_run_misused(run,

@@ -49,7 +49,24 @@ def as_pattern(expected):
     return re.compile("".join(lines) + r"\Z")
 
 
+OPTION = re.compile(r"""^OPTION\(\w+, *"([\w-]+)", *(?:'(.)'|0),""", re.M)
+
+
 class Docs(unittest.TestCase):
+    def test_every_option_is_named(self):
+        """By its long or its short name, on some page."""
+        text = ""
+        for page in pages():
+            with open(page, encoding="utf-8") as f:
+                text += f.read()
+        with open(source("cli", "options.def"), encoding="utf-8") as f:
+            options = OPTION.findall(f.read())
+        self.assertGreater(len(options), 50)
+        for name, letter in options:
+            with self.subTest(option=name):
+                short = rf"|(?<![\w-])-{letter}(?![a-z-])" if letter else ""
+                self.assertRegex(text, rf"--{name}(?![\w-]){short}")
+
     def run_block(self, block, folder):
         programs = os.path.join(folder, ".programs")
         os.makedirs(programs, exist_ok=True)

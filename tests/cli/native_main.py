@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Relax functions in libraries: called through the convention of tvm-ffi, what they return is what the interpreter computes."""
-import ctypes, math, os, struct, subprocess, sys, tempfile, unittest, zipfile
+import ctypes, math, os, re, struct, subprocess, sys, tempfile, unittest, zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
@@ -527,6 +527,73 @@ int main(void) {
             subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", self.file("serve.c"), output, "-o", self.file("serve"), "-lm"], check=True)
             said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
             self.assertEqual(said, [str(10 + i) for i in range(len(names))])
+
+    LAYERS = HEAD + """
+    @R.function
+    def main(x: R.Tensor((8, 64), "float32"), v: R.Tensor((64, 32), "float32")) -> R.Tensor((8, 32), "float32"):
+        with R.dataflow():
+            y = R.add(x, R.multiply(R.const(2, "float32"), R.const(3, "float32")))
+            z = R.matmul(y, v)
+            u = R.nn.relu(z)
+            R.output(u)
+        return u
+"""
+
+    def place_of(self, text, what):
+        return next(i for i, line in enumerate(text.splitlines(), 1) if what in line)
+
+    def test_operators_have_lines(self):
+        """-g: what a pass made of an operator has its line, at every level; gdb stops there."""
+        with open(self.file("lines.tvms"), "w", encoding="utf-8") as f:
+            f.write(self.LAYERS)
+        product = self.place_of(self.LAYERS, "R.matmul")
+        for level in ("-O0", "-O1", "-O2", "-O3"):
+            with self.subTest(level=level):
+                library = self.file("lines.so")
+                self.assertEqual(tvms("build", "-g", level, self.file("lines.tvms"), "-o", library).returncode, 0)
+                said = subprocess.run(["objdump", "--dwarf=decodedline", library], check=True, capture_output=True, text=True).stdout
+                lines = {int(line) for line in re.findall(r"^\S*lines\.tvms +(\d+) +0x", said, re.M)}
+                self.assertLessEqual({product}, lines, lines)
+                self.assertLessEqual(lines - {0}, set(range(product - 4, product + 4)))  # 0: code of no line
+
+    def test_an_archive_with_the_run_time(self):
+        """--static: threads come with the archive; a program links nothing else."""
+        text = self.HEAD + """
+    @T.prim_func
+    def fill(y: T.Buffer((4096,), "float32")):
+        for i in T.parallel(4096):
+            y[i] = T.float32(i)
+
+    @R.function
+    def main(x: R.Tensor((4096,), "float32")) -> R.Tensor((4096,), "float32"):
+        y = R.call_tir(Module.fill, (), out_sinfo=R.Tensor((4096,), "float32"))
+        return R.add(x, y)
+"""
+        output = self.file("model.a")
+        p = tvms("build", "-", "-o", output, "--static", "--emit-headers", stdin=text)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        names = subprocess.run(["nm", "--defined-only", output], check=True, capture_output=True, text=True).stdout
+        self.assertIn("model_main", names)
+        self.assertIn(" T tvms_parallel_launch", names)
+        with open(self.file("serve.c"), "w", encoding="utf-8") as f:
+            f.write("""#include "model.h"
+#include <stdio.h>
+int main(void) {
+  static float x[4096] = {1}, y[4096];
+  model_main_inputs in = {.x = x};
+  model_main_results out = {.result = y};
+  static _Alignas(64) char workspace[1 << 20];
+  int failed = model_main(&in, &out, workspace);
+  printf("%d %g %g\\n", failed, y[0], y[4095]);
+  return 0;
+}
+""")
+        subprocess.run(["cc", "-std=c11", self.file("serve.c"), output, "-o", self.file("serve"), "-lm", "-pthread"], check=True)
+        said = subprocess.run([self.file("serve")], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(said, "0 1 4095\n")
+        names = subprocess.run(["nm", self.file("serve")], check=True, capture_output=True, text=True).stdout
+        self.assertRegex(names, r"[Tt] tvms_parallel_launch", "loops run on threads")
+        self.assertEqual(tvms("build", "-", "-o", self.file("x.so"), "--static", stdin=text).returncode, 2)
 
     SIZED = HEAD + """
     @R.function

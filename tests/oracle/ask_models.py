@@ -47,6 +47,16 @@ def arguments_of(paths):
     return [tvm.runtime.tensor(np.load(path)) for path in paths]
 
 
+def weights_of(function, names, inputs, folder):
+    """A file with the parameters behind the inputs of the function, and how many those are; (None, all) if the function does not say."""
+    import numpy as np
+    if not function.attrs or "num_input" not in function.attrs:
+        return None, len(inputs)
+    count, path = int(function.attrs["num_input"]), os.path.join(folder, "weights.npz")
+    np.savez(path, **{name: np.load(file) for name, file in zip(names[count:], inputs[count:])})
+    return path, count
+
+
 def make_job(question, names):
     """The text of a model, its inputs, and what TVM's machine makes of them; the text of TVM's executable."""
     import numpy as np
@@ -60,7 +70,9 @@ def make_job(question, names):
     built = relax.build(module, tvm.target.Target("llvm"))
     machine = relax.VirtualMachine(built, tvm.cpu())
     results = flat(machine[entry](*arguments_of(inputs)))
-    return {"text": module.script(show_meta=True), "as_text": built.as_text(), "entry": entry, "params": [name_of(p).replace(".", "_") for p in params],
+    params = [name_of(p).replace(".", "_") for p in params]
+    weights, given = weights_of(module[entry], params, inputs, question["folder"])
+    return {"text": module.script(show_meta=True), "as_text": built.as_text(), "entry": entry, "params": params, "weights": weights, "given": given,
             "inputs": inputs, "results": saved(question["folder"], "theirs", results), "half": any(r.dtype == "float16" for r in results)}
 
 

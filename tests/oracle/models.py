@@ -6,7 +6,8 @@
 For each model of models_of_images.py and models_of_texts.py:
 
   - `check` and `opt --passes default` accept the text; `dump` writes what TVM's as_text gives
-  - `run`, `build` at each level and with strict arithmetic, and `build --vm` in TVM's machine give what TVM's own build gives
+  - `run`, `build` at each level and with strict arithmetic, with weights inside of the library, and `build --vm` in TVM's machine give what
+    TVM's own build gives
 """
 import argparse, os, shutil, sys, tempfile
 
@@ -52,12 +53,13 @@ class Judge:
         ours = [os.path.join(out, name) for name in (["result.npy"] if count == 1 else [f"result.{i}.npy" for i in range(count)])]
         self.compare(f"{name} run", self.stock.ask(job="compare", ours=ours, theirs=model["results"]))
 
-    def judge_build(self, name, label, model, arguments):
+    def judge_build(self, name, label, model, arguments, count=None):
+        """Of the inputs a library gets `count`; None: all."""
         library = os.path.join(self.folder, f"{name}.{label}.so")
         _, wrong = self.tvms("build", "-o", library, *arguments)
         if wrong:
             return self.check(f"{name} {label}", wrong)
-        said = self.stock.ask(job="call", library=library, machine=label == "vm", entry=model["entry"], inputs=model["inputs"], results=model["results"])
+        said = self.stock.ask(job="call", library=library, machine=label == "vm", entry=model["entry"], inputs=model["inputs"][:count], results=model["results"])
         self.compare(f"{name} {label}", said)
 
     def judge(self, name):
@@ -76,6 +78,10 @@ class Judge:
         for label, arguments in LEVELS.items():
             self.judge_build(name, label, model, arguments)
         self.judge_build(name, "vm", model, ["--vm", "--dialect", RELEASE])
+        if model["weights"]:
+            constants = ["--params", model["weights"], "--entry", model["entry"]]
+            self.judge_build(name, "constants", model, constants, model["given"])
+            self.judge_build(name, "constants-O3", model, ["-O3", *constants], model["given"])
 
 
 def main():
