@@ -361,6 +361,17 @@ static bool is_chain(const write_site *site) {
   return true;
 }
 
+// Does it store whenever it runs? What stands under an `if` would ask its condition of places without an element.
+static bool always_stores(const tvms_node *stmt) {
+  switch ((int)stmt->kind) {
+  case TVMS_NODE_FOR: return always_stores(tvms_as_for(stmt)->body);
+  case TVMS_NODE_BLOCK_REALIZE:
+    return always_stores(tvms_as_block(tvms_as_block_realize(stmt)->block)->body);
+  case TVMS_NODE_IF_THEN_ELSE: return false;
+  default: return true;
+  }
+}
+
 static void decide(tvms_sched_padding *l, const planning *p) {
   if (!p->writes.len) {
     l->prologue = make_prologue(l);
@@ -368,7 +379,8 @@ static void decide(tvms_sched_padding *l, const planning *p) {
   }
   for (uint32_t i = 0; i < p->writes.len; i++) {
     const write_site *w = &p->writes.items[i];
-    tvms_node *made = w->in_order && is_chain(w) ? over_all_places(l, w) : NULL;
+    bool fits = w->in_order && is_chain(w) && always_stores(w->loops[0]);
+    tvms_node *made = fits ? over_all_places(l, w) : NULL;
     if (made) tvms_node_map_put(&l->loops, w->loops[0], made);
   }
   if (l->loops.count) return;

@@ -172,6 +172,21 @@ bool tvms_step_cache_read(tvms_step *step) {
 
 // ---- cache_write ----
 
+// A sum that goes on in loops around the copy would begin anew in it each time. TVM does not ask, though loop_partition makes such scopes.
+static bool check_sums(tvms_sched *s, int32_t block, int32_t scope) {
+  const tvms_block_realize *realize = tvms_sched_realize(s, block);
+  tvms_list axes = tvms_as_block(realize->block)->iter_vars;
+  for (int32_t at = tvms_sched_parent(s, scope); at != TVMS_NO_SITE;
+       at = tvms_sched_parent(s, at))
+    for (uint32_t i = 0; tvms_sched_is_loop(s, at) && i < axes.len; i++)
+      if (tvms_as_iter_var(axes.items[i])->iter_type == TVMS_ITER_COMM_REDUCE
+          && tvms_sched_uses(s, realize->iter_values.items[i],
+                             tvms_sched_loop(s, at)->var))
+        return tvms_sched_refuse(s, "block '%s' is reduced by a loop around its scope",
+                                 tvms_sched_block_name(s, block));
+  return true;
+}
+
 bool tvms_step_cache_write(tvms_step *step) {
   tvms_sched *s = step->sched;
   tvms_cache c = {0};
@@ -184,7 +199,8 @@ bool tvms_step_cache_write(tvms_step *step) {
                             TVMS_ARG(CacheWrite, consumer_blocks), block, &c)
               && tvms_cache_writer(s, c.scope, c.write, &writer)
               && tvms_sched_check_steps(s, block)
-              && tvms_sched_check_stores(s, block, c.write);
+              && tvms_sched_check_stores(s, block, c.write)
+              && check_sums(s, block, c.scope);
   if (!fine) return false;
   tvms_cache_write_place(&c, block);
   tvms_node *region = tvms_sched_region_of(tvms_sched_block(s, block)->writes, c.write);

@@ -34,14 +34,10 @@ static bool find_loops(decomposing *d) {
     tvms_analyzer_bind_range(d->analyzer, loop->var, loop->min, loop->extent);
     tvms_node_kind body = loop->body->kind;
     bool chain = body == TVMS_NODE_FOR || body == TVMS_NODE_BLOCK_REALIZE;
-    if (at == d->fill_at) {
-      found = true;
-      if (open) d->inner_at = at;
-      open = false;
-    } else if (open) {
-      open = chain;
-      if (chain) d->inner_at = at;
-    }
+    found |= at == d->fill_at;
+    // TVM loses what else stands in the loop to fill above.
+    if (open && chain) d->inner_at = at;
+    open &= chain && at != d->fill_at;
   }
   tvms_sched_domains(s, tvms_sched_parent(s, d->block), TVMS_NO_SITE, &d->loops);
   if (!found) return tvms_sched_refuse(s, "the loop is not around the block");

@@ -36,6 +36,28 @@ static int64_t times(int64_t so_far, const tvms_node *TVMS_NULLABLE extent) {
   return known ? product : 0;
 }
 
+// Does a spatial axis take a value again while the loops that it is made of run, as that of a window does?
+static bool has_overlap(tvms_sched *s, const tvms_block_realize *realize,
+                        tvms_analyzer *analyzer, const tvms_domain_vec *domains) {
+  tvms_list axes = tvms_as_block(realize->block)->iter_vars;
+  tvms_node *always = tvms_bool_imm_new(s->unit, true, TVMS_NO_SPAN);
+  for (uint32_t i = 0; i < axes.len; i++) {
+    tvms_node *value = realize->iter_values.items[i];
+    tvms_iter_image image;
+    bool spatial = tvms_as_iter_var(axes.items[i])->iter_type == TVMS_ITER_DATA_PAR;
+    if (!spatial
+        || !tvms_iter_map_detect(s->unit, analyzer, domains->items, domains->len,
+                                 &value, 1, always, true, &image))
+      continue;
+    int64_t runs = 1, values = image.extent ? times(1, image.extent) : 1;
+    for (uint32_t k = 0; k < domains->len; k++)
+      if (tvms_sched_uses(s, value, domains->items[k].var))
+        runs = times(runs, domains->items[k].extent);
+    if (values && values < runs) return true;
+  }
+  return false;
+}
+
 // Loops of which the axes use a part only, such as i % 4, come back to what was reduced before.
 // TVM does not ask this either.
 static bool check_parts(tvms_sched *s, int32_t block, int32_t loop) {
@@ -51,6 +73,7 @@ static bool check_parts(tvms_sched *s, int32_t block, int32_t loop) {
               && tvms_iter_map_detect(s->unit, analyzer, domains.items, domains.len,
                                       values.items, values.len, realize->predicate,
                                       true, images);
+  bool overlaps = !sums && has_overlap(s, realize, analyzer, &domains);
   tvms_analyzer_free(analyzer);
   int64_t runs = 1, values_taken = 1;
   for (uint32_t i = 0; i < domains.len; i++)
@@ -58,7 +81,7 @@ static bool check_parts(tvms_sched *s, int32_t block, int32_t loop) {
   for (uint32_t i = 0; i < values.len && sums; i++)
     values_taken = times(values_taken, images[i].extent);
   tvms_vec_fini(&s->context->memory, &domains);
-  bool repeats = sums && values_taken && values_taken < runs;
+  bool repeats = overlaps || (sums && values_taken && values_taken < runs);
   return !repeats
          || tvms_sched_refuse(
              s, "the loops from '%s' on repeat the block",
