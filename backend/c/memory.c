@@ -4,6 +4,7 @@
 #include "backend/c/memory.h"
 
 #include "backend/c/expr.h"
+#include "backend/c/registers.h"
 #include "backend/c/vector.h"
 #include "ir/build.h"
 #include "passes/tir/memory/lift_allocations.h"
@@ -69,27 +70,38 @@ static const char *take_bytes(c_emitter *e, const char *bytes, uint64_t constant
   return name;
 }
 
-const char *tvms_c_allocate(c_emitter *e, tvms_dtype element, tvms_list extents,
-                            tvms_span span) {
+// Bytes of so many elements; 0: not known.
+static uint64_t known_bytes(tvms_dtype element, tvms_list extents) {
   tvms_dl_type type = tvms_interp_dl_type_of(element);
-  uint64_t constant = tvms_dl_element_size(type) * type.lanes;
-  (void)tvms_c_memory_type(e, element, span);
-  const char *bytes = tvms_c_text(e, "%llull", (unsigned long long)constant);
+  uint64_t bytes = tvms_dl_element_size(type) * type.lanes;
   for (uint32_t i = 0; i < extents.len; i++) {
     const tvms_node *extent = extents.items[i];
-    bytes = tvms_c_text(e, "%s * %s", bytes, tvms_c_index(e, extent));
     bool known = tvms_node_is_int_imm(extent) && tvms_as_int_imm(extent)->value >= 0;
     uint64_t count = known ? (uint64_t)tvms_as_int_imm(extent)->value : 0;
-    if (!known || __builtin_mul_overflow(constant, count, &constant)) constant = 0;
+    if (!known || __builtin_mul_overflow(bytes, count, &bytes)) return 0;
   }
+  return bytes;
+}
+
+const char *tvms_c_allocate(c_emitter *e, const tvms_node *data, tvms_dtype element,
+                            tvms_list extents, tvms_span span) {
+  tvms_dl_type type = tvms_interp_dl_type_of(element);
+  uint64_t constant = known_bytes(element, extents);
+  (void)tvms_c_memory_type(e, element, span);
+  if (constant && tvms_c_registers_declare(e, data, constant, span)) return "((ptr)0)";
+  const char *bytes = tvms_c_text(
+      e, "%llull", (unsigned long long)tvms_dl_element_size(type) * type.lanes);
+  for (uint32_t i = 0; i < extents.len; i++)
+    bytes = tvms_c_text(e, "%s * %s", bytes, tvms_c_index(e, extents.items[i]));
   return take_bytes(e, bytes, constant);
 }
 
 void tvms_c_allocate_buffer(c_emitter *e, const tvms_node *node) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   if (buffer->strides.len) tvms_c_refuse(e, node->span, "memory with strides");
-  const char *data = tvms_c_allocate(e, buffer->element, buffer->shape, node->span);
-  tvms_c_define_buffer(e, node, data);
+  const char *memory =
+      tvms_c_allocate(e, buffer->data, buffer->element, buffer->shape, node->span);
+  tvms_c_define_buffer(e, node, memory);
 }
 
 void tvms_c_free_from(c_emitter *e, uint32_t mark) {
@@ -210,6 +222,8 @@ static const char *load_pairs(c_emitter *e, const place *p, tvms_dtype dtype,
 
 const char *tvms_c_load(c_emitter *e, const tvms_node *node) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  const char *kept = tvms_c_register(e, load->buffer, load->indices);
+  if (kept) return tvms_c_whole(e, node->dtype, node->span, kept);
   tvms_dtype element = tvms_as_buffer(load->buffer)->element;
   const char *predicate = load->predicate ? tvms_c_expr(e, load->predicate) : NULL;
   place p = place_of(e, load->buffer, load->indices, node->span);
@@ -234,6 +248,11 @@ void tvms_c_store(c_emitter *e, const tvms_node *node) {
   const tvms_store *store = tvms_as_store(node);
   tvms_dtype element = tvms_as_buffer(store->buffer)->element;
   const char *value = tvms_c_expr(e, store->value);
+  const char *kept = tvms_c_register(e, store->buffer, store->indices);
+  if (kept) {
+    tvms_c_line(e, "%s = %s;", kept, value);
+    return;
+  }
   const char *predicate = store->predicate ? tvms_c_expr(e, store->predicate) : NULL;
   place p = place_of(e, store->buffer, store->indices, node->span);
   if (element.lanes > 1) tvms_c_refuse(e, node->span, "a buffer of vectors");

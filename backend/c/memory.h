@@ -11,10 +11,11 @@ void tvms_c_define_buffer(c_emitter *e, const tvms_node *buffer,
 // Defines a buffer over fresh memory of its shape.
 void tvms_c_allocate_buffer(c_emitter *e, const tvms_node *buffer);
 
-// Memory for `extents` elements: in the frame if it is small and of known size, else from
-// the C library, and then it is live until tvms_c_end_memory.
-const char *tvms_c_allocate(c_emitter *e, tvms_dtype element, tvms_list extents,
-                            tvms_span span);
+// Memory for `extents` elements, which the variable `data` names: variables if that does
+// (registers.h), in the frame if it is small and of known size, else from the C library, and then it
+// is live until tvms_c_end_memory.
+const char *tvms_c_allocate(c_emitter *e, const tvms_node *data, tvms_dtype element,
+                            tvms_list extents, tvms_span span);
 
 // Writes what frees live memory down to number `mark`; it stays listed.
 void tvms_c_free_from(c_emitter *e, uint32_t mark);

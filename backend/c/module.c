@@ -5,6 +5,7 @@
 #include "backend/c/emit.h"
 #include "backend/c/entry.h"
 #include "backend/c/memory.h"
+#include "backend/c/registers.h"
 #include "backend/c/stmt.h"
 #include "interp/result.h"
 #include "ir/contract.h"
@@ -29,6 +30,7 @@ static void open_function(c_emitter *e, const tvms_member *member) {
   uint32_t ids = member->unit->next_id;
   e->vars = tvms_arena_array(&e->context->scratch, const char *, ids);
   e->views = tvms_arena_array(&e->context->scratch, const c_view *, ids);
+  e->registers = tvms_arena_array(&e->context->scratch, struct c_registers *, ids);
   e->result_dtype = tvms_interp_result_dtype(&e->context->memory, member->function);
   e->dialect = member->unit->dialect;
   e->memory.len = 0;
@@ -76,6 +78,7 @@ static void write_body(c_emitter *e, const tvms_member *member) {
     const tvms_node *buffer = function->buffers.items[i];
     if (buffer) tvms_c_define_buffer(e, buffer, tvms_c_text(e, "p%u", i));
   }
+  tvms_c_registers_find(e, function);
   if (tvms_c_stmt(e, function->body)) tvms_c_line(e, "return 0;");
   tvms_c_close(e);
   if (e->line) tvms_strbuf_puts(&e->body, "#line 1 \"entry\"\n");

@@ -194,7 +194,7 @@ static bool stmt_kind(c_emitter *e, const tvms_node *node) {
   case TVMS_NODE_ALLOCATE: {
     const tvms_allocate *source = tvms_as_allocate(node);
     e->vars[source->var->id] =
-        tvms_c_allocate(e, source->element, source->extents, node->span);
+        tvms_c_allocate(e, source->var, source->element, source->extents, node->span);
     return true;
   }
   case TVMS_NODE_ALLOCATE_CONST: emit_allocate_const(e, node); return true;

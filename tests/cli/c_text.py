@@ -61,6 +61,33 @@ def f(A: T.Buffer((8, 64), "int32"), B: T.Buffer((8, 64), "int32")):
 """
 
 
+# Memory that is variables: whole vectors and single elements at constant places. The second one is read otherwise, and stays memory.
+WRITTEN_OUT = HEAD + """@T.prim_func
+def f(A: T.Buffer((64,), "int32"), B: T.Buffer((96,), "int32")):
+    Y = T.alloc_buffer((16,), "int32")
+    Z = T.alloc_buffer((16,), "int32")
+    S = T.alloc_buffer((2,), "int32")
+    for i in T.unroll(2):
+        S[i] = 0
+        for j in T.vectorized(8):
+            Y[i * 8 + j] = 0
+            Z[i * 8 + j] = 1
+    for k in T.unroll(4):
+        for i in T.unroll(2):
+            S[i] = S[i] + A[k * 16 + i]
+            for j in T.vectorized(8):
+                Y[i * 8 + j] = Y[i * 8 + j] + A[k * 16 + i * 8 + j]
+                Z[i * 8 + j] = Z[i * 8 + j] * A[k * 16 + i * 8 + j]
+    for i in T.unroll(2):
+        for j in T.vectorized(8):
+            B[i * 8 + j] = Y[i * 8 + j] + S[1 - i]
+    for i in range(16):
+        B[16 + i] = Z[15 - i]
+    for i in range(64):
+        B[32 + i] = A[i]
+"""
+
+
 class Text(unittest.TestCase):
     def setUp(self):
         self.place = tempfile.TemporaryDirectory()
@@ -171,6 +198,14 @@ class Text(unittest.TestCase):
     def test_programs(self):
         self.agree(MATMUL, ("<f4", (24, 40)), ("<f4", (40, 16)), ("<f4", (24, 16)))
         self.agree(LEAVING, ("<i4", (8, 64)), ("<i4", (8, 64)))
+
+    def test_memory_that_is_variables(self):
+        self.agree(WRITTEN_OUT, ("<i4", (64,)), ("<i4", (96,)))
+        with open(self.file("x.c"), encoding="utf-8") as f:
+            text = f.read()
+        self.assertRegex(text, r"i32x8 r\d+_0, r\d+_1;")
+        self.assertRegex(text, r"i32 r\d+_0, r\d+_1;")
+        self.assertIn("_Alignas(64) u8 m", text)
 
     def test_errors(self):
         """Raised through the variable that whoever loads the library fills in, in the words of the other forms."""

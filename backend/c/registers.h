@@ -1,0 +1,22 @@
+// Small memory of a function that is variables of C: compilers keep these in registers.
+//
+// They keep parts of an array there as well, but only of short ones, and not behind hundreds of
+// accesses as a nest has that is written out.
+#ifndef TVMS_BACKEND_C_REGISTERS_H
+#define TVMS_BACKEND_C_REGISTERS_H
+
+#include "backend/c/emit.h"
+
+// Finds the memory of `function` of which each access is a whole vector at a constant place, all of
+// them of one length and kind, side by side. Its variables stand in e->registers by their ids.
+void tvms_c_registers_find(c_emitter *e, const tvms_prim_func *function);
+
+// Declares the variables that are the memory `data` names; false if it has to be memory.
+bool tvms_c_registers_declare(c_emitter *e, const tvms_node *data, uint64_t bytes,
+                              tvms_span span);
+
+// The variable that an access names; NULL if the buffer is in memory.
+const char *TVMS_NULLABLE tvms_c_register(c_emitter *e, const tvms_node *buffer,
+                                          tvms_list indices);
+
+#endif
