@@ -44,8 +44,9 @@ TVMS_NODISCARD bool tvms_runnable_check_library(tvms_module *module,
                                                 bool prim_funcs_only);
 
 // To run one function, `entry` or, if that is NULL, `main`: the class that defines it, or
-// else all modules as one, where the first function is found by a name. NULL: something is
-// wrong and was reported.
+// else all modules as one, where the first function is found by a name. What is lowered takes the
+// place of the program's functions, so that this is done once. NULL: something is wrong and was
+// reported.
 tvms_module *TVMS_NULLABLE tvms_runnable_for(const tvms_program *program,
                                              const char *TVMS_NULLABLE entry);
 
