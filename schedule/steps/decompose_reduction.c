@@ -191,6 +191,8 @@ static bool binds(const initial *in, const tvms_node *var) {
 static tvms_node *remake_predicate(tvms_sched *s, tvms_node *old,
                                    const tvms_site_vec *left_out) {
   tvms_node *made = tvms_bool_imm_new(s->unit, true, TVMS_NO_SPAN);
+  bool reversed =
+      tvms_release_has(s->unit->dialect, TVMS_FACT_initial_conditions_are_reversed);
   for (tvms_node *rest = old; rest && !tvms_node_is_int(rest, 1);) {
     bool both = rest->kind == TVMS_NODE_AND;
     tvms_node *claim = both ? tvms_as_binary(rest)->b : rest;
@@ -198,7 +200,10 @@ static tvms_node *remake_predicate(tvms_sched *s, tvms_node *old,
     for (uint32_t i = 0; i < left_out->len; i++)
       kept = kept
              && !tvms_sched_uses(s, claim, tvms_sched_loop(s, left_out->items[i])->var);
-    if (kept) made = tvms_sched_build(s, TVMS_NODE_AND, made, claim);
+    if (kept && reversed)
+      made = tvms_sched_build(s, TVMS_NODE_AND, made, claim);
+    else if (kept)
+      made = tvms_sched_build(s, TVMS_NODE_AND, claim, made);
     rest = both ? tvms_as_binary(rest)->a : NULL;
   }
   return made;
