@@ -6,8 +6,9 @@
 //           v, w = T.axis.remap("SS", [i, j])
 //           B[v, w] = A[(v * 6 + w) // 4, (v * 6 + w) % 4]      number of both: v * 6 + w
 //
-// Proofs are tried twice: over the variables of the block, and, where one side is the block's
-// variables themselves, over their joint number, of which each variable is a digit.
+// Proofs are tried three times: over the variables of the block; where one side is the block's
+// variables themselves, over their joint number, of which each variable is a digit; and over the
+// digits of variables whose extents are multiples of a number, as 8 * n.
 // TVM: HasReshapePattern of src/relax/analysis/tir_op_pattern_kind.cc.
 #include "passes/relax/lower/reshape_pattern.h"
 
@@ -22,6 +23,7 @@ typedef struct {
   const tvms_block *block;
   const tvms_node *source;  // first and last buffer of the function
   const tvms_node *target;
+  tvms_node_map extents;  // of digits
 } detector;
 
 static tvms_node *TVMS_NULLABLE build(detector *d, tvms_node_kind kind,
@@ -41,14 +43,14 @@ typedef struct {
   uint32_t count;
 } sum;
 
-// The extent of a variable of the block that runs from 0; NULL for anything else.
+// The extent of a variable of the block, or of a digit, that runs from 0; NULL for anything else.
 static tvms_node *TVMS_NULLABLE extent_of(const detector *d, const tvms_node *node) {
   for (uint32_t i = 0; i < d->block->iter_vars.len; i++) {
     const tvms_iter_var *iter = tvms_as_iter_var(d->block->iter_vars.items[i]);
     const tvms_range *dom = tvms_as_range(iter->dom);
     if (iter->var == node) return tvms_node_is_int(dom->min, 0) ? dom->extent : NULL;
   }
-  return NULL;
+  return tvms_node_map_get(&d->extents, node);
 }
 
 // Takes a product of one variable and other factors.
@@ -72,11 +74,14 @@ static bool take_terms(detector *d, tvms_node *node, sum *terms) {
     const tvms_binary *both = tvms_as_binary(node);
     return take_terms(d, both->a, terms) && take_terms(d, both->b, terms);
   }
-  if (node->kind == TVMS_NODE_MUL && tvms_as_binary(node)->a->kind == TVMS_NODE_ADD) {
-    const tvms_binary *added = tvms_as_binary(tvms_as_binary(node)->a);
-    tvms_node *factor = tvms_as_binary(node)->b;
-    tvms_node *a = build(d, TVMS_NODE_MUL, added->a, factor);
-    tvms_node *b = build(d, TVMS_NODE_MUL, added->b, factor);
+  tvms_node *sum_of = node, *factor = NULL;
+  for (; sum_of->kind == TVMS_NODE_MUL; sum_of = tvms_as_binary(sum_of)->a) {
+    tvms_node *other = tvms_as_binary(sum_of)->b;
+    factor = factor ? build(d, TVMS_NODE_MUL, other, factor) : other;
+  }
+  if (factor && sum_of->kind == TVMS_NODE_ADD) {
+    tvms_node *a = build(d, TVMS_NODE_MUL, tvms_as_binary(sum_of)->a, factor);
+    tvms_node *b = build(d, TVMS_NODE_MUL, tvms_as_binary(sum_of)->b, factor);
     return a && b && take_terms(d, a, terms) && take_terms(d, b, terms);
   }
   if (terms->count == MOST_TERMS || !take_product(d, node, terms)) return false;
@@ -239,6 +244,117 @@ static bool is_joint_number(detector *d, const tvms_block *block, tvms_node *num
   return same;
 }
 
+// ---- Digits ----
+
+static tvms_node *digit(detector *d, const tvms_node *var, tvms_node *extent) {
+  tvms_node *made = tvms_var_like(d->unit, var);
+  tvms_node_map_put(&d->extents, made, extent);
+  tvms_analyzer_bind_range(d->analyzer, made,
+                           tvms_int_imm_new(d->unit, var->dtype, 0, TVMS_NO_SPAN),
+                           extent);
+  return made;
+}
+
+// Which digits of a variable that runs to many * 12 come first: `many`, then 2, 2, 3 or 3, 2, 2; or those, then `many`.
+typedef enum { SMALL_FIRST, LARGE_FIRST, MANY_LAST, WAYS } digit_order;
+
+enum { MOST_DIGITS = 64 };
+
+static uint32_t prime_factors(int64_t number, int64_t factors[MOST_DIGITS]) {
+  uint32_t count = 0;
+  for (int64_t prime = 2; number > 1 && prime < MOST_DIGITS; prime++)
+    for (; number % prime == 0; number /= prime)
+      factors[count++] = prime;
+  if (number > 1) factors[count++] = number;
+  return count;
+}
+
+// number * extent + a new digit
+static tvms_node *TVMS_NULLABLE append_digit(detector *d, const tvms_node *var,
+                                             tvms_node *TVMS_NULLABLE number,
+                                             tvms_node *extent) {
+  tvms_node *last = digit(d, var, extent);
+  return number ? build(d, TVMS_NODE_ADD, build(d, TVMS_NODE_MUL, number, extent), last)
+                : last;
+}
+
+static tvms_node *TVMS_NULLABLE digits_of(detector *d, const tvms_node *var,
+                                          const tvms_binary *extent, digit_order way) {
+  int64_t factors[MOST_DIGITS];
+  uint32_t count = prime_factors(tvms_as_int_imm(extent->b)->value, factors);
+  tvms_node *number = way == MANY_LAST ? NULL : append_digit(d, var, NULL, extent->a);
+  for (uint32_t i = 0; i < count; i++) {
+    int64_t factor = factors[way == LARGE_FIRST ? count - 1 - i : i];
+    number = append_digit(d, var, number,
+                          tvms_int_imm_new(d->unit, var->dtype, factor, TVMS_NO_SPAN));
+  }
+  return way == MANY_LAST ? append_digit(d, var, number, extent->a) : number;
+}
+
+// Variables that run to a multiple of a number become sums of digits. False if there is none.
+static bool split_variables(detector *d, const tvms_block *block, digit_order way,
+                            tvms_node_map *sums) {
+  bool any = false;
+  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
+    tvms_node *var = tvms_as_iter_var(block->iter_vars.items[i])->var;
+    tvms_node *extent = extent_of(d, var);
+    if (!extent || extent->kind != TVMS_NODE_MUL) continue;
+    const tvms_binary *product = tvms_as_binary(extent);
+    if (!tvms_node_is_int_imm(product->b) || tvms_as_int_imm(product->b)->value < 2)
+      continue;
+    tvms_node *number = digits_of(d, var, product, way);
+    any |= number != NULL;
+    if (number) tvms_node_map_put(sums, var, number);
+  }
+  return any;
+}
+
+static tvms_list substituted(detector *d, tvms_list indices, tvms_node_map *sums) {
+  tvms_list made = tvms_list_copy(d->unit, indices.items, indices.len);
+  for (uint32_t i = 0; i < made.len; i++)
+    made.items[i] = tvms_substitute(d->unit, made.items[i], sums);
+  return made;
+}
+
+// What a variable is multiplied with in all terms together.
+static tvms_node *TVMS_NULLABLE factor_of(detector *d, const sum *terms,
+                                          const tvms_node *var) {
+  tvms_node *all = tvms_int_imm_new(d->unit, var->dtype, 0, TVMS_NO_SPAN);
+  for (uint32_t i = 0; i < terms->count; i++) {
+    tvms_node *factor = terms->factor[i] ? terms->factor[i] : one_of(d, var->dtype);
+    if (terms->var[i] == var) all = build(d, TVMS_NODE_ADD, all, factor);
+  }
+  return all;
+}
+
+// Analyzers multiply no sums out.
+static bool are_equal_sums(detector *d, tvms_node *a, tvms_node *b) {
+  sum left = {.count = 0}, right = {.count = 0};
+  if (!take_terms(d, a, &left) || !take_terms(d, b, &right)) return false;
+  bool same = true;
+  for (uint32_t i = 0; i < left.count + right.count && same; i++) {
+    const tvms_node *var = i < left.count ? left.var[i] : right.var[i - left.count];
+    tvms_node *one = factor_of(d, &left, var), *other = factor_of(d, &right, var);
+    same = one && other && tvms_analyzer_can_prove_equal(d->analyzer, one, other);
+  }
+  return same;
+}
+
+static bool is_equal_in_digits(detector *d, const tvms_block *block,
+                               const tvms_store *store, const tvms_buffer_load *load,
+                               digit_order way) {
+  tvms_node_map sums;
+  tvms_node_map_init(&sums, &d->unit->context->memory);
+  bool same = false;
+  if (split_variables(d, block, way, &sums)) {
+    tvms_node *from = number_of(d, load->buffer, substituted(d, load->indices, &sums));
+    tvms_node *to = number_of(d, store->buffer, substituted(d, store->indices, &sums));
+    same = from && to && are_equal_sums(d, from, to);
+  }
+  tvms_node_map_fini(&sums);
+  return same;
+}
+
 static bool copies_in_order(detector *d, const tvms_block *block) {
   d->block = block;
   if (block->body->kind != TVMS_NODE_STORE) return false;
@@ -257,7 +373,10 @@ static bool copies_in_order(detector *d, const tvms_block *block) {
       other = to;
     if (other && is_joint_number(d, block, other)) return true;
   }
-  return tvms_analyzer_can_prove_equal(d->analyzer, from, to);
+  bool same = tvms_analyzer_can_prove_equal(d->analyzer, from, to);
+  for (int way = SMALL_FIRST; way < WAYS && !same; way++)
+    same = is_equal_in_digits(d, block, store, load, (digit_order)way);
+  return same;
 }
 
 static bool bind_block(detector *d, const tvms_block *block) {
@@ -310,7 +429,9 @@ bool tvms_relax_reshapes(tvms_context *context, tvms_dialect dialect,
   bool holds = false;
   if (buffers > 1) {
     d.analyzer = tvms_analyzer_new(&unit);
+    tvms_node_map_init(&d.extents, &context->memory);
     holds = detect(&d, copy->body);
+    tvms_node_map_fini(&d.extents);
     tvms_analyzer_free(d.analyzer);
   }
   tvms_unit_fini(&unit);
