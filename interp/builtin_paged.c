@@ -272,28 +272,25 @@ tvms_value tvms_interp_builtin_paged_end(const tvms_builtin *b) {
 
 // ---- Attention ----
 
-tvms_value tvms_interp_builtin_attention_fused(const tvms_builtin *b) {
+// Of layer argument 1, scaled by argument 2.
+static tvms_value attend(const tvms_builtin *b,
+                         void (*how)(tvms_paged *p, int64_t layer, double scale)) {
   owner o;
   tvms_paged p = open(&o, b);
-  tvms_paged_attend_fused(&p, tvms_interp_builtin_number(b, 1),
-                          tvms_interp_builtin_real(b, 2));
+  how(&p, tvms_interp_builtin_number(b, 1), tvms_interp_builtin_real(b, 2));
   return (tvms_value){0};
+}
+
+tvms_value tvms_interp_builtin_attention_fused(const tvms_builtin *b) {
+  return attend(b, tvms_paged_attend_fused);
 }
 
 tvms_value tvms_interp_builtin_attention_self(const tvms_builtin *b) {
-  owner o;
-  tvms_paged p = open(&o, b);
-  tvms_paged_attend_self(&p, tvms_interp_builtin_number(b, 1),
-                         tvms_interp_builtin_real(b, 2));
-  return (tvms_value){0};
+  return attend(b, tvms_paged_attend_self);
 }
 
 tvms_value tvms_interp_builtin_attention_cross(const tvms_builtin *b) {
-  owner o;
-  tvms_paged p = open(&o, b);
-  tvms_paged_attend_cross(&p, tvms_interp_builtin_number(b, 1),
-                          tvms_interp_builtin_real(b, 2));
-  return (tvms_value){0};
+  return attend(b, tvms_paged_attend_cross);
 }
 
 // ---- Questions ----

@@ -79,3 +79,11 @@ tvms_list tvms_attr_list(const tvms_call *call, uint32_t place) {
   if (!value || value->kind != TVMS_NODE_OBJECT_ARRAY) return (tvms_list){NULL, 0};
   return tvms_as_object_array(value)->items;
 }
+
+bool tvms_attr_ints(const tvms_call *call, uint32_t place, int64_t *values,
+                    uint32_t count) {
+  tvms_list list = tvms_attr_list(call, place);
+  for (uint32_t i = 0; i < count && list.len == count; i++)
+    values[i] = tvms_attr_item_int(list.items[i]);
+  return list.len == count;
+}

@@ -116,6 +116,10 @@ tvms_list tvms_attr_list(const tvms_call *call, uint32_t place);
 // anything else.
 int64_t tvms_attr_item_int(const tvms_node *item);
 
+// Reads a list of `count` integers into `values`. False if it has another number of items.
+bool tvms_attr_ints(const tvms_call *call, uint32_t place, int64_t *values,
+                    uint32_t count);
+
 // A real number among the items of a list; a whole one counts, too.
 double tvms_attr_item_float(const tvms_node *item);
 

@@ -34,7 +34,8 @@ static const uint64_t is_cache = UINT64_C(0x6563616350564b54);
 typedef struct {
   tvms_paged_host host;  // first
   tvms_box_args *a;
-  paged_object *TVMS_NULLABLE cache;
+  // Set after setjmp, and read behind longjmp.
+  paged_object *TVMS_NULLABLE volatile cache;
   jmp_buf left;
 } owner;
 

@@ -30,6 +30,23 @@ def memory_of(*arguments):
         return os.waitstatus_to_exitcode(status), out.read().decode(), usage.ru_maxrss / 1024
 
 
+class InFolder(unittest.TestCase):
+    """Each test has a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def file(self, name, content=None):
+        """The path of a file of the folder, which gets the content if there is one."""
+        path = os.path.join(self.folder, name)
+        if content is not None:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(content)
+        return path
+
+
 def files_under(*folders, suffix=".tvms"):
     for folder in folders:
         for where, _, names in sorted(os.walk(source(folder))):

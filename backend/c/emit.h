@@ -34,7 +34,8 @@ typedef struct {
   uint32_t boxes;
 } c_live;
 
-struct c_registers;
+// What of a function's memory is variables; see registers.h.
+typedef struct c_registers c_registers;
 
 // Where break and continue go: what was allocated inside of the loop is freed on the way.
 typedef struct c_loop {
@@ -66,10 +67,9 @@ typedef struct {
   uint32_t next;  // number of the next variable
   uint32_t depth;
   tvms_dtype result_dtype;
-  const char **vars;     // by id
-  const c_view **views;  // by id
-  struct c_registers *
-      *registers;           // by id of the variable of the memory; see registers.h
+  const char **vars;        // by id
+  const c_view **views;     // by id
+  c_registers **registers;  // by id of the variable of the memory
   TVMS_VEC(c_live) memory;  // live allocations, innermost last
   uint64_t frame;           // bytes on the stack of the function
   c_loop *TVMS_NULLABLE loop;

@@ -70,10 +70,8 @@ static const char *take_bytes(c_emitter *e, const char *bytes, uint64_t constant
   return name;
 }
 
-// Bytes of so many elements; 0: not known.
-static uint64_t known_bytes(tvms_dtype element, tvms_list extents) {
-  tvms_dl_type type = tvms_interp_dl_type_of(element);
-  uint64_t bytes = tvms_dl_element_size(type) * type.lanes;
+// `bytes` times all extents; 0: not known.
+static uint64_t known_bytes(uint64_t bytes, tvms_list extents) {
   for (uint32_t i = 0; i < extents.len; i++) {
     const tvms_node *extent = extents.items[i];
     bool known = tvms_node_is_int_imm(extent) && tvms_as_int_imm(extent)->value >= 0;
@@ -86,11 +84,11 @@ static uint64_t known_bytes(tvms_dtype element, tvms_list extents) {
 const char *tvms_c_allocate(c_emitter *e, const tvms_node *data, tvms_dtype element,
                             tvms_list extents, tvms_span span) {
   tvms_dl_type type = tvms_interp_dl_type_of(element);
-  uint64_t constant = known_bytes(element, extents);
+  uint64_t each = tvms_dl_element_size(type) * type.lanes;
+  uint64_t constant = known_bytes(each, extents);
   (void)tvms_c_memory_type(e, element, span);
   if (constant && tvms_c_registers_declare(e, data, constant, span)) return "((ptr)0)";
-  const char *bytes = tvms_c_text(
-      e, "%llull", (unsigned long long)tvms_dl_element_size(type) * type.lanes);
+  const char *bytes = tvms_c_text(e, "%llull", (unsigned long long)each);
   for (uint32_t i = 0; i < extents.len; i++)
     bytes = tvms_c_text(e, "%s * %s", bytes, tvms_c_index(e, extents.items[i]));
   return take_bytes(e, bytes, constant);
@@ -126,8 +124,8 @@ typedef struct {
   const char *data;
   const char *flat;
   uint32_t lanes;
-  int64_t
-      step;  // lane k lies so many elements behind lane k - 1, `flat` is the place of lane 0; or 0
+  // Lane k lies so many elements behind lane k - 1, and `flat` is the place of lane 0; 0: neither.
+  int64_t step;
 } place;
 
 // How far apart lanes of an index lie in a compact buffer; 0: that is not known.

@@ -30,7 +30,7 @@ static void open_function(c_emitter *e, const tvms_member *member) {
   uint32_t ids = member->unit->next_id;
   e->vars = tvms_arena_array(&e->context->scratch, const char *, ids);
   e->views = tvms_arena_array(&e->context->scratch, const c_view *, ids);
-  e->registers = tvms_arena_array(&e->context->scratch, struct c_registers *, ids);
+  e->registers = tvms_arena_array(&e->context->scratch, c_registers *, ids);
   e->result_dtype = tvms_interp_result_dtype(&e->context->memory, member->function);
   e->dialect = member->unit->dialect;
   e->memory.len = 0;

@@ -4,7 +4,7 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 
-enum { MOST_REGISTERS = 128 };
+enum { MOST_REGISTERS = 128, DEEPEST_PLACE = 16 };
 
 // What the accesses to one piece of memory are.
 struct c_registers {
@@ -16,14 +16,15 @@ struct c_registers {
 
 // ---- Places ----
 
-static bool constant_of(const tvms_node *node, int64_t *value) {
+static bool constant_of(const tvms_node *node, uint32_t depth, int64_t *value) {
   if (tvms_node_is_int_imm(node)) {
     *value = tvms_as_int_imm(node)->value;
     return true;
   }
   int64_t a, b;
-  if (!tvms_node_is_binary(node) || !constant_of(tvms_as_binary(node)->a, &a)
-      || !constant_of(tvms_as_binary(node)->b, &b))
+  if (depth == DEEPEST_PLACE || !tvms_node_is_binary(node)
+      || !constant_of(tvms_as_binary(node)->a, depth + 1, &a)
+      || !constant_of(tvms_as_binary(node)->b, depth + 1, &b))
     return false;
   switch ((int)node->kind) {
   case TVMS_NODE_ADD: return !__builtin_add_overflow(a, b, value);
@@ -43,16 +44,16 @@ static int64_t number_of(const tvms_node *index) {
   }
   int lanes = index->dtype.lanes;
   bool fits = lanes > 0 && (lanes == 1 || index->kind == TVMS_NODE_RAMP)
-              && constant_of(base, &first) && first >= 0 && first % lanes == 0
+              && constant_of(base, 0, &first) && first >= 0 && first % lanes == 0
               && first / lanes < MOST_REGISTERS;
   return fits ? first / lanes : -1;
 }
 
 // ---- Finding ----
 
-static struct c_registers *registers_of(c_emitter *e, const tvms_node *data) {
-  struct c_registers **known = &e->registers[data->id];
-  if (!*known) *known = tvms_arena_new(&e->context->scratch, struct c_registers);
+static c_registers *registers_of(c_emitter *e, const tvms_node *data) {
+  c_registers **known = &e->registers[data->id];
+  if (!*known) *known = tvms_arena_new(&e->context->scratch, c_registers);
   return *known;
 }
 
@@ -66,7 +67,7 @@ static void note_access(c_emitter *e, const tvms_node *node, tvms_list indices,
                         bool predicated) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   if (buffer->data->kind != TVMS_NODE_VAR) return;
-  struct c_registers *r = registers_of(e, buffer->data);
+  c_registers *r = registers_of(e, buffer->data);
   int64_t number = indices.len == 1 && !predicated ? number_of(indices.items[0]) : -1;
   bool plain = number >= 0 && !buffer->strides.len && buffer->element.lanes == 1
                && is_kind(buffer->element)
@@ -114,7 +115,7 @@ void tvms_c_registers_find(c_emitter *e, const tvms_prim_func *function) {
 
 bool tvms_c_registers_declare(c_emitter *e, const tvms_node *data, uint64_t bytes,
                               tvms_span span) {
-  struct c_registers *r = e->registers[data->id];
+  c_registers *r = e->registers[data->id];
   if (!r || r->in_memory || !r->count) return false;
   uint64_t size = (uint64_t)r->dtype.bits / 8 * (uint64_t)r->dtype.lanes;
   if ((uint64_t)r->count * size > bytes) return false;
@@ -128,8 +129,7 @@ bool tvms_c_registers_declare(c_emitter *e, const tvms_node *data, uint64_t byte
 
 const char *tvms_c_register(c_emitter *e, const tvms_node *buffer, tvms_list indices) {
   const tvms_node *data = tvms_as_buffer(buffer)->data;
-  const struct c_registers *r =
-      data->kind == TVMS_NODE_VAR ? e->registers[data->id] : NULL;
+  const c_registers *r = data->kind == TVMS_NODE_VAR ? e->registers[data->id] : NULL;
   if (!r || !r->name) return NULL;
   return tvms_c_text(e, "%s_%lld", r->name, (long long)number_of(indices.items[0]));
 }

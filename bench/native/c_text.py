@@ -6,9 +6,9 @@
 The products of products.py that need nothing prepared, and the kernels of rows.py. Both are called in one process, in turns; one thread, CPU time, the least of several.
 Their results have the same bits, or the kernel is marked: a contracted sum may be another where LLVM uses masks and C text does not.
 """
-import argparse, os, re, subprocess, sys, tempfile
+import os, re, subprocess, tempfile
 
-import products, rows, schedules
+import models, products, rows, schedules
 
 
 def lowered(tvms, kernel):
@@ -51,35 +51,18 @@ def measure(tvms, text, shapes, folder, name):
     return times, numpy.array_equal(*results.values()), seconds
 
 
-def inside(tvms, pattern, out):
+def inside(tvms, pattern, threads, out):
     lines = ["| kernel | library, us | C, us | C / library | same bits | C compiler, s of CPU |", "| --- | --- | --- | --- | --- | --- |"]
     print("\n".join(lines))
     with tempfile.TemporaryDirectory() as folder:
         for number, (name, text, shapes) in enumerate(cases(tvms)):
-            if pattern and not re.search(pattern, name):
+            if not re.search(pattern, name):
                 continue
             times, same, seconds = measure(tvms, text, shapes, folder, f"k{number}")
             lines.append(f"| {name} | {times['library'] * 1e6:.1f} | {times['C'] * 1e6:.1f} | {times['C'] / times['library']:.2f} | {'yes' if same else 'no'} | {seconds:.1f} |")
             print(lines[-1], flush=True)
-    if out:
-        os.makedirs(out, exist_ok=True)
-        with open(os.path.join(out, "c_text.md"), "w", encoding="utf-8") as f:
-            f.write("\n".join(lines) + "\n")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", help="folder of a release build")
-    parser.add_argument("--only", metavar="PATTERN", help="kernels whose names it matches")
-    parser.add_argument("--out", help="folder for c_text.md")
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.inside:
-        inside(os.path.join(given.build, "tvms"), given.only, given.out)
-        return
-    environment = os.environ | {"TVMS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    sys.exit(subprocess.run([schedules.stock_python(), os.path.abspath(__file__), "--inside", *sys.argv[1:]], env=environment).returncode)
+    models.keep(lines, "c_text", threads, out)
 
 
 if __name__ == "__main__":
-    main()
+    models.command(__file__, __doc__, "c_text", inside)

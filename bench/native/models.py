@@ -260,10 +260,10 @@ def keep(lines, name, threads, out):
 
 
 def command(script, description, name, inside):
-    """The command line of a bench against onnxruntime: `inside` measures in the Python that has it, with the threads that were asked for."""
+    """The command line of a bench: `inside` measures in the Python that has onnxruntime, with the threads that were asked for."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("build", help="folder of a release build")
-    parser.add_argument("--only", default="", metavar="PATTERN", help=f"{name} whose names it matches")
+    parser.add_argument("--only", default="", metavar="PATTERN", help="only what has a name that it matches")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", help=f"folder for {name}.md")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)

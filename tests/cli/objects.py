@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Objects in libraries: caches that callers keep between calls, from C and through the convention of tvm-ffi, and what packed functions give."""
-import ctypes, os, re, shutil, subprocess, sys, tempfile, unittest
+import ctypes, os, re, shutil, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import npy
 from allocations import COUNTER, HEAD, RT
-from cases import main, tvms
+from cases import InFolder, main, tvms
 from native_main import Any, C_AND_CPP, Library, Object
 
 CACHE = HEAD + """
@@ -286,19 +286,7 @@ int main(void) {
 """
 
 
-class Objects(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def file(self, name, content=None):
-        path = os.path.join(self.folder, name)
-        if content is not None:
-            with open(path, "w", encoding="utf-8") as f:
-                f.write(content)
-        return path
-
+class Objects(InFolder):
     def build(self, text, name="model"):
         """The library of both back ends."""
         libraries = []
@@ -597,7 +585,7 @@ class Registry:
     CALL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(Any), ctypes.c_int32, ctypes.POINTER(Any))
 
     def __init__(self, library):
-        self.wrong, self.kept, self.library = False, [], library
+        self.wrong, self.kept, self.loaded = False, [], library
         self.find, self.call = self.FIND(self.found), self.CALL(self.called)
         for slot, function in (("__TVMFFIEnvModLookupFromImports", self.find), ("__TVMFFIFunctionCall", self.call)):
             ctypes.c_void_p.in_dll(library.handle, slot).value = ctypes.cast(function, ctypes.c_void_p).value
@@ -609,7 +597,7 @@ class Registry:
     def object(self, value):
         """An object that nobody frees."""
         kept = []
-        any_ = self.library.argument(value, kept)
+        any_ = self.loaded.argument(value, kept)
         if any_.kind == 7:
             tensor = ctypes.create_string_buffer(24 + 48)
             ctypes.memmove(ctypes.addressof(tensor) + 24, any_.value, 48)

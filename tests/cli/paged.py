@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The cache of attention with pages in libraries: results and errors are those of the interpreter, and programs in C keep one between calls."""
-import os, re, shutil, subprocess, sys, tempfile, unittest
+import os, re, shutil, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import npy
 from allocations import COUNTER, RT
-from cases import main, source, tvms
+from cases import InFolder, main, source, tvms
 from native_main import Library, Object
 
 GOLDEN = source("tests", "golden", "run")
@@ -109,18 +109,8 @@ def steps():
     return kernels + SHOW + STEPS.format(create=create)
 
 
-class Paged(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder, self.built = folder.name, 0
-
-    def file(self, name, content=None):
-        path = os.path.join(self.folder, name)
-        if content is not None:
-            with open(path, "w", encoding="utf-8") as f:
-                f.write(content)
-        return path
+class Paged(InFolder):
+    built = 0
 
     def libraries(self, text):
         for suffix in (".so", ".c"):

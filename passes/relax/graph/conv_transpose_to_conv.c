@@ -24,8 +24,8 @@ enum { MOST_AXES = 3, MOST_DIMS = 2 * MOST_AXES + 3 };
 // Numbers along one axis of the window.
 typedef struct {
   int64_t data, result, window, stride, padding;
-  int64_t steps;   // of the window of the convolution
-  int64_t blocks;  // of `stride` elements of the result that it makes
+  int64_t steps;           // of the window of the convolution
+  int64_t blocks;          // of `stride` elements of the result that it makes
   int64_t before, behind;  // elements of the data that it has padded
   int64_t skipped;         // elements of the first block
 } window_axis;
@@ -38,14 +38,6 @@ typedef struct {
   tvms_list dims;                   // of the result
   window_axis axis[MOST_AXES];
 } transposed_conv;
-
-static bool read_list(const tvms_call *call, uint32_t place, int64_t *values,
-                      uint32_t count) {
-  tvms_list list = tvms_attr_list(call, place);
-  for (uint32_t i = 0; i < count && list.len == count; i++)
-    values[i] = tvms_attr_item_int(list.items[i]);
-  return list.len == count;
-}
 
 static bool layouts_are(const tvms_call *call, const char *data, const char *kernel) {
   tvms_bytes result = tvms_attr_text(call, TVMS_ATTR_conv2d_transpose_out_layout);
@@ -72,9 +64,9 @@ static bool read_axes(transposed_conv *c) {
   int64_t strides[MOST_AXES], padding[2 * MOST_AXES], dilation[MOST_AXES];
   tvms_list data, weight;
   uint32_t n = c->axes;
-  if (!read_list(c->call, TVMS_ATTR_conv2d_transpose_strides, strides, n)
-      || !read_list(c->call, TVMS_ATTR_conv2d_transpose_padding, padding, 2 * n)
-      || !read_list(c->call, TVMS_ATTR_conv2d_transpose_dilation, dilation, n)
+  if (!tvms_attr_ints(c->call, TVMS_ATTR_conv2d_transpose_strides, strides, n)
+      || !tvms_attr_ints(c->call, TVMS_ATTR_conv2d_transpose_padding, padding, 2 * n)
+      || !tvms_attr_ints(c->call, TVMS_ATTR_conv2d_transpose_dilation, dilation, n)
       || !tvms_sinfo_tensor_dims(c->call->args.items[0]->sinfo, &data)
       || !tvms_sinfo_tensor_dims(c->call->args.items[1]->sinfo, &weight)
       || !tvms_sinfo_tensor_dims(c->call->head.sinfo, &c->dims) || data.len != n + 2
@@ -122,8 +114,7 @@ static tvms_node *padded_weight(const transposed_conv *c) {
   tvms_unit *unit = c->m->unit;
   tvms_node *attrs[TVMS_ATTR_pad_COUNT] = {
       [TVMS_ATTR_pad_pad_width] = tvms_relax_op_ints(unit, width, 2 * (c->axes + 2)),
-      [TVMS_ATTR_pad_pad_value] =
-          tvms_object_float_new(unit, 0.0, TVMS_NO_SPAN),
+      [TVMS_ATTR_pad_pad_value] = tvms_object_float_new(unit, 0.0, TVMS_NO_SPAN),
       [TVMS_ATTR_pad_pad_mode] = text(c, "constant"),
   };
   return tvms_relax_op_with(c->m, TVMS_R_nn_pad, &weight, 1, attrs);
@@ -236,7 +227,7 @@ static tvms_node *placed(const transposed_conv *c, tvms_node *x) {
 static tvms_node *leave_call(tvms_rewriter *rewriter, tvms_node *node) {
   static const char *const data[] = {"NCW", "NCHW", "NCDHW"};
   static const char *const kernels[] = {"IOW", "IOHW", "IODHW"};
-  transposed_conv c = {.m = rewriter->self, .call = tvms_as_call(node)};
+  transposed_conv c = {.m = rewriter->self};
   switch ((uint32_t)tvms_op_called(node)) {
   case TVMS_R_nn_conv1d_transpose: c.axes = 1; break;
   case TVMS_R_nn_conv2d_transpose: c.axes = 2; break;

@@ -25,14 +25,6 @@ static bool constant_shape(const tvms_node *expr, int64_t sizes[4]) {
   return dims.len == 4;
 }
 
-static bool read_list(const tvms_call *call, uint32_t place, int64_t *values,
-                      uint32_t count) {
-  tvms_list list = tvms_attr_list(call, place);
-  for (uint32_t i = 0; i < count && list.len == count; i++)
-    values[i] = tvms_attr_item_int(list.items[i]);
-  return list.len == count;
-}
-
 static bool read_sizes(const tvms_gradient_query *q, conv_sizes *s) {
   const tvms_call *call = q->call;
   bool plain =
@@ -41,9 +33,9 @@ static bool read_sizes(const tvms_gradient_query *q, conv_sizes *s) {
       && tvms_bytes_is(tvms_attr_text(call, TVMS_ATTR_conv2d_out_layout), "NCHW");
   s->groups = tvms_attr_int(call, TVMS_ATTR_conv2d_groups, 1);
   return plain && s->groups > 0
-         && read_list(call, TVMS_ATTR_conv2d_strides, s->strides, 2)
-         && read_list(call, TVMS_ATTR_conv2d_padding, s->padding, 4)
-         && read_list(call, TVMS_ATTR_conv2d_dilation, s->dilation, 2)
+         && tvms_attr_ints(call, TVMS_ATTR_conv2d_strides, s->strides, 2)
+         && tvms_attr_ints(call, TVMS_ATTR_conv2d_padding, s->padding, 4)
+         && tvms_attr_ints(call, TVMS_ATTR_conv2d_dilation, s->dilation, 2)
          && constant_shape(call->args.items[0], s->data)
          && constant_shape(call->args.items[1], s->weight)
          && constant_shape(q->result, s->result);
