@@ -98,8 +98,8 @@ struct tvms_node {
   uint16_t spare;
   tvms_dtype dtype;  // of a value of TIR; void for values of Relax
   uint32_t id;       // dense in the unit, from 1
-  tvms_span
-      span;  // in the source it came from, or what a pass made it of came from; {0, 0}: nothing there
+  // Where it, or what a pass made it of, stands in the source; {0, 0}: nowhere.
+  tvms_span span;
   tvms_node *sinfo;  // StructInfo of a value of Relax, type of a pointer; else NULL
 };
 

@@ -19,7 +19,8 @@
 
 #include <string.h>
 
-enum { MOST_AXES = 3, MOST_DIMS = 2 * MOST_AXES + 3 };
+// Steps of a window, its stride and padding: no more, so that no sum of them overflows.
+enum { MOST_AXES = 3, MOST_DIMS = 2 * MOST_AXES + 3, MOST_STEPS = 1 << 30 };
 
 // Numbers along one axis of the window.
 typedef struct {
@@ -72,25 +73,29 @@ static bool read_axes(transposed_conv *c) {
       || !tvms_sinfo_tensor_dims(c->call->head.sinfo, &c->dims) || data.len != n + 2
       || weight.len != n + 2 || c->dims.len != n + 2)
     return false;
-  int64_t channels, strided = 1;
+  int64_t channels, outputs;  // of the convolution
+  bool strided = false;
   c->groups = tvms_attr_int(c->call, TVMS_ATTR_conv2d_transpose_groups, 1);
   if (c->groups < 1 || !tvms_sinfo_dim_int(weight.items[0], &channels)
       || !tvms_sinfo_dim_int(weight.items[1], &c->outputs))
     return false;
   c->inputs = channels / c->groups;
+  if (__builtin_mul_overflow(c->groups, c->outputs, &outputs)) return false;
   for (uint32_t i = 0; i < n; i++) {
     window_axis *a = &c->axis[i];
     a->stride = strides[i];
     a->padding = padding[i];
-    if (dilation[i] != 1 || a->stride < 1 || a->padding < 0
-        || !tvms_sinfo_dim_int(data.items[i + 2], &a->data)
+    if (dilation[i] != 1 || a->stride < 1 || a->stride > MOST_STEPS || a->padding < 0
+        || a->padding > MOST_STEPS || !tvms_sinfo_dim_int(data.items[i + 2], &a->data)
         || !tvms_sinfo_dim_int(weight.items[i + 2], &a->window)
         || !tvms_sinfo_dim_int(c->dims.items[i + 2], &a->result) || a->data < 1
-        || a->window < 1 || a->result < 1 || !settle_axis(a))
+        || a->window < 1 || a->window > MOST_STEPS || a->result < 1
+        || a->result > INT64_MAX / 2 || !settle_axis(a)
+        || __builtin_mul_overflow(outputs, a->stride, &outputs))
       return false;
-    strided *= a->stride;
+    strided |= a->stride > 1;
   }
-  return strided > 1;
+  return strided;
 }
 
 static tvms_node *dim(const transposed_conv *c, int64_t value) {
