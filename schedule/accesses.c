@@ -53,40 +53,36 @@ tvms_sched_accesses tvms_sched_accesses_find(tvms_sched *sched, tvms_node *stmt,
 
 // ---- What is stored always ----
 
-static bool stores(tvms_memory *memory, tvms_node *TVMS_NULLABLE stmt,
-                   const tvms_node *buffer);
-
 typedef struct {
   tvms_memory *memory;
   const tvms_node *buffer;
-  bool stores, skips;
+  bool skips;  // a branch stores to it where the other one does not
 } storing;
 
-static tvms_walk_step see_store(void *self, tvms_node *node, tvms_field_role role) {
-  storing *w = self;
+static tvms_walk_step find_store(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
-  if (node->kind == TVMS_NODE_STORE)
-    w->stores = w->stores || tvms_as_store(node)->buffer == w->buffer;
-  if (node->kind != TVMS_NODE_IF_THEN_ELSE) return TVMS_WALK_ON;
-  const tvms_if_then_else *choice = tvms_as_if_then_else(node);
-  w->skips = w->skips
-             || stores(w->memory, choice->then_case, w->buffer)
-                    != stores(w->memory, choice->else_case, w->buffer);
-  return TVMS_WALK_ON;
+  bool found = node->kind == TVMS_NODE_STORE && tvms_as_store(node)->buffer == self;
+  return found ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
-static bool stores(tvms_memory *memory, tvms_node *TVMS_NULLABLE stmt,
-                   const tvms_node *buffer) {
-  storing w = {.memory = memory, .buffer = buffer};
-  tvms_visitor visitor = {.self = &w, .enter = see_store};
-  if (stmt) (void)tvms_walk(memory, stmt, &visitor);
-  return w.stores;
+static bool stores(const storing *w, tvms_node *TVMS_NULLABLE stmt) {
+  tvms_visitor visitor = {.self = (void *)(uintptr_t)w->buffer, .enter = find_store};
+  return stmt && !tvms_walk(w->memory, stmt, &visitor);
+}
+
+static tvms_walk_step see_choice(void *self, tvms_node *node, tvms_field_role role) {
+  storing *w = self;
+  (void)role;
+  if (node->kind != TVMS_NODE_IF_THEN_ELSE) return TVMS_WALK_ON;
+  const tvms_if_then_else *choice = tvms_as_if_then_else(node);
+  w->skips = stores(w, choice->then_case) != stores(w, choice->else_case);
+  return w->skips ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
 bool tvms_sched_check_stores(tvms_sched *sched, int32_t block,
                              const tvms_node *buffer) {
   storing w = {.memory = &sched->context->memory, .buffer = buffer};
-  tvms_visitor visitor = {.self = &w, .enter = see_store};
+  tvms_visitor visitor = {.self = &w, .enter = see_choice};
   (void)tvms_walk(w.memory, tvms_sched_block(sched, block)->body, &visitor);
   return !w.skips
          || tvms_sched_refuse(sched, "block '%s' does not store to '%s' in every step",

@@ -149,6 +149,17 @@ bool tvms_sched_writes_out(const tvms_sched *sched, int32_t block, int32_t above
 
 // ---- Kinds of blocks ----
 
+bool tvms_sched_is_reduced_by(const tvms_sched *sched, int32_t block, int32_t loop) {
+  const tvms_block_realize *realize = tvms_sched_realize(sched, block);
+  tvms_list axes = tvms_as_block(realize->block)->iter_vars;
+  const tvms_node *var = tvms_sched_loop(sched, loop)->var;
+  for (uint32_t i = 0; i < axes.len; i++)
+    if (tvms_as_iter_var(axes.items[i])->iter_type == TVMS_ITER_COMM_REDUCE
+        && tvms_sched_uses(sched, realize->iter_values.items[i], var))
+      return true;
+  return false;
+}
+
 bool tvms_sched_is_affine(const tvms_sched *sched, int32_t block, int32_t above) {
   int32_t parent = tvms_sched_parent(sched, block);
   if (parent == TVMS_NO_SITE) return tvms_sched_block(sched, block)->iter_vars.len == 0;

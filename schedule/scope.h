@@ -66,6 +66,9 @@ bool tvms_sched_writes_out(const tvms_sched *sched, int32_t block, int32_t above
 // tvms_sched_domains.
 bool tvms_sched_is_affine(const tvms_sched *sched, int32_t block, int32_t above);
 
+// Does the variable of a loop stand in the value of a reduced axis of the block?
+bool tvms_sched_is_reduced_by(const tvms_sched *sched, int32_t block, int32_t loop);
+
 // NULL: the block is a complete block below `scope` (a block or a loop around it). Otherwise the condition that
 // it violates: "the block has axes other than spatial ones".
 const char *TVMS_NULLABLE tvms_sched_why_incomplete(const tvms_sched *sched,

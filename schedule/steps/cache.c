@@ -174,16 +174,11 @@ bool tvms_step_cache_read(tvms_step *step) {
 
 // A sum that goes on in loops around the copy would begin anew in it each time. TVM does not ask, though loop_partition makes such scopes.
 static bool check_sums(tvms_sched *s, int32_t block, int32_t scope) {
-  const tvms_block_realize *realize = tvms_sched_realize(s, block);
-  tvms_list axes = tvms_as_block(realize->block)->iter_vars;
   for (int32_t at = tvms_sched_parent(s, scope); at != TVMS_NO_SITE;
        at = tvms_sched_parent(s, at))
-    for (uint32_t i = 0; tvms_sched_is_loop(s, at) && i < axes.len; i++)
-      if (tvms_as_iter_var(axes.items[i])->iter_type == TVMS_ITER_COMM_REDUCE
-          && tvms_sched_uses(s, realize->iter_values.items[i],
-                             tvms_sched_loop(s, at)->var))
-        return tvms_sched_refuse(s, "block '%s' is reduced by a loop around its scope",
-                                 tvms_sched_block_name(s, block));
+    if (tvms_sched_is_loop(s, at) && tvms_sched_is_reduced_by(s, block, at))
+      return tvms_sched_refuse(s, "block '%s' is reduced by a loop around its scope",
+                               tvms_sched_block_name(s, block));
   return true;
 }
 

@@ -126,15 +126,10 @@ static bool check(tvms_sched *s, int32_t block, int32_t loop, int32_t *scope) {
     return tvms_sched_refuse(s, "the loop is not around the block");
   const char *why = tvms_sched_why_no_reduction(s, block, *scope);
   if (why) return tvms_sched_refuse(s, "the block is not a reduction: %s", why);
-  const tvms_block *b = tvms_sched_block(s, block);
-  const tvms_block_realize *realize = tvms_sched_realize(s, block);
   for (int32_t at = tvms_sched_parent(s, loop); at != *scope;
        at = tvms_sched_parent(s, at))
-    for (uint32_t i = 0; i < b->iter_vars.len; i++)
-      if (tvms_as_iter_var(b->iter_vars.items[i])->iter_type == TVMS_ITER_COMM_REDUCE
-          && tvms_sched_uses(s, realize->iter_values.items[i],
-                             tvms_sched_loop(s, at)->var))
-        return tvms_sched_refuse(s, "a loop around the given one is reduced");
+    if (tvms_sched_is_reduced_by(s, block, at))
+      return tvms_sched_refuse(s, "a loop around the given one is reduced");
   return tvms_sched_check_whole(s, block, true) && check_loops(s, block, loop)
          && check_parts(s, block, loop) && check_condition(s, block, loop);
 }
