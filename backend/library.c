@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "backend/library.h"
 
+#include "vm/packed.h"
 #include "vm/raise.h"
 
 #include <dlfcn.h>
@@ -10,6 +11,7 @@
 struct tvms_library {
   tvms_memory *memory;
   void *handle;
+  tvms_vm_host host;
   tvms_resource resource;
 };
 
@@ -18,7 +20,7 @@ static void close_handle(void *what) {
 }
 
 tvms_library *tvms_backend_open_library(tvms_memory *memory, const char *path,
-                                        tvms_strbuf *why) {
+                                        const tvms_foreign *foreign, tvms_strbuf *why) {
   tvms_strbuf file;
   tvms_strbuf_init(&file, memory);
   // A name without a slash would be looked for in the system's folders.
@@ -31,11 +33,12 @@ tvms_library *tvms_backend_open_library(tvms_memory *memory, const char *path,
     return NULL;
   }
   tvms_library *library = tvms_memory_alloc(memory, sizeof *library);
-  *library = (tvms_library){.memory = memory, .handle = handle};
+  *library =
+      (tvms_library){.memory = memory, .handle = handle, .host = {memory, foreign}};
   tvms_memory_hold(memory, &library->resource, close_handle, handle);
   for (size_t i = 0; tvms_vm_slots[i]; i++) {
     void **slot = dlsym(handle, tvms_vm_slots[i]);
-    if (slot) tvms_vm_fill_slot(tvms_vm_slots[i], slot);
+    if (slot) tvms_vm_fill_slot(tvms_vm_slots[i], slot, &library->host);
   }
   return library;
 }
@@ -56,5 +59,6 @@ tvms_safe_call tvms_backend_find_in_library(void *state, const char *name) {
 void tvms_backend_close_library(tvms_library *library) {
   tvms_memory_release(library->memory, &library->resource);
   close_handle(library->handle);
+  tvms_vm_host_fini(&library->host);
   tvms_memory_free(library->memory, library);
 }

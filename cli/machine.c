@@ -96,13 +96,20 @@ static tvms_status run_inputs(tvms_run *run, tvms_vm_machine *machine, int64_t e
   return call_entry(run, machine, entry, &inputs, show, self);
 }
 
-static tvms_status run_with(tvms_run *run, tvms_vm_machine *machine, int64_t entry,
-                            tvms_value_visit *show, void *self) {
-  bool good;
-  tvms_plugins *plugins = tvms_run_load_plugins(run, &good);
-  machine->interp->foreign = tvms_run_foreign(plugins);
-  tvms_status status = good ? run_inputs(run, machine, entry, show, self) : TVMS_OK;
-  if (plugins) tvms_backend_plugins_free(plugins);
+// Plug-ins come first: a library may look for what they export.
+static tvms_status run_library(tvms_run *run, const tvms_source *source,
+                               tvms_vm_machine *machine, int64_t entry,
+                               tvms_value_visit *show, void *self) {
+  tvms_strbuf why;
+  tvms_strbuf_init(&why, &run->context->memory);
+  tvms_library *library = tvms_backend_open_library(&run->context->memory, source->name,
+                                                    machine->interp->foreign, &why);
+  if (!library)
+    return tvms_run_complain_about(run, source->name, "%s", tvms_strbuf_text(&why));
+  machine->find = tvms_backend_find_in_library;
+  machine->find_state = library;
+  tvms_status status = run_inputs(run, machine, entry, show, self);
+  tvms_backend_close_library(library);
   return status;
 }
 
@@ -114,20 +121,19 @@ tvms_status tvms_run_machine(tvms_run *run, tvms_source *source, tvms_heap *heap
   if (!tvms_machine_read(context, source, &executable)) return TVMS_OK;
   int64_t entry = tvms_machine_entry(context, &executable, run->options.entry);
   if (entry < 0) return TVMS_OK;
-  tvms_interp interp = {
-      .context = context, .heap = heap, .print = print_line, .print_state = run};
+  bool good;
+  tvms_plugins *plugins = tvms_run_load_plugins(run, &good);
+  tvms_interp interp = {.context = context,
+                        .heap = heap,
+                        .print = print_line,
+                        .print_state = run,
+                        .foreign = tvms_run_foreign(plugins)};
   tvms_vm_machine machine = {.code = &executable, .interp = &interp};
-  if (!tvms_machine_is_library(source))
-    return run_with(run, &machine, entry, show, self);
-  tvms_strbuf why;
-  tvms_strbuf_init(&why, &context->memory);
-  tvms_library *library =
-      tvms_backend_open_library(&context->memory, source->name, &why);
-  if (!library)
-    return tvms_run_complain_about(run, source->name, "%s", tvms_strbuf_text(&why));
-  machine.find = tvms_backend_find_in_library;
-  machine.find_state = library;
-  tvms_status status = run_with(run, &machine, entry, show, self);
-  tvms_backend_close_library(library);
+  tvms_status status = TVMS_OK;
+  if (good)
+    status = tvms_machine_is_library(source)
+                 ? run_library(run, source, &machine, entry, show, self)
+                 : run_inputs(run, &machine, entry, show, self);
+  if (plugins) tvms_backend_plugins_free(plugins);
   return status;
 }

@@ -6,7 +6,8 @@
 // has no argument for one.
 #include "vm/raise.h"
 
-#include "runtime/packed.h"
+#include "support/memory.h"
+#include "vm/packed.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,35 +38,6 @@ void TVMFFIErrorSetRaisedFromCStrParts(const char *kind, const char **parts,
     snprintf(pending.text + len, sizeof pending.text - len, "%s", parts[i]);
     len += strlen(pending.text + len);
   }
-}
-
-// A handle of a packed function is the address of its function of C.
-typedef union {
-  tvms_packed_function *function;
-  void *handle;
-} packed_handle;
-
-static int find_packed(void *library, const char *name, void **handle) {
-  (void)library;
-  packed_handle found = {.function = tvms_packed_find(name, strlen(name))};
-  if (found.function) {
-    *handle = found.handle;
-    return 0;
-  }
-  char text[256];
-  snprintf(text, sizeof text, "there is no packed function '%s'", name);
-  tvms_vm_raise("ValueError", text);
-  return -1;
-}
-
-static int call_packed(void *handle, tvms_any *args, int32_t count, tvms_any *result) {
-  packed_handle found = {.handle = handle};
-  tvms_memory *memory = tvms_memory_innermost();
-  *result = (tvms_any){0};
-  const char *wrong =
-      memory ? found.function(memory, args, count) : "nothing is running";
-  if (wrong) tvms_vm_raise("ValueError", wrong);
-  return wrong ? -1 : 0;
 }
 
 // A library looks its packed functions up when it calls them first, on the one thread that there is.
@@ -127,9 +99,9 @@ static const struct {
     {TVMS_RAISE_SLOT, (any_function)tvms_vm_raise},
     {"__TVMFFIErrorSetRaisedFromCStrParts",
      (any_function)TVMFFIErrorSetRaisedFromCStrParts},
-    {TVMS_FIND_SLOT, (any_function)find_packed},
-    {"__TVMBackendGetFuncFromEnv", (any_function)find_packed},  // up to 0.25
-    {TVMS_CALL_SLOT, (any_function)call_packed},
+    {TVMS_FIND_SLOT, (any_function)tvms_vm_find_packed},
+    {"__TVMBackendGetFuncFromEnv", (any_function)tvms_vm_find_packed},  // up to 0.25
+    {TVMS_CALL_SLOT, (any_function)tvms_vm_call_packed},
     {"__TVMFFIHandleInitOnce", (any_function)init_once},
     {"__TVMBackendParallelLaunch", (any_function)launch},
     {"__TVMBackendParallelBarrier", (any_function)wait_for_others},
@@ -138,6 +110,7 @@ static const struct {
 };
 
 const char *const tvms_vm_slots[] = {
+    TVMS_LIBRARY_SLOT,
     TVMS_RAISE_SLOT,
     "__TVMFFIErrorSetRaisedFromCStrParts",
     TVMS_FIND_SLOT,
@@ -151,7 +124,8 @@ const char *const tvms_vm_slots[] = {
     NULL,
 };
 
-void tvms_vm_fill_slot(const char *name, void **slot) {
+void tvms_vm_fill_slot(const char *name, void **slot, void *host) {
+  if (strcmp(name, TVMS_LIBRARY_SLOT) == 0) *slot = host;
   for (size_t i = 0; i < sizeof provided / sizeof provided[0]; i++) {
     if (strcmp(provided[i].name, name) != 0) continue;
     any_function function = provided[i].function;

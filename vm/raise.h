@@ -21,8 +21,8 @@ __attribute__((visibility("default"))) void
 TVMFFIErrorSetRaisedFromCStrParts(const char *kind, const char **parts, int32_t count);
 
 // Fills a variable that a library has for a function of the run time, if this one is known here:
-// `name` is that of the variable.
-void tvms_vm_fill_slot(const char *name, void **slot);
+// `name` is that of the variable. `host` (vm/packed.h) is who answers the library, as its own handle.
+void tvms_vm_fill_slot(const char *name, void **slot, void *host);
 
 // Names of the variables that tvms_vm_fill_slot knows; the last one is NULL.
 extern const char *const tvms_vm_slots[];

@@ -30,6 +30,15 @@ static const char host_text[] =
     "  if (!find || !call)\n"
     "    return fail(\"RuntimeError\", \"packed functions are called by TVM's run time, which did not load this library\");\n"
     "  return find(__tvm_ffi__library_ctx, name, &function) || call(function, args, count, result) ? -1 : 0;\n"
+    "}\n"
+    // The number that a function gave: 1 is an integer, 2 a truth, 3 a float, 4 a pointer.
+    "static inline f64 given_real(const i64 *result) {\n"
+    "  i32 kind = (i32)result[0];\n"
+    "  return kind == 3 ? real_of(result[1]) : kind > 0 && kind < 5 ? (f64)result[1] : 0;\n"
+    "}\n"
+    "static inline i64 given_whole(const i64 *result) {\n"
+    "  i32 kind = (i32)result[0];\n"
+    "  return kind == 3 ? to_i64(real_of(result[1])) : kind > 0 && kind < 5 ? result[1] : 0;\n"
     "}\n";
 
 static const char box_text[] =
@@ -210,6 +219,17 @@ static const char *call_own(c_emitter *e, const tvms_call *call,
   return tvms_c_value(e, dtype, call->head.span, tvms_c_convert(e, wide, dtype, value));
 }
 
+// The number in what a function of the host gave, as a value of the call.
+static const char *number_in(c_emitter *e, const tvms_call *call, const char *result) {
+  tvms_dtype dtype = call->head.dtype;
+  if (tvms_dtype_is_void(dtype)) return "0";
+  bool real = tvms_dtype_is_real(dtype);
+  tvms_dtype wide = real ? TVMS_DTYPE(FLOAT, 64) : TVMS_DTYPE(INT, 64);
+  const char *value =
+      tvms_c_text(e, real ? "given_real(%s)" : "given_whole(%s)", result);
+  return tvms_c_convert(e, wide, dtype, value);
+}
+
 const char *tvms_c_call_packed(c_emitter *e, const tvms_call *call) {
   const tvms_node *first = call->args.len ? call->args.items[0] : NULL;
   if (!first || first->kind != TVMS_NODE_STRING_IMM)
@@ -225,7 +245,7 @@ const char *tvms_c_call_packed(c_emitter *e, const tvms_call *call) {
     call_by_host(e, name, args, call->args.len - 1, result);
   tvms_c_line(e, "if ((i32)%s[0] >= %d) drop_object((ptr)%s[1]);", result,
               TVMS_ANY_OBJECT, result);
-  return "0";
+  return symbol ? "0" : number_in(e, call, result);
 }
 
 const char *tvms_c_set_item(c_emitter *e, const tvms_call *call) {

@@ -270,6 +270,36 @@ static LLVMValueRef given_number(emitter *e, const tvms_call *call) {
   return tvms_emit_convert(e, wide, dtype, value, call->head.span);
 }
 
+// The number in a result as a value of the call; 0 if it holds something else.
+static LLVMValueRef number_in(emitter *e, const tvms_call *call, LLVMValueRef result) {
+  LLVMBuilderRef b = e->builder;
+  tvms_span span = call->head.span;
+  tvms_dtype dtype = call->head.dtype, real_dtype = TVMS_DTYPE(FLOAT, 64),
+             whole_dtype = TVMS_DTYPE(INT, 64);
+  if (tvms_dtype_is_void(dtype)) return LLVMConstNull(e->i32);
+  LLVMTypeRef real_type = tvms_emit_type(e, real_dtype, span);
+  LLVMValueRef at = tvms_emit_int(e, (int64_t)offsetof(tvms_any, v));
+  LLVMValueRef place = LLVMBuildGEP2(b, e->i8, result, &at, 1, "");
+  LLVMValueRef kind = LLVMBuildLoad2(b, e->i32, result, "");
+  LLVMValueRef is_real =
+      LLVMBuildICmp(b, LLVMIntEQ, kind, int32(e, TVMS_ANY_FLOAT), "");
+  LLVMValueRef is_number =
+      LLVMBuildICmp(b, LLVMIntULT, LLVMBuildSub(b, kind, int32(e, TVMS_ANY_INT), ""),
+                    int32(e, TVMS_ANY_POINTER), "");
+  LLVMValueRef whole = LLVMBuildSelect(
+      b, is_number, LLVMBuildLoad2(b, e->i64, place, ""), LLVMConstNull(e->i64), "");
+  LLVMValueRef real = LLVMBuildLoad2(b, real_type, place, "");
+  if (tvms_dtype_is_real(dtype)) {
+    LLVMValueRef same = LLVMBuildSIToFP(b, whole, real_type, "");
+    real = LLVMBuildSelect(b, is_real, real, same, "");
+    return tvms_emit_convert(e, real_dtype, dtype, real, span);
+  }
+  LLVMValueRef cut = tvms_emit_convert(e, real_dtype, whole_dtype, real, span);
+  whole = LLVMBuildSelect(b, is_real, cut, whole, "");
+  if (tvms_dtype_is_handle(dtype)) return LLVMBuildIntToPtr(b, whole, e->pointer, "");
+  return tvms_emit_convert(e, whole_dtype, dtype, whole, span);
+}
+
 static LLVMValueRef call_own(emitter *e, const tvms_call *call,
                              const tvms_member *member, LLVMValueRef args) {
   LLVMTypeRef types[] = {e->pointer, e->pointer, e->i32, e->pointer};
@@ -333,7 +363,7 @@ LLVMValueRef tvms_emit_call_packed(emitter *e, const tvms_call *call) {
   LLVMValueRef result = symbol ? call_box(e, symbol, args, count, span)
                                : call_by_host(e, name, args, count, span);
   tvms_emit_drop_result(e, result);
-  return LLVMConstNull(e->i32);
+  return number_in(e, call, result);
 }
 
 LLVMValueRef tvms_emit_set_item(emitter *e, const tvms_call *call) {

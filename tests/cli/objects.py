@@ -338,6 +338,25 @@ class Objects(InFolder):
                 said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
                 self.assertEqual(said, ["100 4950, 0 calls of the allocator", "2: 2 x 2, 1 1", "ValueError: vm.builtin.attention_kv_cache_array_popn: no more rows than are filled is expected", "-1"])
 
+    def test_kernels_get_numbers_of_packed_functions(self):
+        text = HEAD + """
+    @T.prim_func(private=True, s_tir=True)
+    def kernel(A: T.Buffer((4,), "int32")):
+        A[0] = T.call_packed("test.give", T.int32(3))
+        A[1] = T.call_packed("test.give", T.int32(9), T.int64(7))
+        A[2] = T.call_packed("test.give", T.int32(9), T.float64(-7.9))
+        A[3] = T.call_packed("test.give", T.int32(9), A)
+
+    @R.function(pure=False)
+    def main() -> R.Tensor((4,), "int32"):
+        cls = Module
+        return R.call_tir(cls.kernel, R.tuple(), R.Tensor((4,), "int32"))
+"""
+        for f in self.build(text):
+            table = Registry(f)
+            self.assertEqual(f("main"), ("i", [4], [2, 7, -7, 0]))
+            del table
+
     def test_packed_functions_give_values(self):
         text = HEAD + """
     @R.function(pure=False)

@@ -106,6 +106,37 @@ class Plugins(unittest.TestCase):
         self.assertEqual(self.said(machine, "--plugin", self.plugin), self.said("-", "--plugin", self.plugin, stdin=text))
         self.refused("E0964", machine)
 
+    def test_kernels_of_a_library_reach_them(self):
+        text = HEAD + """    @T.prim_func(s_tir=True)
+    def kernel(a: T.handle, b: T.handle):
+        n = T.int64()
+        A = T.match_buffer(a, (n,))
+        B = T.match_buffer(b, (n,))
+        T.call_packed("my.scale", A, T.float64(2), B)
+        for i in range(n):
+            with T.sblock("more"):
+                vi = T.axis.spatial(n, i)
+                B[vi] = B[vi] + T.Cast("float32", T.call_packed("my.add", T.int32(1), T.Cast("int32", vi)))
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32")):
+        cls = Module
+        y = R.call_tir(cls.kernel, (x,), R.Tensor((4,), "float32"))
+        return y
+"""
+        wanted = self.said("-", "--plugin", self.plugin, stdin=text)
+        self.assertIn("[-0.195167, 3.23411, 3.57329, 5.31244]", wanted)
+        for options in ([], ["-O0"]):
+            library = self.path("kernels.so")
+            p = tvms("build", "--vm", *options, "-", "-o", library, stdin=text)
+            self.assertEqual(p.returncode, 0, p.stderr.decode())
+            self.assertEqual(self.said(library, "--plugin", self.plugin), wanted)
+            self.refused("ValueError: there is no packed function 'my.scale'", library)
+        fails = self.compile("bad", BAD)
+        p = tvms("build", "--vm", "-", "-o", library, stdin=text.replace("my.scale", "my.fails"))
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        self.refused("RuntimeError: it failed", library, "--plugin", fails)
+
     def test_a_tuple_comes_back(self):
         text = HEAD + """    @R.function(pure=False)
     def main(x: R.Tensor(("n",), "float32")):
