@@ -175,7 +175,7 @@ static void add_lifting(const tvms_module *module, tvms_strbuf *passes) {
 static void add_lowering(const tvms_library_options *options,
                          const tvms_native_options *code, tvms_strbuf *passes) {
   static const char *const first[] = {
-      "dispatch,LegalizeOps", "dispatch,zero", "kernels",
+      "dispatch,LegalizeOps", "dispatch,fused", "kernels",
       "AdjustMatmulOrder,CombineParallelMatmul,kernels"};
   tvms_strbuf_puts(passes, "NameUnknownSizes,");
   if (options->level >= 2) {
@@ -188,8 +188,7 @@ static void add_lowering(const tvms_library_options *options,
     tvms_native_schedule(code, passes);
     tvms_strbuf_puts(passes, ",weights");
   }
-  tvms_strbuf_puts(passes,
-                   options->for_machine ? ",dataflow-lower,finalize" : ",memory");
+  tvms_strbuf_puts(passes, options->for_machine ? ",machine" : ",memory");
 }
 
 // All modules as one, with the weights that the options name. NULL after a report.

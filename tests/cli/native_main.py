@@ -10,7 +10,8 @@ from cases import main, tvms
 RT = os.path.join(os.path.dirname(os.environ.get("TVMS_PROGRAM", "")), "backend", "libtvms_rt.a")
 # A header may be included in old C and in C++.
 C_AND_CPP = [["cc", "-std=c89"], ["cc", "-std=c99"], ["cc", "-std=c11"], ["c++", "-std=c++98", "-x", "c++"], ["c++", "-x", "c++"]]
-TYPES = {"f": ("float32", 2, 32), "i": ("int32", 0, 32), "q": ("int64", 0, 64), "d": ("float64", 2, 64), "?": ("bool", 6, 8)}
+TYPES = {"f": ("float32", 2, 32), "i": ("int32", 0, 32), "q": ("int64", 0, 64), "d": ("float64", 2, 64), "?": ("bool", 6, 8), "e": ("float16", 2, 16), "b": ("int8", 0, 8),
+         "B": ("uint8", 1, 8)}
 
 
 class Any(ctypes.Structure):
@@ -320,6 +321,43 @@ class NativeMain(unittest.TestCase):
         for f in self.build(text):
             self.assertEqual(f("main", ("f", [2], [1.0, 1.0])), (("f", [2], [2.0, 3.0]), ("q", [], [3])))
 
+
+    def test_what_is_written_over_is_new_in_each_run(self):
+        """What a call writes over is no constant, and no other value that is computed alike; what a packed function returns may be what it got."""
+        text = self.HEAD + """
+    @T.prim_func(private=True, s_tir=True)
+    def grown(A: T.Buffer((2,), "float32"), x: T.Buffer((2,), "float32")):
+        for i in range(2):
+            with T.sblock("grown"):
+                vi = T.axis.spatial(2, i)
+                A[vi] = A[vi] + x[vi]
+
+    @R.function
+    def main(x: R.Tensor((2,), "float32")):
+        cls = Module
+        z = R.zeros(R.shape([2]), "float32")
+        y = R.zeros(R.shape([2]), "float32")
+        a = R.call_tir_inplace(cls.grown, (z, x), [0], R.Tensor((2,), "float32"))
+        b = R.call_tir_inplace(cls.grown, (a, x), [0], R.Tensor((2,), "float32"))
+        with R.dataflow():
+            k = R.add(R.const([1.0, 2.0], "float32"), R.const(1, "float32"))
+            c = R.call_tir_inplace(cls.grown, (k, x), [0], R.Tensor((2,), "float32"))
+            R.output(c)
+        return (y, b, c)
+
+    @R.function
+    def returned(x: R.Tensor((2,), "float32")):
+        a = R.add(x, x)
+        b = R.call_pure_packed("vm.builtin.copy", a, ty_args=(R.Tensor((2,), "float32"),))
+        c = R.sum(R.multiply(x, x))
+        d = R.sum(R.add(x, c))
+        return (R.add(b, x), d)
+"""
+        for level in ("-O0", "-O1", "-O2", "-O3"):
+            for f in self.build(text, options=(level,)):
+                for _ in range(2):
+                    self.assertEqual(f("main", ("f", [2], [1.0, 3.0])), (("f", [2], [0.0, 0.0]), ("f", [2], [2.0, 6.0]), ("f", [2], [3.0, 6.0])))
+                    self.assertEqual(f("returned", ("f", [2], [1.0, 3.0])), (("f", [2], [3.0, 9.0]), ("f", [], [24.0])))
 
     def test_sums_along_an_axis(self):
         """TVM's PrimFunc takes a tensor that begins anywhere."""

@@ -1,7 +1,6 @@
 // Which memory the values of a dataflow block may lie in.
 #include "passes/relax/analysis/aliases.h"
 
-#include "ir/op.h"
 #include "ir/walk.h"
 #include "structinfo/definitions.h"
 
@@ -16,6 +15,10 @@ static const uint8_t ways[TVMS_OP_COUNT + 1] = {
 #define ALIAS(op, OF) [TVMS_R_##op] = OF,
 #include "passes/relax/analysis/aliases.def"
 };
+
+bool tvms_relax_may_alias(tvms_opcode opcode) {
+  return opcode == TVMS_R_NONE || ways[opcode] != NEW;
+}
 
 void tvms_relax_aliases_init(tvms_relax_aliases *a, const tvms_unit *unit) {
   *a = (tvms_relax_aliases){.memory = &unit->context->memory, .ids = unit->next_id};

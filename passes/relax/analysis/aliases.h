@@ -9,6 +9,7 @@
 #define TVMS_PASSES_RELAX_ANALYSIS_ALIASES_H
 
 #include "ir/node.h"
+#include "ir/op.h"
 #include "support/vec.h"
 
 typedef struct {
@@ -56,6 +57,9 @@ void tvms_relax_aliases_look(tvms_relax_aliases *aliases, const tvms_node *block
 // nothing is known. Good until the next block.
 tvms_alias_set tvms_relax_aliases_of(const tvms_relax_aliases *aliases,
                                      const tvms_node *node);
+
+// May what an operator gives lie in memory of its arguments? Of what is no operator nothing is known.
+bool tvms_relax_may_alias(tvms_opcode opcode);
 
 // Have they a place in common, as far as is known?
 bool tvms_relax_aliases_meet(tvms_alias_set a, tvms_alias_set b);

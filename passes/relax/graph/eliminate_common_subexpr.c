@@ -6,14 +6,15 @@
 // The second binding stays as a copy. What a branch computes serves the branch, what a
 // dataflow block computes for itself serves the block, and a local function shares nothing
 // with what is around it. Calls with effects and allocations are left alone; with call_only,
-// so is everything but calls, and with keep_packed what packed functions return
-// and what is computed with objects. TVM: relax.transform.EliminateCommonSubexpr.
+// so is everything but calls, and with keep_packed what packed functions return,
+// what is computed with objects, and what calls write over. TVM: relax.transform.EliminateCommonSubexpr.
 #include "passes/relax/graph/eliminate_common_subexpr.h"
 
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/op.h"
 #include "ir/walk.h"
+#include "passes/relax/analysis/overwritten.h"
 #include "passes/remarks.h"
 #include "structinfo/definitions.h"
 #include "structinfo/infer.h"
@@ -38,6 +39,7 @@ typedef struct {
   bool keep_packed;
   bool keep_objects;
   bool tells;  // remarks are wanted of this pass, and not of one that shares by the way
+  tvms_relax_overwritten *TVMS_NULLABLE overwritten;  // in all functions around
   TVMS_VEC(entry) entries;
   uint32_t buckets[BUCKETS];  // entry + 1
   // Entry to which a variable was added, in order: to take it back.
@@ -99,13 +101,16 @@ static bool uses_object(const tvms_node *value) {
 }
 
 // Why a value may not be shared; NULL: it may.
-static const char *TVMS_NULLABLE obstacle(eliminator *e, tvms_node *value) {
+static const char *TVMS_NULLABLE obstacle(eliminator *e, tvms_node *var,
+                                          tvms_node *value) {
   if (e->call_only && value->kind != TVMS_NODE_CALL)
     return "with call_only, what is not a call stays";
   tvms_visitor visitor = {.self = e, .enter = find_effect};
   if (!tvms_walk(memory_of(e), value, &visitor)) return "it may have side effects";
   if (e->keep_packed && calls_packed(value))
     return "with keep_packed, calls of packed functions stay";
+  if (e->overwritten && tvms_relax_is_overwritten(e->overwritten, var))
+    return "with keep_packed, what a call writes over stays";
   if (e->keep_objects && uses_object(value)) return "an argument may have changed";
   return allocates(value) ? "it allocates memory" : NULL;
 }
@@ -260,7 +265,7 @@ static tvms_node *leave_binding(tvms_rewriter *r, tvms_node *binding) {
   eliminator *e = r->self;
   tvms_node *value = tvms_relax_binding_value(binding);
   tvms_node *var = tvms_relax_binding_var(binding);
-  const char *why = obstacle(e, value);
+  const char *why = obstacle(e, var, value);
   if (why && !e->tells) return binding;
   const tvms_node *type =
       binding->kind == TVMS_NODE_MATCH_CAST ? tvms_as_match_cast(binding)->type : NULL;
@@ -298,7 +303,8 @@ static tvms_node *share_values(const eliminator *like, tvms_unit *unit,
                   .call_only = like->call_only,
                   .keep_packed = like->keep_packed,
                   .keep_objects = like->keep_objects,
-                  .tells = like->tells};
+                  .tells = like->tells,
+                  .overwritten = like->overwritten};
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &e);
   rewriter.enter[TVMS_NODE_IF] = enter_if;
@@ -316,10 +322,23 @@ static tvms_node *share_values(const eliminator *like, tvms_unit *unit,
   return result;
 }
 
+// Shares nothing that calls write over.
+static tvms_node *share_unwritten(eliminator *like, tvms_unit *unit,
+                                  tvms_node *function) {
+  tvms_relax_overwritten overwritten;
+  tvms_relax_overwritten_init(&overwritten, memory_of(like), like->run->module,
+                              function);
+  like->overwritten = &overwritten;
+  function = share_values(like, unit, function);
+  tvms_relax_overwritten_fini(&overwritten);
+  return function;
+}
+
 tvms_node *tvms_relax_share_values(tvms_pass_run *run, tvms_unit *unit,
                                    tvms_node *function, bool keep_objects) {
   eliminator like = {.run = run, .keep_objects = keep_objects};
-  return share_values(&like, unit, function);
+  return keep_objects ? share_unwritten(&like, unit, function)
+                      : share_values(&like, unit, function);
 }
 
 static tvms_node *eliminate(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
@@ -327,7 +346,8 @@ static tvms_node *eliminate(tvms_pass_run *run, tvms_unit *unit, tvms_node *func
   like.call_only = TVMS_OPTION(run, EliminateCommonSubexpr, call_only).number != 0;
   like.keep_packed = TVMS_OPTION(run, EliminateCommonSubexpr, keep_packed).number != 0;
   like.keep_objects = like.keep_packed;
-  return share_values(&like, unit, function);
+  return like.keep_packed ? share_unwritten(&like, unit, function)
+                          : share_values(&like, unit, function);
 }
 
 void tvms_pass_eliminate_common_subexpr(tvms_pass_run *run) {

@@ -6,7 +6,7 @@
 
 // What EliminateCommonSubexpr makes of a FUNCTION whose nodes lie in `unit`; the same node if
 // there is nothing to do. With keep_objects, what is computed with objects of unknown kind is not shared:
-// caches change.
+// caches change, and neither is what calls write over.
 tvms_node *tvms_relax_share_values(tvms_pass_run *run, tvms_unit *unit,
                                    tvms_node *function, bool keep_objects);
 

@@ -5,7 +5,8 @@
 //
 // Calls of PrimFuncs are run by the interpreter; in a dataflow block operators are legalised for
 // that. Results of more than 1024 elements that are made of nothing (R.zeros, R.arange) stay
-// calls. What cannot be run stays, too. Bindings that are not used any more go.
+// calls. What cannot be run stays, too, and with keep_written what a later call may write over: a constant is
+// the same in each run. Bindings that are not used any more go.
 // TVM: relax.transform.FoldConstant.
 #include "interp/interp.h"
 #include "interp/prim.h"
@@ -13,6 +14,7 @@
 #include "ir/omitted.h"
 #include "ir/tir_op.h"
 #include "ir/walk.h"
+#include "passes/relax/analysis/overwritten.h"
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/lower/expand_ops.h"
 #include "passes/relax/mutator.h"
@@ -31,6 +33,8 @@ enum { MOST_ELEMENTS = 1024, MOST_AXES = 64 };
 typedef struct {
   tvms_pass_run *run;
   tvms_node_map bound;  // VAR -> what a binding gives it now
+  tvms_relax_overwritten *TVMS_NULLABLE overwritten;  // with keep_written
+  bool kept;  // a call may write over what the binding at hand gives
 } folder;
 
 static folder *folder_of(const tvms_rewriter *r) {
@@ -376,7 +380,7 @@ static tvms_node *with_shapes(tvms_rewriter *r, tvms_node *node) {
 
 static tvms_node *fold_worthy(tvms_rewriter *r, tvms_node *node) {
   tvms_opcode opcode = tvms_op_called(node);
-  if (opcode == TVMS_R_NONE || !is_worth(node)) return node;
+  if (opcode == TVMS_R_NONE || folder_of(r)->kept || !is_worth(node)) return node;
   if (opcode == TVMS_R_call_tir) return fold_call_tir(r, node);
   node = with_shapes(r, node);
   bool dataflow = r->sequence && r->sequence->flags & TVMS_FLAG_DATAFLOW;
@@ -405,6 +409,13 @@ static tvms_node *put_constant(tvms_rewriter *r, tvms_node *node) {
   return value && value->kind == TVMS_NODE_CONSTANT ? value : TVMS_REWRITE_BELOW;
 }
 
+static tvms_node *enter_binding(tvms_rewriter *r, tvms_node *node) {
+  folder *f = folder_of(r);
+  tvms_node *var = tvms_as_var_binding(node)->var;
+  f->kept = f->overwritten && tvms_relax_is_overwritten(f->overwritten, var);
+  return TVMS_REWRITE_BELOW;
+}
+
 // The binding after the hook that keeps its type true.
 static tvms_node *note_binding(tvms_rewriter *r, tvms_node *node) {
   const tvms_node *old = tvms_as_var_binding(r->old)->var;
@@ -418,18 +429,31 @@ static tvms_node *note_binding(tvms_rewriter *r, tvms_node *node) {
   return node;
 }
 
-static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  folder f = {.run = run};
+static tvms_node *fold(tvms_pass_run *run, tvms_unit *unit, tvms_node *function,
+                       tvms_relax_overwritten *TVMS_NULLABLE overwritten) {
+  folder f = {.run = run, .overwritten = overwritten};
   tvms_node_map_init(&f.bound, &run->context->memory);
   tvms_relax_mutator m;
   tvms_relax_mutator_init(&m, run, unit, &f);
   m.rewriter.enter[TVMS_NODE_VAR] = put_constant;
   m.rewriter.leave[TVMS_NODE_CALL] = fold_call;
+  m.rewriter.enter[TVMS_NODE_VAR_BINDING] = enter_binding;
   m.rewriter.leave[TVMS_NODE_VAR_BINDING] = note_binding;
   tvms_node *changed = tvms_relax_mutate(&m, function);
   tvms_relax_mutator_fini(&m);
   tvms_node_map_fini(&f.bound);
   return tvms_dead_code_clean(run, unit, changed);
+}
+
+static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
+  if (!TVMS_OPTION(run, FoldConstant, keep_written).number)
+    return fold(run, unit, function, NULL);
+  tvms_relax_overwritten overwritten;
+  tvms_relax_overwritten_init(&overwritten, &run->context->memory, run->module,
+                              function);
+  function = fold(run, unit, function, &overwritten);
+  tvms_relax_overwritten_fini(&overwritten);
+  return function;
 }
 
 void tvms_pass_fold_constant(tvms_pass_run *run) {

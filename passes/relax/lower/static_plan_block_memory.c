@@ -13,7 +13,8 @@
 // (upper_bounds.h). With the attribute relax.memory_plan_dynamic_func_output the other tensors of
 // symbolic shapes get storage of their largest size, too. Storage is not given back here:
 // KillAfterLastUse does that. Textures are not known. What is free in a branch of an If stays
-// there, where TVM might use it outside, undefined. TVM: relax.transform.StaticPlanBlockMemory.
+// there, where TVM might use it outside, undefined. With keep_returned, what a packed function gives may be one of
+// its arguments, whose storage is then needed as long. TVM: relax.transform.StaticPlanBlockMemory.
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "passes/functions.h"
@@ -29,12 +30,13 @@
 
 #include <string.h>
 
-// The tokens that a value uses: one, one per field of a tuple, or none.
+// The tokens that a value uses: one, one per field of a tuple, any of several, or none.
 typedef struct tokens tokens;
 struct tokens {
   tvms_relax_token *TVMS_NULLABLE token;
   uint32_t count;
   tokens **fields;
+  bool any;  // which of the fields a part of the value is, is not known
 };
 
 typedef struct {
@@ -49,6 +51,7 @@ typedef struct {
   tvms_node_vec blocks;  // around the walk, innermost last
   bool plans;            // second walk; the first counts
   bool dynamic_results;
+  bool keeps_returned;
   // For remarks: of the function at hand, sizes that are numbers only.
   struct {
     uint32_t tensors, storages;
@@ -173,6 +176,28 @@ static bool is_plain_callee(const planner *p, const tvms_node *node) {
   return member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
 }
 
+// May a packed function return one of its arguments? Of those of the run time it is known.
+static bool returns_argument(const planner *p, const tvms_node *node) {
+  static const char own[] = "vm.builtin.";
+  const tvms_node *callee = tvms_as_call(node)->callee;
+  if (!p->keeps_returned || callee->kind != TVMS_NODE_EXTERN_FUNC) return false;
+  tvms_bytes name = tvms_as_extern_func(callee)->symbol;
+  return name.len < sizeof own - 1 || memcmp(name.text, own, sizeof own - 1) != 0
+         || tvms_bytes_is(name, "vm.builtin.copy")
+         || tvms_bytes_is(name, "vm.builtin.reshape");
+}
+
+static void set_any_token(planner *p, const tvms_node *node) {
+  tvms_list args = tvms_as_call(node)->args;
+  tokens *used = tvms_arena_new(p->arena, tokens);
+  *used = (tokens){.count = args.len,
+                   .fields = tvms_arena_array(p->arena, tokens *, args.len + 1),
+                   .any = true};
+  for (uint32_t i = 0; i < args.len; i++)
+    used->fields[i] = tokens_of(p, args.items[i]);
+  set_tokens(p, node, used);
+}
+
 static void visit_args(planner *p, const tvms_node *node, token_action *act) {
   tvms_list args = tvms_as_call(node)->args;
   for (uint32_t i = 0; i < args.len; i++)
@@ -198,6 +223,7 @@ static void end_use(planner *p, tvms_relax_token *token) {
 }
 
 static void visit_call(planner *p, tvms_node *node) {
+  if (returns_argument(p, node)) set_any_token(p, node);
   if (tvms_op_called(node) == TVMS_R_builtin_alloc_tensor) {
     if (p->plans)
       take_storage(p, node);
@@ -228,7 +254,11 @@ static void visit_tuple(planner *p, const tvms_node *node) {
 
 static void visit_item(planner *p, const tvms_node *node) {
   const tvms_tuple_get_item *item = tvms_as_tuple_get_item(node);
-  const tokens *used = tokens_of(p, item->tuple);
+  tokens *used = tokens_of(p, item->tuple);
+  if (used && used->any) {
+    set_tokens(p, node, used);
+    return;
+  }
   bool known = used && (uint64_t)item->index < used->count;
   set_tokens(p, node, known ? used->fields[item->index] : NULL);
 }
@@ -402,6 +432,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
 
 void tvms_pass_static_plan_block_memory(tvms_pass_run *run) {
   planner p = {.run = run, .arena = &run->context->scratch};
+  p.keeps_returned = TVMS_OPTION(run, StaticPlanBlockMemory, keep_returned).number != 0;
   tvms_relax_emitter_init(&p.emitter, &run->module->unit);
   run->state = &p;
   tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
