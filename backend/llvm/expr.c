@@ -250,12 +250,17 @@ static LLVMValueRef int_compare(emitter *e, const tvms_node *node, LLVMValueRef 
   }
 }
 
-static LLVMValueRef call_floor(emitter *e, LLVMValueRef value) {
-  unsigned id = LLVMLookupIntrinsicID("llvm.floor", 10);
+// A call of an intrinsic of one argument and its type.
+static LLVMValueRef call_intrinsic(emitter *e, const char *name, LLVMValueRef value) {
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
   LLVMTypeRef type = LLVMTypeOf(value);
   LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->module, id, &type, 1);
   LLVMTypeRef signature = LLVMIntrinsicGetType(e->llvm, id, &type, 1);
   return LLVMBuildCall2(e->builder, signature, function, &value, 1, "");
+}
+
+static LLVMValueRef call_floor(emitter *e, LLVMValueRef value) {
+  return call_intrinsic(e, "llvm.floor", value);
 }
 
 static LLVMValueRef real_binary(emitter *e, const tvms_node *node, LLVMValueRef a,
@@ -299,11 +304,23 @@ static LLVMValueRef allow_contraction(emitter *e, const tvms_node *node,
   return value;
 }
 
+// A vector of float16 to be compared. LLVM compares halves where what was converted is compared, and x86 has
+// no such instruction for vectors: it would go lane by lane. It does not look behind a fence.
+static LLVMValueRef compared(emitter *e, const tvms_node *node, LLVMValueRef value) {
+  tvms_dtype dtype = node->dtype;
+  bool half = dtype.code == TVMS_FLOAT && dtype.bits == 16 && dtype.lanes > 1;
+  if (!half || e->without_half || LLVMIsConstant(value)) return value;
+  return call_intrinsic(e, "llvm.arithmetic.fence", value);
+}
+
 static LLVMValueRef binary_expr(emitter *e, const tvms_node *node) {
   if (node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR) return logic(e, node);
   const tvms_binary *binary = tvms_as_binary(node);
   LLVMValueRef a = tvms_emit_expr(e, binary->a);
   LLVMValueRef b = tvms_emit_expr(e, binary->b);
+  bool orders = tvms_dtype_is_bool(node->dtype) || node->kind == TVMS_NODE_MIN
+                || node->kind == TVMS_NODE_MAX;
+  if (orders) a = compared(e, binary->a, a), b = compared(e, binary->b, b);
   if (tvms_dtype_is_real(binary->a->dtype)) {
     LLVMValueRef value = real_binary(e, node, a, b);
     bool compares = tvms_dtype_is_bool(node->dtype);
