@@ -86,6 +86,9 @@ def kernels():
                  node("MaxPool", kernel_shape=[3, 3], pads=[1] * 4, strides=[2, 2]))
     yield Kernel("average pool 2x2/2", dict(x=image), "R.nn.avg_pool2d(x, pool_size=[2, 2], strides=2)", lambda v: windows(v, 2, 2, 0, 0).mean((-1, -2)),
                  node("AveragePool", kernel_shape=[2, 2], strides=[2, 2]))
+    for size, stride, pad, h in ((5, 1, 2, 56), (7, 7, 0, 98)):
+        yield Kernel(f"max pool {size}x{size}/{stride} 64 x {h} x {h}", dict(x=(1, 64, h, h)), f"R.nn.max_pool2d(x, pool_size=[{size}, {size}], strides={stride}, padding={pad})",
+                     lambda v, size=size, stride=stride, pad=pad: windows(v, size, stride, pad, -np.inf).max((-1, -2)), node("MaxPool", kernel_shape=[size] * 2, pads=[pad] * 4, strides=[stride] * 2))
     yield Kernel("global average 512 x 7 x 7", dict(x=(1, 512, 7, 7)), "R.mean(x, axis=[2, 3], keepdims=True)", lambda v: v.mean((2, 3), keepdims=True), node("GlobalAveragePool"))
 
 

@@ -177,7 +177,7 @@ static bool strides(tvms_unit *unit, const tvms_stage *from, const tvms_call *ch
 static bool can_leave_lanes(const tvms_chain *chain, const tvms_stage *to,
                             const tvms_buffer_load *load, uint32_t line) {
   int64_t step;
-  return tvms_line_masked_lanes(chain->mask_bits, to, line) > 0
+  return tvms_line_masked_lanes(chain->unit, chain->mask_bits, to, line) > 0
          && tvms_cpu_step_of(chain->unit, load->buffer, load->indices,
                              to->axes[line].var, &step)
          && (step == 1 || step == 2);

@@ -10,13 +10,35 @@
 
 enum { FEWEST = 3 };
 
-int64_t tvms_line_masked_lanes(uint32_t bits, const tvms_stage *stage, uint32_t axis) {
+typedef struct {
+  tvms_unit *unit;
+  const tvms_node *line;
+  bool near;
+} load_steps;
+
+// Lanes can be left out of loads of neighbours and of every second element; others would go lane by lane.
+static tvms_walk_step check_load(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  load_steps *s = self;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  int64_t step;
+  s->near &= tvms_cpu_step_of(s->unit, load->buffer, load->indices, s->line, &step)
+             && step >= 0 && step <= 2;
+  return s->near ? TVMS_WALK_SKIP : TVMS_WALK_STOP;
+}
+
+int64_t tvms_line_masked_lanes(tvms_unit *unit, uint32_t bits, const tvms_stage *stage,
+                               uint32_t axis) {
   if (!bits || stage->store->value->dtype.bits != 32) return 0;
   int64_t length = tvms_cpu_number(stage->axes[axis].extent), lanes = 1;
   if (length < FEWEST || length > bits / 32) return 0;
   while (lanes < length)
     lanes *= 2;
-  return tvms_line_taps(stage) < 0 ? 0 : lanes;
+  load_steps s = {unit, stage->axes[axis].var, true};
+  tvms_visitor visitor = {.self = &s, .enter = check_load};
+  tvms_walk(&unit->context->memory, stage->store->value, &visitor);
+  return !s.near || tvms_line_taps(stage) < 0 ? 0 : lanes;
 }
 
 typedef struct {

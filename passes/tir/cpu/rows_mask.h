@@ -13,8 +13,10 @@
 #include "passes/tir/cpu/rows_element.h"
 
 // Lanes of the vector that a stage's line along `axis` fits in, if lanes can be left out of vectors of `bits`
-// (0: of none) and steps of the sum are few enough to be written out; else 0.
-int64_t tvms_line_masked_lanes(uint32_t bits, const tvms_stage *stage, uint32_t axis);
+// (0: of none), no load goes along it in steps of more than two elements, and steps of the sum are few enough to
+// be written out; else 0.
+int64_t tvms_line_masked_lanes(tvms_unit *unit, uint32_t bits, const tvms_stage *stage,
+                               uint32_t axis);
 
 // An expression of member `at` in which what may lie outside of a buffer in the lanes behind the line is not
 // loaded. `condition` holds where the expression chooses by it; NULL: it does not.

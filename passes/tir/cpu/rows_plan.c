@@ -382,8 +382,8 @@ static bool steps_by_two_lines(tvms_unit *unit, const tvms_line_member *m,
 }
 
 // Windows along a line that is shorter than a vector take one vector for all of it.
-static void plan_mask(const tvms_line_group *g, uint32_t mask_bits, uint32_t pass,
-                      tvms_line_pass_plan *p) {
+static void plan_mask(tvms_unit *unit, const tvms_line_group *g, uint32_t mask_bits,
+                      uint32_t pass, tvms_line_pass_plan *p) {
   int64_t lanes = 0, length = 0;
   for (uint32_t i = 0; i < g->count; i++) {
     const tvms_line_member *m = &g->members[i];
@@ -391,7 +391,7 @@ static void plan_mask(const tvms_line_group *g, uint32_t mask_bits, uint32_t pas
     if (m->kind == TVMS_LINE_FOLD || m->stage.store->value->dtype.bits != 32) return;
     uint32_t line = m->own[m->own_count - 1];
     if (m->kind == TVMS_LINE_COLUMN)
-      lanes = tvms_line_masked_lanes(mask_bits, &m->stage, line);
+      lanes = tvms_line_masked_lanes(unit, mask_bits, &m->stage, line);
     length = tvms_cpu_number(m->stage.axes[line].extent);
   }
   if (!lanes || p->fused > 1 || p->lanes == 1) return;
@@ -430,7 +430,7 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
     p->lanes /= 2;
   while (length >= 0 && p->vectors > 1 && p->vectors * p->lanes > length)
     p->vectors--;
-  plan_mask(g, options->mask_bits, pass, p);
+  plan_mask(unit, g, options->mask_bits, pass, p);
   plan_tile(unit, g, pass, p);
   p->sums = p->vectors;
 }

@@ -29,6 +29,7 @@
 #include "passes/tir/cpu/producers.h"
 #include "passes/tir/cpu/rows_nest.h"
 #include "passes/tir/cpu/tuples.h"
+#include "passes/tir/cpu/windows.h"
 #include "support/diag_ids.h"
 
 #include <stdio.h>
@@ -231,6 +232,32 @@ static void take_factors_out(scheduler *s, tvms_list *stmts, tvms_list *allocate
   *stmts = made;
 }
 
+// Each window that is worth it becomes a statement for each of its axes.
+static tvms_list take_windows_apart(scheduler *s, tvms_list stmts,
+                                    tvms_list *allocated) {
+  tvms_node_vec made = {0};
+  for (uint32_t i = 0; i < stmts.len; i++) {
+    tvms_node *first = stmts.items[i], *parts[2], *buffer;
+    tvms_node *behind[TVMS_MOST_STAGE_AXES];
+    uint32_t count = 0;
+    tvms_stage stage;
+    while (
+        !tvms_stage_read(s->unit, first, &stage) && tvms_stage_has_sums(&stage)
+        && tvms_cpu_take_window_apart(s->unit, &stage, s->reorders, parts, &buffer)) {
+      first = parts[0];
+      behind[count++] = parts[1];
+      *allocated = with(s, *allocated, buffer);
+      tvms_stmt_push(s->unit, &s->added, buffer);
+    }
+    tvms_stmt_push(s->unit, &made, first);
+    while (count > 0)
+      tvms_stmt_push(s->unit, &made, behind[--count]);
+  }
+  tvms_list list = tvms_list_copy(s->unit, made.items, made.len);
+  tvms_vec_fini(&s->unit->context->memory, &made);
+  return list;
+}
+
 // Each reduction to several values becomes one statement for each of them.
 static tvms_list take_tuples_apart(scheduler *s, tvms_list stmts) {
   tvms_node_vec made = {0};
@@ -254,6 +281,7 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
       body->kind == TVMS_NODE_SEQ ? tvms_as_seq(body)->stmts : (tvms_list){&body, 1};
   tvms_node_vec made = {0};
   if (s->noalias) stmts = take_tuples_apart(s, stmts);
+  if (s->rooted) stmts = take_windows_apart(s, stmts, &allocated);
   stmts = tvms_cpu_producers_join(s->unit, allocated, stmts, &s->gone);
   if (s->reorders && s->rooted) take_factors_out(s, &stmts, &allocated);
   bool changed = false;
