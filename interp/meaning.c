@@ -4,6 +4,7 @@
 // what a node says is no matter of opinion and is read in one place.
 #include "interp/meaning.h"
 
+#include <stdio.h>
 #include <string.h>
 
 tvms_meaning_jump tvms_meaning_of_evaluate(const tvms_node *node,
@@ -34,6 +35,40 @@ void tvms_meaning_assertion(const tvms_assert *assertion, tvms_strbuf *text) {
     tvms_bytes bytes = tvms_as_string_imm(part)->value;
     tvms_strbuf_add(text, bytes.text, bytes.len);
   }
+}
+
+static const char *const sides_of[] = {"{left}", "{right}"};
+
+bool tvms_meaning_sides(const tvms_assert *assertion, const char *text,
+                        const tvms_node *sides[2]) {
+  const tvms_node *condition = assertion->condition;
+  if (condition->kind != TVMS_NODE_EQ) return false;
+  sides[0] = tvms_as_binary(condition)->a;
+  sides[1] = tvms_as_binary(condition)->b;
+  const char *left = strstr(text, sides_of[0]), *right = strstr(text, sides_of[1]);
+  return left && right && left < right && tvms_dtype_is_index(sides[0]->dtype)
+         && tvms_dtype_is_index(sides[1]->dtype);
+}
+
+void tvms_meaning_put_sides(tvms_strbuf *out, const char *text, const char *left,
+                            const char *right) {
+  const char *values[] = {left, right};
+  for (int side = 0; side < 2; side++) {
+    const char *at = strstr(text, sides_of[side]);
+    if (!at) break;
+    tvms_strbuf_add(out, text, (size_t)(at - text));
+    tvms_strbuf_puts(out, values[side]);
+    text = at + strlen(sides_of[side]);
+  }
+  tvms_strbuf_puts(out, text);
+}
+
+void tvms_meaning_put_numbers(tvms_strbuf *out, const char *text, int64_t left,
+                              int64_t right) {
+  char numbers[2][32];
+  snprintf(numbers[0], sizeof numbers[0], "%lld", (long long)left);
+  snprintf(numbers[1], sizeof numbers[1], "%lld", (long long)right);
+  tvms_meaning_put_sides(out, text, numbers[0], numbers[1]);
 }
 
 tvms_tir_opcode tvms_meaning_of_extern(const tvms_call *call, const char **name) {

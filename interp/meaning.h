@@ -27,6 +27,19 @@ bool tvms_meaning_is_reduced(const tvms_iter_var *axis);
 // Appends the message of an assertion: all its texts, one behind the other.
 void tvms_meaning_assertion(const tvms_assert *assertion, tvms_strbuf *text);
 
+// Does the message of an assertion say "{left}" and, behind it, "{right}", and its condition compare two integers?
+// Then these are the sides, and the message is said with their numbers.
+bool tvms_meaning_sides(const tvms_assert *assertion, const char *text,
+                        const tvms_node *sides[2]);
+
+// Appends a text with other texts where it says "{left}" and "{right}".
+void tvms_meaning_put_sides(tvms_strbuf *out, const char *text, const char *left,
+                            const char *right);
+
+// The same with numbers.
+void tvms_meaning_put_numbers(tvms_strbuf *out, const char *text, int64_t left,
+                              int64_t right);
+
 // The operator that is the function of libm which T.call_extern names, with or without the
 // "f" of single precision; TVMS_TIR_NONE for another one. `*name` is the name, "?" if the
 // call has none.

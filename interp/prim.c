@@ -13,6 +13,7 @@
 #include "interp/expr.h"
 #include "interp/foreign.h"
 #include "interp/frame.h"
+#include "interp/meaning.h"
 #include "interp/nest.h"
 #include "interp/packed_entry.h"
 #include "interp/relax.h"
@@ -239,10 +240,14 @@ static tvms_value from_any(tvms_any any) {
 TVMS_NORETURN static void report_raised(tvms_interp_frame *f, const tvms_raised *raised,
                                         tvms_span call) {
   bool placed = raised->span.end > raised->span.begin;
-  tvms_diag *diag =
-      tvms_diag_report(&f->context->diags, TVMS_D_compiled_code_raised,
-                       placed ? raised->span : call, raised->kind, raised->text);
-  if (raised->compared) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &f->context->memory);
+  tvms_meaning_put_numbers(&text, raised->text, raised->got, raised->expected);
+  bool told = raised->compared && strcmp(tvms_strbuf_text(&text), raised->text) != 0;
+  tvms_diag *diag = tvms_diag_report(&f->context->diags, TVMS_D_compiled_code_raised,
+                                     placed ? raised->span : call, raised->kind,
+                                     told ? tvms_strbuf_text(&text) : raised->text);
+  if (raised->compared && !told) {
     tvms_diag_remark(&f->context->diags, diag, "the value is %lld, the limit %lld",
                      (long long)raised->got, (long long)raised->expected);
   }

@@ -156,6 +156,15 @@ void tvms_interp_fail_assertion(tvms_interp_frame *f, const tvms_node *node) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, &f->context->memory);
   tvms_meaning_assertion(assertion, &text);
+  const tvms_node *sides[2];
+  if (tvms_meaning_sides(assertion, tvms_strbuf_text(&text), sides)) {
+    int64_t left = tvms_interp_eval_int(f, sides[0]),
+            right = tvms_interp_eval_int(f, sides[1]);
+    tvms_strbuf said;
+    tvms_strbuf_init(&said, &f->context->memory);
+    tvms_meaning_put_numbers(&said, tvms_strbuf_text(&text), left, right);
+    fault(f, TVMS_D_assertion_failed, node->span, tvms_strbuf_text(&said));
+  }
   fault(f, TVMS_D_assertion_failed, node->span, tvms_strbuf_text(&text));
 }
 

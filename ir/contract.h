@@ -16,6 +16,8 @@
 // Of a function that is called directly: how many of its last parameters are memory that nothing
 // else overlaps (LiftAllocations).
 #define TVMS_CONTRACT_SCRATCH "tvms.num_scratch"
+// Of the form of a Relax function that is called directly, which has none of the others: the function's name.
+#define TVMS_CONTRACT_DIRECT "tvms.direct_of"
 
 typedef struct {
   uint32_t inputs;                       // parameters that are arguments

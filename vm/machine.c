@@ -101,6 +101,7 @@ static void do_call(tvms_vm_machine *m, tvms_value *registers, int64_t instructi
   m->at = instruction;
   if (m->observe) m->observe(m->observe_state, instruction, true);
   tvms_value result = call_entry(m, &m->entries[words[2]], args, count);
+  m->at = instruction;
   if (m->observe) m->observe(m->observe_state, instruction, false);
   tvms_arena_reset(scratch, mark);
   if (words[1] == TVMS_VM_VOID) {
@@ -159,7 +160,12 @@ static tvms_value run(tvms_vm_machine *m, const tvms_vm_function *function,
       tvms_memory_alloc(memory_of(m), (size + 1) * sizeof *registers);
   for (uint32_t i = 0; i < count; i++)
     registers[i] = tvms_value_keep(args[i]);
+  const tvms_vm_function *running = m->running, *caller = m->caller;
+  m->caller = running;
+  m->running = function;
   tvms_value result = run_code(m, function, registers);
+  m->running = running;
+  m->caller = caller;
   for (size_t i = 0; i < size; i++)
     tvms_value_drop(registers[i]);
   tvms_memory_free(memory_of(m), registers);
@@ -232,25 +238,27 @@ static const char *text_of(tvms_vm_machine *m, tvms_bytes name) {
 // Says of the last fault in which call of which function it was.
 static void tell_place(tvms_vm_machine *m) {
   tvms_diags *diags = &m->interp->context->diags;
-  const tvms_vm_function *functions = m->code->functions.items;
+  const tvms_vm_function *function = m->running;
+  bool inside = function && m->at >= function->begin && m->at < function->end;
+  if (!diags->last || !inside) return;
+  const char *name = text_of(m, function->name);
   const int64_t *words = tvms_vm_instruction(m->code, m->at);
-  for (uint32_t i = 0; i < m->code->functions.len && diags->last; i++) {
-    const tvms_vm_function *function = &functions[i];
-    if (function->kind != TVMS_VM_IS_BYTECODE || m->at < function->begin
-        || m->at >= function->end)
-      continue;
+  const char *called = text_of(m, m->code->functions.items[words[2]].name);
+  long long at = (long long)(m->at - function->begin);
+  if (m->caller)
     tvms_diag_remark(diags, diags->last,
-                     "in the call of '%s', instruction %lld of '%s'",
-                     text_of(m, functions[words[2]].name),
-                     (long long)(m->at - function->begin), text_of(m, function->name));
-    return;
-  }
+                     "in the call of '%s', instruction %lld of '%s', called by '%s'",
+                     called, at, name, text_of(m, m->caller->name));
+  else
+    tvms_diag_remark(diags, diags->last,
+                     "in the call of '%s', instruction %lld of '%s'", called, at, name);
 }
 
 tvms_status tvms_vm_call(tvms_vm_machine *machine, int64_t function,
                          const tvms_value *args, uint32_t count, tvms_value *result) {
   work w = {machine, function, args, count, {0}};
   machine->at = -1;
+  machine->running = machine->caller = NULL;
   tvms_status status = tvms_memory_protect(memory_of(machine), call, &w);
   if (status == TVMS_FOUND_ERRORS && machine->at >= 0) tell_place(machine);
   *result = w.result;

@@ -7,6 +7,7 @@
 #include "backend/c/memory.h"
 #include "backend/c/packed.h"
 #include "backend/c/vector.h"
+#include "backend/core/place.h"
 #include "interp/meaning.h"
 #include "interp/result.h"
 #include "ir/op.h"
@@ -255,15 +256,21 @@ static const char *call_member(c_emitter *e, const tvms_call *call,
                          tvms_params_dtype(function, i), arg);
     args = tvms_c_text(e, "%s, %s", args, arg);
   }
-  tvms_c_line(e, "i64 %s = 0;", slot);
-  tvms_c_open(e, "if (body_%s(&%s%s))", name, slot, args);
+  tvms_c_line(e, "i64 %s[3] = {0};", slot);
+  tvms_c_open(e, "if (body_%s(%s%s))", name, slot, args);
   tvms_c_free_from(e, 0);
-  tvms_c_line(e, "return -1;");
+  if (e->room == C_KERNEL)
+    tvms_c_line(e, "return hold(result, (const char *)%s[1], (const char *)%s[2]);",
+                slot, slot);
+  else
+    tvms_c_line(e, "return raise_held(%s, %s);", slot,
+                tvms_c_literal(e, tvms_place_of_call(e->context, e->member, member,
+                                                     call->head.span)));
   tvms_c_close(e);
   tvms_dtype result = tvms_interp_result_dtype(&e->context->memory, member->function);
   if (tvms_dtype_is_void(result) || tvms_dtype_is_void(call->head.dtype)) return "0";
   const char *type = tvms_c_memory_type(e, result, call->head.span);
-  const char *got = tvms_c_text(e, "*(%s *)&%s", type, slot);
+  const char *got = tvms_c_text(e, "*(%s *)%s", type, slot);
   got = tvms_c_from_memory(e, result, got);
   return value(e, call, tvms_c_convert(e, result, call->head.dtype, got));
 }

@@ -3,6 +3,7 @@
 
 #include "backend/c/memory.h"
 #include "backend/c/vector.h"
+#include "backend/core/place.h"
 #include "ir/build.h"
 #include "support/diag_ids.h"
 
@@ -258,11 +259,20 @@ const char *tvms_c_convert(c_emitter *e, tvms_dtype from, tvms_dtype to,
 
 // ---- Failures and functions ----
 
+// Raises, or leaves the error to the caller.
+static void write_error(c_emitter *e, const char *kind, const char *text,
+                        tvms_span span) {
+  if (e->room == C_RELAX)
+    text = tvms_place_text(e->context, e->member, span, text, false);
+  const char *call = e->room == C_KERNEL ? "hold(result, " : "fail(";
+  tvms_c_line(e, "return %s\"%s\", %s);", call, kind, tvms_c_literal(e, text));
+}
+
 void tvms_c_check(c_emitter *e, const char *condition, const char *kind,
-                  const char *text) {
+                  const char *text, tvms_span span) {
   tvms_c_open(e, "if (!(%s))", condition);
   tvms_c_free_from(e, 0);
-  tvms_c_line(e, "return fail(\"%s\", %s);", kind, tvms_c_literal(e, text));
+  write_error(e, kind, text, span);
   tvms_c_close(e);
 }
 

@@ -43,6 +43,10 @@ typedef struct c_loop {
   uint32_t memory;
 } c_loop;
 
+// What the function in progress is, for its errors: an entry, which raises them, a kernel, which leaves them to who
+// calls it, or a Relax function, which raises them and those of the kernels that it calls.
+typedef enum { C_ENTRY, C_KERNEL, C_RELAX } c_room;
+
 // The text of a module, then of one function at a time. It is put together from two: what
 // functions need (types, constants, prototypes), and the functions.
 typedef struct {
@@ -64,7 +68,10 @@ typedef struct {
   TVMS_VEC(const tvms_member *) called;  // functions that are called by their entries
   // Of the function in progress:
   tvms_dialect dialect;
-  uint32_t next;  // number of the next variable
+  const tvms_member *member;
+  c_room room;
+  bool has_raiser;  // the head has a function for errors of the run time in it
+  uint32_t next;    // number of the next variable
   uint32_t depth;
   tvms_dtype result_dtype;
   const char **vars;        // by id
@@ -133,9 +140,9 @@ const char *tvms_c_from_memory(c_emitter *e, tvms_dtype dtype, const char *expr)
 // A text as a literal of C.
 const char *tvms_c_literal(c_emitter *e, const char *text);
 
-// Writes code that fails unless the condition holds.
+// Writes code that fails unless the condition, which stands at `span`, holds.
 void tvms_c_check(c_emitter *e, const char *condition, const char *kind,
-                  const char *text);
+                  const char *text, tvms_span span);
 
 // A function of C by its name for double, declared for the type that is wanted.
 const char *tvms_c_function(c_emitter *e, const char *name, bool wide, uint32_t arity);

@@ -87,7 +87,7 @@ static void write_step(c_emitter *e, const tvms_entry *entry, uint32_t at) {
   }
   const char *holds = step->kind == TVMS_ENTRY_CHECK ? tvms_c_text(e, "s%u", step->a)
                                                      : binary(e, entry, at, "==");
-  tvms_c_check(e, holds, step->error, step->text);
+  tvms_c_check(e, holds, step->error, step->text, TVMS_NO_SPAN);
 }
 
 // A step's value as a parameter of this type.
@@ -141,14 +141,14 @@ void tvms_c_entry(c_emitter *e, const tvms_member *member) {
                        argument_of(e, entry->vars[size->id] - 1, size->dtype));
   }
   tvms_vec_fini(&e->context->memory, &sizes);
-  tvms_c_line(e, "i64 slot = 0;");
-  tvms_c_open(e, "if (body_%s(&slot%s))", name, args);
+  tvms_c_line(e, "i64 slot[3] = {0};");
+  tvms_c_open(e, "if (body_%s(slot%s))", name, args);
   if (serves) tvms_c_free_results(e, entry);
-  tvms_c_line(e, "return -1;");
+  tvms_c_line(e, "return raise_held(slot, \"\");");
   tvms_c_close(e);
   if (serves) tvms_c_give_results(e, entry);
   if (!tvms_dtype_is_void(e->result_dtype))
-    tvms_c_store_any(e, e->result_dtype, "&slot", "(ptr)result");
+    tvms_c_store_any(e, e->result_dtype, "slot", "(ptr)result");
   tvms_c_line(e, "return 0;");
   tvms_c_close(e);
 }
@@ -198,7 +198,7 @@ void tvms_c_plain(c_emitter *e, const tvms_member *member) {
   tvms_c_line(e, "%s;", head);
   tvms_c_open(e, "%s", head);
   tvms_c_line(e, "(void)in, (void)out, (void)workspace;");
-  tvms_c_line(e, "i64 slot = 0;");
-  tvms_c_line(e, "return body_%s(&slot%s);", name, args);
+  tvms_c_line(e, "i64 slot[3] = {0};");
+  tvms_c_line(e, "return body_%s(slot%s) ? raise_held(slot, \"\") : 0;", name, args);
   tvms_c_close(e);
 }

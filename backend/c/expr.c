@@ -116,7 +116,7 @@ static void check_divisor(c_emitter *e, const tvms_node *divisor, const char *b)
   for (int k = 0; k < divisor->dtype.lanes; k++) {
     const char *item = divisor->dtype.lanes > 1 ? tvms_c_text(e, "%s[%d]", b, k) : b;
     tvms_c_check(e, tvms_c_text(e, "%s != 0", item), "ZeroDivisionError",
-                 "division by zero");
+                 "division by zero", divisor->span);
   }
 }
 

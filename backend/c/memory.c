@@ -65,7 +65,8 @@ static const char *take_bytes(c_emitter *e, const char *bytes, uint64_t constant
     return name;
   }
   tvms_c_line(e, "const ptr %s = take_kept(kept_scratch, 64, %s);", name, bytes);
-  tvms_c_check(e, tvms_c_text(e, "%s != 0", name), "MemoryError", "out of memory");
+  tvms_c_check(e, tvms_c_text(e, "%s != 0", name), "MemoryError", "out of memory",
+               TVMS_NO_SPAN);
   tvms_vec_push(&e->context->memory, &e->memory, (c_live){.name = name});
   return name;
 }

@@ -7,6 +7,7 @@
 #include "backend/c/memory.h"
 #include "backend/c/registers.h"
 #include "backend/c/stmt.h"
+#include "backend/core/place.h"
 #include "interp/result.h"
 #include "ir/contract.h"
 
@@ -33,6 +34,8 @@ static void open_function(c_emitter *e, const tvms_member *member) {
   e->registers = tvms_arena_array(&e->context->scratch, c_registers *, ids);
   e->result_dtype = tvms_interp_result_dtype(&e->context->memory, member->function);
   e->dialect = member->unit->dialect;
+  e->member = member;
+  e->has_raiser = false;
   e->memory.len = 0;
   e->frame = 0;
   e->loop = NULL;
@@ -79,7 +82,9 @@ static void write_body(c_emitter *e, const tvms_member *member) {
     if (buffer) tvms_c_define_buffer(e, buffer, tvms_c_text(e, "p%u", i));
   }
   tvms_c_registers_find(e, function);
+  e->room = tvms_place_is_relax(member->function) ? C_RELAX : C_KERNEL;
   if (tvms_c_stmt(e, function->body)) tvms_c_line(e, "return 0;");
+  e->room = C_ENTRY;
   tvms_c_close(e);
   if (e->line) tvms_strbuf_puts(&e->body, "#line 1 \"entry\"\n");
   e->line = 0;

@@ -8,6 +8,7 @@
 #include "backend/c/expr.h"
 #include "backend/c/memory.h"
 #include "backend/core/boxes.h"
+#include "backend/core/place.h"
 #include "interp/meaning.h"
 #include "interp/result.h"
 #include "interp/structs.h"
@@ -45,7 +46,12 @@ static const char box_text[] =
     "void tvms_box_drop(void *, i64);\n"
     "void tvms_box_put(void *, const void *);\n"
     "int tvms_box_call(int (*)(void *, const void *, i32, void *), void *, const void *, i32, void *);\n"
-    "static void raise_for(void *self, const char *kind, const char *text) { (void)self, fail(kind, text); }\n";
+    "static inline void raise_for(void *self, const char *kind, const char *text) { (void)self, fail(kind, text); }\n"
+    "static inline void raise_at(const char *place, const char *kind, const char *text) {\n"
+    "  char all[1024];\n"
+    "  __builtin_snprintf(all, sizeof all, \"%s%s\", text, place);\n"
+    "  fail(kind, all);\n"
+    "}\n";
 
 static void need(c_emitter *e, bool *there, const char *text) {
   if (!*there) tvms_strbuf_puts(&e->head, text);
@@ -191,11 +197,27 @@ static void declare(c_emitter *e, const char *symbol) {
   tvms_strbuf_printf(&e->head, "int %s(void *, const void *, i32, void *);\n", symbol);
 }
 
+// Who is told of errors of the run time. In a Relax function it is one of its own, which says its name.
+static const char *raiser_of(c_emitter *e) {
+  if (e->room != C_RELAX) return "raise_for";
+  const char *name =
+      tvms_c_text(e, "raise_in_%s", tvms_symbol_text(e->context, e->member->name));
+  if (!e->has_raiser)
+    tvms_strbuf_printf(
+        &e->head,
+        "static void %s(void *self, const char *kind, const char *text) { (void)self, raise_at(%s, kind, text); }\n",
+        name,
+        tvms_c_literal(
+            e, tvms_place_text(e->context, e->member, TVMS_NO_SPAN, "", false)));
+  e->has_raiser = true;
+  return name;
+}
+
 static void call_box(c_emitter *e, const char *symbol, const char *args, uint32_t count,
                      const char *box) {
   declare(e, symbol);
-  check_status(e, tvms_c_text(e, "tvms_box_call(%s, (void *)raise_for, %s, %u, %s)",
-                              symbol, args, count, box));
+  check_status(e, tvms_c_text(e, "tvms_box_call(%s, (void *)%s, %s, %u, %s)", symbol,
+                              raiser_of(e), args, count, box));
 }
 
 static void call_by_host(c_emitter *e, const char *name, const char *args,

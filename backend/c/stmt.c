@@ -4,6 +4,7 @@
 
 #include "backend/c/expr.h"
 #include "backend/c/memory.h"
+#include "backend/core/place.h"
 #include "interp/meaning.h"
 #include "ir/build.h"
 #include "support/diag_ids.h"
@@ -22,7 +23,7 @@ static void emit_for(c_emitter *e, const tvms_node *node) {
   const char *step = source->step ? tvms_c_index(e, source->step) : "1";
   if (source->step && !tvms_node_is_int_imm(source->step)) {
     tvms_c_check(e, tvms_c_text(e, "%s > 0", step), "ValueError",
-                 "the step of a loop is not positive");
+                 "the step of a loop is not positive", node->span);
   }
   // "i" and a number would be the name of a type at times.
   const char *i = tvms_c_text(e, "l%u", e->next++);
@@ -103,6 +104,21 @@ static bool emit_evaluate(c_emitter *e, const tvms_node *node) {
   return true;
 }
 
+// Two numbers are equal, or both are said.
+static void check_sides(c_emitter *e, const tvms_node *sides[2], const char *kind,
+                        const char *text, tvms_span span) {
+  const char *left = tvms_c_index(e, sides[0]), *right = tvms_c_index(e, sides[1]);
+  text = tvms_place_text(e->context, e->member, span, text, true);
+  tvms_c_open(e, "if ((i64)%s != (i64)%s)", left, right);
+  tvms_c_free_from(e, 0);
+  tvms_c_line(e, "char text[1024];");
+  tvms_c_line(
+      e, "__builtin_snprintf(text, sizeof text, %s, (long long)%s, (long long)%s);",
+      tvms_c_literal(e, text), left, right);
+  tvms_c_line(e, "return fail(\"%s\", text);", kind);
+  tvms_c_close(e);
+}
+
 static void emit_assert(c_emitter *e, const tvms_node *node) {
   const tvms_assert *assertion = tvms_as_assert(node);
   tvms_strbuf text;
@@ -110,8 +126,13 @@ static void emit_assert(c_emitter *e, const tvms_node *node) {
   tvms_meaning_assertion(assertion, &text);
   const char *kind =
       assertion->error_kind.len ? assertion->error_kind.text : "RuntimeError";
-  tvms_c_check(e, tvms_c_condition(e, assertion->condition), kind,
-               tvms_strbuf_text(&text));
+  const tvms_node *sides[2];
+  if (e->room == C_RELAX
+      && tvms_meaning_sides(assertion, tvms_strbuf_text(&text), sides))
+    check_sides(e, sides, kind, tvms_strbuf_text(&text), node->span);
+  else
+    tvms_c_check(e, tvms_c_condition(e, assertion->condition), kind,
+                 tvms_strbuf_text(&text), node->span);
   tvms_strbuf_fini(&text);
 }
 

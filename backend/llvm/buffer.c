@@ -211,7 +211,11 @@ static void check_index(emitter *e, view *v, const tvms_node *buffer, uint32_t a
   tvms_strbuf_init(&text, &e->context->memory);
   tvms_strbuf_printf(&text, "index of dimension %u is outside '%s'", at,
                      tvms_symbol_text(e->context, tvms_as_buffer(buffer)->name));
-  failure outside = {"IndexError", tvms_strbuf_text(&text), span, index, v->shape[at]};
+  failure outside = {.kind = "IndexError",
+                     .text = tvms_strbuf_text(&text),
+                     .span = span,
+                     .got = index,
+                     .expected = v->shape[at]};
   LLVMValueRef inside = LLVMBuildICmp(e->builder, LLVMIntULT, index, v->shape[at], "");
   tvms_emit_check(e, inside, &outside);
   tvms_strbuf_fini(&text);

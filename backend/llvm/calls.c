@@ -4,6 +4,7 @@
 // with libm and libc, which define them.
 #include "backend/llvm/calls.h"
 
+#include "backend/core/place.h"
 #include "backend/llvm/body.h"
 #include "backend/llvm/boxes.h"
 #include "backend/llvm/buffer.h"
@@ -440,7 +441,9 @@ static LLVMValueRef call_member(emitter *e, const tvms_call *call,
   size_vars sizes = {0};
   LLVMValueRef *args =
       tvms_arena_array(&e->context->scratch, LLVMValueRef, (size_t)count + 2);
-  args[0] = e->raised;
+  bool names = !e->options->traced && tvms_place_is_relax(&e->source->head)
+               && !tvms_place_is_relax(member->function);
+  args[0] = names ? tvms_emit_held(e) : e->raised;
   args[1] = new_slot(e);
   for (uint32_t i = 0; i < count; i++) {
     LLVMValueRef value = argument(e, call, i + first);
@@ -452,6 +455,9 @@ static LLVMValueRef call_member(emitter *e, const tvms_call *call,
   LLVMValueRef callee = tvms_emit_function_named(e, tvms_emit_body_name(e, member));
   LLVMValueRef status = LLVMBuildCall2(e->builder, type, callee, args, count + 2, "");
   failure passed_up = {.span = call->head.span};
+  if (names)
+    passed_up.called =
+        tvms_place_of_call(e->context, e->member, member, call->head.span);
   LLVMValueRef zero = LLVMConstNull(e->i32);
   tvms_emit_check(e, LLVMBuildICmp(e->builder, LLVMIntEQ, status, zero, ""),
                   &passed_up);

@@ -126,13 +126,15 @@ typedef struct {
   LLVMMetadataRef TVMS_NULLABLE scope;  // of its lines
   LLVMBasicBlockRef entry;              // for allocas
   LLVMValueRef raised;                  // its `self`: where errors go (failure.c)
-  LLVMValueRef result;                  // where a returned scalar goes
-  tvms_dtype result_dtype;              // void: nothing is returned
-  LLVMValueRef *vars;                   // by id
-  LLVMValueRef *wide;                   // of 64 bits, where one of 32 is counted so
-  view **views;                         // by id
-  TVMS_VEC(live_memory) memory;         // live allocations, innermost last
-  uint64_t frame;                       // bytes of buffers in the frame
+  LLVMValueRef TVMS_NULLABLE
+      held;  // words for those of the kernels that a Relax function calls; NULL: none yet
+  LLVMValueRef result;           // where a returned scalar goes
+  tvms_dtype result_dtype;       // void: nothing is returned
+  LLVMValueRef *vars;            // by id
+  LLVMValueRef *wide;            // of 64 bits, where one of 32 is counted so
+  view **views;                  // by id
+  TVMS_VEC(live_memory) memory;  // live allocations, innermost last
+  uint64_t frame;                // bytes of buffers in the frame
   loop_target *loop;
   strided_load strided[MOST_STRIDED];  // the last ones
   uint32_t strided_count;              // of all
@@ -153,6 +155,8 @@ typedef struct {
   tvms_span span;
   LLVMValueRef TVMS_NULLABLE got;  // both NULL, or two numbers that differ
   LLVMValueRef TVMS_NULLABLE expected;
+  const char *TVMS_NULLABLE
+      called;  // what was raised into the words `held` is raised, with this behind it
 } failure;
 
 typedef tvms_params_sizes size_vars;

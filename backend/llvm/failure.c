@@ -6,6 +6,7 @@
 // the tvms_raised that its caller passed as `self`.
 #include "backend/llvm/failure.h"
 
+#include "backend/core/place.h"
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
@@ -13,6 +14,9 @@
 #include "backend/llvm/modules.h"
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/stmt.h"
+
+#include <stdio.h>
+
 LLVMValueRef tvms_emit_text(emitter *e, const char *text) {
   LLVMValueRef bytes =
       LLVMConstStringInContext(e->llvm, text, (unsigned)strlen(text), false);
@@ -119,10 +123,6 @@ static LLVMValueRef raise_function(emitter *e) {
   return h.function;
 }
 
-LLVMValueRef tvms_emit_raiser(emitter *e) {
-  return raise_function(e);
-}
-
 void tvms_emit_raise_found(emitter *e, const found_failure *what) {
   if (e->options->traced) {
     raise_traced(e, what);
@@ -162,9 +162,136 @@ void tvms_emit_raise_again(emitter *e, LLVMValueRef from) {
   tvms_emit_raise(e, &passed_up);
 }
 
+// ---- Errors of Relax functions and of what they call ----
+
+enum { MOST_TEXT = 1024 };
+
+LLVMValueRef tvms_emit_held(emitter *e) {
+  if (e->held) return e->held;
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  LLVMPositionBuilderBefore(e->builder, LLVMGetFirstInstruction(e->entry));
+  e->held = LLVMBuildAlloca(e->builder, LLVMArrayType2(e->i64, 2), "held");
+  LLVMPositionBuilderBefore(e->builder, LLVMGetBasicBlockTerminator(e->entry));
+  LLVMBuildStore(e->builder, LLVMConstNull(e->pointer), e->held);
+  LLVMPositionBuilderAtEnd(e->builder, here);
+  return e->held;
+}
+
+static LLVMTypeRef formatted_type(emitter *e) {
+  LLVMTypeRef params[] = {e->pointer, e->pointer, e->i64, e->i64};
+  return LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), params, 4, false);
+}
+
+// One private function per module: (kind, format, two numbers or texts) raises a text that snprintf makes. Who
+// raises copies it.
+static LLVMValueRef formatted_function(emitter *e) {
+  raise_function(e);
+  tvms_helper h;
+  if (!tvms_helper_begin(e, &h, "tvms.raise_formatted", formatted_type(e)))
+    return h.function;
+  tvms_llvm_make_fast(h.function);
+  LLVMBuilderRef b = e->builder;
+  LLVMTypeRef fixed[] = {e->pointer, e->i64, e->pointer};
+  LLVMTypeRef type = LLVMFunctionType(e->i32, fixed, 3, true);
+  LLVMValueRef room = LLVMBuildAlloca(b, LLVMArrayType2(e->i8, MOST_TEXT), "");
+  LLVMValueRef all[] = {room, tvms_emit_int(e, MOST_TEXT), LLVMGetParam(h.function, 1),
+                        LLVMGetParam(h.function, 2), LLVMGetParam(h.function, 3)};
+  LLVMBuildCall2(b, type, tvms_emit_weak(e, "snprintf", type), all, 5, "");
+  LLVMValueRef args[] = {LLVMConstNull(e->pointer), LLVMGetParam(h.function, 0), room};
+  LLVMBuildCall2(b, raise_type(e, true), raise_function(e), args, 3, "");
+  LLVMBuildRetVoid(b);
+  tvms_helper_end(e, &h);
+  return h.function;
+}
+
+static void raise_formatted(emitter *e, LLVMValueRef kind, LLVMValueRef format,
+                            LLVMValueRef first, LLVMValueRef second) {
+  LLVMValueRef args[] = {kind, format, first, second};
+  LLVMBuildCall2(e->builder, formatted_type(e), formatted_function(e), args, 4, "");
+}
+
+// One private function per Relax function, which says its name.
+static LLVMValueRef raiser_in(emitter *e, const char *place) {
+  char name[256];
+  snprintf(name, sizeof name, "tvms.raise_in.%s",
+           tvms_symbol_text(e->context, e->member->name));
+  formatted_function(e);
+  tvms_helper h;
+  if (!tvms_helper_begin(e, &h, name, raise_type(e, true))) return h.function;
+  tvms_llvm_make_fast(h.function);
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef text = LLVMBuildPtrToInt(b, LLVMGetParam(h.function, 2), e->i64, "");
+  LLVMValueRef behind = LLVMBuildPtrToInt(b, tvms_emit_text(e, place), e->i64, "");
+  raise_formatted(e, LLVMGetParam(h.function, 1), tvms_emit_text(e, "%s%s"), text,
+                  behind);
+  LLVMBuildRetVoid(b);
+  tvms_helper_end(e, &h);
+  return h.function;
+}
+
+LLVMValueRef tvms_emit_raiser(emitter *e) {
+  if (e->options->traced || !tvms_place_is_relax(&e->source->head))
+    return raise_function(e);
+  return raiser_in(e, tvms_place_text(e->context, e->member, TVMS_NO_SPAN, "", false));
+}
+
+static LLVMTypeRef again_type(emitter *e) {
+  LLVMTypeRef params[] = {e->pointer, e->pointer};
+  return LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), params, 2, false);
+}
+
+// The same: (words that a kernel may have left its error in, what is said behind it).
+static LLVMValueRef again_function(emitter *e) {
+  formatted_function(e);
+  tvms_helper h;
+  if (!tvms_helper_begin(e, &h, "tvms.raise_called", again_type(e))) return h.function;
+  tvms_llvm_make_fast(h.function);
+  LLVMBuilderRef b = e->builder;
+  LLVMBasicBlockRef left = tvms_helper_block(e, &h, "left"),
+                    end = tvms_helper_block(e, &h, "end");
+  LLVMValueRef words = LLVMGetParam(h.function, 0), null = LLVMConstNull(e->pointer);
+  LLVMValueRef kind = LLVMBuildLoad2(b, e->pointer, words, "");
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, kind, null, ""), left, end);
+  tvms_helper_enter(e, left);
+  LLVMValueRef text = LLVMBuildLoad2(b, e->i64, tvms_helper_at(e, words, 8), "");
+  LLVMValueRef place = LLVMBuildPtrToInt(b, LLVMGetParam(h.function, 1), e->i64, "");
+  raise_formatted(e, kind, tvms_emit_text(e, "%s%s"), text, place);
+  LLVMBuildBr(b, end);
+  tvms_helper_enter(e, end);
+  LLVMBuildRetVoid(b);
+  tvms_helper_end(e, &h);
+  return h.function;
+}
+
+static void raise_called(emitter *e, const char *place) {
+  LLVMValueRef args[] = {e->held, tvms_emit_text(e, place)};
+  LLVMBuildCall2(e->builder, again_type(e), again_function(e), args, 2, "");
+}
+
+static void raise_of_relax(emitter *e, const failure *what) {
+  const char *text =
+      tvms_place_text(e->context, e->member, what->span, what->text, what->got != NULL);
+  if (what->got) {
+    raise_formatted(e, tvms_emit_text(e, what->kind), tvms_emit_text(e, text),
+                    what->got, what->expected);
+    LLVMBuildRet(e->builder, LLVMConstInt(e->i32, (unsigned long long)-1, true));
+    return;
+  }
+  found_failure found = {.kind = tvms_emit_text(e, what->kind),
+                         .text = tvms_emit_text(e, text)};
+  tvms_emit_raise_found(e, &found);
+}
+
+// ---- Errors where they are found ----
+
 void tvms_emit_raise(emitter *e, const failure *what) {
   tvms_emit_free_from(e, 0);
+  if (what->kind && !e->options->traced && tvms_place_is_relax(&e->source->head)) {
+    raise_of_relax(e, what);
+    return;
+  }
   if (!what->kind) {
+    if (what->called) raise_called(e, what->called);
     LLVMBuildRet(e->builder, LLVMConstInt(e->i32, (unsigned long long)-1, true));
     return;
   }

@@ -15,6 +15,9 @@ typedef struct {
   LLVMValueRef TVMS_NULLABLE expected;
 } found_failure;
 
+// Where a kernel that the function, a Relax function, calls leaves its error: its `self`.
+LLVMValueRef tvms_emit_held(emitter *e);
+
 // Goes on if `condition` holds; else frees what is live, raises and returns -1.
 void tvms_emit_check(emitter *e, LLVMValueRef condition, const failure *what);
 
@@ -34,7 +37,7 @@ uint32_t tvms_emit_raised_words(const emitter *e);
 // Copies so many words.
 void tvms_emit_copy_raised(emitter *e, LLVMValueRef to, LLVMValueRef from);
 
-// The function of the module that raises, for calls of the run time (tvms_box_raise).
+// The function that raises, for calls of the run time (tvms_box_raise).
 LLVMValueRef tvms_emit_raiser(emitter *e);
 
 // The address of a private constant with this text.

@@ -252,6 +252,11 @@ static void emit_assert(emitter *e, const tvms_node *node) {
                                                       : "RuntimeError",
                     .text = tvms_strbuf_text(&text),
                     .span = node->span};
+  const tvms_node *sides[2];
+  if (tvms_meaning_sides(assertion, failed.text, sides)) {
+    failed.got = tvms_emit_index(e, sides[0]);
+    failed.expected = tvms_emit_index(e, sides[1]);
+  }
   tvms_emit_check(e, tvms_emit_condition(e, assertion->condition), &failed);
   tvms_strbuf_fini(&text);
 }

@@ -336,7 +336,48 @@ class Objects(InFolder):
                     subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror", self.file("model.h")], check=True)
                 subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", serve, counter, output, RT, "-o", self.file("serve"), "-lm", "-ldl"], check=True)
                 said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-                self.assertEqual(said, ["100 4950, 0 calls of the allocator", "2: 2 x 2, 1 1", "ValueError: vm.builtin.attention_kv_cache_array_popn: no more rows than are filled is expected", "-1"])
+                self.assertEqual(said, ["100 4950, 0 calls of the allocator", "2: 2 x 2, 1 1", "ValueError: vm.builtin.attention_kv_cache_array_popn: no more rows than are filled is expected", "  in 'clear'", "-1"])
+
+    def test_errors_say_where(self):
+        """The same sizes, functions and lines as in the interpreter, and in the virtual machine without lines."""
+        text = HEAD + """
+    @T.prim_func(private=True, s_tir=True)
+    def divide(A: T.Buffer((2,), "int32"), B: T.Buffer((2,), "int32"), C: T.Buffer((2,), "int32")):
+        for i in range(2):
+            with T.sblock("divide"):
+                vi = T.axis.spatial(2, i)
+                C[vi] = A[vi] // B[vi]
+
+    @R.function(private=True)
+    def inner(x: R.Tensor(("n",), "int32"), y: R.Tensor((2,), "int32")) -> R.Tensor((2,), "int32"):
+        n = T.int64()
+        cls = Module
+        z = R.match_cast(x, R.Tensor((2,), "int32"))
+        q = R.call_tir(cls.divide, (z, y), R.Tensor((2,), "int32"))
+        return q
+
+    @R.function
+    def main(x: R.Tensor(("n",), "int32"), y: R.Tensor((2,), "int32")) -> R.Tensor((2,), "int32"):
+        n = T.int64()
+        cls = Module
+        a = cls.inner(x, y)
+        return a
+"""
+        def line(what):
+            return 1 + next(i for i, row in enumerate(text.splitlines()) if what in row)
+
+        cast, call = line("z = R.match_cast"), line("q = R.call_tir")
+        for f in self.build(text):
+            self.assertEqual(f("main", ("i", [2], [6, 8]), ("i", [2], [3, 2])), ("i", [2], [2, 4]))
+            self.assertEqual(f("main", ("i", [3], [6, 8, 9]), ("i", [2], [3, 2])), f"ValueError: match_cast: dimension 0 of 'z' is 3, but must be 2\n  in 'inner' (line {cast})")
+            self.assertRegex(f("main", ("i", [2], [6, 8]), ("i", [2], [3, 0])), rf"^ZeroDivisionError: division by zero\n  in 'divide\d?', called by 'inner' \(line {call}\)$")
+        library, file = self.file("machine.so"), self.file("x.npy")
+        self.assertEqual(tvms("build", "--vm", "-", "-o", library, stdin=text).returncode, 0)
+        npy.write(file, "<i4", [3], [1, 1, 1])
+        for program in ("-", library):
+            said = tvms("run", program, "--in", f"x={file}", stdin=text).stderr.decode()
+            self.assertIn(" is 3, but must be 2", said)
+            self.assertIn("'inner', called by 'main'", said)
 
     def test_kernels_get_numbers_of_packed_functions(self):
         text = HEAD + """
@@ -577,7 +618,7 @@ class Objects(InFolder):
                     subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror", self.file("model.h")], check=True)
                 subprocess.run(["cc", "-O1", "-g", "-std=c11", "-Wall", "-Werror", call, counter, output, RT, "-o", self.file("call"), "-lm", "-ldl"], check=True)
                 said = subprocess.run([self.file("call")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-                self.assertEqual(said, ["4 18", "2 4", "TypeError: argument 'f': a function is expected", "-1", "3 calls, 0 objects left"])
+                self.assertEqual(said, ["4 18", "2 4", "TypeError: argument 'f': a function is expected", "  in 'apply'", "-1", "3 calls, 0 objects left"])
 
     def interpreted(self, program, text, entry, inputs):
         """What the interpreter gives."""

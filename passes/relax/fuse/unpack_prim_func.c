@@ -120,9 +120,10 @@ static tvms_node *body_behind(tvms_unit *unit, const tvms_node_vec *declared,
   return realize;
 }
 
-// The attributes without those that speak of the parameters (ir/contract.h).
+// The attributes without those that speak of the parameters (ir/contract.h); what was a Relax function is known
+// by its name.
 static tvms_node *TVMS_NULLABLE attrs_of(tvms_unit *unit, const tvms_node *attrs,
-                                         tvms_node_map *known) {
+                                         const char *name, tvms_node_map *known) {
   static const char *const packed[] = {TVMS_CONTRACT_INPUTS, TVMS_CONTRACT_INPUT_COUNT,
                                        TVMS_CONTRACT_RESULT};
   tvms_node *made = tvms_clone(unit, attrs, known);
@@ -130,10 +131,16 @@ static tvms_node *TVMS_NULLABLE attrs_of(tvms_unit *unit, const tvms_node *attrs
     if (tvms_object_map_get(made, packed[i]))
       made = tvms_object_map_with(unit, made, packed[i], NULL);
   }
+  if (tvms_object_map_get(attrs, TVMS_CONTRACT_RESULT))
+    made = tvms_object_map_with(
+        unit, made, TVMS_CONTRACT_DIRECT,
+        tvms_object_str_new(unit, name, (uint32_t)strlen(name), TVMS_NO_SPAN));
   return tvms_object_map_count(made) ? made : NULL;
 }
 
-static tvms_node *unpacked(tvms_unit *unit, const tvms_node *old) {
+static tvms_node *unpacked(tvms_unit *unit, const tvms_member *member) {
+  const tvms_node *old = member->function;
+  const char *name = tvms_symbol_text(unit->context, member->name);
   tvms_memory *memory = &unit->context->memory;
   const tvms_prim_func *function = tvms_as_prim_func(old);
   tvms_node_map known;
@@ -167,7 +174,7 @@ static tvms_node *unpacked(tvms_unit *unit, const tvms_node *old) {
   for (uint32_t i = 0; i < made->buffers.len; i++)
     made->buffers.items[i] = NULL;
   if (function->ret) made->ret = tvms_clone(unit, function->ret, &known);
-  if (function->attrs) made->attrs = attrs_of(unit, function->attrs, &known);
+  if (function->attrs) made->attrs = attrs_of(unit, function->attrs, name, &known);
   made->body = body_behind(unit, &declared, tvms_clone(unit, function->body, &known));
   tvms_vec_fini(memory, &params);
   tvms_vec_fini(memory, &declared);
@@ -184,7 +191,7 @@ tvms_sym tvms_fuse_unpacked_name(tvms_pass_run *run, uint32_t index) {
 
 void tvms_fuse_unpack_as(tvms_pass_run *run, uint32_t index, tvms_sym name) {
   tvms_unit *unit = tvms_functions_open_unit(run);
-  tvms_node *function = unpacked(unit, run->module->members[index].function);
+  tvms_node *function = unpacked(unit, &run->module->members[index]);
   tvms_as_prim_func(function)->name = name;
   tvms_functions_add(run, name, unit, function);
 }
@@ -193,7 +200,7 @@ tvms_sym tvms_fuse_unpack(tvms_pass_run *run, uint32_t index) {
   const tvms_member *member = &run->module->members[index];
   tvms_sym name = joined_name(run->context, member->name, "_unpacked");
   tvms_unit *unit = tvms_functions_open_unit(run);
-  tvms_node *function = unpacked(unit, member->function);
+  tvms_node *function = unpacked(unit, member);
   return tvms_functions_add_unique(run, tvms_symbol_text(run->context, name), unit,
                                    function);
 }

@@ -158,9 +158,26 @@ static tvms_host_value *TVMS_NULLABLE branch(tvms_host *h, tvms_node *node) {
 
 // ---- Bindings ----
 
+// Asserts that a size, or with `at` -1 a number, is what the type says; `who` is said in front.
+static void check_size(tvms_host *h, tvms_node *given, tvms_node *known,
+                       const char *who, int64_t at) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, tvms_host_memory(h));
+  tvms_strbuf_puts(&text, who);
+  if (at >= 0) tvms_strbuf_printf(&text, "dimension %lld", (long long)at);
+  if (at >= 0 && h->binds) tvms_strbuf_puts(&text, " of ");
+  if (h->binds) tvms_strbuf_printf(&text, "'%s'", h->binds);
+  if (at < 0 && !h->binds) tvms_strbuf_puts(&text, "it");
+  tvms_strbuf_puts(&text, " is {left}, but must be {right}");
+  tvms_host_assert(h,
+                   tvms_binary_new(h->unit, TVMS_NODE_EQ, given, known, TVMS_NO_SPAN),
+                   "ValueError", tvms_strbuf_text(&text));
+  tvms_strbuf_fini(&text);
+}
+
 // Sizes of a value are what the type says: what is not known yet is learnt, the rest must be so.
 static void match_sizes(tvms_host *h, tvms_list wanted, tvms_list given,
-                        tvms_span span) {
+                        const char *who, bool numbered, tvms_span span) {
   if (wanted.len != given.len) {
     tvms_host_refuse(h, span, "match_cast asks for another rank than the value has");
     return;
@@ -173,41 +190,40 @@ static void match_sizes(tvms_host *h, tvms_list wanted, tvms_list given,
       if (learns || !second) continue;
       tvms_node *known = tvms_host_expr(h, size, span);
       if (!known || tvms_arith_prove_equal(h->unit, known, given.items[i])) continue;
-      tvms_host_assert(
-          h,
-          tvms_binary_new(h->unit, TVMS_NODE_EQ, given.items[i], known, TVMS_NO_SPAN),
-          "ValueError", "match_cast: a size is not what the type says");
+      check_size(h, given.items[i], known, who, numbered ? (int64_t)i : -1);
     }
   }
 }
 
 static tvms_host_value *TVMS_NULLABLE match_fields(tvms_host *h, tvms_list types,
                                                    const tvms_host_value *value,
-                                                   tvms_span span) {
+                                                   const char *who, tvms_span span) {
   if (types.len != value->count)
     return tvms_host_refuse(h, span,
                             "match_cast asks for other fields than the value has");
   tvms_host_value *made = tvms_host_value_of(h, TVMS_HOST_TUPLE, types.len);
   for (uint32_t i = 0; i < types.len && !h->failed; i++)
-    made->fields[i] = tvms_host_match(h, types.items[i], value->fields[i], span);
+    made->fields[i] = tvms_host_match(h, types.items[i], value->fields[i], who, span);
   return h->failed ? NULL : made;
 }
 
 tvms_host_value *tvms_host_match(tvms_host *h, const tvms_node *type,
-                                 tvms_host_value *value, tvms_span span) {
+                                 tvms_host_value *value, const char *who,
+                                 tvms_span span) {
   tvms_list dims;
   if (value->kind == TVMS_HOST_OBJECT)
-    return tvms_host_unboxed(h, type, value, "match_cast: ", span);
+    return tvms_host_unboxed(h, type, value, who, span);
   if (type->kind == TVMS_NODE_SINFO_TUPLE && value->kind == TVMS_HOST_TUPLE)
-    return match_fields(h, tvms_as_sinfo_tuple(type)->fields, value, span);
+    return match_fields(h, tvms_as_sinfo_tuple(type)->fields, value, who, span);
   if (type->kind == TVMS_NODE_SINFO_PRIM && value->kind == TVMS_HOST_NUMBER) {
     tvms_node *number = tvms_as_sinfo_prim(type)->value;
     if (number)
-      match_sizes(h, (tvms_list){&number, 1}, (tvms_list){&value->number, 1}, span);
+      match_sizes(h, (tvms_list){&number, 1}, (tvms_list){&value->number, 1}, who,
+                  false, span);
   }
   bool sized = value->kind == TVMS_HOST_TENSOR || value->kind == TVMS_HOST_SHAPE;
   if (!sized || !tvms_sinfo_dims(type, &dims)) return h->failed ? NULL : value;
-  match_sizes(h, dims, value->dims, span);
+  match_sizes(h, dims, value->dims, who, true, span);
   tvms_host_value *made = tvms_host_value_new(h, value->kind);
   *made = *value;
   made->buffer = NULL;
@@ -219,18 +235,22 @@ static void run_binding(tvms_host *h, tvms_node *node) {
   tvms_node *var = tvms_relax_binding_var(node);
   tvms_node *source = tvms_relax_binding_value(node);
   tvms_host_value *value = NULL;
+  const char *outer_name = h->binds;
+  h->binds = tvms_symbol_text(h->run->context, tvms_as_var(var)->name);
   tvms_span outer = h->unit->origin;
-  h->unit->origin = source->span.end ? source->span : node->span;
+  bool placed = source->span.end && node->kind != TVMS_NODE_MATCH_CAST;
+  h->unit->origin = placed ? source->span : node->span;
   h->unused = node->kind != TVMS_NODE_MATCH_CAST && h->uses[var->id] < 2;
   if (source->kind == TVMS_NODE_CALL)
-    value = tvms_host_call(h, source,
-                           tvms_symbol_text(h->run->context, tvms_as_var(var)->name));
+    value = tvms_host_call(h, source, h->binds);
   else
     value = tvms_host_eval(h, source);
   h->unused = false;
   if (value && node->kind == TVMS_NODE_MATCH_CAST)
-    value = tvms_host_match(h, tvms_as_match_cast(node)->type, value, node->span);
+    value = tvms_host_match(h, tvms_as_match_cast(node)->type, value,
+                            "match_cast: ", node->span);
   h->unit->origin = outer;
+  h->binds = outer_name;
   if (!value) return;
   h->values[var->id] = value;
   // Sizes may speak of a number.

@@ -14,8 +14,9 @@ tvms_host_value *TVMS_NULLABLE tvms_host_merged_leaf(tvms_host *h,
                                                      uint32_t at);
 
 // A value with the sizes that a type says, which are checked when it runs; those that are not known yet are
-// learnt. NULL: refused.
+// learnt. `who` is said in front of an error. NULL: refused.
 tvms_host_value *TVMS_NULLABLE tvms_host_match(tvms_host *h, const tvms_node *type,
-                                               tvms_host_value *value, tvms_span span);
+                                               tvms_host_value *value, const char *who,
+                                               tvms_span span);
 
 #endif

@@ -88,9 +88,10 @@ typedef struct {
   tvms_node_map told;    // variables of the PrimFunc that callers know
   tvms_node_map giving;  // branches that were asked: do they give a function?
   tvms_relax_definitions definitions;
-  tvms_host_value **values;  // by id of the variables of the Relax function
-  uint8_t *uses;             // likewise: how often each stands there, up to 2
-  bool unused;               // nothing uses what is evaluated
+  tvms_host_value **values;         // by id of the variables of the Relax function
+  uint8_t *uses;                    // likewise: how often each stands there, up to 2
+  bool unused;                      // nothing uses what is evaluated
+  const char *TVMS_NULLABLE binds;  // the variable that gets what is evaluated
   tvms_node_vec params;
   tvms_node_vec buffers;    // by parameter; NULL: a number
   tvms_node_vec constants;  // statements that come first

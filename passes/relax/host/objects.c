@@ -387,7 +387,7 @@ tvms_host_value *tvms_host_unboxed(tvms_host *h, const tvms_node *type,
   case TVMS_NODE_SINFO_FUNC: return function_in(h, object, who);
   default: return tvms_host_refuse(h, span, "a value has a type that none has");
   }
-  return value ? tvms_host_match(h, type, value, span) : NULL;
+  return value ? tvms_host_match(h, type, value, who, span) : NULL;
 }
 
 tvms_host_value *tvms_host_object_field(tvms_host *h, const tvms_host_value *object,

@@ -90,8 +90,10 @@ bool tvms_host_exprs(tvms_host *h, tvms_list exprs, tvms_span span, tvms_list *m
 
 void tvms_host_assert(tvms_host *h, tvms_node *condition, const char *kind,
                       const char *text) {
-  condition = tvms_arith_simplify(h->unit, condition);
-  if (tvms_node_is_true(condition)) return;
+  tvms_node *simple = tvms_arith_simplify(h->unit, condition);
+  if (tvms_node_is_true(simple)) return;
+  // The text may speak of the sides.
+  if (condition->kind != TVMS_NODE_EQ) condition = simple;
   tvms_assert *made = tvms_node_make(h->unit, ASSERT, TVMS_NO_SPAN);
   made->condition = condition;
   made->error_kind = tvms_bytes_copy(h->unit, kind, strlen(kind));
