@@ -102,6 +102,63 @@ static tvms_module *reachable(tvms_context *context, const tvms_module *module,
   return reached;
 }
 
+// ---- What is interpreted ----
+
+// Lists of objects are those of the interpreter, which knows what pointers into them mean.
+static tvms_walk_step find_objects(void *self, tvms_node *node, tvms_field_role role) {
+  bool *found = self;
+  (void)role;
+  switch ((int)tvms_call_opcode(node)) {
+  case TVMS_TIR_anylist_getitem:
+  case TVMS_TIR_anylist_resetitem:
+  case TVMS_TIR_anylist_setitem_call_packed: *found = true; break;
+  default: break;
+  }
+  return *found ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// Does a function call one that is not in the module any more?
+typedef struct {
+  const tvms_module *all, *left;
+  bool found;
+} missing;
+
+static tvms_walk_step find_missing(void *self, tvms_node *node, tvms_field_role role) {
+  missing *m = self;
+  (void)role;
+  const tvms_member *called = node->kind == TVMS_NODE_STRING_IMM
+                                  ? tvms_meaning_of_named(m->all, node)
+                                  : tvms_module_named(m->all, node);
+  m->found |= called && !tvms_module_find(m->left, called->name);
+  return m->found ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+static bool is_interpreted(const tvms_module *all, const tvms_module *left,
+                           tvms_node *function) {
+  bool found = false;
+  tvms_memory *memory = &all->context->memory;
+  if (function->kind != TVMS_NODE_PRIM_FUNC) return false;
+  tvms_visitor objects = {.self = &found, .enter = find_objects};
+  tvms_walk(memory, function, &objects);
+  missing m = {all, left, false};
+  tvms_visitor calls = {.self = &m, .enter = find_missing};
+  if (!found) tvms_walk(memory, function, &calls);
+  return found || m.found;
+}
+
+// Leaves PrimFuncs out that have lists of objects, and those that call such ones.
+static void leave_out(const tvms_module *all, tvms_module *module) {
+  uint32_t before;
+  do {
+    before = module->member_count;
+    for (uint32_t i = module->member_count; i-- > 0;) {
+      tvms_node *function = module->members[i].function;
+      if (!function || !is_interpreted(all, module, function)) continue;
+      module->members[i] = module->members[--module->member_count];
+    }
+  } while (module->member_count != before);
+}
+
 bool tvms_compiled_open(tvms_compiled *compiled, const tvms_backend *backend,
                         const tvms_module *module, const tvms_member *entry,
                         const tvms_native_options *given) {
@@ -109,7 +166,9 @@ bool tvms_compiled_open(tvms_compiled *compiled, const tvms_backend *backend,
   tvms_native_options options = *given;
   options.traced = true;
   *compiled = (tvms_compiled){.context = context, .module = module};
-  tvms_module *lowered = tvms_copy_module(reachable(context, module, entry));
+  tvms_module *reached = reachable(context, module, entry);
+  leave_out(module, reached);
+  tvms_module *lowered = tvms_copy_module(reached);
   tvms_status status = TVMS_FOUND_ERRORS;
   if (tvms_native_lower(lowered, &options))
     status = backend->compile(context, lowered, &options, &compiled->jit);

@@ -285,6 +285,9 @@ static tvms_value call_compiled(tvms_interp_frame *f, tvms_safe_call kernel,
     if (pointer)
       any[i] =
           (tvms_any){.type_index = TVMS_ANY_POINTER, .v.p = args[i].tensor->view.data};
+    if (args[i].kind == TVMS_VALUE_FUNCTION)
+      any[i] = (tvms_any){.type_index = TVMS_ANY_POINTER,
+                          .v.p = (void *)(uintptr_t)args[i].function};
   }
   tvms_raised raised = {.call_packed = call_packed,
                         .memory = &f->context->memory,

@@ -338,6 +338,35 @@ class Objects(InFolder):
                 said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
                 self.assertEqual(said, ["100 4950, 0 calls of the allocator", "2: 2 x 2, 1 1", "ValueError: vm.builtin.attention_kv_cache_array_popn: no more rows than are filled is expected", "  in 'clear'", "-1"])
 
+    def test_lowered_text_runs_in_both_back_ends(self):
+        """Functions with lists of objects are interpreted, and kernels that they call by pointers are native code."""
+        text = HEAD + """
+    @R.function(private=True, pure=False)
+    def step(c: R.Any, x: R.Tensor((1, 3), "float32")) -> R.Any:
+        y = R.add(x, x)
+        d: R.Any = R.call_packed("vm.builtin.attention_kv_cache_append", c, y, ty_args=(R.Any,))
+        return d
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((1, 3), "float32")) -> R.Tensor("float32", ndim=2):
+        m = T.int64()
+        cls = Module
+        c = R.call_packed("vm.builtin.attention_kv_cache_create", x, R.shape([4, 3]), R.prim_value(0), ty_args=(R.Any,))
+        d: R.Any = cls.step(c, x)
+        e: R.Any = cls.step(d, x)
+        v = R.call_packed("vm.builtin.attention_kv_cache_view", e, ty_args=(R.Tensor("float32", ndim=2),))
+        w = R.match_cast(v, R.Tensor((m, 3), "float32"))
+        return R.multiply(w, w)
+"""
+        given = self.file("x.npy")
+        npy.write(given, "<f4", [1, 3], [1, 2, 3])
+        lowered = tvms("opt", "--passes", "host", "-", stdin=text).stdout.decode()
+        self.assertIn("anylist_setitem_call_packed", lowered)
+        for program, backend in ((text, "interp"), (text, "llvm"), (lowered, "interp"), (lowered, "llvm")):
+            p = tvms("run", "-", "--entry", "main", "--backend", backend, "--in", f"x={given}", stdin=program)
+            self.assertEqual(p.returncode, 0, p.stderr.decode())
+            self.assertIn("[4, 16, 36, 4, 16, 36]", p.stdout.decode())
+
     def test_errors_say_where(self):
         """The same sizes, functions and lines as in the interpreter, and in the virtual machine without lines."""
         text = HEAD + """
