@@ -8,7 +8,7 @@ from ask import read
 from ask_native import serve
 
 DTYPES = {"f": "float32", "i": "int32", "?": "bool"}
-FORMS = {"float32": "f", "int32": "i", "bool": "?", "int64": "q"}
+FORMS = {"float16": "e", "float32": "f", "float64": "d", "int8": "b", "uint8": "B", "int32": "i", "int64": "q", "bool": "?"}
 
 
 def argument(value):
@@ -64,10 +64,10 @@ def build_job(question, names):
         module = relax.transform.LambdaLift()(module)
     target = tvm.target.Target("llvm")
     built = relax.build(module, target, relax_pipeline=unplanned(target)) if question.get("unplanned") else relax.build(module, target)
-    if question.get("library"):
-        built.export_library(question["library"])
+    built.export_library(question["library"])
     answer = {"theirs": {}, "ours": {}}
-    machines = {"theirs": relax.VirtualMachine(built, tvm.cpu())}
+    # Of what was built itself, the machine would export another library.
+    machines = {"theirs": relax.VirtualMachine(tvm.runtime.load_module(question["library"]), tvm.cpu())}
     if question.get("ours"):
         machines["ours"] = relax.VirtualMachine(tvm.runtime.load_module(question["ours"]), tvm.cpu())
     for kind, machine in machines.items():

@@ -21,6 +21,8 @@ from relax_programs import NUMBER, SIGNATURE
 from relax_ways import Ways, differ
 
 CLOSE = 1e-5
+# How a module is built, by its number: without --fp strict, results are rounded otherwise from -O2 on.
+LEVELS = [["--fp", "strict"], ["-O0", "--fp", "strict"], ["-O2"], ["-O3"]]
 
 
 def as_json(t, value):
@@ -86,7 +88,7 @@ class Judge:
             wanted = {name: ways.interpret(name) for name in module.mains}
             for name in module.mains:
                 self.check(module, name, "interpreted", wanted[name] if isinstance(wanted[name], str) else "")
-            self.native(module, ways, wanted, *([] if module.seed % 4 == 3 else ["--fp", "strict"]))
+            self.native(module, ways, wanted, *LEVELS[module.seed % 4])
             machine = ways.build("machine.so", "--vm", "--fp", "strict", *(["-O0"] if module.seed % 2 else []))
             self.check(module, "", "build --vm", ways.wrong)
             for name in module.mains if machine else []:

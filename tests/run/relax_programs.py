@@ -1,10 +1,9 @@
 """Random Relax modules: branches, recursion, local functions, nested tuples, symbolic sizes, numbers and shapes as values, match_cast,
-calls of PrimFuncs with several outputs and in place, packed functions. A number is a module, and its arguments."""
-import collections, random
+calls of PrimFuncs with several outputs and in place, packed functions, dataflow blocks, tensors of many data types. A number is a module, and its arguments.
+More steps are in relax_steps.py."""
+import random
 
-Tensor = collections.namedtuple("Tensor", "dims dtype", defaults=["float32"])
-Shape = collections.namedtuple("Shape", "dims")
-NUMBER = "number"  # int64
+from relax_steps import NUMBER, Shape, Steps, Tensor, is_tuple, type_text
 
 HEAD = "from tvm.script import ir as I, relax as R, tirx as T\n\n\n@I.ir_module\nclass Module:\n"
 SIGNATURE = [
@@ -67,30 +66,12 @@ KERNELS = {
 }
 
 
-def type_text(t, quoted=False):
-    """The type in a function, or in its signature."""
-    def dims(of):
-        said = [f'"{d}"' if quoted and not d.isdigit() else d for d in of]
-        return ", ".join(said)
-    if t == NUMBER:
-        return 'R.Prim("int64")'
-    if isinstance(t, Shape):
-        return f"R.Shape([{dims(t.dims)}])"
-    if isinstance(t, Tensor):
-        return f"R.Tensor(({dims(t.dims)}{',' if len(t.dims) == 1 else ''}), \"{t.dtype}\")"
-    return f"R.Tuple({', '.join(type_text(f, quoted) for f in t)})"
-
-
-def is_tuple(t):
-    return isinstance(t, tuple) and not isinstance(t, (Tensor, Shape))
-
-
-class Function:
+class Function(Steps):
     """One function in the making: its statements, and the values that there are so far."""
 
     def __init__(self, module, name, params, depth=2):
         self.module, self.r, self.name = module, module.r, name
-        self.values, self.lines, self.depth, self.count = list(params), [], depth, 0
+        self.values, self.lines, self.depth, self.flows = list(params), [], depth, False
         self.conditions = ["c", "R.prim_value(k > 3)", "R.prim_value(n > k)"] if name.startswith("main") else []
 
     def new_name(self):
@@ -213,6 +194,8 @@ class Function:
 
     def filled(self):
         v, t = self.pick()
+        if all(d.isdigit() for d in t.dims):  # TVM's FuseOps fails where a constant is cast
+            return
         shape = f"R.shape([{', '.join(t.dims)}])"
         kind = self.r.choice(["ones", "zeros"])
         self.bind(f"R.{kind}({shape}, \"float32\")" if self.r.random() < 0.5 else f"R.full({shape}, R.const(1.5, \"float32\"), \"float32\")", Tensor(t.dims))
@@ -230,7 +213,7 @@ class Function:
         v, t = self.pick(2)
         if not v:
             return
-        kind = self.r.choice(list(KERNELS))
+        kind = self.r.choice(["halved", "sums"] if self.flows else list(KERNELS))  # TVM's FuseTIR fails on the others
         self.module.kernels.add(kind)
         if kind == "halved":
             self.bind(f"R.call_tir(cls.halved, ({v},), {type_text(t)})", t)
@@ -240,7 +223,8 @@ class Function:
         elif kind == "shifted":
             self.bind(f"R.call_tir(cls.shifted, ({v}, {self.r.choice(['n', 'm', 'n + m'])}), {type_text(t)})", t)
         else:  # nobody else may look at what is written over
-            w = self.bind(f"R.add({v}, {v})", t)
+            shape = f"R.shape([{', '.join(t.dims)}])"
+            w = self.bind(self.r.choice([f"R.add({v}, {v})", f"R.zeros({shape}, \"float32\")", f"R.ones({shape}, \"float32\")"]), t)
             self.values.pop()
             self.bind(f"R.call_tir_inplace(cls.grown, ({w},), [0], {type_text(t)})", t)
 
@@ -249,7 +233,7 @@ class Function:
         v, t = self.pick()
         if len(t.dims) not in (1, 2):
             return
-        kind = self.r.choice(["plain", "again", "cast", "pair"])
+        kind = self.r.choice(["plain", "again", "cast", "pair", "nest"])
         name = f"{kind}{len(t.dims)}"
         self.module.helpers.add(name)
         if kind == "again":
@@ -260,6 +244,9 @@ class Function:
             w = self.bind(f"cls.{name}({v})", None)
             self.values.pop()
             self.bind(f"R.match_cast({w}, {type_text(t)})", t)
+        elif kind == "nest":
+            w, u = self.pick(len(t.dims))
+            self.bind(f"cls.{name}({v}, ({w}, R.shape([{', '.join(t.dims)}])))", ((u, Shape(t.dims)), (t, (NUMBER, Shape(u.dims)))))
         else:
             self.bind(f"cls.{name}({v})", (t, NUMBER) if kind == "pair" else t)
 
@@ -393,10 +380,14 @@ class Function:
         self.values.append((v, t))
 
     def steps(self, count):
-        kinds = ["unary", "scaled", "binary", "binary", "chosen", "whole", "flat", "turned", "summed", "product", "joined", "halves", "packed", "taken", "taken",
-                 "sized", "shape", "filled", "counted", "cast", "kernel", "kernel", "helper", "helper", "branch", "branch"] + self.module.more
         for _ in range(count):
-            getattr(self, self.r.choice(kinds))()
+            getattr(self, self.r.choice(PLAIN + WHOLE + self.module.more))()
+
+
+# Steps that may stand in a dataflow block, and others.
+PLAIN = ["unary", "scaled", "binary", "binary", "chosen", "whole", "flat", "turned", "summed", "product", "joined", "halves", "packed", "taken", "taken",
+         "sized", "shape", "filled", "counted", "cast", "kernel", "kernel", "helper", "helper", "typed", "typed", "mixed", "named", "part", "fixed", "judged"]
+WHOLE = ["branch", "branch", "branch", "dataflow", "dataflow"]
 
 
 def callable_text(rank):
@@ -413,6 +404,14 @@ def helper_text(name):
     start = f"    @R.function(private=True)\n    def {name}"
     if kind == "plain":
         return f"{start}(x: {quoted}) -> {quoted}:\n{head}        y = R.add(x, x)\n        z = R.nn.relu(y)\n        w = R.maximum(z, R.negative(x))\n        return w\n"
+    if kind == "nest":
+        others = ("p", "q")[:rank]
+        other, said = type_text(Tensor(others)), type_text(Tensor(others), quoted=True)
+        head = head.replace("        cls", "".join(f"        {s} = T.int64()\n" for s in others) + "        cls")
+        given = f"R.Tuple({said}, {type_text(Shape(sizes), quoted=True)})"
+        result = f"R.Tuple({given}, R.Tuple({quoted}, R.Tuple(R.Prim(\"int64\"), {type_text(Shape(others), quoted=True)})))"
+        return (f"{start}(x: {quoted}, t: {given}) -> {result}:\n{head}        a = t[0]\n        b = R.negative(a)\n        s = t[1]\n        y = R.multiply(x, x)\n"
+                f"        z = R.add(y, x)\n        return ((b, s), (z, (R.prim_value({' + '.join(sizes + others)}), R.shape([{', '.join(others)}]))))\n")
     if kind == "pair":
         return f"{start}(x: {quoted}) -> R.Tuple({quoted}, R.Prim(\"int64\")):\n{head}        y = R.multiply(x, x)\n        return (y, R.prim_value({' * '.join(sizes)} + 1))\n"
     if kind == "cast":
@@ -430,7 +429,7 @@ class Module:
 
     def __init__(self, seed, mains=4, more=()):
         self.r, self.seed, self.more = random.Random(seed), seed, list(more)
-        self.helpers, self.kernels, self.names, self.local = set(), set(), 0, False
+        self.helpers, self.kernels, self.names, self.local, self.plain = set(), set(), 0, False, PLAIN
         self.mains = [f"main{i}" for i in range(mains)]
         bodies = [self.main(name) for name in self.mains]
         self.text = HEAD + "\n".join([KERNELS[k] for k in sorted(self.kernels)] + [helper_text(h) for h in sorted(self.helpers)] + bodies)

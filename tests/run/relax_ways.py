@@ -10,7 +10,8 @@ from relax_programs import NUMBER, SIGNATURE, Shape, Tensor
 
 RELEASE = "0.27"
 CODES = {"f": "<f4", "i": "<i4", "?": "|b1"}
-FORMS = {"<f4": "f", "<i8": "q", "<i4": "i", "|b1": "?"}
+FORMS = {"<f2": "e", "<f4": "f", "<f8": "d", "|i1": "b", "|u1": "B", "<i8": "q", "<i4": "i", "|b1": "?"}
+HALF = 1e-3  # float16 differs by so much where float32 differs at all
 
 
 def flattened(value, name="result"):
@@ -111,7 +112,7 @@ def differ(got, wanted, relative=0.0):
         return f"{sorted(got)} and {sorted(wanted)}"
     for name in wanted:
         a, b = ([v[0], list(v[1]), list(v[2])] for v in (got[name], wanted[name]))
-        wrong = npy.differ(a, b, relative)
+        wrong = npy.differ(a, b, max(relative, HALF) if relative and a[0] == "e" else relative)
         if wrong:
             return f"{name}: {wrong}"
     return ""

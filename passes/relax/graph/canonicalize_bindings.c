@@ -83,9 +83,10 @@ static tvms_node *copied_tuple(const planner *p, tvms_node *value) {
 static void note_binding(planner *p, tvms_node *binding) {
   tvms_node *var = tvms_relax_binding_var(binding);
   tvms_node *value = tvms_relax_binding_value(binding);
-  bool same_type =
-      binding->kind == TVMS_NODE_VAR_BINDING
-      || tvms_node_equal(p->run->context, var->sinfo, tvms_sinfo_of(p->unit, value));
+  // New names of sizes, which may be used as numbers, are another type.
+  bool same_type = binding->kind == TVMS_NODE_VAR_BINDING
+                   || tvms_node_same_expr(tvms_as_match_cast(binding)->type,
+                                          tvms_sinfo_of(p->unit, value));
   if (value->kind == TVMS_NODE_TUPLE_GET_ITEM)
     value = known_item(p, value);
   else if (value->kind == TVMS_NODE_TUPLE)

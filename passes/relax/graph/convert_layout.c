@@ -290,6 +290,11 @@ static tvms_node *enter_match_cast(tvms_rewriter *r, tvms_node *binding) {
   if (tvms_relax_layout_same_node(initial, order)) return TVMS_REWRITE_BELOW;
   tvms_node *made = tvms_node_copy(c->m.unit, binding);
   tvms_match_cast *fresh = tvms_as_match_cast(made);
+  if (cast->value->kind == TVMS_NODE_CALL) {  // CanonicalizeBindings leaves such
+    tvms_node *call = settle_call(c, tvms_as_call(cast->value), NULL);
+    fresh->value = tvms_relax_settle_leaf(&c->m, call);
+    return made;
+  }
   if (!inner) {
     fresh->value = tvms_relax_settle_leaf(&c->m, use(c, cast->value, initial));
     return made;

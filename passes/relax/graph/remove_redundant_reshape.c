@@ -21,8 +21,10 @@ static tvms_node *reshape_once(const tvms_pattern_rule *rule, tvms_relax_mutator
                                const tvms_pattern *root, tvms_node *value) {
   const removal *r = rule->data;
   tvms_node *x = tvms_relax_pattern_expr(match, r->x);
-  tvms_node *args[] = {x, tvms_as_call(value)->args.items[1]};
-  if (root == r->roots[0]) return tvms_relax_recall(m, value, args);
+  // The value may be another name of the call.
+  tvms_node *call = tvms_relax_pattern_value(match, root);
+  tvms_node *args[] = {x, tvms_as_call(call)->args.items[1]};
+  if (root == r->roots[0]) return tvms_relax_recall(m, call, args);
   if (!tvms_sinfo_is_tensor(x->sinfo)) return value;
   const tvms_node *shape = tvms_as_sinfo_tensor(x->sinfo)->shape;
   bool same = shape && tvms_node_equal(m->unit->context, shape, args[1]);

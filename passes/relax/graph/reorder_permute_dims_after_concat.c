@@ -50,7 +50,8 @@ static tvms_node *join_first(const tvms_pattern_rule *rule, tvms_relax_mutator *
   int64_t ndim = 0;
   while (ndim < MOST_AXES && axis_of(first, ndim) >= 0)
     ndim++;
-  int64_t axis = tvms_attr_int(tvms_as_call(value), TVMS_ATTR_opt_axis_axis, 0);
+  int64_t axis = tvms_attr_int(tvms_as_call(tvms_relax_pattern_value(match, root)),
+                               TVMS_ATTR_opt_axis_axis, 0);
   axis = axis_of(first, axis < 0 ? axis + ndim : axis);
   if (axis < 0) return value;
   tvms_node *joined = tvms_relax_op_concat(m, tensors, count, axis);

@@ -17,7 +17,6 @@
 // ---- Copies that nobody uses ----
 
 typedef struct {
-  tvms_context *context;
   tvms_node_map used;
 } copies;
 
@@ -40,14 +39,13 @@ static tvms_node *TVMS_NULLABLE drop_cast(tvms_rewriter *r, tvms_node *node) {
   const copies *c = r->self;
   const tvms_match_cast *cast = tvms_as_match_cast(node);
   bool copy = cast->value->kind == TVMS_NODE_VAR && cast->value->sinfo
-              && cast->var->sinfo
-              && tvms_node_equal(c->context, cast->var->sinfo, cast->value->sinfo);
+              && tvms_node_same_expr(cast->type, cast->value->sinfo);
   if (copy && !tvms_node_map_get(&c->used, cast->var)) return NULL;
   return TVMS_REWRITE_BELOW;
 }
 
 static tvms_node *drop_copies(tvms_unit *unit, tvms_node *function) {
-  copies c = {.context = unit->context};
+  copies c = {0};
   tvms_node_map_init(&c.used, &unit->context->memory);
   tvms_visitor visitor = {.self = &c, .enter = note_use};
   tvms_walk(&unit->context->memory, function, &visitor);

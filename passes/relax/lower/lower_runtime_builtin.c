@@ -25,6 +25,8 @@ typedef struct {
   tvms_node_map bound;  // VAR -> what a binding gave it
   tvms_node_map
       asked;  // variables, and what they are bound to, whose types others ask for
+  tvms_node_map made_of;  // VAR -> the tuple or variable that it is bound to
+  tvms_node_vec pending;  // for `ask`
 } lowering;
 
 typedef tvms_node *lower(tvms_rewriter *r, tvms_node *node);
@@ -262,10 +264,36 @@ static tvms_node *note_binding(tvms_rewriter *r, tvms_node *node) {
   return TVMS_REWRITE_BELOW;
 }
 
+// The type of an argument is asked for, and so are those of all that it is made of.
+static void ask(lowering *state, tvms_node *arg) {
+  tvms_memory *memory = state->asked.memory;
+  tvms_vec_push(memory, &state->pending, arg);
+  while (state->pending.len) {
+    tvms_node *node = state->pending.items[--state->pending.len];
+    if (node->kind == TVMS_NODE_TUPLE) {
+      tvms_list fields = tvms_as_tuple(node)->fields;
+      for (uint32_t i = 0; i < fields.len; i++)
+        tvms_vec_push(memory, &state->pending, fields.items[i]);
+    } else if (node->kind == TVMS_NODE_VAR && !tvms_node_map_get(&state->asked, node)) {
+      tvms_node_map_put(&state->asked, node, node);
+      tvms_node *value = tvms_node_map_get(&state->made_of, node);
+      if (value) tvms_vec_push(memory, &state->pending, value);
+    }
+  }
+}
+
+static void note_parts(lowering *state, const tvms_node *node) {
+  const tvms_var_binding *binding = tvms_as_var_binding(node);
+  tvms_node_kind kind = binding->value->kind;
+  if (kind == TVMS_NODE_TUPLE || kind == TVMS_NODE_VAR)
+    tvms_node_map_put(&state->made_of, binding->var, binding->value);
+}
+
 // Functions of Relax, also those that are values, and operators on shapes look at the types of their arguments.
 static tvms_walk_step note_asked(void *self, tvms_node *node, tvms_field_role role) {
   lowering *state = self;
   (void)role;
+  if (node->kind == TVMS_NODE_VAR_BINDING) note_parts(state, node);
   if (node->kind != TVMS_NODE_CALL) return TVMS_WALK_ON;
   const tvms_call *call = tvms_as_call(node);
   const tvms_member *callee = tvms_module_named(state->module, call->callee);
@@ -275,10 +303,8 @@ static tvms_walk_step note_asked(void *self, tvms_node *node, tvms_field_role ro
       || opcode == TVMS_R_tensor_to_shape || opcode == TVMS_R_memory_view
       || call->callee->kind == TVMS_NODE_VAR
       || (callee && callee->function && callee->function->kind == TVMS_NODE_FUNCTION);
-  for (uint32_t i = 0; i < call->args.len && asks; i++) {
-    tvms_node *arg = call->args.items[i];
-    if (arg->kind == TVMS_NODE_VAR) tvms_node_map_put(&state->asked, arg, arg);
-  }
+  for (uint32_t i = 0; i < call->args.len && asks; i++)
+    ask(state, call->args.items[i]);
   return TVMS_WALK_ON;
 }
 
@@ -287,6 +313,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_memory *memory = &run->context->memory;
   tvms_node_map_init(&state.bound, memory);
   tvms_node_map_init(&state.asked, memory);
+  tvms_node_map_init(&state.made_of, memory);
   tvms_visitor visitor = {.self = &state, .enter = note_asked};
   tvms_walk(memory, function, &visitor);
   tvms_rewriter rewriter;
@@ -298,6 +325,8 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_rewriter_fini(&rewriter);
   tvms_node_map_fini(&state.bound);
   tvms_node_map_fini(&state.asked);
+  tvms_node_map_fini(&state.made_of);
+  tvms_vec_fini(memory, &state.pending);
   return changed;
 }
 
