@@ -46,10 +46,48 @@ typedef struct {
   uint32_t bytes;  // of the widest element
 } inside;
 
-static tvms_walk_step find_load(void *self, tvms_node *node, tvms_field_role role) {
-  (void)self;
+// A search for a load where an expression computes it in any case.
+typedef struct {
+  tvms_unit *unit;
+  const tvms_node *wanted;
+  bool found;
+} load_search;
+
+static bool is_load_always(load_search *s, tvms_node *node);
+
+static tvms_walk_step find_always(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
-  return node->kind == TVMS_NODE_BUFFER_LOAD ? TVMS_WALK_STOP : TVMS_WALK_ON;
+  load_search *s = self;
+  bool both = node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR;
+  tvms_node *first = both ? tvms_as_binary(node)->a : NULL;
+  if (tvms_call_opcode(node) == TVMS_TIR_if_then_else)
+    first = tvms_as_call(node)->args.items[0];
+  if (first) {
+    s->found = is_load_always(s, first);
+    return s->found ? TVMS_WALK_STOP : TVMS_WALK_SKIP;
+  }
+  s->found = node->kind == TVMS_NODE_BUFFER_LOAD
+             && tvms_node_equal(s->unit->context, node, s->wanted);
+  return s->found ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+static bool is_load_always(load_search *s, tvms_node *node) {
+  tvms_visitor visitor = {.self = s, .enter = find_always};
+  tvms_walk(&s->unit->context->memory, node, &visitor);
+  return s->found;
+}
+
+typedef struct {
+  tvms_unit *unit;
+  tvms_node *before;  // what is computed before
+} guarded_loads;
+
+static tvms_walk_step check_guarded(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  const guarded_loads *g = self;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  load_search s = {g->unit, node, false};
+  return is_load_always(&s, g->before) ? TVMS_WALK_SKIP : TVMS_WALK_STOP;
 }
 
 static tvms_walk_step find_var(void *self, tvms_node *node, tvms_field_role role) {
@@ -57,9 +95,12 @@ static tvms_walk_step find_var(void *self, tvms_node *node, tvms_field_role role
   return node == self ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
-static bool holds_load(const inside *in, tvms_node *node) {
-  tvms_visitor visitor = {.enter = find_load};
-  return !tvms_walk(&in->unit->context->memory, node, &visitor);
+// May the second operand of `and` and `or` be computed in any case? It loads nothing that the first one does not
+// load.
+static bool guards_no_load(const inside *in, const tvms_binary *both) {
+  guarded_loads g = {in->unit, both->a};
+  tvms_visitor visitor = {.self = &g, .enter = check_guarded};
+  return tvms_walk(&in->unit->context->memory, both->b, &visitor);
 }
 
 static bool mentions(const inside *in, tvms_node *node, tvms_node *var) {
@@ -98,7 +139,7 @@ static bool allows_expr(inside *in, tvms_node *node) {
     return allows_division(node);
   switch ((int)node->kind) {
   case TVMS_NODE_AND:
-  case TVMS_NODE_OR: return !holds_load(in, tvms_as_binary(node)->b);
+  case TVMS_NODE_OR: return guards_no_load(in, tvms_as_binary(node));
   case TVMS_NODE_LET: in->binds = true; return true;
   case TVMS_NODE_CALL: in->branches = true; return allows_call(node);
   case TVMS_NODE_BUFFER_LOAD: {
