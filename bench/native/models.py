@@ -37,14 +37,14 @@ class Model:
         self.shapes[name] = shape
         return name
 
-    def conv(self, x, channels, kernel, stride=1, groups=1, norm=True, activation=""):
+    def conv(self, x, channels, kernel, stride=1, groups=1, norm=True, activation="", dilation=1):
         n, c, h, w = self.shapes[x]
-        pad, size = kernel // 2, lambda e: (e + 2 * (kernel // 2) - kernel) // stride + 1
+        pad, size = kernel // 2 * dilation, lambda e: (e + 2 * (kernel // 2) - kernel) // stride + 1
         scale = (3 / (c // groups * kernel**2)) ** 0.5
         weight = self.weight(channels, c // groups, kernel, kernel, low=-scale, high=scale)
         shape = (n, channels, size(h), size(w))
-        x = self.add(shape, f"R.nn.conv2d({x}, {weight}, strides=[{stride}, {stride}], padding=[{', '.join([str(pad)] * 4)}], groups={groups})", "Conv", [x, weight],
-                     strides=[stride] * 2, pads=[pad] * 4, group=groups, kernel_shape=[kernel] * 2)
+        x = self.add(shape, f"R.nn.conv2d({x}, {weight}, strides=[{stride}, {stride}], padding=[{', '.join([str(pad)] * 4)}], dilation=[{dilation}, {dilation}], groups={groups})",
+                     "Conv", [x, weight], strides=[stride] * 2, pads=[pad] * 4, dilations=[dilation] * 2, group=groups, kernel_shape=[kernel] * 2)
         if norm:
             g, b, m, v = (self.weight(channels, low=low, high=1.5) for low in (0.5, -0.5, -0.5, 0.5))
             x = self.add(shape, f"R.nn.batch_norm({x}, {g}, {b}, {m}, {v}, axis=1, epsilon=1e-5, training=False)[0]", "BatchNormalization", [x, g, b, m, v], epsilon=1e-5)
@@ -182,6 +182,14 @@ def block(name, tokens, width, heads, inner, layers=1):
     return m
 
 
+def dilated():
+    """What DeepLabV3 has behind its trunk: windows dilated as far as the image is large."""
+    m = Model("3x3 dilated by 12, 24, 36 over 2048 x 28 x 28", 1, 2048, 28, 28)
+    first, second, third = (m.conv("x", 256, 3, activation="relu", dilation=rate) for rate in (12, 24, 36))
+    m.plus(m.plus(first, second), third)
+    return m
+
+
 def models():
     yield perceptron(1)
     yield perceptron(128)
@@ -193,6 +201,7 @@ def models():
     yield resnet(50)
     yield mobilenet()
     yield vgg()
+    yield dilated()
 
 
 def built(tvms, model, folder):
