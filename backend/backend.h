@@ -27,7 +27,6 @@ typedef struct {
       foreign;      // what may be called beside the run time, if `traced`
   bool checked;     // every index is checked
   bool as_written;  // loops are not scheduled
-  bool in_c;  // code is a text in C, which leaves lanes out of vectors one by one only
   // A product that is added to something is rounded once, with the sum, where the processor
   // has such an instruction. Nothing else of floating point is rearranged, ever.
   bool contract;

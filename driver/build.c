@@ -19,12 +19,10 @@ bool tvms_build_find_target(const tvms_backend *backend, const char *text,
 }
 
 bool tvms_build_code(tvms_program *program, const tvms_backend *backend,
-                     const tvms_native_options *given, tvms_native_form form,
+                     const tvms_native_options *options, tvms_native_form form,
                      const tvms_library_options *library, tvms_strbuf *out,
                      tvms_strbuf *header) {
   tvms_context *context = program->context;
-  tvms_native_options own = *given, *options = &own;
-  own.in_c = !backend;
   tvms_module *module = tvms_runnable_join(program, library, options);
   bool whole = module && tvms_runnable_check_library(module, library->prim_funcs_only)
                && !context->diags.errors && tvms_native_lower(module, options);

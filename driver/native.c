@@ -38,8 +38,7 @@ void tvms_native_fuse_attention(const tvms_native_options *options,
 void tvms_native_schedule(const tvms_native_options *options, tvms_strbuf *passes) {
   tvms_strbuf_puts(passes, "ScheduleCPU{target='");
   write_target(options, passes);
-  tvms_strbuf_puts(passes, options->in_c ? "',masks=false" : "'");
-  tvms_strbuf_puts(passes, options->contract ? ",reorder=true}" : "}");
+  tvms_strbuf_puts(passes, options->contract ? "',reorder=true}" : "'}");
 }
 
 static bool tile(tvms_module *module, const tvms_native_options *options) {

@@ -4,6 +4,7 @@
 #include "backend/c/memory.h"
 
 #include "backend/c/expr.h"
+#include "backend/c/masked.h"
 #include "backend/c/registers.h"
 #include "backend/c/vector.h"
 #include "ir/build.h"
@@ -184,13 +185,19 @@ static const char *element_of(c_emitter *e, const place *p, tvms_dtype element,
                      p->data, p->flat, adds);
 }
 
-static bool is_whole(const place *p, tvms_dtype element, const void *predicate) {
+static bool is_whole(const place *p, tvms_dtype element) {
   bool narrow = tvms_dtype_is_real(element) && element.bits < 32;
   bool same = element.code != TVMS_BOOL
               && (!narrow || (tvms_c_is_narrow(element) && p->lanes <= 64));
   bool full = !(p->lanes & (p->lanes - 1));
   bool near = p->step == 1 || (p->step == 2 && !narrow && p->lanes <= 64);
-  return p->lanes > 1 && full && near && same && !predicate;
+  return p->lanes > 1 && full && near && same;
+}
+
+static const char *pointer_to(c_emitter *e, const place *p, tvms_dtype element,
+                              tvms_span span) {
+  return tvms_c_text(e, "((%s *)%s + (%s))", tvms_c_memory_type(e, element, span),
+                     p->data, p->flat);
 }
 
 // A vector that lies side by side, in its form in memory.
@@ -198,9 +205,8 @@ static const char *whole_of(c_emitter *e, const place *p, tvms_dtype element,
                             tvms_span span) {
   if (tvms_c_is_narrow(element)) element = TVMS_DTYPE(UINT, 16);
   tvms_dtype vector = tvms_dtype_with_lanes(element, (int)p->lanes);
-  const char *memory = tvms_c_memory_type(e, element, span);
-  return tvms_c_text(e, "*(%sm *)((%s *)%s + (%s))", tvms_c_type(e, vector, span),
-                     memory, p->data, p->flat);
+  return tvms_c_text(e, "*(%sm *)%s", tvms_c_type(e, vector, span),
+                     pointer_to(e, p, element, span));
 }
 
 // Every second element, of two vectors which together reach from the first to the last:
@@ -219,21 +225,76 @@ static const char *load_pairs(c_emitter *e, const place *p, tvms_dtype dtype,
   return tvms_c_pick(e, dtype, span, a, b, indices);
 }
 
+// The lanes `bits` of such a load.
+static const char *load_some_pairs(c_emitter *e, const place *p, tvms_dtype dtype,
+                                   tvms_span span, uint64_t bits) {
+  int indices[64], lanes = dtype.lanes;
+  uint64_t first = 0, last = 0;
+  for (int k = 0; k < lanes; k++) {
+    indices[k] = 2 * k < lanes ? 2 * k : 2 * k + 1;
+    if (!(bits >> k & 1)) continue;
+    if (2 * k < lanes)
+      first |= 1ull << 2 * k;
+    else
+      last |= 1ull << (2 * k + 1 - lanes);
+  }
+  place second = *p;
+  second.flat = tvms_c_text(e, "%s + %d", p->flat, lanes - 1);
+  tvms_dtype element = tvms_dtype_with_lanes(dtype, 1);
+  const char *at = pointer_to(e, p, element, span),
+             *behind = pointer_to(e, &second, element, span);
+  const char *a =
+      tvms_c_whole(e, dtype, span, tvms_c_load_lanes(e, dtype, span, at, first));
+  const char *b =
+      tvms_c_whole(e, dtype, span, tvms_c_load_lanes(e, dtype, span, behind, last));
+  return tvms_c_pick(e, dtype, span, a, b, indices);
+}
+
+// A vector of which some lanes are loaded, of a place or a variable.
+static const char *load_some(c_emitter *e, const tvms_node *node, const place *p,
+                             uint64_t bits) {
+  if (p->step == 2) return load_some_pairs(e, p, node->dtype, node->span, bits);
+  const char *at = pointer_to(e, p, tvms_dtype_with_lanes(node->dtype, 1), node->span);
+  return tvms_c_whole(e, node->dtype, node->span,
+                      tvms_c_load_lanes(e, node->dtype, node->span, at, bits));
+}
+
+// The lanes `bits` of a vector, others 0 or those of `others`.
+static const char *some_of(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                           uint64_t bits, const char *value, const char *others) {
+  const char *mask = tvms_c_lanes_mask(e, dtype.bits, dtype.lanes, span, bits);
+  return tvms_c_blend(e, dtype, span, mask, value, others);
+}
+
+static const char *load_kept(c_emitter *e, const tvms_node *node, const char *kept) {
+  const tvms_node *predicate = tvms_as_buffer_load(node)->predicate;
+  uint64_t bits;
+  if (!predicate || !tvms_c_known_lanes(predicate, &bits))
+    return tvms_c_whole(e, node->dtype, node->span, kept);
+  const char *zero = tvms_c_spread(e, node->dtype, node->span, "0");
+  return some_of(e, node->dtype, node->span, bits, kept, zero);
+}
+
 const char *tvms_c_load(c_emitter *e, const tvms_node *node) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
   const char *kept = tvms_c_register(e, load->buffer, load->indices);
-  if (kept) return tvms_c_whole(e, node->dtype, node->span, kept);
+  if (kept) return load_kept(e, node, kept);
   tvms_dtype element = tvms_as_buffer(load->buffer)->element;
-  const char *predicate = load->predicate ? tvms_c_expr(e, load->predicate) : NULL;
+  uint64_t bits;
+  bool known = load->predicate && tvms_c_known_lanes(load->predicate, &bits);
+  bool narrow = tvms_c_is_narrow(element);
+  const char *predicate =
+      load->predicate && !known ? tvms_c_expr(e, load->predicate) : NULL;
   place p = place_of(e, load->buffer, load->indices, node->span);
   if (element.lanes > 1) tvms_c_refuse(e, node->span, "a buffer of vectors");
-  if (is_whole(&p, element, predicate)) {
+  if (is_whole(&p, element) && known && !narrow) return load_some(e, node, &p, bits);
+  if (is_whole(&p, element) && !load->predicate) {
     if (p.step == 2) return load_pairs(e, &p, node->dtype, node->span);
     const char *whole = whole_of(e, &p, element, node->span);
-    if (tvms_c_is_narrow(element))
-      whole = tvms_c_widened(e, node->dtype, node->span, whole);
+    if (narrow) whole = tvms_c_widened(e, node->dtype, node->span, whole);
     return tvms_c_whole(e, node->dtype, node->span, whole);
   }
+  if (known) predicate = tvms_c_expr(e, load->predicate);
   const char *value =
       tvms_c_from_memory(e, element, element_of(e, &p, element, node->span));
   if (predicate) {
@@ -243,26 +304,47 @@ const char *tvms_c_load(c_emitter *e, const tvms_node *node) {
   return tvms_c_value(e, node->dtype, node->span, value);
 }
 
+static void store_kept(c_emitter *e, const tvms_node *node, const char *kept,
+                       const char *value) {
+  const tvms_store *store = tvms_as_store(node);
+  uint64_t bits;
+  if (store->predicate && tvms_c_known_lanes(store->predicate, &bits)) {
+    tvms_dtype dtype = tvms_dtype_with_lanes(tvms_as_buffer(store->buffer)->element,
+                                             store->predicate->dtype.lanes);
+    value = some_of(e, dtype, node->span, bits, value, kept);
+  }
+  tvms_c_line(e, "%s = %s;", kept, value);
+}
+
 void tvms_c_store(c_emitter *e, const tvms_node *node) {
   const tvms_store *store = tvms_as_store(node);
   tvms_dtype element = tvms_as_buffer(store->buffer)->element;
   const char *value = tvms_c_expr(e, store->value);
   const char *kept = tvms_c_register(e, store->buffer, store->indices);
   if (kept) {
-    tvms_c_line(e, "%s = %s;", kept, value);
+    store_kept(e, node, kept, value);
     return;
   }
-  const char *predicate = store->predicate ? tvms_c_expr(e, store->predicate) : NULL;
+  uint64_t bits;
+  bool known = store->predicate && tvms_c_known_lanes(store->predicate, &bits);
+  bool narrow = tvms_c_is_narrow(element);
+  const char *predicate =
+      store->predicate && !(known && !narrow) ? tvms_c_expr(e, store->predicate) : NULL;
   place p = place_of(e, store->buffer, store->indices, node->span);
   if (element.lanes > 1) tvms_c_refuse(e, node->span, "a buffer of vectors");
-  bool whole_value = p.step == 1 && store->value->dtype.lanes > 1;
-  if (whole_value && is_whole(&p, element, predicate)) {
-    const char *whole = whole_of(e, &p, element, node->span);
-    if (tvms_c_is_narrow(element))
-      value = tvms_c_narrowed(e, store->value->dtype, node->span, value);
-    tvms_c_line(e, "%s = %s;", whole, value);
+  bool whole = p.step == 1 && store->value->dtype.lanes > 1 && is_whole(&p, element);
+  if (whole && known && !narrow) {
+    const char *at = pointer_to(e, &p, element, node->span);
+    tvms_c_store_lanes(e, store->value->dtype, node->span, at, bits, value);
     return;
   }
+  if (whole && !store->predicate) {
+    const char *memory = whole_of(e, &p, element, node->span);
+    if (narrow) value = tvms_c_narrowed(e, store->value->dtype, node->span, value);
+    tvms_c_line(e, "%s = %s;", memory, value);
+    return;
+  }
+  if (known && !predicate) predicate = tvms_c_expr(e, store->predicate);
   const char *lane = tvms_c_lane(e, value, store->value->dtype);
   const char *test = "";
   if (predicate)

@@ -1,6 +1,7 @@
 // Small memory of a function that is variables of C: compilers keep these in registers.
 #include "backend/c/registers.h"
 
+#include "backend/c/masked.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 
@@ -63,12 +64,16 @@ static bool is_kind(tvms_dtype element) {
              || element.code == TVMS_FLOAT);
 }
 
+// Of some lanes only, it must be known which.
 static void note_access(c_emitter *e, const tvms_node *node, tvms_list indices,
-                        bool predicated) {
+                        const tvms_node *TVMS_NULLABLE predicate) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   if (buffer->data->kind != TVMS_NODE_VAR) return;
   c_registers *r = registers_of(e, buffer->data);
-  int64_t number = indices.len == 1 && !predicated ? number_of(indices.items[0]) : -1;
+  uint64_t lanes;
+  bool known =
+      indices.len == 1 && (!predicate || tvms_c_known_lanes(predicate, &lanes));
+  int64_t number = known ? number_of(indices.items[0]) : -1;
   bool plain = number >= 0 && !buffer->strides.len && buffer->element.lanes == 1
                && is_kind(buffer->element)
                && (!buffer->elem_offset || tvms_node_is_int(buffer->elem_offset, 0));
@@ -88,12 +93,12 @@ static tvms_walk_step see(void *self, tvms_node *node, tvms_field_role role) {
   switch ((int)node->kind) {
   case TVMS_NODE_BUFFER_LOAD: {
     const tvms_buffer_load *load = tvms_as_buffer_load(node);
-    note_access(e, load->buffer, load->indices, load->predicate != NULL);
+    note_access(e, load->buffer, load->indices, load->predicate);
     break;
   }
   case TVMS_NODE_STORE: {
     const tvms_store *store = tvms_as_store(node);
-    note_access(e, store->buffer, store->indices, store->predicate != NULL);
+    note_access(e, store->buffer, store->indices, store->predicate);
     break;
   }
   case TVMS_NODE_BUFFER: return TVMS_WALK_SKIP;

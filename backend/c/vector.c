@@ -107,7 +107,7 @@ const char *tvms_c_wrapping(c_emitter *e, tvms_dtype dtype, tvms_span span,
 
 // ---- Functions that the head declares ----
 
-static bool is_new(c_emitter *e, const char *helper) {
+bool tvms_c_is_new(c_emitter *e, const char *helper) {
   for (uint32_t i = 0; i < e->helpers.len; i++) {
     if (!strcmp(e->helpers.items[i], helper)) return false;
   }
@@ -140,7 +140,8 @@ const char *tvms_c_each_lane(c_emitter *e, tvms_dtype dtype, tvms_span span,
                              uint32_t arity) {
   const char *type = tvms_c_type(e, dtype, span);
   const char *name = tvms_c_text(e, "%s_%s", function, type), *list = "";
-  if (is_new(e, name)) declare_each_lane(e, name, type, dtype.lanes, function, arity);
+  if (tvms_c_is_new(e, name))
+    declare_each_lane(e, name, type, dtype.lanes, function, arity);
   for (uint32_t i = 0; i < arity; i++)
     list = tvms_c_text(e, "%s%s%s", list, i ? ", " : "", args[i]);
   return tvms_c_whole(e, dtype, span, tvms_c_text(e, "%s(%s)", name, list));
@@ -151,7 +152,7 @@ const char *tvms_c_extreme(c_emitter *e, tvms_dtype dtype, tvms_span span,
   const char *type = tvms_c_type(e, dtype, span);
   const char *name = tvms_c_text(e, "%s_%s", greater ? "GREATER" : "LESSER", type);
   bool turned = greater && !tvms_dtype_is_real(dtype);
-  if (is_new(e, name))
+  if (tvms_c_is_new(e, name))
     tvms_strbuf_printf(
         &e->head,
         "#ifndef %s\n#define %s(a, b) (%s)PICKED(a %s b, (%s)%s, (%s)%s)\n"
@@ -171,7 +172,7 @@ static const char *narrow(c_emitter *e, tvms_dtype dtype, tvms_span span,
   (void)uints(e, 32, lanes, span);
   (void)uints(e, 16, lanes, span);
   const char *made = tvms_c_text(e, "NARROW(%d)", lanes);
-  if (is_new(e, made)) tvms_strbuf_printf(&e->head, "%s\n", made);
+  if (tvms_c_is_new(e, made)) tvms_strbuf_printf(&e->head, "%s\n", made);
   const char *kind = dtype.code == TVMS_FLOAT ? "f16" : "bf16";
   return tvms_c_text(e, "%s_%sx%d(%s)", way, kind, lanes, value);
 }

@@ -14,6 +14,9 @@
 // Is it a vector that has few enough lanes to be written down as a whole?
 bool tvms_c_is_whole(tvms_dtype dtype);
 
+// Notes that the head declares a function or macro on vectors; false: it did so before.
+bool tvms_c_is_new(c_emitter *e, const char *helper);
+
 // Bits of a lane if the value is a mask, else 0.
 int tvms_c_mask_bits(const char *value);
 

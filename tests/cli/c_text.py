@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`build -o x.c`: the text compiles without a warning and computes the bits that the interpreter computes."""
-import ctypes, os, random, re, struct, subprocess, sys, tempfile, unittest
+import ctypes, mmap, os, random, re, struct, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
@@ -61,6 +61,41 @@ def f(A: T.Buffer((8, 64), "int32"), B: T.Buffer((8, 64), "int32")):
 """
 
 
+# Vectors over lines of seven elements: one lane lies before the first line or behind the last one.
+EDGES = HEAD + """@T.prim_func
+def f(A: T.Buffer((28,), "DTYPE"), B: T.Buffer((28,), "DTYPE")):
+    S = T.alloc_buffer((8,), "DTYPE", scope="local")
+    for i in range(4):
+        for j in T.vectorized(8):
+            S[j] = T.if_then_else(1 <= j, A[i * 7 + j - 1], T.DTYPE(0))
+        for j in T.vectorized(8):
+            S[j] = S[j] + T.if_then_else(j < 7, A[i * 7 + j], T.DTYPE(0))
+        for j in T.vectorized(8):
+            if j < 7:
+                B[i * 7 + j] = S[j]
+"""
+# Steps of two, the first of which is before the lines.
+EDGES_OF_PAIRS = HEAD + """@T.prim_func
+def f(A: T.Buffer((32,), "DTYPE"), B: T.Buffer((32,), "DTYPE")):
+    for i in range(4):
+        for j in T.vectorized(8):
+            if j < 7:
+                B[i * 8 + j] = T.if_then_else(1 <= j and j <= 4, A[i * 8 + j * 2 - 1], T.DTYPE(5))
+        B[i * 8 + 7] = T.DTYPE(3)
+"""
+
+
+def apart(size, at_end):
+    """Memory with a page that nobody may touch before or behind it."""
+    page = mmap.PAGESIZE
+    pages = mmap.mmap(-1, 3 * page)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+    for closed in (0, 2):
+        assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(start + closed * page), page, 0) == 0
+    at = 2 * page - size if at_end else page
+    return memoryview(pages)[at:at + size]
+
+
 # Memory that is variables: whole vectors and single elements at constant places. The second one is read otherwise, and stays memory.
 WRITTEN_OUT = HEAD + """@T.prim_func
 def f(A: T.Buffer((64,), "int32"), B: T.Buffer((96,), "int32")):
@@ -97,10 +132,10 @@ class Text(unittest.TestCase):
     def file(self, name):
         return os.path.join(self.place.name, name)
 
-    def build(self, program, *more):
+    def build(self, program, *more, flags=()):
         p = tvms("build", "-", "-o", self.file("x.c"), *more, stdin=program)
         self.assertEqual(p.returncode, 0, p.stderr.decode())
-        c = subprocess.run(["cc", *FLAGS, self.file("x.c"), "-o", self.file("x.so"), "-Wl,-z,defs", "-lm"], capture_output=True)
+        c = subprocess.run(["cc", *FLAGS, *flags, self.file("x.c"), "-o", self.file("x.so"), "-Wl,-z,defs", "-lm"], capture_output=True)
         self.assertEqual(c.returncode, 0, c.stderr.decode())
         # The loader knows a file by its name: each has its own.
         self.made = getattr(self, "made", 0) + 1
@@ -146,6 +181,32 @@ class Text(unittest.TestCase):
                 with self.subTest(dtype=dtype, expression=expression):
                     kind = KINDS[dtype]
                     self.agree(elementwise(expression, dtype, dtype, dtype), *[(kind, (64,))] * 3)
+
+    def test_lanes_that_are_left_out(self):
+        """Also as instructions of the processor, if it has them; nothing outside of the memory is touched."""
+        with open("/proc/cpuinfo") as f:
+            known = f.read()
+        ways = [()] + [(f"-m{way}",) for way in ("avx", "avx512vl") if way in known]
+        for dtype in ("float32", "float64", "int32", "int8", "float16"):
+            kind = KINDS[dtype]
+            for flags in ways:
+                with self.subTest(dtype=dtype, flags=flags):
+                    first = self.build(EDGES.replace("DTYPE", dtype), flags=flags)
+                    second = self.build(EDGES_OF_PAIRS.replace("DTYPE", dtype), flags=flags)
+                    code = {"float32": "f", "float64": "d", "int32": "i", "int8": "b", "float16": "e"}[dtype]
+                    for at_end in (False, True):
+                        lines = [[self.random.randint(-50, 50) for _ in range(7)] for _ in range(4)]
+                        self.touch(first, kind, code, at_end, sum(lines, []), [x for row in lines for x in
+                                   [row[0]] + [a + b for a, b in zip(row, row[1:])]])
+                        lines = [[self.random.randint(-50, 50) for _ in range(8)] for _ in range(4)]
+                        self.touch(second, kind, code, at_end, sum(lines, []), [x for row in lines for x in [5, *row[1::2], 5, 5, 3]])
+
+    def touch(self, library, kind, code, at_end, given, wanted):
+        size = struct.calcsize(code) * len(given)
+        memory = [(kind, (len(given),), apart(size, at_end)) for _ in range(2)]
+        memory[0][2][:] = struct.pack(f"{len(given)}{code}", *given)
+        self.assertEqual(call(library, memory), 0)
+        self.assertEqual(list(struct.unpack(f"{len(wanted)}{code}", memory[1][2])), wanted)
 
     def test_truths(self):
         for sign in "+-*":
