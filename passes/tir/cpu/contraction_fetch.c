@@ -1,4 +1,5 @@
-// Fetching what the next panel is made of: tile number n of the rows takes some steps of the sum.
+// Fetching what the next panel is made of: tile number n of the rows takes some steps of the sum. And what the
+// next tile of rows reads, while the one at hand reads its own.
 #include "passes/tir/cpu/contraction_fetch.h"
 
 #include "ir/fold.h"
@@ -60,4 +61,21 @@ void tvms_contraction_fetch_next(writer *w, tvms_node_vec *stmts) {
     body = tvms_stmt_pair(w->unit, body, fetch(w, number(w, like, columns - 1)));
   tvms_stmt_push(w->unit, stmts,
                  tvms_cpu_loop(w->unit, k, number(w, k, share), TVMS_FOR_SERIAL, body));
+}
+
+tvms_node *tvms_contraction_fetch_resting(writer *w, tvms_node *step) {
+  if (!w->tile->resting_far || !w->next_row) return NULL;
+  const tvms_node *axis = w->c->stage.axes[w->c->row].var;
+  int64_t line = TVMS_CPU_CACHE_LINE * 8 / w->c->resting->dtype.bits;
+  tvms_node *i = tvms_cpu_variable(w->unit, "i", axis);
+  tvms_node_map_put(&w->now, axis, build(w, TVMS_NODE_ADD, w->next_row, i));
+  tvms_node *load = tvms_contraction_as_now(w, w->c->resting);
+  tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
+  choice->condition =
+      build(w, TVMS_NODE_EQ, build(w, TVMS_NODE_FLOOR_MOD, step, number(w, step, line)),
+            number(w, step, 0));
+  choice->then_case =
+      tvms_cpu_loop(w->unit, i, number(w, i, w->rows), TVMS_FOR_UNROLLED,
+                    tvms_cpu_prefetch(w->unit, load, 0));
+  return &choice->head;
 }

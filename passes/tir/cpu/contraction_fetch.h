@@ -1,4 +1,4 @@
-// Fetching what the next panel is made of.
+// Fetching what the next panel is made of, and rows of the next tile.
 #ifndef TVMS_PASSES_TIR_CPU_CONTRACTION_FETCH_H
 #define TVMS_PASSES_TIR_CPU_CONTRACTION_FETCH_H
 
@@ -8,5 +8,11 @@
 // of into the second cache, if the tile is to do that (tile->panel_fetch). Sets the variables of columns
 // and sums anew.
 void tvms_contraction_fetch_next(tvms_contraction_writer *w, tvms_node_vec *stmts);
+
+// A statement by which the tile at hand fetches what the next tile of rows reads of the resting operand from
+// `step` of the sum on, a line of each row, into the second cache; NULL if it is not to do that
+// (tile->resting_far). Leaves the variable of the rows at the next tile.
+tvms_node *TVMS_NULLABLE tvms_contraction_fetch_resting(tvms_contraction_writer *w,
+                                                        tvms_node *step);
 
 #endif

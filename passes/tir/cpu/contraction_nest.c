@@ -91,6 +91,17 @@ static pieces pieces_of_rows(writer *w, int64_t most) {
   return all;
 }
 
+// Where the tile of rows behind the one at hand begins, as far as there is one.
+static tvms_node *next_row(writer *w, const piece *p) {
+  const tvms_node *like = w->row;
+  int64_t tiles = tvms_cpu_number(p->count);
+  if (!p->last && tiles < 0) return NULL;
+  tvms_node *next = build(w, TVMS_NODE_ADD, w->row, number(w, like, p->rows));
+  tvms_node *last =
+      p->last ? p->last : number(w, like, p->first + (tiles - 1) * p->rows);
+  return build(w, TVMS_NODE_MIN, next, last);
+}
+
 static tvms_node *over_piece(writer *w, const piece *p) {
   const tvms_node *like = w->c->stage.axes[w->c->row].var;
   tvms_node *var = tvms_node_is_int(p->count, 1) ? NULL : variable(w, "i0", like);
@@ -103,9 +114,10 @@ static tvms_node *over_piece(writer *w, const piece *p) {
   }
   if (var) enter_loop(w, var, p->count, TVMS_TILE_ROWS);
   w->number = var;
+  w->next_row = var ? next_row(w, p) : NULL;
   w->left_over = !var && p->first > 0;
   tvms_node *made = tvms_contraction_write_tile(w);
-  w->number = NULL;
+  w->number = w->next_row = NULL;
   return var ? leave_loop(w, made) : made;
 }
 

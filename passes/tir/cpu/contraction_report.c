@@ -117,6 +117,8 @@ void tvms_contraction_report_tile(const tvms_contraction *c, const tvms_tile *ti
                        tile->sum_apart ? " that lie far apart" : "");
   if (tile->spares) tvms_strbuf_puts(out, ", the last column summed in lanes");
   if (tile->panel_fetch) tvms_strbuf_puts(out, ", the next panel fetched meanwhile");
+  if (tile->resting_far)
+    tvms_strbuf_puts(out, ", rows of the next tile fetched meanwhile");
   if (tile->result_far)
     tvms_strbuf_puts(out, ", lines of the result fetched beforehand");
   tvms_strbuf_puts(out, threads[tile->threads]);

@@ -288,14 +288,18 @@ static bool fetches(const writer *w, bool late) {
          && late == (w->tile->result_lead != 0);
 }
 
-// They come at a step of the sum some steps before its end.
+// They come at a step of the sum some steps before its end. Where sums go on with what the block before
+// stored, those of the next tile come, which it begins with.
 static tvms_node *fetch_at(writer *w, tvms_node *step) {
   tvms_node *lead = number(w, step, w->tile->result_lead);
   tvms_node *then = build(w, TVMS_NODE_SUB, tvms_contraction_flat_steps(w), lead);
   tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
   choice->condition = build(w, TVMS_NODE_EQ, step, then);
   tvms_node_vec stmts = {0};
+  tvms_node *row = w->row;
+  if (w->block && w->next_row) w->row = w->next_row;
   fetch_far(w, &stmts);
+  w->row = row;
   choice->then_case = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
   return &choice->head;
 }
@@ -314,6 +318,8 @@ static tvms_node *add_up(writer *w) {
   w->without_tail = w->columns->spare;
   tvms_node *vectors = each_element(w, add_term, NULL);
   w->without_tail = false;
+  tvms_node *resting = tvms_contraction_fetch_resting(w, vars[0]);
+  if (resting) vectors = tvms_stmt_pair(w->unit, resting, vectors);
   if (fetches(w, true))
     vectors = tvms_stmt_pair(w->unit, fetch_at(w, vars[0]), vectors);
   vectors = tvms_contraction_close_sums(w, vectors, vars);

@@ -60,8 +60,10 @@ typedef struct {
   tvms_node *sums;               // buffer
   tvms_node *TVMS_NULLABLE row;  // where it begins; NULL: there are no rows
   tvms_node *TVMS_NULLABLE
-      number;      // variable: which of the tiles of rows it is, if there are several
-  bool left_over;  // it has the rows that the others leave over
+      number;  // variable: which of the tiles of rows it is, if there are several
+  tvms_node *TVMS_NULLABLE
+      next_row;  // where the tile of rows behind it begins, or the last one; with `number`
+  bool left_over;          // it has the rows that the others leave over
   tvms_node *strip_begin;  // column
   int64_t rows;
   const tvms_strip *strip;

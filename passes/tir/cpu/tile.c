@@ -217,7 +217,7 @@ static int64_t sum_block_for(const machine *m, const tvms_contraction *c,
   if (rows < 0 || steps < 0 || !tile->flat_sum || has_outer(c)) return 0;
   int64_t bytes = c->term->dtype.bits / 8;
   if (tile->packs) {
-    int64_t most = m->cache / (tile->lines ? 2 : 4) / (tile->strip * bytes);
+    int64_t most = m->cache / 2 / (tile->strip * bytes);
     int64_t blocks = (steps + most - 1) / most;
     return blocks > 1 ? (steps + blocks - 1) / blocks : 0;
   }
@@ -389,6 +389,23 @@ static int64_t panel_fetch_for(const machine *m, const tvms_contraction *c,
   return each <= MOST_STEPS ? each : 0;
 }
 
+// Rows of the resting operand that the second cache does not hold along with a panel are read from afar once
+// for each panel. A tile reads a piece of each of its rows, from page to page, so nothing but the tile before
+// it knows what comes next: 2 % of a product of 1024, 4 % of 2048.
+static bool fetches_resting(tvms_unit *unit, const machine *m,
+                            const tvms_contraction *c, const tvms_tile *tile,
+                            int64_t rows) {
+  int64_t steps = tvms_contraction_steps(c), step;
+  bool in_rows = tile->packs && !tile->lines && tile->flat_sum && c->one_sum
+                 && c->resting && c->resting->kind == TVMS_NODE_BUFFER_LOAD;
+  if (!in_rows || steps < 0 || has_outer(c)) return false;
+  const tvms_buffer_load *load = tvms_as_buffer_load(c->resting);
+  int64_t bytes = load->head.dtype.bits / 8;
+  return tvms_cpu_step_of(unit, load->buffer, load->indices,
+                          c->stage.axes[c->outermost_sum].var, &step)
+         && step == 1 && bytes && (rows < 0 || rows * steps * bytes > m->cache / 2);
+}
+
 // Six rows by four vectors load ten times for 24 sums, eight by two, which have half the registers, ten
 // times for 16. Few rows that fit into the narrow tile and not into the wide one lose more than that
 // gains: 3 % of a window of 512 channels over 7 by 7.
@@ -440,6 +457,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   tile.from_memory = bytes_of_moving(c) > m.cache && uses_of(c) < WORTH_PACKING;
   fetch_result(&m, c, &tile);
   tile.panel_fetch = panel_fetch_for(&m, c, &tile, rows);
+  tile.resting_far = fetches_resting(unit, &m, c, &tile, rows);
   return tile;
 }
 
@@ -460,4 +478,5 @@ void tvms_tile_lay_out(tvms_tile *tile) {
   tile->sum_apart = tile->sum_written = tile->sum_words = false;
   tile->sum_skew = 0;
   tile->panel_fetch = 0;
+  tile->resting_far = false;
 }

@@ -50,6 +50,8 @@ typedef struct {
   bool result_far;   // the near caches do not hold the result: its lines are fetched
   // As many steps before the end of the sum; 0: when it begins.
   int64_t result_lead;
+  bool
+      resting_far;  // a tile of rows fetches what the next one reads of the resting operand
   // Steps of the sum for which a tile of rows fetches what the next panel is made of; 0: none.
   int64_t panel_fetch;
 } tvms_tile;
