@@ -15,6 +15,7 @@
 #include "ir/walk.h"
 #include "passes/relax/blocks.h"
 #include "passes/relax/graph/canonicalize_symbols.h"
+#include "passes/relax/make.h"
 #include "passes/relax/retype.h"
 #include "structinfo/definitions.h"
 #include "structinfo/make.h"
@@ -27,9 +28,12 @@ typedef struct {
   tvms_node_map values;     // what a variable is bound to, as far as it can be seen
   tvms_node_map constants;  // … if that is a constant
   tvms_node_map same;       // … if that is another variable
-  tvms_node_vec copies;     // keys of `same` in order
-  tvms_node_map outside;    // used outside of the dataflow block that defines it
-  tvms_node_vec inside;     // defined in dataflow blocks, in order
+  tvms_node_map
+      sizes;  // … if that is a symbol, which is a variable where scalars are TIR
+  uint32_t in_numbers;    // scalars and shapes around the walk
+  tvms_node_vec copies;   // keys of `same` in order
+  tvms_node_map outside;  // used outside of the dataflow block that defines it
+  tvms_node_vec inside;   // defined in dataflow blocks, in order
   TVMS_VEC(tvms_node *)
   blocks;  // open ones; NULL: in a function or branch, but in no block
   // The plan.
@@ -80,6 +84,12 @@ static tvms_node *copied_tuple(const planner *p, tvms_node *value) {
   return source ? source : value;
 }
 
+static bool is_symbol(const planner *p, const tvms_node *value) {
+  return value->kind == TVMS_NODE_PRIM_VALUE
+         && tvms_as_prim_value(value)->value->kind == TVMS_NODE_VAR
+         && tvms_release_has(p->unit->dialect, TVMS_FACT_scalars_are_tir);
+}
+
 static void note_binding(planner *p, tvms_node *binding) {
   tvms_node *var = tvms_relax_binding_var(binding);
   tvms_node *value = tvms_relax_binding_value(binding);
@@ -96,6 +106,10 @@ static void note_binding(planner *p, tvms_node *binding) {
     tvms_vec_push(memory_of(p), &p->copies, var);
   }
   if (value->kind == TVMS_NODE_CONSTANT) tvms_node_map_put(&p->constants, var, value);
+  if (is_symbol(p, value)) {
+    tvms_node_map_put(&p->sizes, var, tvms_as_prim_value(value)->value);
+    tvms_node_map_put(&p->gone, var, var);
+  }
   tvms_node_map_put(&p->values, var, value);
 }
 
@@ -201,7 +215,17 @@ static tvms_node *put_variable(tvms_rewriter *r, tvms_node *var) {
   tvms_node *used = follow(&p->used_as, var);
   tvms_node *constant = tvms_node_map_get(&p->constants, used);
   if (constant) return constant;
+  tvms_node *size = tvms_node_map_get(&p->sizes, used);
+  if (size) return p->in_numbers ? size : tvms_relax_make_prim_value(r->unit, size);
   return used == var ? TVMS_REWRITE_BELOW : used;
+}
+
+static tvms_node *enter_numbers(tvms_rewriter *r, tvms_node *node) {
+  planner *p = r->self;
+  p->in_numbers++;
+  tvms_node *made = tvms_rewrite_below(r, node);
+  p->in_numbers--;
+  return made;
 }
 
 static tvms_node *type_call(tvms_rewriter *r, tvms_node *call) {
@@ -295,15 +319,15 @@ static tvms_node *join_outputs(tvms_rewriter *r, tvms_node *block) {
 // ---- The pass ----
 
 static void planner_init(planner *p) {
-  tvms_node_map *maps[] = {&p->values,   &p->constants, &p->same, &p->outside,
-                           &p->bound_as, &p->used_as,   &p->gone};
+  tvms_node_map *maps[] = {&p->values,  &p->constants, &p->same,    &p->sizes,
+                           &p->outside, &p->bound_as,  &p->used_as, &p->gone};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
     tvms_node_map_init(maps[i], memory_of(p));
 }
 
 static void planner_fini(planner *p) {
-  tvms_node_map *maps[] = {&p->values,   &p->constants, &p->same, &p->outside,
-                           &p->bound_as, &p->used_as,   &p->gone};
+  tvms_node_map *maps[] = {&p->values,  &p->constants, &p->same,    &p->sizes,
+                           &p->outside, &p->bound_as,  &p->used_as, &p->gone};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
     tvms_node_map_fini(maps[i]);
   tvms_vec_fini(memory_of(p), &p->copies);
@@ -341,6 +365,8 @@ static tvms_node *canonicalize_names(tvms_pass_run *run, tvms_unit *unit,
   rewriter.enter[TVMS_NODE_VAR_BINDING] = drop_copy;
   rewriter.enter[TVMS_NODE_MATCH_CAST] = drop_copy;
   rewriter.enter[TVMS_NODE_VAR] = put_variable;
+  rewriter.enter[TVMS_NODE_PRIM_VALUE] = enter_numbers;
+  rewriter.enter[TVMS_NODE_SHAPE_EXPR] = enter_numbers;
   rewriter.leave[TVMS_NODE_CALL] = type_call;
   rewriter.leave[TVMS_NODE_BINDING_BLOCK] = join_outputs;
   tvms_node *result = tvms_rewrite(&rewriter, function);

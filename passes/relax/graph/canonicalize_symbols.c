@@ -103,7 +103,8 @@ static tvms_node *enter_match_cast(tvms_rewriter *r, tvms_node *node) {
   canonicalizer *c = r->self;
   const tvms_match_cast *cast = tvms_as_match_cast(node);
   bool counted = false;
-  const tvms_node *given = tvms_sinfo_of(r->unit, cast->value);
+  // Its sizes may be known by others themselves.
+  const tvms_node *given = tvms_rewrite(r, tvms_sinfo_of(r->unit, cast->value));
   learn_type(c, cast->var, cast->type, given, &counted);
   bool outer = c->off;
   c->off = counted;

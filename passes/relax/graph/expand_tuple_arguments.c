@@ -3,16 +3,19 @@
 // Before: def f(t: R.Tuple(A, B)): … t[0] …      f(t)
 // After:  def f(t_0: A, t_1: B): … t_0 …         lv = t[0]; lv1 = t[1]; f(lv, lv1)
 //
-// Tuples in tuples, too. Names that stand for others and what nobody uses go behind it, in all
+// Tuples in tuples, too, and those that stand in the call: (x, R.shape([2]))[1]. What the function returns is bound.
+// Names that stand for others and what nobody uses go behind it, in all
 // of the module, as in TVM; public functions keep their parameters.
 // TVM: relax.transform.ExpandTupleArguments.
 #include "passes/relax/graph/expand_tuple_arguments.h"
 
 #include "ir/build.h"
+#include "passes/relax/blocks.h"
 #include "passes/relax/emit.h"
 #include "passes/relax/graph/canonicalize_bindings.h"
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/make.h"
+#include "structinfo/make.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -85,10 +88,23 @@ static void expand_parameter(signature *s, tvms_node *param) {
   tvms_memory_leave(memory);
 }
 
-// The body with the bindings in a block in front of it.
-static tvms_node *body_behind(tvms_unit *unit, const tvms_node *body,
+static tvms_node *with_bound_result(tvms_unit *unit, tvms_node *body,
+                                    tvms_node *result) {
+  tvms_sym name = tvms_symbol_intern(unit->context, "gv", 2);
+  tvms_node *var = tvms_var_new(unit, name, (tvms_dtype){0}, result->span);
+  var->sinfo = tvms_sinfo_of(unit, result);
+  tvms_var_binding *binding = tvms_node_make(unit, VAR_BINDING, result->span);
+  binding->value = result;
+  binding->var = var;
+  return tvms_relax_append_binding(unit, body, &binding->head, var);
+}
+
+// The body with the bindings in a block in front of it, and its result bound.
+static tvms_node *body_behind(tvms_unit *unit, tvms_node *body,
                               const tvms_node_vec *bindings) {
   tvms_binding_block *block = tvms_node_make(unit, BINDING_BLOCK, body->span);
+  tvms_node *result = tvms_as_seq_expr(body)->body;
+  if (result->kind != TVMS_NODE_VAR) body = with_bound_result(unit, body, result);
   block->bindings = tvms_list_copy(unit, bindings->items, bindings->len);
   tvms_node *made = tvms_node_copy(unit, body);
   tvms_list old = tvms_as_seq_expr(body)->blocks;
@@ -141,10 +157,8 @@ static void push_argument(expansion *e, tvms_rewriter *r, tvms_node_vec *args,
   bool dataflow = r->sequence && r->sequence->flags & TVMS_FLAG_DATAFLOW;
   uint32_t count = tvms_as_sinfo_tuple(arg->sinfo)->fields.len;
   for (uint32_t i = 0; i < count; i++) {
-    tvms_node *field = arg->kind == TVMS_NODE_TUPLE
-                           ? tvms_as_tuple(arg)->fields.items[i]
-                           : tvms_relax_emit(&e->emitter, r, item_of(r->unit, arg, i),
-                                             dataflow ? "lv" : "gv");
+    tvms_node *field = tvms_relax_emit(&e->emitter, r, item_of(r->unit, arg, i),
+                                       dataflow ? "lv" : "gv");
     push_argument(e, r, args, field);
   }
   tvms_memory_leave(memory);
