@@ -1,6 +1,7 @@
 // rolling_buffer: a buffer between tiles keeps only the rows that the next tile needs again, and goes round in them.
 // TVM: src/s_tir/schedule/primitive/rolling_buffer.cc.
 #include "arith/int_set.h"
+#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
@@ -308,6 +309,8 @@ bool tvms_step_rolling_buffer(tvms_step *step) {
   if (tvms_sched_is_output(s, x.block))
     return tvms_sched_refuse(s, "the block writes an output of its scope");
   tvms_node *region = tvms_sched_region_of(tvms_sched_block(s, x.block)->writes, x.old);
+  // A tile with a condition of its own may write less than its region, and then the next one lacks what was left out. TVM does not ask.
+  if (!tvms_sched_check_condition(s, x.block)) return false;
   if (!only_reads_follow(&x) || !find_ranges(&x, region) || !find_rolling(&x)
       || !check_steps(&x, region) || !check_axes(&x))
     return false;
