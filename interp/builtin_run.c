@@ -2,6 +2,7 @@
 //
 // TVM writes these in Python over numpy; unique and nonzero give what numpy gives.
 #include "interp/builtin.h"
+#include "interp/packed.h"
 #include "interp/unique.h"
 #include "support/diag_ids.h"
 
@@ -23,6 +24,33 @@ tvms_value tvms_interp_builtin_run_print(const tvms_builtin *b) {
     memcpy(values, b->args + 1, (b->count - 1) * sizeof *values);
     interp->print(interp->print_state, format, values, b->count - 1);
   }
+  return (tvms_value){0};
+}
+
+// invoke_debug_func(nothing, name, place, values…): calls the function with the place and the values.
+tvms_value tvms_interp_builtin_invoke_debug(const tvms_builtin *b) {
+  if (b->count < 3)
+    tvms_interp_builtin_refuse(b, "nothing, a name and a place are expected");
+  if (b->args[0].kind != TVMS_VALUE_NONE)
+    tvms_interp_builtin_refuse(b, "IOEffect is expected to be lowered to None.");
+  const char *name = text_at(b, 1);
+  text_at(b, 2);
+  tvms_value_drop(tvms_interp_call_packed(b->frame,
+                                          (tvms_bytes){name, (uint32_t)strlen(name)},
+                                          b->args + 2, b->count - 2, b->span));
+  return (tvms_value){0};
+}
+
+// debug_print(place, tensor)
+tvms_value tvms_interp_builtin_debug_print(const tvms_builtin *b) {
+  const char *place = text_at(b, 0);
+  tvms_value tensor = tvms_value_of_tensor(tvms_interp_builtin_tensor(b, 1));
+  tvms_interp *interp = b->frame->interp;
+  size_t size = strlen(place) + sizeof ": {}";
+  char *format = tvms_builtin_scratch(b, char, size);
+  memcpy(format, place, strlen(place));
+  memcpy(format + strlen(place), ": {}", sizeof ": {}");
+  if (interp->print) interp->print(interp->print_state, format, &tensor, 1);
   return (tvms_value){0};
 }
 

@@ -214,8 +214,12 @@ typedef struct {
   tvms_paged_array arrays[TVMS_PLAN_ITEMS];
 } tvms_paged_batch;
 
+// Which state an object is, by the first word of its head.
+enum { TVMS_STATE_PAGED = 1, TVMS_STATE_RNN };
+
 // What is fixed, and counts.
 typedef struct {
+  uint32_t kind;         // TVMS_STATE_PAGED
   tvms_paged_made made;  // its shapes are gone
   int64_t most_tokens;   // of a batch
   int64_t page_size;

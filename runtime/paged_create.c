@@ -108,7 +108,8 @@ void tvms_paged_create(tvms_paged_host *host, const tvms_paged_made *made) {
   host->area(host, TVMS_PAGED_NEXT, list);
   host->area(host, TVMS_PAGED_FREE, list);
   p = tvms_paged_open(host);
-  *p.head = (tvms_paged_head){.made = *made,
+  *p.head = (tvms_paged_head){.kind = TVMS_STATE_PAGED,
+                              .made = *made,
                               .most_tokens = size_at(&p, made, 2, 1),
                               .page_size = made->sizes.sizes[3],
                               .total_pages = pages,

@@ -6,7 +6,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import npy
 from allocations import COUNTER, HEAD, RT
-from cases import InFolder, main, tvms
+from cases import InFolder, main, source, tvms
 from native_main import Any, C_AND_CPP, Library, Object
 
 CACHE = HEAD + """
@@ -337,6 +337,17 @@ class Objects(InFolder):
                 subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", serve, counter, output, RT, "-o", self.file("serve"), "-lm", "-ldl"], check=True)
                 said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
                 self.assertEqual(said, ["100 4950, 0 calls of the allocator", "2: 2 x 2, 1 1", "ValueError: vm.builtin.attention_kv_cache_array_popn: no more rows than are filled is expected", "  in 'clear'", "-1"])
+
+    def test_states_of_recurrent_layers(self):
+        """The golden file as native code: what it gives in TVM's machine."""
+        with open(source("tests", "golden", "run", "rnn-state.tvms"), encoding="utf-8") as f:
+            text = f.read().split("# EXPECT:")[0]
+        wanted = (("f", [1, 2], [0.5, 0.25]), ("f", [1, 2], [1.5, 10.25]), ("f", [2, 2], [2.5, 20.25, 0.5, 0.25]), ("f", [2, 2], [3.5, 30.25, 1.5, 10.25]), ("f", [2], [4.5, 40.25]))
+        for f in self.build(text):
+            self.assertEqual(f("main"), wanted)
+        wrong = text.replace("R.prim_value(2), R.prim_value(2), ty_args", "R.prim_value(2), R.prim_value(3), ty_args")
+        for f in self.build(wrong, "wrong"):
+            self.assertRegex(f("main"), r"^ValueError: .*The sequence only has 2 available history .*\n  in 'main'$")
 
     def test_lowered_text_runs_in_both_back_ends(self):
         """Functions with lists of objects are interpreted, and kernels that they call by pointers are native code."""

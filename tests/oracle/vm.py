@@ -3,7 +3,7 @@
 
     vm.py [--release R]... [FILE]...
 
-Each definition with Relax functions of corpus/, and of the golden files of caches with pages, that stock TVM of the release builds (relax.build):
+Each definition with Relax functions of corpus/, and of the golden files of caches with pages and of states of recurrent layers, that stock TVM of the release builds (relax.build):
 
   - `tvms dump` writes what TVM's as_text gives, byte for byte, and writes the same of the library that TVM exports
   - the library of `tvms build --vm` runs in TVM's machine, and gives what TVM's own build gives
@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cases import files_under, source, tvms
 from stock import Stock, definitions_of, difference, known
 
-PAGED = ["tests/golden/run/paged-cache.tvms", "tests/golden/run/paged-cache-window.tvms"]
+PAGED = ["tests/golden/run/paged-cache.tvms", "tests/golden/run/paged-cache-window.tvms", "tests/golden/run/rnn-state.tvms"]
 SORTED = ["tests/golden/vm/sorted.tvms"]  # kernels that call packed functions
 RELEASES = ["0.25", "0.26", "0.27"]
 CLOSE = 1e-5
