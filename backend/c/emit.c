@@ -248,8 +248,9 @@ const char *tvms_c_convert(c_emitter *e, tvms_dtype from, tvms_dtype to,
   bool from_real = tvms_dtype_is_real(from), to_real = tvms_dtype_is_real(to);
   if (to.code == TVMS_HANDLE || from.code == TVMS_HANDLE) {
     if (to.code == from.code) return expr;
-    if (to.code == TVMS_HANDLE) return tvms_c_text(e, "(ptr)(u64)(%s)", expr);
-    return tvms_c_text(e, "(%s)(u64)(%s)", type, expr);
+    if (to.code == TVMS_HANDLE)
+      return tvms_c_text(e, "(ptr)(__UINTPTR_TYPE__)(%s)", expr);
+    return tvms_c_text(e, "(%s)(__UINTPTR_TYPE__)(%s)", type, expr);
   }
   if (to.code == TVMS_BOOL) return tvms_c_text(e, "(%s != 0)", expr);
   if (from_real && !to_real) return tvms_c_text(e, "(%s)to_%s(%s)", type, type, expr);

@@ -19,7 +19,7 @@ static bool is_pointer(const tvms_entry *entry, uint32_t at) {
 }
 
 static const char *operand(c_emitter *e, const tvms_entry *entry, uint32_t at) {
-  return tvms_c_text(e, is_pointer(entry, at) ? "(i64)s%u" : "s%u", at);
+  return tvms_c_text(e, is_pointer(entry, at) ? "WORD(s%u)" : "s%u", at);
 }
 
 static const char *binary(c_emitter *e, const tvms_entry *entry, uint32_t at,
@@ -41,15 +41,18 @@ static const char *helper(c_emitter *e, const tvms_entry_step *step, const char 
 static const char *value_of(c_emitter *e, const tvms_entry *entry, uint32_t at) {
   const tvms_entry_step *step = &entry->steps[at];
   long long number = step->number;
+  const char *at_field = step->field
+                             ? tvms_c_text(e, "AT_%s", tvms_layout_name(step->field))
+                             : tvms_c_text(e, "%lld", number);
   uint32_t a = step->a, b = step->b;
   switch (step->kind) {
   case TVMS_ENTRY_ARGUMENTS: return "(ptr)args";
   case TVMS_ENTRY_COUNT: return "count";
   case TVMS_ENTRY_NUMBER: return tvms_c_text(e, "%lldll", number);
-  case TVMS_ENTRY_LOAD_INT32: return tvms_c_text(e, "*(i32m *)(s%u + %lld)", a, number);
-  case TVMS_ENTRY_LOAD_INT64: return tvms_c_text(e, "*(i64m *)(s%u + %lld)", a, number);
+  case TVMS_ENTRY_LOAD_INT32: return tvms_c_text(e, "*(i32m *)(s%u + %s)", a, at_field);
+  case TVMS_ENTRY_LOAD_INT64: return tvms_c_text(e, "*(i64m *)(s%u + %s)", a, at_field);
   case TVMS_ENTRY_LOAD_POINTER:
-    return tvms_c_text(e, "*(ptrm *)(s%u + %lld)", a, number);
+    return tvms_c_text(e, "*(ptrm *)(s%u + %s)", a, at_field);
   case TVMS_ENTRY_OFFSET: return tvms_c_text(e, "s%u + %lld", a, number);
   case TVMS_ENTRY_ADD: return wrapping(e, step, "+");
   case TVMS_ENTRY_SUB: return wrapping(e, step, "-");

@@ -7,6 +7,7 @@
 #include "backend/c/memory.h"
 #include "backend/c/registers.h"
 #include "backend/c/stmt.h"
+#include "backend/core/layout.h"
 #include "backend/core/place.h"
 #include "interp/result.h"
 #include "ir/contract.h"
@@ -140,6 +141,12 @@ static void write_module(void *what) {
   write_called(e);
   for (size_t i = 0; i < sizeof preamble / sizeof preamble[0]; i++) {
     tvms_strbuf_printf(j->out, "%s\n", preamble[i]);
+  }
+  for (tvms_layout_field field = TVMS_LAYOUT_NONE + 1; field < TVMS_LAYOUT_COUNT;
+       field++) {
+    tvms_strbuf_printf(j->out, "#define AT_%s __builtin_offsetof(struct %s, %s)\n",
+                       tvms_layout_name(field), tvms_layout_structure(field),
+                       tvms_layout_field_name(field));
   }
   tvms_strbuf_add(j->out, e->head.text, e->head.len);
   tvms_strbuf_add(j->out, e->body.text, e->body.len);

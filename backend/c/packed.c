@@ -8,6 +8,7 @@
 #include "backend/c/expr.h"
 #include "backend/c/memory.h"
 #include "backend/core/boxes.h"
+#include "backend/core/layout.h"
 #include "backend/core/place.h"
 #include "interp/meaning.h"
 #include "interp/result.h"
@@ -95,18 +96,19 @@ static const char *tensor_of(c_emitter *e, const tvms_node *node) {
               && tvms_node_is_int(args.items[3], tvms_as_call(args.items[1])->args.len);
   if (!good) tvms_c_refuse(e, node->span, "T.tvm_stack_make_array");
   tvms_dl_type type = tvms_interp_dl_type_of(args.items[4]->dtype);
-  uint64_t word = type.code | (uint64_t)type.bits << 8 | (uint64_t)type.lanes << 16;
-  word = word << 32 | (uint64_t)tvms_as_int_imm(args.items[3])->value;
+  uint32_t word = type.code | (uint32_t)type.bits << 8 | (uint32_t)type.lanes << 16;
   const char *data = is_shape(args.items[0]) ? sizes_of(e, args.items[0])
                                              : tvms_c_expr(e, args.items[0]);
   const char *shape = sizes_of(e, args.items[1]), *strides = sizes_of(e, args.items[2]);
   const char *offset = tvms_c_index(e, args.items[5]);
   const char *name = tvms_c_text(e, "a%u", e->next++);
   tvms_c_line(
-      e, "i64 %s[6] = {(i64)%s, %d, (i64)%lluull, (i64)%s, (i64)%s, (i64)%s * %llu};",
-      name, data, TVMS_DL_CPU, (unsigned long long)word, shape, strides, offset,
-      (unsigned long long)tvms_dl_element_size(type));
-  return name;
+      e,
+      "struct tensor %s = {.data = (ptr)%s, .device_type = %d, .ndim = %lld, .dtype = %uu, "
+      ".shape = (ptr)%s, .strides = (ptr)%s, .byte_offset = (u64)%s * %llu};",
+      name, data, TVMS_DL_CPU, (long long)tvms_as_int_imm(args.items[3])->value, word,
+      shape, strides, offset, (unsigned long long)tvms_dl_element_size(type));
+  return tvms_c_text(e, "&%s", name);
 }
 
 // ---- Arguments ----
@@ -144,11 +146,11 @@ static void put_argument(c_emitter *e, const tvms_node *node, const char *name,
   }
   if (node->kind == TVMS_NODE_STRING_IMM) {
     kind = TVMS_ANY_TEXT;
-    value = tvms_c_text(e, "(i64)%s",
+    value = tvms_c_text(e, "WORD(%s)",
                         tvms_c_literal(e, tvms_as_string_imm(node)->value.text));
   } else if (is_call_of(node, TVMS_TIR_tvm_stack_make_array)) {
     kind = TVMS_ANY_DL_TENSOR;
-    value = tvms_c_text(e, "(i64)%s", tensor_of(e, node));
+    value = tvms_c_text(e, "WORD(%s)", tensor_of(e, node));
   } else {
     tvms_dtype dtype = node->dtype;
     if (dtype.lanes != 1) tvms_c_refuse(e, node->span, "a vector as argument");
@@ -157,7 +159,11 @@ static void put_argument(c_emitter *e, const tvms_node *node, const char *name,
            : tvms_dtype_is_handle(dtype) ? TVMS_ANY_POINTER
            : tvms_dtype_is_bool(dtype)   ? TVMS_ANY_BOOL
                                          : TVMS_ANY_INT;
-    value = tvms_c_text(e, real ? "bits_of(%s)" : "(i64)%s", tvms_c_expr(e, node));
+    value = tvms_c_text(e,
+                        real                       ? "bits_of(%s)"
+                        : kind == TVMS_ANY_POINTER ? "WORD(%s)"
+                                                   : "(i64)%s",
+                        tvms_c_expr(e, node));
   }
   tvms_c_line(e, "%s[%u] = %d, %s[%u] = %s;", name, 2 * at, kind, name, 2 * at + 1,
               value);
@@ -171,7 +177,7 @@ static const char *arguments_of(c_emitter *e, tvms_list args, uint32_t first) {
     uint32_t at = i - first - 1;
     const tvms_member *member = tvms_boxes_entry_of(e->program, args, first, i);
     if (member)
-      tvms_c_line(e, "%s[%u] = %d, %s[%u] = (i64)%s;", name, 2 * at, TVMS_ANY_POINTER,
+      tvms_c_line(e, "%s[%u] = %d, %s[%u] = WORD(%s);", name, 2 * at, TVMS_ANY_POINTER,
                   name, 2 * at + 1, entry_of(e, member));
     else
       put_argument(e, args.items[i], name, at);
@@ -265,7 +271,7 @@ const char *tvms_c_call_packed(c_emitter *e, const tvms_call *call) {
     call_box(e, symbol, args, call->args.len - 1, result);
   else
     call_by_host(e, name, args, call->args.len - 1, result);
-  tvms_c_line(e, "if ((i32)%s[0] >= %d) drop_object((ptr)%s[1]);", result,
+  tvms_c_line(e, "if ((i32)%s[0] >= %d) drop_object(POINTER(%s[1]));", result,
               TVMS_ANY_OBJECT, result);
   return symbol ? "0" : number_in(e, call, result);
 }
@@ -307,6 +313,14 @@ const char *tvms_c_stack_alloca(c_emitter *e, const tvms_call *call) {
   return tvms_c_text(e, "(ptr)%s", name);
 }
 
+// What is `wide` bytes from the begin of a tensor, or of a value, where pointers have 64 bits.
+static const char *in_structure(c_emitter *e, bool tensor, int64_t wide) {
+  if (!tensor) return tvms_c_text(e, "%lld", (long long)wide);
+  int64_t rest;
+  tvms_layout_field field = tvms_layout_in_tensor(wide, &rest);
+  return tvms_c_text(e, "(AT_%s + %lld)", tvms_layout_name(field), (long long)rest);
+}
+
 const char *tvms_c_struct_get(c_emitter *e, const tvms_call *call) {
   tvms_list args = call->args;
   tvms_interp_field field = {0};
@@ -315,9 +329,11 @@ const char *tvms_c_struct_get(c_emitter *e, const tvms_call *call) {
   if (!field.type.lanes) tvms_c_refuse(e, call->head.span, "T.tvm_struct_get");
   tvms_dtype wanted = call->head.dtype, dtype = tvms_interp_field_dtype(&field, wanted);
   const char *base = tvms_c_expr(e, args.items[0]);
+  bool tensor = field.stride == sizeof(tvms_dl_tensor);
   const char *at =
-      tvms_c_text(e, "%s + (i64)(%s) * %zu + %zu", base, tvms_c_index(e, args.items[1]),
-                  field.stride, field.offset);
+      tvms_c_text(e, "%s + (i64)(%s) * %s + %s", base, tvms_c_index(e, args.items[1]),
+                  in_structure(e, tensor, (int64_t)field.stride),
+                  in_structure(e, tensor, (int64_t)field.offset));
   const char *type = tvms_c_memory_type(e, dtype, call->head.span);
   const char *value = tvms_c_text(e, "*(%s *)(%s)", type, at);
   return tvms_c_value(e, wanted, call->head.span,

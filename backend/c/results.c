@@ -8,10 +8,11 @@
 
 #include <string.h>
 
+// Room for the largest head of an object, that of machines with pointers of 64 bits.
 enum {
-  TENSOR_SIZES = TVMS_OBJECT_HEAD + 48,  // of a tensor: sizes, then strides
-  SHAPE_SIZES = TVMS_OBJECT_HEAD + 16,
-  ARRAY_ITEMS = TVMS_OBJECT_HEAD + 32,
+  TENSOR_MOST = TVMS_OBJECT_HEAD + 48,  // of a tensor: sizes follow, then strides
+  SHAPE_MOST = TVMS_OBJECT_HEAD + 16,
+  ARRAY_MOST = TVMS_OBJECT_HEAD + 32,
   DATA_ALIGN = 64,
 };
 
@@ -26,13 +27,15 @@ void tvms_c_store_any(c_emitter *e, tvms_dtype dtype, const char *place,
              : tvms_dtype_is_bool(dtype)   ? TVMS_ANY_BOOL
                                            : TVMS_ANY_INT;
   tvms_c_line(e, "*(i64m *)(%s) = %d;", any, kind);
-  tvms_c_line(
-      e, real ? "*(i64m *)(%s + 8) = bits_of(%s);" : "*(i64m *)(%s + 8) = (i64)%s;",
-      any, got);
+  tvms_c_line(e,
+              real                       ? "*(i64m *)(%s + 8) = bits_of(%s);"
+              : kind == TVMS_ANY_POINTER ? "*(i64m *)(%s + 8) = WORD(%s);"
+                                         : "*(i64m *)(%s + 8) = (i64)%s;",
+              any, got);
 }
 
 static int64_t data_offset(uint32_t ndim) {
-  int64_t end = TENSOR_SIZES + 16 * (int64_t)ndim;
+  int64_t end = TENSOR_MOST + 16 * (int64_t)ndim;
   return (end + DATA_ALIGN - 1) / DATA_ALIGN * DATA_ALIGN;
 }
 
@@ -70,19 +73,18 @@ static void make_tensor(c_emitter *e, const tvms_entry *entry,
   tvms_c_line(e, "ptr object%u = new_object(s%u + %lld, %d);", i, r->bytes, data,
               TVMS_ANY_TENSOR);
   need(e, entry, object, text);
-  tvms_c_line(e, "ptr result%u = *(ptrm *)(%s + 24) = %s + %lld;", i, object, object,
-              data);
-  tvms_c_line(e, "*(i64m *)(%s + 32) = %d;", object, TVMS_DL_CPU);
-  tvms_c_line(e, "*(i32m *)(%s + 40) = %u;", object, r->ndim);
-  tvms_c_line(e, "*(u32m *)(%s + 44) = %uu;", object, dtype);
-  tvms_c_line(e, "*(ptrm *)(%s + 48) = %s + %d;", object, object, TENSOR_SIZES);
-  tvms_c_line(e, "*(ptrm *)(%s + 56) = %s + %d;", object, object,
-              TENSOR_SIZES + 8 * (int)r->ndim);
-  tvms_c_line(e, "*(i64m *)(%s + 64) = 0;", object);
+  tvms_c_line(e, "struct tensor *tensor%u = (struct tensor *)(%s + %d);", i, object,
+              TVMS_OBJECT_HEAD);
+  tvms_c_line(e, "i64m *sizes%u = (i64m *)tensor%u->end;", i, i);
+  tvms_c_line(e, "ptr result%u = %s + %lld;", i, object, data);
+  tvms_c_line(
+      e,
+      "*tensor%u = (struct tensor){.data = result%u, .device_type = %d, .ndim = %u, .dtype = %uu, "
+      ".shape = (ptr)sizes%u, .strides = (ptr)(sizes%u + %u)};",
+      i, i, TVMS_DL_CPU, r->ndim, dtype, i, i, r->ndim);
   for (uint32_t k = 0; k < r->ndim; k++) {
-    int at = TENSOR_SIZES + 8 * (int)k, strides = at + 8 * (int)r->ndim;
-    tvms_c_line(e, "*(i64m *)(%s + %d) = s%u;", object, at, r->dims[k]);
-    tvms_c_line(e, "*(i64m *)(%s + %d) = s%u;", object, strides, r->strides[k]);
+    tvms_c_line(e, "sizes%u[%u] = s%u;", i, k, r->dims[k]);
+    tvms_c_line(e, "sizes%u[%u] = s%u;", i, r->ndim + k, r->strides[k]);
   }
 }
 
@@ -90,11 +92,13 @@ static void make_shape(c_emitter *e, const tvms_entry *entry,
                        const tvms_entry_result *r, const char *text) {
   const char *object = tvms_c_text(e, "object%u", r->param);
   tvms_c_line(e, "ptr %s = new_object(%lld, %d);", object,
-              (long long)SHAPE_SIZES + 8 * (long long)r->ndim, TVMS_ANY_SHAPE);
+              (long long)SHAPE_MOST + 8 * (long long)r->ndim, TVMS_ANY_SHAPE);
   need(e, entry, object, text);
-  tvms_c_line(e, "ptr result%u = *(ptrm *)(%s + 24) = %s + %d;", r->param, object,
-              object, SHAPE_SIZES);
-  tvms_c_line(e, "*(i64m *)(%s + 32) = %u;", object, r->ndim);
+  tvms_c_line(e, "struct shape *shape%u = (struct shape *)(%s + %d);", r->param, object,
+              TVMS_OBJECT_HEAD);
+  tvms_c_line(e, "ptr result%u = shape%u->end;", r->param, r->param);
+  tvms_c_line(e, "*shape%u = (struct shape){.data = result%u, .size = %u};", r->param,
+              r->param, r->ndim);
 }
 
 static void make_tuple(c_emitter *e, const tvms_entry *entry, uint32_t tuple,
@@ -102,12 +106,13 @@ static void make_tuple(c_emitter *e, const tvms_entry *entry, uint32_t tuple,
   const char *object = tvms_c_text(e, "tuple%u", tuple);
   uint32_t count = tvms_contract_items(text + 1);
   tvms_c_line(e, "ptr %s = new_object(%lld, %d);", object,
-              (long long)ARRAY_ITEMS + 16 * (long long)count, TVMS_ANY_ARRAY);
+              (long long)ARRAY_MOST + 16 * (long long)count, TVMS_ANY_ARRAY);
   need(e, entry, object, text);
-  tvms_c_line(e, "*(ptrm *)(%s + 24) = %s + %d;", object, object, ARRAY_ITEMS);
-  tvms_c_line(e, "*(i64m *)(%s + 32) = %u;", object, count);
-  tvms_c_line(e, "*(i64m *)(%s + 40) = %u;", object, count);
-  tvms_c_line(e, "*(i64m *)(%s + 48) = 0;", object);
+  tvms_c_line(e, "struct array *array%u = (struct array *)(%s + %d);", tuple, object,
+              TVMS_OBJECT_HEAD);
+  tvms_c_line(
+      e, "*array%u = (struct array){.data = array%u->end, .size = %u, .capacity = %u};",
+      tuple, tuple, count, count);
 }
 
 void tvms_c_make_results(c_emitter *e, const tvms_entry *entry) {
@@ -154,9 +159,9 @@ static void give(c_emitter *e, const tvms_entry *entry, giving *g, const char *a
   if (kind == '(') {
     uint32_t tuple = g->tuple++;
     tvms_c_line(e, "*(i64m *)(%s) = %d;", any, TVMS_ANY_ARRAY);
-    tvms_c_line(e, "*(ptrm *)(%s + 8) = tuple%u;", any, tuple);
+    tvms_c_line(e, "*(i64m *)(%s + 8) = WORD(tuple%u);", any, tuple);
     for (int i = 0; *g->text && *g->text != ')'; i++)
-      give(e, entry, g, tvms_c_text(e, "tuple%u + %d", tuple, ARRAY_ITEMS + 16 * i));
+      give(e, entry, g, tvms_c_text(e, "array%u->end + %d", tuple, 16 * i));
     g->text++;
     return;
   }
@@ -172,7 +177,7 @@ static void give(c_emitter *e, const tvms_entry *entry, giving *g, const char *a
   }
   tvms_c_line(e, "*(i64m *)(%s) = %d;", any,
               kind == 't' ? TVMS_ANY_TENSOR : TVMS_ANY_SHAPE);
-  tvms_c_line(e, "*(ptrm *)(%s + 8) = object%u;", any, r->param);
+  tvms_c_line(e, "*(i64m *)(%s + 8) = WORD(object%u);", any, r->param);
 }
 
 void tvms_c_give_results(c_emitter *e, const tvms_entry *entry) {

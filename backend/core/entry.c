@@ -80,9 +80,14 @@ static uint32_t decode_object(tvms_entry_maker *m, uint32_t args, int64_t slot,
   tvms_entry_require_kind(m, m->argument, tvms_entry_equals(m, kind, wanted), name);
   at = slot + (int64_t)offsetof(tvms_any, v);
   uint32_t object = tvms_entry_take_with(m, TVMS_ENTRY_LOAD_POINTER, args, at);
+  uint32_t content =
+      tvms_entry_take_with(m, TVMS_ENTRY_OFFSET, object, TVMS_OBJECT_HEAD);
   tvms_entry_guard(m);
+  // A shape has its size in a word of the machine.
   uint32_t size =
-      tvms_entry_take_with(m, TVMS_ENTRY_LOAD_INT64, object, TVMS_OBJECT_HEAD + 8);
+      wanted == TVMS_ANY_SHAPE
+          ? tvms_entry_load(m, TVMS_ENTRY_LOAD_POINTER, content, TVMS_LAYOUT_SHAPE_SIZE)
+          : tvms_entry_load(m, TVMS_ENTRY_LOAD_INT64, content, TVMS_LAYOUT_ARRAY_SIZE);
   char text[32];
   snprintf(text, sizeof text, "%u", count);
   tvms_entry_require(m, tvms_entry_equals(m, size, count), "ValueError",
@@ -91,7 +96,7 @@ static uint32_t decode_object(tvms_entry_maker *m, uint32_t args, int64_t slot,
                                         "Mismatched length of the %s on argument #%u",
                                         name, m->argument));
   uint32_t items =
-      tvms_entry_take_with(m, TVMS_ENTRY_LOAD_POINTER, object, TVMS_OBJECT_HEAD);
+      tvms_entry_load(m, TVMS_ENTRY_LOAD_POINTER, content, TVMS_LAYOUT_SHAPE_DATA);
   tvms_entry_guard(m);
   return items;
 }

@@ -15,6 +15,7 @@
 #ifndef TVMS_BACKEND_CORE_ENTRY_H
 #define TVMS_BACKEND_CORE_ENTRY_H
 
+#include "backend/core/layout.h"
 #include "ir/contract.h"
 #include "ir/module.h"
 #include "support/vec.h"
@@ -29,6 +30,8 @@ typedef enum {
 typedef struct {
   uint8_t kind;  // tvms_entry_step_kind
   bool guarded;
+  uint8_t
+      field;  // tvms_layout_field: `number` is its offset where pointers have 64 bits
   uint32_t a, b, c;                 // steps that it uses; 0 where it uses none
   int64_t number;                   // a constant, an offset in bytes, a number of bits
   const char *TVMS_NULLABLE error;  // of a check: "ValueError"

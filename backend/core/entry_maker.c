@@ -25,6 +25,14 @@ uint32_t tvms_entry_take_with(tvms_entry_maker *m, tvms_entry_step_kind kind,
       m, (tvms_entry_step){.kind = (uint8_t)kind, .a = a, .number = number});
 }
 
+uint32_t tvms_entry_load(tvms_entry_maker *m, tvms_entry_step_kind kind, uint32_t a,
+                         tvms_layout_field field) {
+  return tvms_entry_add(m, (tvms_entry_step){.kind = (uint8_t)kind,
+                                             .field = (uint8_t)field,
+                                             .a = a,
+                                             .number = tvms_layout_offset(field, 8)});
+}
+
 uint32_t tvms_entry_choose(tvms_entry_maker *m, uint32_t condition, uint32_t yes,
                            uint32_t no) {
   return tvms_entry_add(

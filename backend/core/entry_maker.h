@@ -5,9 +5,6 @@
 #include "backend/core/entry.h"
 #include "backend/core/words.h"
 
-// Where the fields of a tvms_dl_tensor stand.
-#define AT(field) ((int64_t)offsetof(tvms_dl_tensor, field))
-
 // A parameter that is a tensor, as it was passed; numbers are steps.
 typedef struct {
   const tvms_buffer *buffer;
@@ -54,6 +51,10 @@ uint32_t tvms_entry_take(tvms_entry_maker *m, tvms_entry_step_kind kind, uint32_
 // A step that uses another one and a number.
 uint32_t tvms_entry_take_with(tvms_entry_maker *m, tvms_entry_step_kind kind,
                               uint32_t a, int64_t number);
+
+// A step that loads a field of the structure at %a.
+uint32_t tvms_entry_load(tvms_entry_maker *m, tvms_entry_step_kind kind, uint32_t a,
+                         tvms_layout_field field);
 
 // One of two values.
 uint32_t tvms_entry_choose(tvms_entry_maker *m, uint32_t condition, uint32_t yes,

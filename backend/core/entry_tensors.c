@@ -15,7 +15,8 @@ static void check_rank_and_type(tvms_entry_maker *m, tvms_entry_tensor *t) {
                           tvms_entry_negate(m, tvms_entry_equals(m, t->tensor, 0)),
                           "Tensor");
   tvms_entry_guard(m);
-  uint32_t ndim = tvms_entry_take_with(m, TVMS_ENTRY_LOAD_INT32, t->tensor, AT(ndim));
+  uint32_t ndim =
+      tvms_entry_load(m, TVMS_ENTRY_LOAD_INT32, t->tensor, TVMS_LAYOUT_TENSOR_NDIM);
   snprintf(rank, sizeof rank, "%u", t->buffer->shape.len);
   tvms_entry_require(m, tvms_entry_equals(m, ndim, t->buffer->shape.len), "ValueError",
                      tvms_words_message(words, tvms_words_expected(words, "%s", rank),
@@ -23,14 +24,15 @@ static void check_rank_and_type(tvms_entry_maker *m, tvms_entry_tensor *t) {
                                         t->argument));
   tvms_dl_type type = tvms_interp_dl_type_of(t->buffer->element);
   uint32_t wanted = type.code | (uint32_t)type.bits << 8 | (uint32_t)type.lanes << 16;
-  uint32_t got = tvms_entry_take_with(m, TVMS_ENTRY_LOAD_INT32, t->tensor, AT(dtype));
+  uint32_t got =
+      tvms_entry_load(m, TVMS_ENTRY_LOAD_INT32, t->tensor, TVMS_LAYOUT_TENSOR_DTYPE);
   const char *text = tvms_dtype_text(t->buffer->element, dtype_text);
   tvms_entry_require(m, tvms_entry_equals(m, got, (int32_t)wanted), "TypeError",
                      tvms_words_message(words, tvms_words_expected(words, "%s", text),
                                         "Mismatched %s.dtype on argument #%u", name,
                                         t->argument));
-  uint32_t device =
-      tvms_entry_take_with(m, TVMS_ENTRY_LOAD_INT32, t->tensor, AT(device.type));
+  uint32_t device = tvms_entry_load(m, TVMS_ENTRY_LOAD_INT32, t->tensor,
+                                    TVMS_LAYOUT_TENSOR_DEVICE_TYPE);
   tvms_entry_require(m, tvms_entry_equals(m, device, TVMS_DL_CPU), "ValueError",
                      tvms_words_message(words, tvms_words_expected(words, "cpu"),
                                         "Mismatched %s.device_type on argument #%u",
@@ -45,12 +47,13 @@ static void load_sizes(tvms_entry_maker *m, tvms_entry_tensor *t) {
   t->shape = tvms_arena_array(arena, uint32_t, ndim);
   t->strides = tvms_arena_array(arena, uint32_t, ndim);
   uint32_t shape =
-      tvms_entry_take_with(m, TVMS_ENTRY_LOAD_POINTER, t->tensor, AT(shape));
-  uint32_t strides =
-      tvms_entry_take_with(m, TVMS_ENTRY_LOAD_POINTER, t->tensor, AT(strides));
-  t->byte_offset =
-      tvms_entry_take_with(m, TVMS_ENTRY_LOAD_INT64, t->tensor, AT(byte_offset));
-  t->data = tvms_entry_take_with(m, TVMS_ENTRY_LOAD_POINTER, t->tensor, AT(data));
+      tvms_entry_load(m, TVMS_ENTRY_LOAD_POINTER, t->tensor, TVMS_LAYOUT_TENSOR_SHAPE);
+  uint32_t strides = tvms_entry_load(m, TVMS_ENTRY_LOAD_POINTER, t->tensor,
+                                     TVMS_LAYOUT_TENSOR_STRIDES);
+  t->byte_offset = tvms_entry_load(m, TVMS_ENTRY_LOAD_INT64, t->tensor,
+                                   TVMS_LAYOUT_TENSOR_BYTE_OFFSET);
+  t->data =
+      tvms_entry_load(m, TVMS_ENTRY_LOAD_POINTER, t->tensor, TVMS_LAYOUT_TENSOR_DATA);
   t->no_strides = tvms_entry_equals(m, strides, 0);
   strides = tvms_entry_choose(m, t->no_strides, shape, strides);
   uint32_t compact = tvms_entry_number(m, 1);
@@ -149,8 +152,8 @@ static void check_compact(tvms_entry_maker *m, tvms_entry_tensor *t) {
 
 static void check_device(tvms_entry_maker *m, tvms_entry_tensor *t) {
   tvms_words *words = &m->words;
-  uint32_t id =
-      tvms_entry_take_with(m, TVMS_ENTRY_LOAD_INT32, t->tensor, AT(device.id));
+  uint32_t id = tvms_entry_load(m, TVMS_ENTRY_LOAD_INT32, t->tensor,
+                                TVMS_LAYOUT_TENSOR_DEVICE_ID);
   const char *where = tvms_words_path(words, t->buffer, "device_id", -1);
   if (!m->device_path) {
     m->device_id = id;

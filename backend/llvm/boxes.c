@@ -91,6 +91,13 @@ LLVMValueRef tvms_emit_call_box(emitter *e, const char *symbol, LLVMValueRef arg
                         all, 5, "");
 }
 
+// What is `wide` bytes from the begin of a tensor where pointers have 64 bits.
+static int64_t in_tensor(const emitter *e, int64_t wide) {
+  int64_t rest;
+  tvms_layout_field field = tvms_layout_in_tensor(wide, &rest);
+  return tvms_layout_offset(field, e->pointer_bytes) + rest;
+}
+
 LLVMValueRef tvms_emit_struct_get(emitter *e, const tvms_call *call) {
   tvms_list args = call->args;
   tvms_interp_field field = {0};
@@ -99,9 +106,13 @@ LLVMValueRef tvms_emit_struct_get(emitter *e, const tvms_call *call) {
                                  tvms_as_int_imm(args.items[2])->value);
   if (!field.type.lanes) tvms_emit_refuse(e, call->head.span, "T.tvm_struct_get");
   LLVMValueRef base = tvms_emit_expr(e, args.items[0]);
-  LLVMValueRef at = LLVMBuildMul(e->builder, tvms_emit_index(e, args.items[1]),
-                                 tvms_emit_int(e, (int64_t)field.stride), "");
-  at = LLVMBuildAdd(e->builder, at, tvms_emit_int(e, (int64_t)field.offset), "");
+  bool tensor = field.stride == sizeof(tvms_dl_tensor);
+  int64_t stride = (int64_t)field.stride, offset = (int64_t)field.offset;
+  LLVMValueRef at =
+      LLVMBuildMul(e->builder, tvms_emit_index(e, args.items[1]),
+                   tvms_emit_int(e, tensor ? in_tensor(e, stride) : stride), "");
+  at = LLVMBuildAdd(e->builder, at,
+                    tvms_emit_int(e, tensor ? in_tensor(e, offset) : offset), "");
   tvms_dtype dtype = tvms_interp_field_dtype(&field, call->head.dtype);
   LLVMValueRef value =
       tvms_emit_load(e, dtype, tvms_helper_place(e, base, at), call->head.span);

@@ -119,6 +119,7 @@ typedef struct {
   bool without_half;                     // the processor does not convert float16
   uint32_t steps_used;  // kinds of steps that its entries have, as bits
   LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, pointer;
+  uint32_t pointer_bytes;  // 8 or 4
   // Of the function in progress:
   const tvms_member *member;
   const tvms_prim_func *source;

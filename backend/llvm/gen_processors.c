@@ -213,6 +213,7 @@ static void try_all(trial *t) {
 static void write_machine(FILE *out, const char *architecture, const char *triple) {
   static names processors, features;
   static trial tried, on, off;
+  fflush(out);  // lest a child that LLVM ends writes it once more
   memset(&processors, 0, sizeof processors);
   memset(&features, 0, sizeof features);
   char *help = ask_for_help(triple);

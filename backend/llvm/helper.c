@@ -43,6 +43,16 @@ LLVMValueRef tvms_helper_at(emitter *e, LLVMValueRef base, int64_t offset) {
   return tvms_helper_place(e, base, tvms_emit_int(e, offset));
 }
 
+LLVMValueRef tvms_helper_field(emitter *e, LLVMValueRef base, tvms_layout_field field) {
+  return tvms_helper_at(e, base, tvms_layout_offset(field, e->pointer_bytes));
+}
+
+LLVMValueRef tvms_helper_word(emitter *e, LLVMValueRef pointer) {
+  // Where it fills the word it needs no conversion.
+  if (e->pointer_bytes == 8) return pointer;
+  return LLVMBuildPtrToInt(e->builder, pointer, e->i64, "");
+}
+
 void tvms_helper_free(emitter *e, LLVMValueRef block) {
   LLVMTypeRef nothing = LLVMVoidTypeInContext(e->llvm);
   LLVMTypeRef type = LLVMFunctionType(nothing, &e->pointer, 1, false);
@@ -50,14 +60,14 @@ void tvms_helper_free(emitter *e, LLVMValueRef block) {
 }
 
 LLVMValueRef tvms_helper_alloc(emitter *e, LLVMValueRef bytes) {
-  LLVMTypeRef params[] = {e->i64, e->i64};
+  LLVMTypeRef word = e->pointer_bytes == 8 ? e->i64 : e->i32, params[] = {word, word};
   LLVMTypeRef type = LLVMFunctionType(e->pointer, params, 2, false);
-  LLVMValueRef align = tvms_emit_int(e, TVMS_MEMORY_ALIGN);
+  LLVMValueRef align = LLVMConstInt(word, TVMS_MEMORY_ALIGN, false);
   LLVMValueRef rest = tvms_emit_int(e, TVMS_MEMORY_ALIGN - 1);
   LLVMValueRef more = LLVMBuildAdd(e->builder, bytes, rest, "");
   LLVMValueRef size =
       LLVMBuildAnd(e->builder, more, tvms_emit_int(e, -TVMS_MEMORY_ALIGN), "");
-  LLVMValueRef args[] = {align, size};
+  LLVMValueRef args[] = {align, LLVMBuildIntCast2(e->builder, size, word, false, "")};
   return LLVMBuildCall2(e->builder, type, tvms_emit_weak(e, "aligned_alloc", type),
                         args, 2, "");
 }

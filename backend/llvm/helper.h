@@ -3,6 +3,7 @@
 #ifndef TVMS_BACKEND_LLVM_HELPER_H
 #define TVMS_BACKEND_LLVM_HELPER_H
 
+#include "backend/core/layout.h"
 #include "backend/llvm/emit.h"
 
 enum { TVMS_MEMORY_ALIGN = 64 };  // of all memory that is taken
@@ -25,6 +26,12 @@ LLVMBasicBlockRef tvms_helper_block(emitter *e, const tvms_helper *h, const char
 
 // Goes on at the end of a block.
 void tvms_helper_enter(emitter *e, LLVMBasicBlockRef to);
+
+// The address of a field of the structure at `base`.
+LLVMValueRef tvms_helper_field(emitter *e, LLVMValueRef base, tvms_layout_field field);
+
+// A pointer as the word of 64 bits that a tvms_any has.
+LLVMValueRef tvms_helper_word(emitter *e, LLVMValueRef pointer);
 
 // The address `offset` bytes behind `base`.
 LLVMValueRef tvms_helper_place(emitter *e, LLVMValueRef base, LLVMValueRef offset);

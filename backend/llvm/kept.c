@@ -58,8 +58,7 @@ static void begin_search(emitter *e, search *s) {
   LLVMAddIncoming(i, values, from, 2);
   LLVMBuildBr(b, loop);
   tvms_helper_enter(e, s->look);
-  LLVMValueRef offset = LLVMBuildMul(b, i, tvms_emit_int(e, 8), "");
-  s->place = tvms_helper_place(e, LLVMGetParam(s->h.function, 0), offset);
+  s->place = LLVMBuildGEP2(b, e->pointer, LLVMGetParam(s->h.function, 0), &i, 1, "");
 }
 
 // A function that is not inlined, so that what it gives is known to be memory of its own. What it does
@@ -171,10 +170,10 @@ void tvms_emit_give(emitter *e, tvms_kept kind, LLVMValueRef memory) {
 
 // ---- The end ----
 
-// void tvms.drop(ptr list, i64 places, i64): frees the blocks of a list.
+// void tvms.drop_kept(ptr list, i64 places, i64): frees the blocks of a list.
 static LLVMValueRef drop_function(emitter *e, LLVMTypeRef type) {
   search s;
-  if (!begin_function(e, &s, "tvms.drop", type)) return s.h.function;
+  if (!begin_function(e, &s, "tvms.drop_kept", type)) return s.h.function;
   LLVMBuilderRef b = e->builder;
   tvms_helper_free(e, take_out(e, &s));
   LLVMBuildBr(b, s.next);

@@ -7,8 +7,6 @@
 #include "backend/llvm/helper.h"
 #include "runtime/abi.h"
 
-enum { ARRAY_ITEMS = TVMS_OBJECT_HEAD + 32 };
-
 static LLVMTypeRef void_type(emitter *e) {
   return LLVMVoidTypeInContext(e->llvm);
 }
@@ -104,7 +102,9 @@ static void drop_item(emitter *e, const tvms_helper *h, LLVMValueRef i,
   LLVMBuilderRef b = e->builder;
   LLVMBasicBlockRef object = tvms_helper_block(e, h, "object");
   LLVMValueRef bytes = tvms_emit_int(e, sizeof(tvms_any));
-  LLVMValueRef items = tvms_helper_at(e, LLVMGetParam(h->function, 0), ARRAY_ITEMS);
+  LLVMValueRef array =
+                   tvms_helper_at(e, LLVMGetParam(h->function, 0), TVMS_OBJECT_HEAD),
+               items = tvms_helper_field(e, array, TVMS_LAYOUT_ARRAY_END);
   LLVMValueRef any = tvms_helper_place(e, items, LLVMBuildMul(b, i, bytes, ""));
   LLVMValueRef kind = LLVMBuildLoad2(b, e->i32, any, "");
   LLVMValueRef first = LLVMConstInt(e->i32, TVMS_ANY_OBJECT, false);
@@ -133,8 +133,9 @@ static LLVMValueRef array_deleter(emitter *e) {
   LLVMBasicBlockRef done = tvms_helper_block(e, &h, "done");
   branch_on(e, flags, 1, first, done);
   tvms_helper_enter(e, first);
-  LLVMValueRef count =
-      LLVMBuildLoad2(b, e->i64, tvms_helper_at(e, object, TVMS_OBJECT_HEAD + 8), "");
+  LLVMValueRef array = tvms_helper_at(e, object, TVMS_OBJECT_HEAD);
+  LLVMValueRef count = LLVMBuildLoad2(
+      b, e->i64, tvms_helper_field(e, array, TVMS_LAYOUT_ARRAY_SIZE), "");
   LLVMBuildBr(b, loop);
   tvms_helper_enter(e, loop);
   LLVMValueRef i = LLVMBuildPhi(b, e->i64, "i");

@@ -10,6 +10,7 @@
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/helper.h"
 #include "backend/llvm/index.h"
 #include "backend/llvm/modules.h"
 #include "backend/llvm/stmt.h"
@@ -35,6 +36,11 @@ static LLVMValueRef words(emitter *e, uint32_t count) {
 static void put(emitter *e, LLVMValueRef base, size_t offset, LLVMValueRef value) {
   LLVMValueRef at = tvms_emit_int(e, (int64_t)offset);
   LLVMBuildStore(e->builder, value, LLVMBuildGEP2(e->builder, e->i8, base, &at, 1, ""));
+}
+
+static void put_field(emitter *e, LLVMValueRef base, tvms_layout_field field,
+                      LLVMValueRef value) {
+  LLVMBuildStore(e->builder, value, tvms_helper_field(e, base, field));
 }
 
 static LLVMValueRef int32(emitter *e, int64_t value) {
@@ -79,20 +85,20 @@ static LLVMValueRef tensor_of(emitter *e, const tvms_node *node) {
   // A shape may be lent as a tensor of its numbers.
   LLVMValueRef data = is_shape(args.items[0]) ? sizes_of(e, args.items[0], NULL)
                                               : tvms_emit_expr(e, args.items[0]);
-  put(e, place, offsetof(tvms_dl_tensor, data), data);
-  put(e, place, offsetof(tvms_dl_tensor, device.type), int32(e, TVMS_DL_CPU));
-  put(e, place, offsetof(tvms_dl_tensor, device.id), int32(e, 0));
+  put_field(e, place, TVMS_LAYOUT_TENSOR_DATA, data);
+  put_field(e, place, TVMS_LAYOUT_TENSOR_DEVICE_TYPE, int32(e, TVMS_DL_CPU));
+  put_field(e, place, TVMS_LAYOUT_TENSOR_DEVICE_ID, int32(e, 0));
   LLVMValueRef ndim = tvms_emit_index(e, args.items[3]);
-  put(e, place, offsetof(tvms_dl_tensor, ndim),
-      LLVMBuildTrunc(e->builder, ndim, e->i32, ""));
-  put(e, place, offsetof(tvms_dl_tensor, dtype), dtype_word(e, dtype));
-  put(e, place, offsetof(tvms_dl_tensor, shape),
-      sizes_of(e, args.items[1], args.items[3]));
-  put(e, place, offsetof(tvms_dl_tensor, strides),
-      sizes_of(e, args.items[2], args.items[3]));
+  put_field(e, place, TVMS_LAYOUT_TENSOR_NDIM,
+            LLVMBuildTrunc(e->builder, ndim, e->i32, ""));
+  put_field(e, place, TVMS_LAYOUT_TENSOR_DTYPE, dtype_word(e, dtype));
+  put_field(e, place, TVMS_LAYOUT_TENSOR_SHAPE,
+            sizes_of(e, args.items[1], args.items[3]));
+  put_field(e, place, TVMS_LAYOUT_TENSOR_STRIDES,
+            sizes_of(e, args.items[2], args.items[3]));
   LLVMValueRef offset = tvms_emit_index(e, args.items[5]);
-  put(e, place, offsetof(tvms_dl_tensor, byte_offset),
-      LLVMBuildMul(e->builder, offset, tvms_emit_int(e, size), ""));
+  put_field(e, place, TVMS_LAYOUT_TENSOR_BYTE_OFFSET,
+            LLVMBuildMul(e->builder, offset, tvms_emit_int(e, size), ""));
   return place;
 }
 
@@ -106,7 +112,8 @@ typedef struct {
 static argument number_of(emitter *e, const tvms_node *node) {
   tvms_dtype dtype = node->dtype;
   LLVMValueRef value = tvms_emit_expr(e, node);
-  if (tvms_dtype_is_handle(dtype)) return (argument){TVMS_ANY_POINTER, value};
+  if (tvms_dtype_is_handle(dtype))
+    return (argument){TVMS_ANY_POINTER, tvms_helper_word(e, value)};
   if (tvms_dtype_is_real(dtype)) {
     tvms_dtype wide = TVMS_DTYPE(FLOAT, 64);
     return (argument){TVMS_ANY_FLOAT,
@@ -123,11 +130,11 @@ static argument number_of(emitter *e, const tvms_node *node) {
 static argument argument_of(emitter *e, const tvms_node *node) {
   if (node->kind == TVMS_NODE_STRING_IMM) {
     tvms_bytes text = tvms_as_string_imm(node)->value;
-    return (argument){TVMS_ANY_TEXT, tvms_emit_text(e, text.text)};
+    return (argument){TVMS_ANY_TEXT, tvms_helper_word(e, tvms_emit_text(e, text.text))};
   }
   if (node->kind == TVMS_NODE_CALL
       && tvms_call_opcode(node) == TVMS_TIR_tvm_stack_make_array) {
-    return (argument){TVMS_ANY_DL_TENSOR, tensor_of(e, node)};
+    return (argument){TVMS_ANY_DL_TENSOR, tvms_helper_word(e, tensor_of(e, node))};
   }
   if (node->dtype.lanes != 1) tvms_emit_refuse(e, node->span, "a vector as argument");
   return number_of(e, node);
@@ -173,8 +180,9 @@ static LLVMValueRef arguments_of(emitter *e, tvms_list args, uint32_t first) {
       continue;
     }
     const tvms_member *member = tvms_boxes_entry_of(e->program, args, first, i);
-    argument arg = member ? (argument){TVMS_ANY_POINTER, entry_of(e, member)}
-                          : argument_of(e, args.items[i]);
+    argument arg =
+        member ? (argument){TVMS_ANY_POINTER, tvms_helper_word(e, entry_of(e, member))}
+               : argument_of(e, args.items[i]);
     put(e, place, at + offsetof(tvms_any, type_index), int32(e, arg.type));
     put(e, place, at + offsetof(tvms_any, padding), int32(e, 0));
     put(e, place, at + offsetof(tvms_any, v), arg.value);

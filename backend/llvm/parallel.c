@@ -189,9 +189,8 @@ static void share(const outline *o, LLVMValueRef record, LLVMValueRef *first,
                   LLVMValueRef *count) {
   emitter *e = o->e;
   LLVMBuilderRef b = e->builder;
-  LLVMValueRef at = tvms_emit_int(e, offsetof(tvms_parallel_env, tasks));
   LLVMValueRef place =
-      LLVMBuildGEP2(b, e->i8, LLVMGetParam(e->function, 1), &at, 1, "");
+      tvms_helper_field(e, LLVMGetParam(e->function, 1), TVMS_LAYOUT_GROUP_TASKS);
   LLVMValueRef tasks =
       LLVMBuildSExt(b, LLVMBuildLoad2(b, e->i32, place, ""), e->i64, "");
   LLVMValueRef task = LLVMBuildSExt(b, LLVMGetParam(e->function, 0), e->i64, "");
@@ -330,8 +329,7 @@ static void call_alone(emitter *e, LLVMValueRef function) {
   LLVMTypeRef type = LLVMFunctionType(e->i32, params, 3, false);
   LLVMTypeRef env_type = LLVMArrayType2(e->i64, sizeof(tvms_parallel_env) / 8);
   LLVMValueRef env = LLVMBuildAlloca(b, env_type, "");
-  LLVMValueRef at = tvms_emit_int(e, offsetof(tvms_parallel_env, tasks));
-  LLVMValueRef tasks = LLVMBuildGEP2(b, e->i8, env, &at, 1, "");
+  LLVMValueRef tasks = tvms_helper_field(e, env, TVMS_LAYOUT_GROUP_TASKS);
   LLVMBuildStore(b, LLVMConstNull(env_type), env);
   LLVMBuildStore(b, LLVMConstInt(e->i32, 1, false), tasks);
   LLVMValueRef args[] = {LLVMConstNull(e->i32), env, LLVMGetParam(function, 1)};

@@ -111,6 +111,7 @@ static void open_modules(job *j) {
   e->builder = LLVMCreateBuilderInContext(e->llvm);
   char *triple = LLVMGetTargetMachineTriple(j->machine);
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(j->machine);
+  e->pointer_bytes = LLVMPointerSize(layout);
   e->without_half = tvms_llvm_lacks_half(triple, j->machine);
   e->kernels = e->module = new_module(e, triple, layout);
   // Lines would have to be described in both.

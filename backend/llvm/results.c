@@ -8,6 +8,7 @@
 #include "backend/llvm/boxes.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/helper.h"
 #include "backend/llvm/kept.h"
 #include "backend/llvm/objects.h"
 #include "backend/llvm/stmt.h"
@@ -15,12 +16,7 @@
 #include "interp/interp.h"
 #include "runtime/abi.h"
 
-enum {
-  TENSOR_SIZES = TVMS_OBJECT_HEAD + 48,  // of a tensor: sizes, then strides
-  SHAPE_SIZES = TVMS_OBJECT_HEAD + 16,
-  ARRAY_ITEMS = TVMS_OBJECT_HEAD + 32,
-  DATA_ALIGN = 64,
-};
+enum { DATA_ALIGN = 64 };
 
 static LLVMValueRef at(emitter *e, LLVMValueRef object, int64_t offset) {
   LLVMValueRef index = tvms_emit_int(e, offset);
@@ -29,6 +25,11 @@ static LLVMValueRef at(emitter *e, LLVMValueRef object, int64_t offset) {
 
 static void put(emitter *e, LLVMValueRef object, int64_t offset, LLVMValueRef value) {
   LLVMBuildStore(e->builder, value, at(e, object, offset));
+}
+
+// A field of the content of an object, from the begin of the object.
+static int64_t within(const emitter *e, tvms_layout_field field) {
+  return TVMS_OBJECT_HEAD + tvms_layout_offset(field, e->pointer_bytes);
 }
 
 void tvms_emit_store_any(emitter *e, tvms_dtype dtype, LLVMValueRef place,
@@ -40,6 +41,7 @@ void tvms_emit_store_any(emitter *e, tvms_dtype dtype, LLVMValueRef place,
     if (dtype.bits != 64) value = LLVMBuildFPExt(e->builder, value, e->f64, "");
   } else if (tvms_dtype_is_handle(dtype)) {
     kind = TVMS_ANY_POINTER;
+    value = tvms_helper_word(e, value);
   } else {
     kind = tvms_dtype_is_bool(dtype) ? TVMS_ANY_BOOL : TVMS_ANY_INT;
     value = LLVMBuildIntCast2(e->builder, value, e->i64, dtype.code == TVMS_INT, "");
@@ -84,55 +86,57 @@ static LLVMValueRef new_object(emitter *e, made_results *made, LLVMValueRef byte
   return object;
 }
 
-static int64_t data_offset(uint32_t ndim) {
-  int64_t end = TENSOR_SIZES + 16 * (int64_t)ndim;
+// Behind the tensor itself are its sizes, then its strides, then its elements.
+static int64_t data_offset(const emitter *e, uint32_t ndim) {
+  int64_t end = within(e, TVMS_LAYOUT_TENSOR_END) + 16 * (int64_t)ndim;
   return (end + DATA_ALIGN - 1) / DATA_ALIGN * DATA_ALIGN;
 }
 
 static LLVMValueRef new_tensor(emitter *e, made_results *made,
                                const tvms_entry_result *r, LLVMValueRef const *values) {
-  int64_t head = TVMS_OBJECT_HEAD, data = data_offset(r->ndim);
+  int64_t sizes = within(e, TVMS_LAYOUT_TENSOR_END), data = data_offset(e, r->ndim);
   LLVMValueRef bytes =
       LLVMBuildAdd(e->builder, values[r->bytes], tvms_emit_int(e, data), "");
   LLVMValueRef object = new_object(e, made, bytes, TVMS_ANY_TENSOR);
   tvms_dl_type type = tvms_interp_dl_type_of(r->element);
   uint32_t dtype = type.code | (uint32_t)type.bits << 8 | (uint32_t)type.lanes << 16;
-  put(e, object, head + (int64_t)offsetof(tvms_dl_tensor, data), at(e, object, data));
-  put(e, object, head + (int64_t)offsetof(tvms_dl_tensor, device),
-      tvms_emit_int(e, TVMS_DL_CPU));
-  put(e, object, head + (int64_t)offsetof(tvms_dl_tensor, ndim),
+  put(e, object, within(e, TVMS_LAYOUT_TENSOR_DATA), at(e, object, data));
+  put(e, object, within(e, TVMS_LAYOUT_TENSOR_DEVICE_TYPE),
+      LLVMConstInt(e->i32, TVMS_DL_CPU, false));
+  put(e, object, within(e, TVMS_LAYOUT_TENSOR_DEVICE_ID), LLVMConstNull(e->i32));
+  put(e, object, within(e, TVMS_LAYOUT_TENSOR_NDIM),
       LLVMConstInt(e->i32, r->ndim, false));
-  put(e, object, head + (int64_t)offsetof(tvms_dl_tensor, dtype),
+  put(e, object, within(e, TVMS_LAYOUT_TENSOR_DTYPE),
       LLVMConstInt(e->i32, dtype, false));
-  put(e, object, head + (int64_t)offsetof(tvms_dl_tensor, shape),
-      at(e, object, TENSOR_SIZES));
-  put(e, object, head + (int64_t)offsetof(tvms_dl_tensor, strides),
-      at(e, object, TENSOR_SIZES + 8 * (int64_t)r->ndim));
-  put(e, object, head + (int64_t)offsetof(tvms_dl_tensor, byte_offset),
-      tvms_emit_int(e, 0));
+  put(e, object, within(e, TVMS_LAYOUT_TENSOR_SHAPE), at(e, object, sizes));
+  put(e, object, within(e, TVMS_LAYOUT_TENSOR_STRIDES),
+      at(e, object, sizes + 8 * (int64_t)r->ndim));
+  put(e, object, within(e, TVMS_LAYOUT_TENSOR_BYTE_OFFSET), tvms_emit_int(e, 0));
   for (uint32_t i = 0; i < r->ndim; i++) {
-    put(e, object, TENSOR_SIZES + 8 * (int64_t)i, values[r->dims[i]]);
-    put(e, object, TENSOR_SIZES + 8 * (int64_t)(r->ndim + i), values[r->strides[i]]);
+    put(e, object, sizes + 8 * (int64_t)i, values[r->dims[i]]);
+    put(e, object, sizes + 8 * (int64_t)(r->ndim + i), values[r->strides[i]]);
   }
   return object;
 }
 
 static LLVMValueRef new_shape(emitter *e, made_results *made, uint32_t count) {
-  int64_t bytes = SHAPE_SIZES + 8 * (int64_t)count;
+  int64_t sizes = within(e, TVMS_LAYOUT_SHAPE_END), bytes = sizes + 8 * (int64_t)count;
   LLVMValueRef object = new_object(e, made, tvms_emit_int(e, bytes), TVMS_ANY_SHAPE);
-  put(e, object, TVMS_OBJECT_HEAD, at(e, object, SHAPE_SIZES));
-  put(e, object, TVMS_OBJECT_HEAD + 8, tvms_emit_int(e, count));
+  LLVMTypeRef word = e->pointer_bytes == 8 ? e->i64 : e->i32;
+  put(e, object, within(e, TVMS_LAYOUT_SHAPE_DATA), at(e, object, sizes));
+  put(e, object, within(e, TVMS_LAYOUT_SHAPE_SIZE), LLVMConstInt(word, count, false));
   return object;
 }
 
 // A tuple without items, which are put in when the body has run.
 static LLVMValueRef new_tuple(emitter *e, made_results *made, uint32_t count) {
-  int64_t bytes = ARRAY_ITEMS + (int64_t)sizeof(tvms_any) * (int64_t)count;
+  int64_t items = within(e, TVMS_LAYOUT_ARRAY_END);
+  int64_t bytes = items + (int64_t)sizeof(tvms_any) * (int64_t)count;
   LLVMValueRef object = new_object(e, made, tvms_emit_int(e, bytes), TVMS_ANY_ARRAY);
-  put(e, object, TVMS_OBJECT_HEAD, at(e, object, ARRAY_ITEMS));
-  put(e, object, TVMS_OBJECT_HEAD + 8, tvms_emit_int(e, count));
-  put(e, object, TVMS_OBJECT_HEAD + 16, tvms_emit_int(e, count));
-  put(e, object, TVMS_OBJECT_HEAD + 24, LLVMConstNull(e->pointer));
+  put(e, object, within(e, TVMS_LAYOUT_ARRAY_DATA), at(e, object, items));
+  put(e, object, within(e, TVMS_LAYOUT_ARRAY_SIZE), tvms_emit_int(e, count));
+  put(e, object, within(e, TVMS_LAYOUT_ARRAY_CAPACITY), tvms_emit_int(e, count));
+  put(e, object, within(e, TVMS_LAYOUT_ARRAY_DELETER), LLVMConstNull(e->pointer));
   return object;
 }
 
@@ -142,10 +146,10 @@ static void make_result(emitter *e, const tvms_entry *entry, uint32_t i,
   const tvms_entry_result *r = &entry->results[i];
   if (r->kind == 't') {
     made->places[i] = new_tensor(e, made, r, values);
-    params[r->param] = at(e, made->places[i], data_offset(r->ndim));
+    params[r->param] = at(e, made->places[i], data_offset(e, r->ndim));
   } else if (r->kind == 's') {
     made->places[i] = new_shape(e, made, r->ndim);
-    params[r->param] = at(e, made->places[i], SHAPE_SIZES);
+    params[r->param] = at(e, made->places[i], within(e, TVMS_LAYOUT_SHAPE_END));
   } else if (r->kind == 'o') {
     LLVMValueRef box =
         LLVMBuildAlloca(e->builder, LLVMArrayType2(e->i64, sizeof(tvms_any) / 8), "");
@@ -190,7 +194,7 @@ void tvms_emit_make_results(emitter *e, const tvms_entry *entry,
 
 static void put_object(emitter *e, LLVMValueRef any, int kind, LLVMValueRef object) {
   put(e, any, 0, tvms_emit_int(e, kind));
-  put(e, any, (int64_t)offsetof(tvms_any, v), object);
+  put(e, any, (int64_t)offsetof(tvms_any, v), tvms_helper_word(e, object));
 }
 
 typedef struct {
@@ -209,7 +213,8 @@ static void give(emitter *e, const tvms_entry *entry, const made_results *made,
     put_object(e, any, TVMS_ANY_ARRAY, tuple);
     for (int64_t i = 0; *g->text && *g->text != ')'; i++)
       give(e, entry, made, g,
-           at(e, tuple, ARRAY_ITEMS + i * (int64_t)sizeof(tvms_any)));
+           at(e, tuple,
+              within(e, TVMS_LAYOUT_ARRAY_END) + i * (int64_t)sizeof(tvms_any)));
     g->text++;
     return;
   }

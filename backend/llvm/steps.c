@@ -195,6 +195,10 @@ static LLVMValueRef value_of(emitter *e, tvms_entry_step_kind kind,
   }
 }
 
+static int64_t number_of(const emitter *e, const tvms_entry_step *step) {
+  return step->field ? tvms_layout_offset(step->field, e->pointer_bytes) : step->number;
+}
+
 // ---- Straight-line code ----
 
 static void leave_unless(emitter *e, LLVMValueRef *all, LLVMBasicBlockRef failed) {
@@ -215,7 +219,7 @@ void tvms_emit_steps(emitter *e, const tvms_entry *entry, LLVMValueRef *values,
     operands of = {values[step->a],
                    values[step->b],
                    values[step->c],
-                   tvms_emit_int(e, step->number),
+                   tvms_emit_int(e, number_of(e, step)),
                    LLVMGetParam(e->function, 1),
                    LLVMGetParam(e->function, 2)};
     LLVMValueRef value = value_of(e, step->kind, &of);
@@ -255,7 +259,7 @@ static uint64_t place_of(table *t, const char *text) {
 
 static LLVMValueRef row_of(table *t, const tvms_entry_step *step) {
   emitter *e = t->e;
-  uint64_t number = (uint64_t)step->number;
+  uint64_t number = (uint64_t)number_of(e, step);
   if (step->error) {
     uint64_t error = place_of(t, step->error);
     number = place_of(t, step->text) | error << 32;

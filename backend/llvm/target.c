@@ -130,14 +130,33 @@ static const known_name *TVMS_NULLABLE find(const char *architecture, const char
 
 // ---- The three parts ----
 
-static bool is_supported(LLVMTargetRef target, const char *triple) {
+// LLVM finds the system and its ABI in triples of four parts only.
+static LLVMTargetMachineRef open_machine(const char *triple, const char *cpu,
+                                         const char *with, char **why) {
+  LLVMTargetRef target;
+  if (LLVMGetTargetFromTriple(triple, &target, why)) return NULL;
+  char *whole = LLVMNormalizeTargetTriple(triple);
   LLVMTargetMachineRef machine =
-      LLVMCreateTargetMachine(target, triple, "generic", "", LLVMCodeGenLevelNone,
+      LLVMCreateTargetMachine(target, whole, cpu, with, LLVMCodeGenLevelDefault,
                               LLVMRelocPIC, LLVMCodeModelDefault);
+  LLVMDisposeMessage(whole);
+  return machine;
+}
+
+// Structures are laid out as backend/core/layout.def says.
+static bool is_supported(const char *target, const char *triple) {
+  char *why = NULL;
+  LLVMTargetMachineRef machine = open_machine(triple, "", "", &why);
+  if (!machine) LLVMDisposeMessage(why);
   if (!machine) return false;
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
-  bool supported =
-      LLVMPointerSize(layout) == 8 && LLVMByteOrder(layout) == LLVMLittleEndian;
+  LLVMContextRef llvm = LLVMContextCreate();
+  unsigned pointer = LLVMPointerSize(layout),
+           align = LLVMABIAlignmentOfType(layout, LLVMInt64TypeInContext(llvm));
+  LLVMContextDispose(llvm);
+  bool x86 = strncmp(target, "x86", 3) == 0;
+  bool supported = LLVMByteOrder(layout) == LLVMLittleEndian
+                   && (pointer == 8 || (pointer == 4 && !x86 && align == 8));
   LLVMDisposeTargetData(layout);
   LLVMDisposeTargetMachine(machine);
   return supported;
@@ -158,11 +177,12 @@ static const char *TVMS_NULLABLE check_triple(const char *triple, tvms_strbuf *w
     add_near(why, word, architectures, ARCHITECTURE_COUNT);
     return NULL;
   }
-  if (!is_supported(target, triple)) {
-    tvms_strbuf_printf(why, "'%s' is not a 64-bit little-endian machine", triple);
+  const char *name = LLVMGetTargetName(target);
+  if (!is_supported(name, triple)) {
+    tvms_strbuf_printf(why, "'%s' is not a machine that native code can be made for",
+                       triple);
     return NULL;
   }
-  const char *name = LLVMGetTargetName(target);
   for (size_t i = 0; i < ARCHITECTURE_COUNT; i++) {
     if (strcmp(architectures[i], name) == 0) return architectures[i];
   }
@@ -233,14 +253,6 @@ bool tvms_llvm_check_target(const tvms_native_options *options, tvms_strbuf *why
          && (!target->features || check_features(architecture, target->features, why));
 }
 
-static LLVMTargetMachineRef open_machine(const char *triple, const char *cpu,
-                                         const char *with, char **why) {
-  LLVMTargetRef target;
-  if (LLVMGetTargetFromTriple(triple, &target, why)) return NULL;
-  return LLVMCreateTargetMachine(target, triple, cpu, with, LLVMCodeGenLevelDefault,
-                                 LLVMRelocPIC, LLVMCodeModelDefault);
-}
-
 // LLVM knows more processors by name than ir/cpus.def, and all features of each.
 static LLVMTargetMachineRef open_host(char **why) {
   char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(),
@@ -252,13 +264,37 @@ static LLVMTargetMachineRef open_host(char **why) {
   return machine;
 }
 
-// The generic processor of RISC-V has integers only, while everything that is called expects
-// floats in registers (the ABI lp64d): what systems for it are made for is rv64gc.
-static LLVMTargetMachineRef open_riscv(const tvms_target *target, char **why) {
-  char with[1024];
-  snprintf(with, sizeof with, "+m,+a,+f,+d,+c,%s",
-           target->features ? target->features : "");
-  return open_machine(target->triple, "generic-rv64", with, why);
+// What systems for a machine are made for, where LLVM's generic processor has less. That of RISC-V has
+// integers only, while everything that is called expects floats in registers (the ABIs lp64d and
+// ilp32d): systems are for rv64gc and rv32gc. Triples of ARM that end in "hf" pass floats in registers,
+// too; processors for them have at least VFPv3, small ones (M) floats of 32 bits.
+static const struct {
+  const char *begin, *end, *cpu, *features;
+} usual[] = {
+    {"riscv64", "", "generic-rv64", "+m,+a,+f,+d,+c,"},
+    {"riscv32", "", "generic-rv32", "+m,+a,+f,+d,+c,"},
+    {"thumbv7em", "hf", "cortex-m4", ""},
+    {"thumbv8m", "hf", "cortex-m33", ""},
+    {"arm", "hf", "generic", "+vfp3d16,"},
+    {"thumb", "hf", "generic", "+vfp3d16,"},
+};
+
+static bool ends_with(const char *text, const char *end) {
+  size_t len = strlen(text), end_len = strlen(end);
+  return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+static LLVMTargetMachineRef open_usual(const tvms_target *target, char **why) {
+  const char *more = target->features ? target->features : "";
+  for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
+    if (strncmp(target->triple, usual[i].begin, strlen(usual[i].begin)) != 0
+        || !ends_with(target->triple, usual[i].end))
+      continue;
+    char with[1024];
+    snprintf(with, sizeof with, "%s%s", usual[i].features, more);
+    return open_machine(target->triple, usual[i].cpu, with, why);
+  }
+  return open_machine(target->triple, "generic", more, why);
 }
 
 LLVMTargetMachineRef tvms_llvm_open_machine(const tvms_native_options *options,
@@ -266,9 +302,8 @@ LLVMTargetMachineRef tvms_llvm_open_machine(const tvms_native_options *options,
   register_targets();
   if (is_host(options)) return open_host(why);
   const tvms_target *target = options->target;
-  if (!target->cpu && strncmp(target->triple, "riscv64", 7) == 0)
-    return open_riscv(target, why);
-  return open_machine(target->triple, target->cpu ? target->cpu : "generic",
+  if (!target->cpu) return open_usual(target, why);
+  return open_machine(target->triple, target->cpu,
                       target->features ? target->features : "", why);
 }
 
@@ -281,9 +316,11 @@ LLVMTargetMachineRef tvms_llvm_open_quick_machine(const char *triple) {
                                  LLVMRelocPIC, LLVMCodeModelDefault);
 }
 
-// Of the others aarch64 always has them, and the compiler's library for x86-64 has functions.
+// aarch64 always has them, and the compiler's library for x86-64 has functions.
 bool tvms_llvm_lacks_half(const char *triple, LLVMTargetMachineRef machine) {
-  if (strncmp(triple, "riscv", 5) != 0) return false;
+  bool has = !strncmp(triple, "x86_64", 6) || !strncmp(triple, "aarch64", 7)
+             || !strncmp(triple, "arm64", 5);
+  if (has) return false;
   char *with = LLVMGetTargetMachineFeatureString(machine);
   bool lacks = !strstr(with, "+zfh");
   LLVMDisposeMessage(with);

@@ -19,7 +19,10 @@ typedef struct {
 typedef struct {
   int32_t kind;
   uint32_t padding;
-  void *value;
+  union {
+    void *pointer;
+    int64_t word;
+  };
 } any;
 
 int __tvm_ffi_f(void *self, const any *args, int32_t count, any *result);
@@ -46,7 +49,7 @@ int main(int argc, char **argv) {
                           .bits = (uint8_t)bits,
                           .lanes = 1,
                           .shape = shapes[i]};
-    args[i] = (any){7, 0, &tensors[i]};
+    args[i] = (any){7, 0, {&tensors[i]}};
     FILE *in = fopen(file, "rb");
     if (!in || fread(tensors[i].data, 1, bytes, in) != bytes) return 2;
     fclose(in);

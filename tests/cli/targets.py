@@ -1,14 +1,24 @@
 #!/usr/bin/env python3
 """Code for other machines, run by qemu: objects and C of the same programs compute the bits of the interpreter there."""
-import os, random, shutil, subprocess, sys, tempfile, unittest
+import os, random, shutil, struct, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
 from cases import main, source, tvms
 from library_calls import CODES, KINDS
 
-MACHINES = {"aarch64": ("aarch64-linux-gnu", "aarch64-linux-gnu,cortex-a72"), "riscv64": ("riscv64-linux-gnu", "riscv64-linux-gnu,,+v")}
-QEMU = {"aarch64": ["qemu-aarch64"], "riscv64": ["qemu-riscv64", "-cpu", "rv64,v=true,vlen=128"]}
+MACHINES = {
+    "aarch64-linux-gnu": ("aarch64-linux-gnu", "aarch64-linux-gnu,cortex-a72"),
+    "riscv64-linux-gnu": ("riscv64-linux-gnu", "riscv64-linux-gnu,,+v"),
+    "arm-linux-gnueabihf": ("armv7-linux-gnueabihf", "thumbv7-linux-gnueabihf"),
+    "i686-linux-gnu": (),  # C text only
+}
+QEMU = {
+    "aarch64-linux-gnu": ["qemu-aarch64"],
+    "riscv64-linux-gnu": ["qemu-riscv64", "-cpu", "rv64,v=true,vlen=128"],
+    "arm-linux-gnueabihf": ["qemu-arm"],
+    "i686-linux-gnu": ["qemu-i386"],
+}
 HEAD = "from tvm.script import tirx as T\n\n"
 ELEMENTS = HEAD + """@T.prim_func
 def f(A: T.Buffer((16, 40), "{dtype}"), B: T.Buffer((16, 40), "{dtype}"), C: T.Buffer((16, 40), "{dtype}")):
@@ -36,6 +46,23 @@ def f(A: T.Buffer((16, 40), "int32"), B: T.Buffer((16, 40), "int32"), C: T.Buffe
         for j in range(40):
             C[i, j] = A[i, j] * B[i, j] - T.floordiv(A[i, j], T.max(B[i, j], 1))
 """
+
+
+MODEL = """from tvm.script import ir as I, relax as R
+
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4, 8), "float32"), w: R.Tensor((8, 6), "float32")) -> R.Tuple(R.Tensor((4, 6), "float32"), R.Shape([2, 3])):
+        a = R.matmul(x, w)
+        b = R.nn.relu(a)
+        return (b, R.shape([2, 3]))
+"""
+# Machines without a system here: qemu and options of clang.
+ALONE = {
+    "hexagon-unknown-linux-musl": ("qemu-hexagon", []),
+    "riscv32-linux-gnu": ("qemu-riscv32", ["-march=rv32gc", "-mabi=ilp32d"]),
+}
 
 
 def programs():
@@ -80,7 +107,7 @@ class Targets(unittest.TestCase):
         """What the last tensor is after a call of `f`."""
         with open(self.file("C"), "rb") as f:
             before = f.read()
-        compiler = machine + "-linux-gnu-gcc"
+        compiler = machine + "-gcc"
         c = subprocess.run([compiler, "-O2", "-std=c11", "-static", source("tests", "cli", "targets.c"), code, "-o", self.file("program"), "-lm"],
                            capture_output=True)
         self.assertEqual(c.returncode, 0, c.stderr.decode())
@@ -110,14 +137,59 @@ class Targets(unittest.TestCase):
                         self.assertEqual(p.returncode, 0, p.stderr.decode())
                         self.assertEqual(self.run_on(machine, self.file("x.o"), arguments), wanted)
 
-    def test_a_machine_with_pointers_of_32_bits_is_refused(self):
-        for target in ("riscv32-linux-gnu", "hexagon-unknown-linux-musl"):
+    def built(self, *options, text, name):
+        p = tvms("build", "-", "-o", self.file(name), *options, stdin=text)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        return self.file(name)
+
+    def run_quietly(self, *command):
+        p = subprocess.run(command, capture_output=True, timeout=120)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+
+    def test_objects_have_the_layout_of_the_machine(self):
+        files = []
+        for name, shape in (("x", (4, 8)), ("w", (8, 6))):
+            files.append(self.file(name))
+            with open(files[-1], "wb") as f:
+                f.write(struct.pack(f"<{shape[0] * shape[1]}f", *self.data("<f4", shape[0] * shape[1])))
+        results = []
+        forms = {machine: ["x.c"] + [f"x.o --target {t}" for t in targets] for machine, targets in MACHINES.items()}
+        for machine, form in ((m, f) for m in forms for f in forms[m]):
+            with self.subTest(machine=machine, form=form):
+                name, *target = form.split()
+                code = self.built("--fp", "strict", *target, text=MODEL, name=name)
+                self.run_quietly(machine + "-gcc", "-O1", "-std=c11", "-static", source("tests", "cli", "targets_objects.c"), code,
+                                 "-o", self.file("program"), "-lm")
+                self.run_quietly(*QEMU[machine], self.file("program"), *files, self.file("result"))
+                with open(self.file("result"), "rb") as f:
+                    results.append(f.read())
+        self.assertEqual(set(results), {results[0]})
+        with open(files[0], "rb") as x, open(files[1], "rb") as w:
+            xs, ws = struct.unpack("<32f", x.read()), struct.unpack("<48f", w.read())
+        for at, value in enumerate(struct.unpack("<24f", results[0])):
+            wanted = max(0.0, sum(xs[at // 6 * 8 + k] * ws[k * 6 + at % 6] for k in range(8)))
+            self.assertAlmostEqual(value, wanted, delta=1e-4)
+
+    def test_machines_without_a_system(self):
+        for target, (qemu, options) in ALONE.items():
+            for fp in ("strict", "contract"):
+                with self.subTest(target=target, fp=fp):
+                    code = self.built("--fp", fp, "--target", target, text=PRODUCT, name="x.o")
+                    self.run_quietly("clang", "--target=" + target, *options, "-O1", "-ffreestanding", "-fno-builtin", "-c",
+                                     source("tests", "cli", "targets_alone.c"), "-o", self.file("start.o"))
+                    self.run_quietly("ld.lld", "-static", self.file("start.o"), code, "-o", self.file("program"))
+                    self.run_quietly(qemu, self.file("program"))
+
+    def test_other_layouts_and_orders_of_bytes_are_refused(self):
+        for target in ("i686-linux-gnu", "armebv7-linux-gnueabihf", "powerpc64-linux-gnu"):
             p = tvms("build", "-", "-o", self.file("x.o"), "--target", target, stdin=PARALLEL)
             self.assertEqual(p.returncode, 2, p.stderr.decode())
 
 
 if __name__ == "__main__":
-    missing = [tool for machine in MACHINES for tool in (machine + "-linux-gnu-gcc", QEMU[machine][0]) if not shutil.which(tool)]
+    tools = [tool for machine in MACHINES for tool in (machine + "-gcc", QEMU[machine][0])]
+    tools += ["clang", "ld.lld"] + [qemu for qemu, _ in ALONE.values()]
+    missing = [tool for tool in tools if not shutil.which(tool)]
     if missing:
         print("no cross compiler or emulator: " + ", ".join(missing) + " (./setup test installs them)")
         sys.exit(77)
