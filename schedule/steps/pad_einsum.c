@@ -129,6 +129,55 @@ static bool check_writes(const padding *p) {
   return true;
 }
 
+// Is a value zero where the elements that an axis tells apart are zeros?
+static bool vanishes(const tvms_node *value, const tvms_node *axis) {
+  switch ((int)value->kind) {
+  case TVMS_NODE_CAST: return vanishes(tvms_as_cast(value)->value, axis);
+  case TVMS_NODE_MUL:
+    return vanishes(tvms_as_binary(value)->a, axis)
+           || vanishes(tvms_as_binary(value)->b, axis);
+  case TVMS_NODE_ADD:
+  case TVMS_NODE_SUB:
+    return vanishes(tvms_as_binary(value)->a, axis)
+           && vanishes(tvms_as_binary(value)->b, axis);
+  case TVMS_NODE_BUFFER_LOAD: {
+    tvms_list indices = tvms_as_buffer_load(value)->indices;
+    for (uint32_t i = 0; i < indices.len; i++)
+      if (indices.items[i] == axis) return true;
+    return false;
+  }
+  default: return false;
+  }
+}
+
+static bool loads(const tvms_node *value, const tvms_node *buffer) {
+  return value->kind == TVMS_NODE_BUFFER_LOAD
+         && tvms_as_buffer_load(value)->buffer == buffer;
+}
+
+// Does a block add to its result what vanishes along an axis?
+static bool adds_nothing(const tvms_block *block, const tvms_node *axis) {
+  if (block->body->kind != TVMS_NODE_STORE) return false;
+  const tvms_store *store = tvms_as_store(block->body);
+  if (store->value->kind != TVMS_NODE_ADD) return false;
+  tvms_node *a = tvms_as_binary(store->value)->a, *b = tvms_as_binary(store->value)->b;
+  return (loads(a, store->buffer) && vanishes(b, axis))
+         || (loads(b, store->buffer) && vanishes(a, axis));
+}
+
+// A reduced axis runs over the zeros that its buffers are filled with, too: only a sum of what is zero there stays. TVM does not ask.
+static bool check_sums(const padding *p) {
+  const tvms_block *block = tvms_sched_block(p->sched, p->block);
+  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
+    const tvms_iter_var *axis = tvms_as_iter_var(block->iter_vars.items[i]);
+    if (axis->iter_type == TVMS_ITER_COMM_REDUCE
+        && tvms_node_map_get(&p->extents, axis->var) && !adds_nothing(block, axis->var))
+      return tvms_sched_refuse(
+          p->sched, "axis %u is to be longer, and zeros change what it reduces to", i);
+  }
+  return true;
+}
+
 static void find_extents(padding *p, const tvms_sched_value *numbers) {
   tvms_sched *s = p->sched;
   const tvms_block_realize *realize = tvms_sched_realize(s, p->block);
@@ -361,7 +410,7 @@ bool tvms_step_pad_einsum(tvms_step *step) {
   tvms_node_map_init(&p.extents, memory);
   tvms_node_map_init(&p.buffers, memory);
   find_extents(&p, numbers);
-  fine = check_extents(&p) && check_writes(&p);
+  fine = check_extents(&p) && check_sums(&p) && check_writes(&p);
   if (fine) {
     make_copies(&p, true);
     make_copies(&p, false);
