@@ -180,15 +180,16 @@ const tvms_any *tvms_box_items(tvms_any value, int64_t *count) {
 
 // ---- Data types ----
 
+static const struct {
+  const char *name;
+  uint8_t code, bits;  // bits 0: they follow the name
+} kinds[] = {
+    {"bool", TVMS_DL_BOOL, 8},     {"int", TVMS_DL_INT, 0},
+    {"uint", TVMS_DL_UINT, 0},     {"float", TVMS_DL_FLOAT, 0},
+    {"bfloat", TVMS_DL_BFLOAT, 0},
+};
+
 bool tvms_box_dtype(const char *text, tvms_dl_type *type) {
-  static const struct {
-    const char *name;
-    uint8_t code, bits;  // bits 0: they follow the name
-  } kinds[] = {
-      {"bool", TVMS_DL_BOOL, 8},     {"int", TVMS_DL_INT, 0},
-      {"uint", TVMS_DL_UINT, 0},     {"float", TVMS_DL_FLOAT, 0},
-      {"bfloat", TVMS_DL_BFLOAT, 0},
-  };
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     size_t len = strlen(kinds[i].name);
     if (strncmp(text, kinds[i].name, len) != 0) continue;
@@ -201,6 +202,18 @@ bool tvms_box_dtype(const char *text, tvms_dl_type *type) {
     return good;
   }
   return false;
+}
+
+// The name of a data type; "?" if it has none here.
+static void add_dtype(tvms_dl_type type, char *text, size_t room) {
+  snprintf(text, room, "?");
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    if (kinds[i].code != type.code) continue;
+    int len = snprintf(text, room, "%s", kinds[i].name);
+    if (!kinds[i].bits)
+      len += snprintf(text + len, room - (size_t)len, "%u", type.bits);
+    if (type.lanes > 1) snprintf(text + len, room - (size_t)len, "x%u", type.lanes);
+  }
 }
 
 // ---- Objects ----
@@ -401,10 +414,33 @@ int32_t tvms_box_new_tensor(void *raise, const tvms_any *args, int32_t count,
 
 // ---- Checks ----
 
-int32_t tvms_box_mismatch(tvms_box_args *a, const char *expected) {
-  char text[224];
+// What a value is, in so many words.
+static void describe(tvms_any value, char text[96]) {
+  char dtype[32];
+  const tvms_dl_tensor *tensor = tensor_of(value);
+  if (tensor) {
+    add_dtype(tensor->dtype, dtype, sizeof dtype);
+    snprintf(text, 96, "a tensor of %d dimensions and %s", tensor->ndim, dtype);
+    return;
+  }
+  const shape_object *shape = value.type_index == TVMS_ANY_SHAPE ? value.v.p : NULL;
+  static const char *const names[] = {"nothing", "an integer", "a truth",
+                                      "a real number"};
+  if (shape)
+    snprintf(text, 96, "a shape of %zu sizes", (size_t)shape->count);
+  else if (value.type_index >= 0 && value.type_index <= TVMS_ANY_FLOAT)
+    snprintf(text, 96, "%s", names[value.type_index]);
+  else
+    snprintf(text, 96, "something else");
+}
+
+int32_t tvms_box_mismatch(tvms_box_args *a, const char *expected,
+                          const tvms_any *given) {
+  char text[512], is[96];
   const char *who = tvms_box_text(a, a->count - 1);
-  snprintf(text, sizeof text, "%s%s is expected", who ? who : "", expected);
+  if (given) describe(*given, is);
+  snprintf(text, sizeof text, "%s%s is expected%s%s", who ? who : "", expected,
+           given ? ", not " : "", given ? is : "");
   a->name = "TypeError";
   if (!a->failed && a->raise) a->raise(NULL, "TypeError", text);
   a->failed = true;
@@ -428,9 +464,10 @@ int32_t tvms_box_check_tensor_info(void *raise, const tvms_any *args, int32_t co
               && tensor->dtype.lanes == type.lanes;
   snprintf(wanted, sizeof wanted, "a tensor of %lld dimensions and %s", (long long)ndim,
            dtype);
-  if (!same) return tvms_box_mismatch(&a, wanted);
+  if (!same) return tvms_box_mismatch(&a, wanted, args);
   if (tensor->device.type != TVMS_DL_CPU || !is_compact(tensor))
-    return tvms_box_mismatch(&a, "a tensor without gaps in the memory of this machine");
+    return tvms_box_mismatch(&a, "a tensor without gaps in the memory of this machine",
+                             NULL);
   return 0;
 }
 
@@ -445,7 +482,7 @@ int32_t tvms_box_check_shape_info(void *raise, const tvms_any *args, int32_t cou
       && (ndim < 0 || (int64_t)((const shape_object *)args[0].v.p)->count == ndim);
   char wanted[64];
   snprintf(wanted, sizeof wanted, "a shape of %lld sizes", (long long)ndim);
-  return same ? 0 : tvms_box_mismatch(&a, wanted);
+  return same ? 0 : tvms_box_mismatch(&a, wanted, args);
 }
 
 int32_t tvms_box_check_prim_value_info(void *raise, const tvms_any *args, int32_t count,
@@ -461,5 +498,5 @@ int32_t tvms_box_check_prim_value_info(void *raise, const tvms_any *args, int32_
   bool real = type.code == TVMS_DL_FLOAT || type.code == TVMS_DL_BFLOAT;
   bool same =
       real ? kind == TVMS_ANY_FLOAT : kind == TVMS_ANY_INT || kind == TVMS_ANY_BOOL;
-  return same ? 0 : tvms_box_mismatch(&a, real ? "a real number" : "an integer");
+  return same ? 0 : tvms_box_mismatch(&a, real ? "a real number" : "an integer", args);
 }

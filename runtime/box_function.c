@@ -90,5 +90,5 @@ int32_t tvms_box_check_func_info(void *raise, const tvms_any *args, int32_t coun
   tvms_box_args a = tvms_box_open(raise, "vm.builtin.check_func_info", args, count);
   (void)result;
   if (count > 0 && args[0].type_index == TVMS_ANY_FUNCTION) return 0;
-  return tvms_box_mismatch(&a, "a function");
+  return tvms_box_mismatch(&a, "a function", NULL);
 }

@@ -33,8 +33,10 @@ int32_t tvms_box_fail(tvms_box_args *a, const char *kind, const char *text);
 // Raises that something is expected; -1.
 int32_t tvms_box_refuse(tvms_box_args *a, const char *expected);
 
-// Raises a TypeError that something is expected of whom the last argument, a text, says; -1.
-int32_t tvms_box_mismatch(tvms_box_args *a, const char *expected);
+// Raises a TypeError that something is expected of whom the last argument, a text, says, and what is given instead,
+// if `given`; -1.
+int32_t tvms_box_mismatch(tvms_box_args *a, const char *expected,
+                          const tvms_any *TVMS_NULLABLE given);
 
 // Raises that there is no memory; -1.
 int32_t tvms_box_no_memory(tvms_box_args *a);

@@ -258,7 +258,8 @@ Test(box, checks) {
                      text("float32"), text("x: ")),
                 0);
   cr_assert_str_eq(raised,
-                   "TypeError: x: a tensor of 1 dimensions and float32 is expected");
+                   "TypeError: x: a tensor of 1 dimensions and float32 is expected, "
+                   "not a tensor of 2 dimensions and float32");
   cr_assert_eq(CALL("ffi.Shape", &boxes[1], number(3), number(4)), 0);
   cr_assert_eq(
       CALL("vm.builtin.check_shape_info", &boxes[0], boxes[1], number(2), text("s: ")),

@@ -207,12 +207,28 @@ static tvms_host_value *TVMS_NULLABLE match_fields(tvms_host *h, tvms_list types
   return h->failed ? NULL : made;
 }
 
+// The variable that gets it is named in front of all that is said.
+static tvms_host_value *TVMS_NULLABLE match_object(tvms_host *h, const tvms_node *type,
+                                                   const tvms_host_value *value,
+                                                   const char *who, tvms_span span) {
+  if (!h->binds) return tvms_host_unboxed(h, type, value, who, span);
+  const char *name = h->binds;
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, tvms_host_memory(h));
+  tvms_strbuf_printf(&text, "%s'%s': ", who, name);
+  h->binds = NULL;
+  tvms_host_value *made =
+      tvms_host_unboxed(h, type, value, tvms_strbuf_text(&text), span);
+  h->binds = name;
+  tvms_strbuf_fini(&text);
+  return made;
+}
+
 tvms_host_value *tvms_host_match(tvms_host *h, const tvms_node *type,
                                  tvms_host_value *value, const char *who,
                                  tvms_span span) {
   tvms_list dims;
-  if (value->kind == TVMS_HOST_OBJECT)
-    return tvms_host_unboxed(h, type, value, who, span);
+  if (value->kind == TVMS_HOST_OBJECT) return match_object(h, type, value, who, span);
   if (type->kind == TVMS_NODE_SINFO_TUPLE && value->kind == TVMS_HOST_TUPLE)
     return match_fields(h, tvms_as_sinfo_tuple(type)->fields, value, who, span);
   if (type->kind == TVMS_NODE_SINFO_PRIM && value->kind == TVMS_HOST_NUMBER) {
