@@ -102,18 +102,10 @@ static void fill_raise(emitter *e, LLVMValueRef function) {
   LLVMBuildRetVoid(b);
 }
 
-// It is among the entries.
-static LLVMValueRef declared(emitter *e) {
-  LLVMValueRef function = LLVMGetNamedFunction(e->module, TVMS_EMIT_RAISE_NAME);
-  if (function) return function;
-  function = LLVMAddFunction(e->module, TVMS_EMIT_RAISE_NAME, raise_type(e, true));
-  LLVMSetVisibility(function, LLVMHiddenVisibility);
-  return function;
-}
-
 // One private function per module chooses who raises.
 static LLVMValueRef raise_function(emitter *e) {
-  if (e->direct) return declared(e);
+  if (e->direct)
+    return tvms_helper_direct(e, TVMS_EMIT_RAISE_NAME, raise_type(e, true));
   tvms_helper h;
   if (tvms_helper_begin(e, &h, TVMS_EMIT_RAISE_NAME, raise_type(e, true))) {
     tvms_llvm_make_fast(h.function);

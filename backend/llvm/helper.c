@@ -35,6 +35,19 @@ void tvms_helper_end(emitter *e, tvms_helper *h) {
   LLVMSetCurrentDebugLocation2(e->builder, h->line);
 }
 
+LLVMValueRef tvms_helper_direct(emitter *e, const char *name, LLVMTypeRef type) {
+  LLVMValueRef function = LLVMGetNamedFunction(e->module, name);
+  if (function) return function;
+  function = LLVMAddFunction(e->module, name, type);
+  LLVMSetVisibility(function, LLVMHiddenVisibility);
+  return function;
+}
+
+bool tvms_helper_is_used(const emitter *e, const char *name) {
+  return LLVMGetNamedFunction(e->kernels, name)
+         || LLVMGetNamedFunction(e->module, name);
+}
+
 LLVMValueRef tvms_helper_place(emitter *e, LLVMValueRef base, LLVMValueRef offset) {
   return LLVMBuildGEP2(e->builder, e->i8, base, &offset, 1, "");
 }

@@ -21,6 +21,12 @@ bool tvms_helper_begin(emitter *e, tvms_helper *h, const char *name, LLVMTypeRef
 // Puts the builder back to where it was before the function was begun, which can be called from there.
 void tvms_helper_end(emitter *e, tvms_helper *h);
 
+// A function that stands among the entries as machine code (`direct` of the emitter).
+LLVMValueRef tvms_helper_direct(emitter *e, const char *name, LLVMTypeRef type);
+
+// Is such a function used?
+bool tvms_helper_is_used(const emitter *e, const char *name);
+
 // A new block of the function.
 LLVMBasicBlockRef tvms_helper_block(emitter *e, const tvms_helper *h, const char *name);
 

@@ -11,11 +11,12 @@
 #include "backend/llvm/helper.h"
 #include "backend/llvm/modules.h"
 #include "backend/llvm/optimise.h"
+#include "backend/x86/kept.h"
 
-static const struct {
-  const char *name;
-  uint32_t places;
-} lists[] = {
+#define TAKE "tvms.take"
+#define GIVE "tvms.give"
+
+static const tvms_x86_list lists[] = {
     [TVMS_KEPT_WORKSPACE] = {"tvms.workspace", 1},
     [TVMS_KEPT_SCRATCH] = {"tvms.scratch", 64},
 };
@@ -109,7 +110,8 @@ static LLVMValueRef take_out(emitter *e, const search *s) {
 // ptr tvms.take(ptr list, i64 places, i64 bytes)
 static LLVMValueRef take_function(emitter *e, LLVMTypeRef type) {
   search s;
-  if (!begin_function(e, &s, "tvms.take", type)) return s.h.function;
+  if (e->direct) return tvms_helper_direct(e, TAKE, type);
+  if (!begin_function(e, &s, TAKE, type)) return s.h.function;
   LLVMBuilderRef b = e->builder;
   LLVMBasicBlockRef small = tvms_helper_block(e, &s.h, "small");
   LLVMBasicBlockRef use = tvms_helper_block(e, &s.h, "use");
@@ -142,7 +144,8 @@ LLVMValueRef tvms_emit_take(emitter *e, tvms_kept kind, LLVMValueRef bytes) {
 // void tvms.give(ptr list, i64 places, ptr memory)
 static LLVMValueRef give_function(emitter *e, LLVMTypeRef type) {
   search s;
-  if (!begin_function(e, &s, "tvms.give", type)) return s.h.function;
+  if (e->direct) return tvms_helper_direct(e, GIVE, type);
+  if (!begin_function(e, &s, GIVE, type)) return s.h.function;
   LLVMBuilderRef b = e->builder;
   LLVMValueRef null = LLVMConstNull(e->pointer);
   LLVMBasicBlockRef out = tvms_helper_block(e, &s.h, "out");
@@ -196,7 +199,27 @@ static void call_at_end(emitter *e, LLVMValueRef function) {
   LLVMSetLinkage(list, LLVMAppendingLinkage);
 }
 
+// The same as machine code.
+static void add_end_directly(emitter *e) {
+  tvms_x86_list used[sizeof lists / sizeof lists[0]];
+  uint32_t count = 0;
+  for (int kind = TVMS_KEPT_WORKSPACE; kind <= TVMS_KEPT_SCRATCH; kind++) {
+    LLVMValueRef list = tvms_emit_variable_named(e, lists[kind].name);
+    if (!list) continue;
+    LLVMSetLinkage(list, LLVMExternalLinkage);
+    LLVMSetVisibility(list, LLVMHiddenVisibility);
+    used[count++] = lists[kind];
+  }
+  if (tvms_helper_is_used(e, TAKE)) tvms_x86_add_take(e->direct, TAKE);
+  if (tvms_helper_is_used(e, GIVE)) tvms_x86_add_give(e->direct, GIVE);
+  if (count) tvms_x86_add_leave(e->direct, used, count);
+}
+
 void tvms_emit_kept_end(emitter *e) {
+  if (e->direct) {
+    add_end_directly(e);
+    return;
+  }
   LLVMTypeRef nothing = LLVMVoidTypeInContext(e->llvm),
               params[] = {e->pointer, e->i64, e->i64};
   LLVMTypeRef type = LLVMFunctionType(nothing, params, 3, false);

@@ -12,9 +12,11 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/entry.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/helper.h"
 #include "backend/llvm/kept.h"
 #include "backend/llvm/modules.h"
 #include "backend/llvm/optimise.h"
+#include "backend/llvm/parallel.h"
 #include "backend/llvm/plain.h"
 #include "backend/llvm/steps.h"
 #include "backend/llvm/symbols.h"
@@ -151,9 +153,7 @@ static bool made_directly(emitter *e, const tvms_member *member, bool hidden) {
 
 static void add_raise(emitter *e) {
   if (!e->direct || e->options->traced) return;
-  bool wanted = e->direct->symbols.len
-                || LLVMGetNamedFunction(e->kernels, TVMS_EMIT_RAISE_NAME)
-                || LLVMGetNamedFunction(e->module, TVMS_EMIT_RAISE_NAME);
+  bool wanted = e->direct->symbols.len || tvms_helper_is_used(e, TVMS_EMIT_RAISE_NAME);
   if (wanted) tvms_x86_add_raise(e->direct, TVMS_EMIT_RAISE_NAME);
 }
 
@@ -183,6 +183,7 @@ void tvms_emit_entries(emitter *e) {
   }
   tvms_emit_walker(e);
   tvms_emit_kept_end(e);
+  tvms_emit_parallel_end(e);
   add_content(e);
   add_raise(e);
   tvms_emit_go_back(e, kernels);

@@ -19,7 +19,10 @@
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/types.h"
+#include "backend/x86/kept.h"
 #include "runtime/parallel.h"
+
+#define LAUNCH "tvms.launch"
 
 // Fields of the record before the values that steps use.
 enum { LOCK, TASK, RAISED, EXTENT, FIRST_VALUE };
@@ -234,7 +237,34 @@ static void report(const outline *o, LLVMValueRef record, LLVMValueRef own) {
   LLVMBuildRet(b, zero);
 }
 
+// Are they all passed in registers of integers, or as such on the stack?
+static bool are_words(const outline *o) {
+  for (uint32_t i = 0; i < o->values.len; i++) {
+    LLVMTypeRef type = LLVMTypeOf(o->values.items[i]);
+    if (type != o->e->pointer && type != o->e->i64) return false;
+  }
+  return true;
+}
+
+// The task as machine code, among the entries.
+static LLVMValueRef add_task(const outline *o, const char *steps_name) {
+  emitter *e = o->e;
+  LLVMTypeRef params[] = {e->i32, e->pointer, e->pointer};
+  LLVMValueRef steps = LLVMGetNamedFunction(e->module, steps_name);
+  LLVMValueRef task = add_function(e, "task", e->i32, params, 3);
+  LLVMValueRef both[] = {steps, task};
+  for (size_t i = 0; i < 2; i++) {
+    LLVMSetLinkage(both[i], LLVMExternalLinkage);
+    LLVMSetVisibility(both[i], LLVMHiddenVisibility);
+  }
+  size_t len;
+  tvms_x86_add_task(e->direct, LLVMGetValueName2(task, &len), steps_name, o->values.len,
+                    tvms_emit_raised_words(e));
+  return task;
+}
+
 static LLVMValueRef emit_task(outline *o, const char *steps_name) {
+  if (o->e->direct && are_words(o)) return add_task(o, steps_name);
   emitter *e = o->e;
   LLVMBuilderRef b = e->builder;
   LLVMModuleRef before = tvms_emit_go_around(e);
@@ -358,8 +388,9 @@ static void fill_launch(emitter *e, LLVMValueRef function) {
 
 // One function per module chooses who has the threads.
 static LLVMValueRef launch_function(emitter *e) {
+  if (e->direct) return tvms_helper_direct(e, LAUNCH, launch_type(e));
   tvms_helper h;
-  if (tvms_helper_begin(e, &h, "tvms.launch", launch_type(e))) {
+  if (tvms_helper_begin(e, &h, LAUNCH, launch_type(e))) {
     tvms_llvm_make_fast(h.function);
     fill_launch(e, h.function);
     tvms_helper_end(e, &h);
@@ -421,4 +452,9 @@ bool tvms_emit_parallel(emitter *e, const tvms_node *node) {
   tvms_vec_fini(&e->context->memory, &o.used);
   tvms_vec_fini(&e->context->memory, &o.values);
   return true;
+}
+
+void tvms_emit_parallel_end(emitter *e) {
+  if (e->direct && tvms_helper_is_used(e, LAUNCH))
+    tvms_x86_add_launch(e->direct, LAUNCH);
 }

@@ -8,4 +8,7 @@
 // be one (tvms_parallel_is_apart); else emits nothing and returns false.
 bool tvms_emit_parallel(emitter *e, const tvms_node *loop);
 
+// Adds what all such loops call, if there are any. Behind all other code of the module.
+void tvms_emit_parallel_end(emitter *e);
+
 #endif

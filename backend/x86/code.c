@@ -174,6 +174,16 @@ uint32_t tvms_x86_symbol_of(tvms_x86_code *c, const char *name) {
   return c->symbols.len - 1;
 }
 
+uint32_t tvms_x86_add_variable(tvms_x86_code *c, const char *name) {
+  uint32_t symbol = tvms_x86_symbol_of(c, name);
+  tvms_x86_symbol *s = &c->symbols.items[symbol];
+  s->defined = s->data = true;
+  s->size = 8;
+  s->at = c->zeroed;
+  c->zeroed += s->size;
+  return symbol;
+}
+
 uint64_t tvms_x86_text(tvms_x86_code *c, const char *text) {
   enum { SHORT = 24 };
   size_t length = strlen(text);

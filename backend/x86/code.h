@@ -95,6 +95,8 @@ typedef struct {
   TVMS_VEC(tvms_x86_jump) jumps;
   TVMS_VEC(uint64_t) labels, short_texts;
   uint64_t zeroed;  // bytes of zeroed memory
+  bool has_end;     // the loader calls the code at `end` when the library goes
+  uint64_t end;
 } tvms_x86_code;
 
 // In the place of a symbol: the section of texts, the section of code.
@@ -151,6 +153,9 @@ void tvms_x86_jump_to(tvms_x86_code *c, tvms_x86_condition condition, uint32_t l
 // The symbol of a name, which is new if nobody has named it; it is defined elsewhere until something else is
 // said of it.
 uint32_t tvms_x86_symbol_of(tvms_x86_code *c, const char *name);
+
+// Defines a variable of eight zeroed bytes that others find by its name. Returns its symbol.
+uint32_t tvms_x86_add_variable(tvms_x86_code *c, const char *name);
 
 // Where a text begins among the texts; short ones stand there once.
 uint64_t tvms_x86_text(tvms_x86_code *c, const char *text);

@@ -1,7 +1,8 @@
 // The object of ELF of what was written (backend/x86/object.h).
 //
 //   1 .text   2 .rela.text   3 .rodata (texts)   4 .bss   5 .eh_frame   6 its relocations
-//   7 that no stack need be executable   8 symbols   9 their names   10 names of sections
+//   7 what the loader calls at the end   8 its relocations   9 that no stack need be executable
+//   10 symbols   11 their names   12 names of sections
 #include "backend/x86/object.h"
 
 #include <elf.h>
@@ -14,6 +15,8 @@ enum {
   ZEROED,
   FRAMES,
   FRAME_REFERENCES,
+  ENDS,
+  END_REFERENCES,
   STACK,
   SYMBOLS,
   NAMES,
@@ -111,6 +114,15 @@ static void describe(writer *w) {
                             .sh_info = FRAMES,
                             .sh_entsize = sizeof(Elf64_Rela),
                             .sh_addralign = 8},
+      [ENDS] = {.sh_type = SHT_FINI_ARRAY,
+                .sh_flags = SHF_ALLOC | SHF_WRITE,
+                .sh_addralign = 8},
+      [END_REFERENCES] = {.sh_type = SHT_RELA,
+                          .sh_flags = SHF_INFO_LINK,
+                          .sh_link = SYMBOLS,
+                          .sh_info = ENDS,
+                          .sh_entsize = sizeof(Elf64_Rela),
+                          .sh_addralign = 8},
       [STACK] = {.sh_type = SHT_PROGBITS, .sh_addralign = 1},
       [SYMBOLS] = {.sh_type = SHT_SYMTAB,
                    .sh_link = NAMES,
@@ -124,10 +136,19 @@ static void describe(writer *w) {
 }
 
 static void write_section_names(writer *w) {
-  static const char *const names[SECTIONS] = {
-      "",        ".text",     ".rela.text",     ".rodata",
-      ".bss",    ".eh_frame", ".rela.eh_frame", ".note.GNU-stack",
-      ".symtab", ".strtab",   ".shstrtab"};
+  static const char *const names[SECTIONS] = {"",
+                                              ".text",
+                                              ".rela.text",
+                                              ".rodata",
+                                              ".bss",
+                                              ".eh_frame",
+                                              ".rela.eh_frame",
+                                              ".fini_array",
+                                              ".rela.fini_array",
+                                              ".note.GNU-stack",
+                                              ".symtab",
+                                              ".strtab",
+                                              ".shstrtab"};
   begin(w, SECTION_NAMES);
   for (uint32_t i = 0; i < SECTIONS; i++) {
     size_t start = w->base + w->heads[SECTION_NAMES].sh_offset;
@@ -135,6 +156,15 @@ static void write_section_names(writer *w) {
     tvms_strbuf_add(w->out, names[i], strlen(names[i]) + 1);
   }
   end(w, SECTION_NAMES);
+}
+
+static void write_end(writer *w) {
+  bool has = w->code->has_end;
+  tvms_x86_reference reference = {0, TVMS_X86_CODE, R_X86_64_64, (int64_t)w->code->end};
+  begin(w, ENDS);
+  if (has) tvms_strbuf_fill(w->out, 0, sizeof(uint64_t));
+  end(w, ENDS);
+  write_references(w, END_REFERENCES, &reference, has);
 }
 
 static Elf64_Ehdr head_of(uint64_t sections) {
@@ -164,6 +194,7 @@ void tvms_x86_object(tvms_x86_code *c, tvms_strbuf *out) {
   write_text(&w, FRAMES, &c->frames);
   write_references(&w, FRAME_REFERENCES, c->frame_references.items,
                    c->frame_references.len);
+  write_end(&w);
   begin(&w, STACK);
   write_symbols(&w);
   write_text(&w, NAMES, &c->names);

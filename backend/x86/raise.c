@@ -11,17 +11,6 @@ static void load_address(tvms_x86_code *c, uint32_t symbol) {
   tvms_x86_refer(c, symbol, R_X86_64_REX_GOTPCRELX, 0);
 }
 
-// The variable that the host's loader finds by name and fills.
-static uint32_t add_variable(tvms_x86_code *c) {
-  uint32_t symbol = tvms_x86_symbol_of(c, TVMS_RAISE_SLOT);
-  tvms_x86_symbol *s = &c->symbols.items[symbol];
-  s->defined = s->data = true;
-  s->size = 8;
-  s->at = c->zeroed;
-  c->zeroed += s->size;
-  return symbol;
-}
-
 void tvms_x86_add_raise(tvms_x86_code *c, const char *name) {
   static const char keep[] = "\x48\x85\xFF"      // test rdi, rdi
                              "\x74\x08"          // je find
@@ -37,7 +26,8 @@ void tvms_x86_add_raise(tvms_x86_code *c, const char *name) {
                              "\x48\x89\xD6"      // mov rsi, rdx
                              "\xFF\xE0"          // jmp rax
                              "\xC3";             // end: ret
-  uint32_t variable = add_variable(c);
+  // The host's loader finds it by name and fills it.
+  uint32_t variable = tvms_x86_add_variable(c, TVMS_RAISE_SLOT);
   uint32_t weak = tvms_x86_symbol_of(c, "TVMFFIErrorSetRaisedFromCStr");
   c->symbols.items[weak].weak = true;
   uint32_t symbol = tvms_x86_symbol_of(c, name);

@@ -33,6 +33,23 @@ def f(A: T.Buffer((64, 64), "int32"), B: T.Buffer((64, 64), "int32"), C: T.Buffe
             assert A[i, j] != 77, "it is 77"
             C[i, j] = A[i, j] // B[i, j]
 """
+# More values than there are registers for, and memory that the library keeps.
+MANY = HEAD + """@T.prim_func
+def f(a: T.handle, b: T.handle, c: T.handle, d: T.handle, e: T.handle):
+    n, m = T.int64(), T.int64()
+    A = T.match_buffer(a, (n, m), "int32")
+    B = T.match_buffer(b, (n, m), "int32")
+    C = T.match_buffer(c, (n, m), "int32")
+    D = T.match_buffer(d, (n, m), "int32")
+    E = T.match_buffer(e, (n, m), "int32")
+    Z = T.alloc_buffer((1000000,), "int32")
+    for i in range(1000000):
+        Z[i] = 3
+    for i in T.parallel(n):
+        for j in range(m):
+            assert D[i, j] != 77, "it is 77"
+            E[i, j] = A[i, j] // B[i, j] + C[i, j] * D[i, j] + Z[i * m + j]
+"""
 # Each is what its steps give one after another, whatever is marked.
 SERIAL = {
     "all steps write one element": """    for i in T.parallel(1000):
@@ -110,6 +127,39 @@ class Parallel(unittest.TestCase):
             self.assertEqual(said, [("ZeroDivisionError", "division by zero")])
             said.clear()
             a, b = ints(5), ints(1)
+
+    def test_many_values(self):
+        library, said = ctypes.CDLL(self.build(MANY)), []
+        listen(library, said)
+        tensors = [("<i4", (64, 64), ints(value)) for value in (24, 2, 5, 7, 0)]
+        self.assertEqual(call(library, tensors), 0)
+        self.assertEqual((said, tensors[4][2]), ([], ints(24 // 2 + 5 * 7 + 3)))
+        struct.pack_into("<i", tensors[1][2], 4 * 64 * 33, 0)
+        struct.pack_into("<i", tensors[3][2], 4 * 64 * 50, 77)
+        self.assertEqual(call(library, tensors), -1)
+        self.assertEqual(said, [("ZeroDivisionError", "division by zero")])
+
+    def test_kept_memory_goes_with_the_library(self):
+        """4 MB that a call needs are kept for the next one, and freed when the library is unloaded."""
+        code = """
+import ctypes, sys, _ctypes
+sys.path.insert(0, sys.argv[2])
+from library_calls import call
+def pages():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1])
+for turn in range(30):
+    library = ctypes.CDLL(sys.argv[1])
+    assert call(library, [("<i4", (4, 4), bytearray(64 * b"\\1")) for _ in range(5)]) == 0
+    handle, library = library._handle, None
+    _ctypes.dlclose(handle)
+    if turn == 12:
+        before = pages()
+assert pages() - before < 3000, pages() - before
+"""
+        p = subprocess.run([sys.executable, "-c", code, self.build(MANY), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))],
+                           timeout=120, capture_output=True)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
 
     def test_an_error_of_run_has_its_place(self):
         program = DIVISIONS.replace("A[i, j] // B[i, j]", "A[i, j] // (i - 40)")
