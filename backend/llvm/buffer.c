@@ -2,9 +2,11 @@
 //
 // All address arithmetic is 64-bit and cannot overflow for indices inside their buffer.
 // Vectors whose last index is a ramp of step one are one access. Loads with a step of two to four
-// take all that lies between and pick their lanes; others go lane by lane.
+// take all that lies between and pick their lanes, and so do those whose lanes are known to lie near each other;
+// others go lane by lane.
 #include "backend/llvm/buffer.h"
 
+#include "backend/core/lanes.h"
 #include "backend/llvm/boxes.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
@@ -303,9 +305,23 @@ static LLVMValueRef TVMS_NULLABLE first_lane(emitter *e, const tvms_node *index,
   return LLVMBuildNSWAdd(e->builder, first, added, "");
 }
 
-// `first_only`: indices of several lanes are ramps, and the place of their first lane is asked for only.
+// The least lane of a vector of indices.
+static LLVMValueRef TVMS_NULLABLE least_lane(emitter *e, const tvms_lanes *lanes,
+                                             int64_t *more) {
+  LLVMValueRef sum = NULL;
+  for (uint32_t i = 0; i < lanes->base_count; i++) {
+    LLVMValueRef part = tvms_emit_index_parts(e, lanes->bases[i], more);
+    if (part) sum = sum ? LLVMBuildNSWAdd(e->builder, sum, part, "") : part;
+  }
+  tvms_emit_index_add(more, lanes->least, 1);
+  return sum;
+}
+
+// `first_only`: indices of several lanes are ramps, and the place of their first lane is asked for only; with
+// `picked` the last one is that vector, and the place of its least lane is.
 static access_path open_access(emitter *e, const tvms_node *buffer, tvms_list indices,
-                               bool first_only, tvms_span span) {
+                               bool first_only, const tvms_lanes *TVMS_NULLABLE picked,
+                               tvms_span span) {
   tvms_arena *arena = &e->context->scratch;
   access_path path = {tvms_emit_use_buffer(e, buffer, span),
                       buffer,
@@ -319,8 +335,9 @@ static access_path open_access(emitter *e, const tvms_node *buffer, tvms_list in
   for (uint32_t i = 0; i < indices.len; i++) {
     const tvms_node *index = indices.items[i];
     bool vector = index->dtype.lanes > 1;
-    LLVMValueRef value = vector && !first_only ? tvms_emit_expr(e, index)
-                         : vector              ? first_lane(e, index, &path.more[i])
+    LLVMValueRef value = vector && picked        ? least_lane(e, picked, &path.more[i])
+                         : vector && !first_only ? tvms_emit_expr(e, index)
+                         : vector                ? first_lane(e, index, &path.more[i])
                                   : tvms_emit_index_parts(e, index, &path.more[i]);
     path.values[i] = value ? value : tvms_emit_int(e, 0);
   }
@@ -420,6 +437,18 @@ static LLVMValueRef load_steps(emitter *e, access_path *path, tvms_dtype element
   return tvms_emit_load_steps(e, element, place, lanes, step, path->span);
 }
 
+// Are the lanes of a load, the last index of which is a vector, so near each other that two vectors have them?
+static bool reads_near(const tvms_buffer_load *load, uint32_t lanes,
+                       tvms_lanes *picked) {
+  tvms_list indices = load->indices;
+  if (!is_compact(load->buffer)) return false;
+  for (uint32_t i = 0; i + 1 < indices.len; i++) {
+    if (indices.items[i]->dtype.lanes > 1) return false;
+  }
+  return tvms_lanes_read(indices.items[indices.len - 1], picked)
+         && picked->count == lanes && picked->span <= 2 * (int64_t)lanes;
+}
+
 // Can lanes that `predicate` leaves out be left out of a load of every second element?
 static bool halves(LLVMValueRef predicate, uint32_t step, uint32_t lanes) {
   enum { MOST_MASKED = 16 };
@@ -446,14 +475,19 @@ LLVMValueRef tvms_emit_buffer_load(emitter *e, const tvms_node *node) {
   bool whole = free && together && is_compact(load->buffer);
   uint32_t step = free && !whole ? last_step(load, lanes) : 0;
   if (step && predicate && !halves(predicate, step, lanes)) step = 0;
-  access_path path =
-      open_access(e, load->buffer, load->indices, whole || step, node->span);
+  tvms_lanes picked;
+  bool near = free && !whole && !step && !predicate && reads_near(load, lanes, &picked);
+  access_path path = open_access(e, load->buffer, load->indices, whole || step,
+                                 near ? &picked : NULL, node->span);
   if (lanes == 1) return load_lane(e, &path, element, predicate, 0);
   if (element.lanes > 1) tvms_emit_refuse(e, node->span, "a vector of vectors");
   if (predicate && (whole || step))
     return load_masked(e, node, place_of(e, &path, 0), predicate, step);
   if (whole) return tvms_emit_load(e, node->dtype, place_of(e, &path, 0), node->span);
   if (step) return load_steps(e, &path, element, lanes, step);
+  if (near)
+    return tvms_emit_load_picked(e, element, place_of(e, &path, 0), &picked,
+                                 node->span);
   LLVMValueRef result = LLVMGetUndef(tvms_emit_type(e, node->dtype, node->span));
   for (uint32_t i = 0; i < lanes; i++) {
     LLVMValueRef value = load_lane(e, &path, element, predicate, i);
@@ -495,7 +529,8 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
   bool masks = predicate && tvms_emit_can_mask(element);
   bool whole = together && is_compact(store->buffer) && (!predicate || masks)
                && !e->options->checked && lanes > 1;
-  access_path path = open_access(e, store->buffer, store->indices, whole, node->span);
+  access_path path =
+      open_access(e, store->buffer, store->indices, whole, NULL, node->span);
   if (lanes == 1) {
     e->stores |= e->loop && !e->loop->few ? STORES_ELEMENTS | STORES_ELEMENTS_IN_LOOPS
                                           : STORES_ELEMENTS;

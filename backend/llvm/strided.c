@@ -198,6 +198,28 @@ LLVMValueRef tvms_emit_load_steps(emitter *e, tvms_dtype element, LLVMValueRef p
   return made;
 }
 
+LLVMValueRef tvms_emit_load_picked(emitter *e, tvms_dtype element, LLVMValueRef place,
+                                   const tvms_lanes *lanes, tvms_span span) {
+  int64_t width = lanes->span, one = lanes->count;
+  bool two = width > one;
+  tvms_dtype wide = tvms_dtype_with_lanes(element, (int)(two ? one : width));
+  LLVMValueRef first = tvms_emit_load(e, wide, place, span);
+  if (width == 1) return tvms_emit_splat(e, first, lanes->count);
+  LLVMValueRef second = LLVMGetUndef(LLVMTypeOf(first)), picked[MOST_LANES];
+  // The second vector ends with the last element.
+  int64_t begin = width - one;
+  if (two)
+    second =
+        tvms_emit_load(e, wide, behind(e, element, place, (uint32_t)begin, span), span);
+  for (uint32_t i = 0; i < lanes->count; i++) {
+    int64_t at = lanes->offsets[i] - lanes->least;
+    if (two && at >= one) at += one - begin;
+    picked[i] = LLVMConstInt(e->i32, (unsigned long long)at, false);
+  }
+  return LLVMBuildShuffleVector(e->builder, first, second,
+                                LLVMConstVector(picked, lanes->count), "");
+}
+
 // ---- Loads of some lanes ----
 
 static uint64_t lane_bits(LLVMValueRef mask, uint32_t lanes) {

@@ -2,6 +2,7 @@
 #ifndef TVMS_BACKEND_LLVM_STRIDED_H
 #define TVMS_BACKEND_LLVM_STRIDED_H
 
+#include "backend/core/lanes.h"
 #include "backend/llvm/emit.h"
 
 // Every second one of 2 * `lanes` - 1 elements from `place` on. Nothing behind the last one is read.
@@ -15,6 +16,11 @@ LLVMValueRef tvms_emit_load_halves(emitter *e, tvms_dtype element, LLVMValueRef 
 // elements in a step. Nothing behind the last one is read.
 LLVMValueRef tvms_emit_load_steps(emitter *e, tvms_dtype element, LLVMValueRef place,
                                   uint32_t lanes, uint32_t step, tvms_span span);
+
+// Elements that lie as `lanes` says, `place` being that of the least; they span two vectors of as many lanes at most.
+// Nothing behind the last one is read.
+LLVMValueRef tvms_emit_load_picked(emitter *e, tvms_dtype element, LLVMValueRef place,
+                                   const tvms_lanes *lanes, tvms_span span);
 
 // As tvms_emit_load_halves for the lanes that are true in `mask`, a constant vector of up to 16; others are 0, and are not
 // touched but where a neighbour loads them for itself. The element can be masked (backend/llvm/masked.h).

@@ -153,6 +153,40 @@ def main(A: T.Buffer((64,), "float16"), B: T.Buffer((64,), "float16"), C: T.Buff
         self.assertRegex(text, r"fcmp \w+ <\d+ x float>")
         self.assertNotRegex(text, r"fcmp \w+ <\d+ x half>")
 
+    def test_lanes_that_are_known_to_lie_near_are_loaded_together(self):
+        """What repeats, goes backwards, goes round or follows a formula is picked from whole vectors."""
+        program = """from tvm.script import tirx as T
+
+@T.prim_func
+def main(X: T.Buffer((64,), "float32"), Y: T.Buffer((5, 32), "float32")):
+    for j in range(2):
+        for i in T.vectorized(16):
+            Y[0, j * 16 + i] = X[j * 8 + i // 2]
+        for i in T.vectorized(16):
+            Y[1, j * 16 + i] = X[63 - (j * 16 + i)]
+        for i in T.vectorized(16):
+            Y[2, j * 16 + i] = X[i % 5 + 3 + j]
+        for i in T.vectorized(16):
+            Y[3, j * 16 + i] = X[T.max(T.min(T.Cast("int32", T.floor((T.Cast("float32", i) + T.float32(0.5)) * T.float32(1.7) - T.float32(0.5))), 20), 1)]
+        for i in T.vectorized(16):
+            Y[4, j * 16 + i] = X[T.truncmod(i - 8, 3) - T.truncdiv(i - 8, 3) + T.Cast("int32", T.ceil(T.Cast("float32", i) / T.float32(2))) - (i - 8) // 3 - (i - 8) % 3 + 5]
+"""
+        for backend in (("interp",), ("llvm",), ("llvm", "--fp", "contract")):
+            p = tvms("run", "-", "--backend", *backend, "--out", self.file("out-" + "-".join(backend).replace("--", "")), stdin=program)
+            self.ended(p, 0)
+        results = []
+        for name in sorted(os.listdir(self.place.name)):
+            if name.startswith("out-"):
+                with open(self.file(name + "/result.npy"), "rb") as f:
+                    results.append(f.read())
+        self.assertEqual(len(results), 3)
+        self.assertEqual(len(set(results)), 1)
+        self.ended(tvms("build", "-", "-o", self.file("x.ll"), stdin=program), 0)
+        with open(self.file("x.ll"), encoding="utf-8") as f:
+            text = f.read()
+        self.assertRegex(text, r"shufflevector <8 x float> %\w+, <8 x float> poison, <16 x i32> <i32 0, i32 0, i32 1, i32 1")
+        self.assertNotIn("insertelement <16 x float>", text)
+
     def test_a_long_function_costs_no_other_its_optimisation(self):
         """Of a function with more than 20,000 instructions LLVM optimises next to nothing, or it would take hours."""
         lines = [f"    B[{i}] = A[{i * 7 % 4000}] * T.float32(0.5) + B[{i * 3 % 4000}]\n" for i in range(4000)]

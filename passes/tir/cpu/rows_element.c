@@ -6,6 +6,7 @@
 #include "ir/walk.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
+#include "passes/tir/cpu/rows_index.h"
 #include "passes/tir/cpu/rows_mask.h"
 #include "passes/tir/cpu/rows_words.h"
 #include "passes/tir/cpu/segments.h"
@@ -18,7 +19,7 @@ enum { NONE = TVMS_MOST_STAGE_AXES };
 
 // ---- Axes ----
 
-static const tvms_line_member *first_of_pass(const tvms_line_writer *w) {
+const tvms_line_member *tvms_line_first(const tvms_line_writer *w) {
   const tvms_line_member *m = w->g->members;
   while (m->pass != w->pass)
     m++;
@@ -26,7 +27,7 @@ static const tvms_line_member *first_of_pass(const tvms_line_writer *w) {
 }
 
 static uint32_t own_count(const tvms_line_writer *w) {
-  return first_of_pass(w)->own_count;
+  return tvms_line_first(w)->own_count;
 }
 
 static const tvms_line_pass_plan *pass_plan(const tvms_line_writer *w) {
@@ -44,7 +45,7 @@ static bool has_loops_of(const tvms_line_member *m, const tvms_line_member *firs
 }
 
 void tvms_line_set_axes(tvms_line_writer *w) {
-  const tvms_line_member *first = first_of_pass(w);
+  const tvms_line_member *first = tvms_line_first(w);
   for (uint32_t i = 0; i < w->g->count; i++) {
     const tvms_line_member *m = &w->g->members[i];
     for (uint32_t r = 0; r < w->g->row_count; r++)
@@ -57,7 +58,7 @@ void tvms_line_set_axes(tvms_line_writer *w) {
 
 // The axes that make up the line, from the place in it.
 static void split_line(tvms_line_writer *w, tvms_node *at) {
-  const tvms_line_member *m = first_of_pass(w);
+  const tvms_line_member *m = tvms_line_first(w);
   uint32_t count = m->own_count, fused = pass_plan(w)->fused;
   int64_t inner = 1;
   for (uint32_t i = 0; i < fused; i++) {
@@ -211,13 +212,13 @@ static tvms_node *place_load(tvms_rewriter *r, tvms_node *node) {
     return tvms_buffer_load_new(w->unit, w->square, &w->place, 1, NULL, TVMS_NO_SPAN);
   for (uint32_t i = 0; i < w->g->count; i++) {
     if (w->g->members[i].stage.store->buffer != load->buffer) continue;
-    if (w->plan->places[i].how == TVMS_LINE_KEPT) return node;
+    if (w->plan->places[i].how == TVMS_LINE_KEPT) break;
     tvms_node *buffer;
     tvms_list indices = placed(w, i, load->indices, &buffer);
     return tvms_buffer_load_new(w->unit, buffer, indices.items, indices.len, NULL,
                                 TVMS_NO_SPAN);
   }
-  return node;
+  return tvms_line_settle_load(w, r->old, node);
 }
 
 tvms_node *tvms_line_as_now(tvms_line_writer *w, tvms_node *expr) {
@@ -267,7 +268,7 @@ static bool is_greatest(tvms_line_writer *w, tvms_node *node, tvms_node *element
     const tvms_line_member *m = &w->g->members[i];
     if (m->kind != TVMS_LINE_FOLD || m->combine != TVMS_NODE_MAX
         || m->stage.store->buffer != tvms_as_buffer_load(node)->buffer
-        || !has_loops_of(m, first_of_pass(w)))
+        || !has_loops_of(m, tvms_line_first(w)))
       continue;
     return tvms_node_same_expr(tvms_line_as_now(w, m->term),
                                tvms_line_as_now(w, element))
@@ -379,7 +380,7 @@ static tvms_node *around_sums(tvms_line_writer *w, const tvms_line_member *m,
 }
 
 const tvms_stage_axis *TVMS_NULLABLE tvms_line_around(const tvms_line_writer *w) {
-  const tvms_line_member *m = first_of_pass(w);
+  const tvms_line_member *m = tvms_line_first(w);
   if (pass_plan(w)->tile <= 1) return NULL;
   return &m->stage.axes[m->own[own_count(w) - pass_plan(w)->fused - 1]];
 }

@@ -52,6 +52,9 @@ typedef struct {
       *TVMS_NULLABLE lane;
 } tvms_line_element;
 
+// The first member of the pass at hand, whose loops are those of the pass.
+const tvms_line_member *tvms_line_first(const tvms_line_writer *w);
+
 // Begins an element: all axes are what they are there.
 tvms_line_element tvms_line_open(tvms_line_writer *w);
 

@@ -5,6 +5,7 @@
 #include "passes/tir/cpu/quotient.h"
 #include "passes/tir/cpu/rows_element.h"
 #include "passes/tir/cpu/rows_folds.h"
+#include "passes/tir/cpu/rows_index.h"
 #include "passes/tir/cpu/rows_words.h"
 #include "passes/tir/cpu/segments.h"
 
@@ -17,13 +18,6 @@ enum {
   NONE = TVMS_MOST_STAGE_AXES,
   WORTH_THREADS = 1 << 19,  // weighted elements from which on threads pay
 };
-
-static const tvms_line_member *first_of_pass(const tvms_line_writer *w) {
-  const tvms_line_member *m = w->g->members;
-  while (m->pass != w->pass)
-    m++;
-  return m;
-}
 
 static const tvms_line_pass_plan *pass_plan(const tvms_line_writer *w) {
   return &w->plan->passes[w->pass];
@@ -74,7 +68,7 @@ static void write_chunks(tvms_line_writer *w, tvms_node *first, tvms_node *count
   set_chunk(w, build(w, TVMS_NODE_ADD, first, step), vectors, lanes, NULL);
   tvms_node *body = write_chunk(w);
   tvms_node *made = tvms_cpu_loop(w->unit, var, count, kind, body);
-  made->span = first_of_pass(w)->stage.nest->span;
+  made->span = tvms_line_first(w)->stage.nest->span;
   push(w, stmts, made);
 }
 
@@ -131,8 +125,9 @@ static void write_known_line(tvms_line_writer *w, int64_t length, uint8_t kind,
     push(w, stmts, write_chunk(w));
     return;
   }
+  if (kind == TVMS_FOR_SERIAL && tvms_line_follows_formula(w)) kind = TVMS_FOR_UNROLLED;
   int64_t cuts[TVMS_MOST_SEGMENTS], begin = 0;
-  const tvms_line_member *first = first_of_pass(w);
+  const tvms_line_member *first = tvms_line_first(w);
   uint32_t count = 0, fused = pass_plan(w)->fused;
   // Elements for each step of the outermost axis of the line.
   int64_t steps =
@@ -198,7 +193,7 @@ static void write_unknown_line(tvms_line_writer *w, tvms_node *length, uint8_t k
 }
 
 static tvms_node *write_line(tvms_line_writer *w, bool threads) {
-  const tvms_line_member *m = first_of_pass(w);
+  const tvms_line_member *m = tvms_line_first(w);
   uint32_t fused = pass_plan(w)->fused;
   tvms_node *length = number(w, 1);
   for (uint32_t i = 0; i < fused; i++)
@@ -308,7 +303,7 @@ static tvms_node *write_tiles(tvms_line_writer *w, uint8_t kind) {
 
 // The loops of a pass: axes around the line, from the outermost one.
 static tvms_node *write_loops(tvms_line_writer *w) {
-  const tvms_line_member *m = first_of_pass(w);
+  const tvms_line_member *m = tvms_line_first(w);
   const tvms_line_pass_plan *p = pass_plan(w);
   uint32_t around = m->own_count - p->fused;
   bool threads = w->g->row_count == 0 && !has_fold(w);
@@ -387,7 +382,7 @@ static void end_folds(tvms_line_writer *w, tvms_node_vec *stmts) {
 
 static void write_pass(tvms_line_writer *w, tvms_node_vec *stmts) {
   written own = {0};
-  if (first_of_pass(w)->own_count == 0) {
+  if (tvms_line_first(w)->own_count == 0) {
     write_elements(w, stmts);
     return;
   }
