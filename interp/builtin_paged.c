@@ -146,6 +146,10 @@ tvms_value tvms_interp_builtin_attention_cross(const tvms_builtin *b) {
   return attend(b, tvms_paged_attend_cross);
 }
 
+tvms_value tvms_interp_builtin_attention_shared(const tvms_builtin *b) {
+  return attend(b, tvms_paged_attend_shared);
+}
+
 // ---- Questions ----
 
 tvms_value tvms_interp_builtin_paged_empty(const tvms_builtin *b) {

@@ -138,6 +138,15 @@ static void do_attention_cross(tvms_paged_host *host, tvms_box_args *a,
 }
 TVMS_BOX_ACTION("attention_kv_cache_cross_attention", attention_cross)
 
+static void do_attention_shared(tvms_paged_host *host, tvms_box_args *a,
+                                tvms_any *result) {
+  (void)result;
+  tvms_paged p = tvms_kv_paged(host);
+  tvms_paged_attend_shared(&p, tvms_box_state_number(host, a, 1),
+                           tvms_box_state_real(host, a, 2));
+}
+TVMS_BOX_ACTION("attention_kv_cache_attention_with_shared_kv", attention_shared)
+
 static void do_paged_debug(tvms_paged_host *host, tvms_box_args *a, tvms_any *result) {
   (void)result;
   tvms_paged p = tvms_kv_paged(host);

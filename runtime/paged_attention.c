@@ -274,6 +274,22 @@ void tvms_paged_attend_cross(tvms_paged *p, int64_t layer, double scale) {
   attend_cache(&a, q, pages);
 }
 
+void tvms_paged_attend_shared(tvms_paged *p, int64_t layer, double scale) {
+  attention a = open(p, scale);
+  argument pages = layer_of(p, layer);
+  int64_t queries = a.made->query_heads, keys = a.made->key_heads;
+  argument q = rows_of(&a, 3, queries, a.made->key_size);
+  argument k = rows_of(&a, 4, keys, a.made->key_size);
+  argument v = rows_of(&a, 5, keys, a.made->value_size);
+  a.output = rows_of(&a, 6, queries, a.made->value_size);
+  a.sums = room_of_sums(&a, TVMS_PAGED_ALL_SUMS);
+  if (!a.batch->appends_first) {
+    attend_batch(&a, q, k, v);
+    a.first = false;
+  }
+  attend_cache(&a, q, pages);
+}
+
 // ---- What is in the pages ----
 
 // Places of the tokens [begin, end) of a sequence.

@@ -14,6 +14,10 @@ void tvms_paged_attend_self(tvms_paged *p, int64_t layer, double scale);
 // Queries (3) and the pages; output and logarithms of sums: 4 and 5.
 void tvms_paged_attend_cross(tvms_paged *p, int64_t layer, double scale);
 
+// Queries (3) and what a layer has in its pages, with its keys and values (4 and 5) of the batch where these are not
+// there yet; nothing is appended. Output: 6.
+void tvms_paged_attend_shared(tvms_paged *p, int64_t layer, double scale);
+
 // Puts keys and values of the tokens of a sequence in [begin, end) into arguments 4 and 5.
 void tvms_paged_debug(tvms_paged *p, int64_t id, int64_t begin, int64_t end);
 

@@ -27,6 +27,11 @@ def decoder():
                 qkv = nn.op.reshape(self.split[i](x), (b, s, HEADS + 2 * KEY_HEADS, SIZE))
                 seen = cache.attention_with_fused_qkv(i, qkv, HEADS, sm_scale=SIZE**-0.5)
                 x = x + self.joined[i](nn.op.reshape(seen, (b, s, width)))
+                # From 0.27 on a layer may look at what another one has cached.
+                if hasattr(cache, "attention_with_shared_kv"):
+                    q, k, v = nn.op.split(qkv, [HEADS, HEADS + KEY_HEADS], axis=2)
+                    shared = cache.attention_with_shared_kv(i, q, k, v, SIZE**-0.5)
+                    x = x + nn.op.reshape(shared, (b, s, width))
             return x, cache
 
         def create(self, sequences: tirx.Var, tokens: tirx.Var, chunk: tirx.Var, page: tirx.Var, slides: tirx.Var):
