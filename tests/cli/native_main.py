@@ -359,6 +359,28 @@ class NativeMain(unittest.TestCase):
                     self.assertEqual(f("main", ("f", [2], [1.0, 3.0])), (("f", [2], [0.0, 0.0]), ("f", [2], [2.0, 6.0]), ("f", [2], [3.0, 6.0])))
                     self.assertEqual(f("returned", ("f", [2], [1.0, 3.0])), (("f", [2], [3.0, 9.0]), ("f", [], [24.0])))
 
+    def test_a_size_that_several_shapes_have_is_one(self):
+        text = self.HEAD + """
+    @R.function(private=True)
+    def half(t: R.Tuple(R.Tensor(("i",), "float32"), R.Shape(["j"]))) -> R.Tensor(("i",), "float32"):
+        x = t[0]
+        y = R.multiply(x, R.const(0.5, "float32"))
+        return y
+
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), t: R.Shape(["n", "q"]), s: R.Shape(["n", "p"])):
+        n, p, q = T.int64(), T.int64(), T.int64()
+        cls = Module
+        a, b = T.int64(), T.int64()
+        u = R.match_cast(s, R.Shape([a, b]))
+        v = R.ones(R.shape([a + b]), "float32")
+        w = cls.half((v, R.shape([a])))
+        return (w, R.shape([a + 1, q]))
+"""
+        for f in self.build(text):
+            self.assertEqual(f("main", ("f", [1, 4], [0.0] * 4), [1, 7], [1, 2]), (("f", [3], [0.5] * 3), [2, 7]))
+            self.assertIn("ValueError", f("main", ("f", [1, 4], [0.0] * 4), [1, 7], [3, 2]))
+
     def test_sums_along_an_axis(self):
         """TVM's PrimFunc takes a tensor that begins anywhere."""
         text = self.HEAD + """

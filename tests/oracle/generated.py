@@ -5,7 +5,7 @@
 
 COUNT modules of N functions, from the number FIRST on:
 
-  - interpreted, as native code, in tvms's virtual machine, in stock TVM's machine by TVM's own build, there by the library of `tvms build --vm`,
+  - interpreted, as native code (from -O0 to -O3, by the number of the module), in tvms's virtual machine, in stock TVM's machine by TVM's own build, there by the library of `tvms build --vm`,
     and in ours by the library that TVM exports
   - with --more also steps that native code refuses or TVM does not build: local, unknown, runtime, callable (functions as values), distinct (sizes that
     follow from the data); how often is counted
@@ -50,6 +50,7 @@ class Judge:
         if not library:
             if "[E0944]" in ways.wrong and module.more:
                 self.counts["modules that native code refuses"] += 1
+                self.counts["native code: " + ways.wrong.split("[E0944]: ")[1].splitlines()[0][:160]] += 1
             else:
                 self.check(module, "", "native build", ways.wrong)
             return

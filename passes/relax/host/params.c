@@ -96,7 +96,7 @@ static tvms_host_value *TVMS_NULLABLE tensor_param(tvms_host *h, const tvms_node
   return value;
 }
 
-// A number: a symbol of the type itself, unless it is known otherwise; then it must be the same.
+// A number: a symbol of the type itself, unless it is known otherwise; then it must be the same, and is known as that.
 static tvms_node *number_param(tvms_host *h, tvms_node *TVMS_NULLABLE size,
                                const char *name, tvms_dtype dtype, tvms_span span) {
   tvms_node *known =
@@ -112,7 +112,7 @@ static tvms_node *number_param(tvms_host *h, tvms_node *TVMS_NULLABLE size,
   tvms_host_assert(
       h, tvms_binary_new(h->unit, TVMS_NODE_EQ, param, wanted, TVMS_NO_SPAN),
       "ValueError", "a number that was passed is not the size that it stands for");
-  return param;
+  return wanted;
 }
 
 static tvms_host_value *TVMS_NULLABLE shape_param(tvms_host *h, const tvms_node *type,
