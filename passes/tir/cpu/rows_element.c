@@ -361,12 +361,25 @@ static bool is_static(tvms_line_writer *w, const tvms_line_member *m,
   return true;
 }
 
+// Are the steps of the sum few enough to be written out? Those of windows are that share what they load; others
+// where that makes no long code, which takes LLVM its time.
+static bool writes_sums_out(tvms_line_writer *w, const tvms_line_member *m) {
+  enum { MOST_WRITTEN = 128 };
+  int64_t taps = tvms_line_taps(&m->stage);
+  if (taps < 0) return false;
+  if (taps * w->chunk.tile * w->chunk.vectors <= MOST_WRITTEN) return true;
+  for (uint32_t i = 0; i < m->own_count; i++) {
+    if (tvms_line_slides(w->unit, m, m->stage.axes[m->own[i]].var)) return true;
+  }
+  return false;
+}
+
 // Where a condition is not known before the program runs, the loops around it stay loops.
 static tvms_node *around_sums(tvms_line_writer *w, const tvms_line_member *m,
                               const tvms_line_padding_guards *guards,
                               tvms_node *const *vars, tvms_node *body) {
   bool border = w->segment_end - w->segment_begin == 1 && w->chunk.tile > 1;
-  bool few = tvms_line_taps(&m->stage) >= 0 && (w->chunk.lanes > 1 || border);
+  bool few = writes_sums_out(w, m) && (w->chunk.lanes > 1 || border);
   for (uint32_t i = m->stage.count; i-- > 0;) {
     if (!m->stage.axes[i].sums) continue;
     if (guards->levels[i]) {
