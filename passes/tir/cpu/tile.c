@@ -18,6 +18,7 @@ typedef struct {
   int64_t cache;         // bytes of the second one
   int64_t ways, period;  // of the first one: lines that many bytes apart share its ways
   int64_t most_rows;     // that do not drive each other out of it
+  bool near;             // it holds the moving operand, which is one wide tile
 } machine;
 
 static machine machine_of(const tvms_target *target, tvms_dtype dtype) {
@@ -89,9 +90,9 @@ static int64_t rows_for(const machine *m, int64_t rows, int64_t vectors) {
   }
   // Rows that are left over have a tile of their own, which takes as long to compile as the first one: tiles
   // that leave none are taken if they keep all units busy and take about as long (4 rows rather than 6 of
-  // four vectors: 2 to 4 % more).
+  // four vectors: 2 to 4 % more; of 64 x 64, which the first cache holds, 1 % less).
   for (int64_t r = most; r * vectors >= 2 * FEWEST_SUMS; r--) {
-    bool slow = rows_time(rows, r, vectors) > least + least / 32;
+    bool slow = rows_time(rows, r, vectors) > least + least / (m->near ? 16 : 32);
     if (rows % r == 0 && !slow) return r;
   }
   return best ? best : most;
@@ -408,11 +409,12 @@ static bool fetches_resting(tvms_unit *unit, const machine *m,
 
 // Six rows by four vectors load ten times for 24 sums, eight by two, which have half the registers, ten
 // times for 16. Few rows that fit into the narrow tile and not into the wide one lose more than that
-// gains: 3 % of a window of 512 channels over 7 by 7.
+// gains: 3 % of a window of 512 channels over 7 by 7. So do the columns of one wide tile that the first cache
+// does not hold: 1 % of 7 by 7 windows to 64 channels.
 static bool is_wide(const machine *m, int64_t rows, int64_t vectors, int64_t wanted) {
   enum { MANY_REGISTERS = 32, TOLERATED = 16 };
-  if (m->registers < MANY_REGISTERS || wanted < 2 * WIDE || vectors >= WIDE)
-    return false;
+  bool many = m->near || wanted >= 2 * WIDE;
+  if (m->registers < MANY_REGISTERS || !many || vectors >= WIDE) return false;
   if (rows <= 0) return true;
   int64_t narrow = rows_time(rows, rows_for(m, rows, vectors), vectors) * WIDE;
   int64_t wide = rows_time(rows, rows_for(m, rows, WIDE), WIDE) * vectors;
@@ -435,6 +437,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   bool half = half_vectors(&m, tile.lanes, columns);
   if (half) tile.lanes /= 2;
   int64_t wanted = columns < 0 ? 0 : (columns + tile.lanes - 1) / tile.lanes;
+  m.near = wanted == WIDE && bytes_of_moving(c) <= m.ways * m.period / 2;
   tile.vectors = half ? wanted : vectors_for(&m, rows, wanted);
   // It takes code of its own, which is worth half the time of a vector (4 % of nine, 1.5 % of 33) and no less.
   enum { MOST_WITH_SPARE = 48 };
