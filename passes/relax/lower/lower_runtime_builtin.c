@@ -25,7 +25,7 @@ typedef struct {
   tvms_node_map bound;  // VAR -> what a binding gave it
   tvms_node_map
       asked;  // variables, and what they are bound to, whose types others ask for
-  tvms_node_map made_of;  // VAR -> the tuple or variable that it is bound to
+  tvms_node_map made_of;  // VAR -> the tuple, variable or If that it is bound to
   tvms_node_vec pending;  // for `ask`
 } lowering;
 
@@ -274,6 +274,12 @@ static void ask(lowering *state, tvms_node *arg) {
       tvms_list fields = tvms_as_tuple(node)->fields;
       for (uint32_t i = 0; i < fields.len; i++)
         tvms_vec_push(memory, &state->pending, fields.items[i]);
+    } else if (node->kind == TVMS_NODE_IF) {
+      const tvms_if *choice = tvms_as_if(node);
+      tvms_vec_push(memory, &state->pending,
+                    tvms_as_seq_expr(choice->true_branch)->body);
+      tvms_vec_push(memory, &state->pending,
+                    tvms_as_seq_expr(choice->false_branch)->body);
     } else if (node->kind == TVMS_NODE_VAR && !tvms_node_map_get(&state->asked, node)) {
       tvms_node_map_put(&state->asked, node, node);
       tvms_node *value = tvms_node_map_get(&state->made_of, node);
@@ -285,7 +291,7 @@ static void ask(lowering *state, tvms_node *arg) {
 static void note_parts(lowering *state, const tvms_node *node) {
   const tvms_var_binding *binding = tvms_as_var_binding(node);
   tvms_node_kind kind = binding->value->kind;
-  if (kind == TVMS_NODE_TUPLE || kind == TVMS_NODE_VAR)
+  if (kind == TVMS_NODE_TUPLE || kind == TVMS_NODE_VAR || kind == TVMS_NODE_IF)
     tvms_node_map_put(&state->made_of, binding->var, binding->value);
 }
 
