@@ -158,13 +158,17 @@ static void write_section_names(writer *w) {
   end(w, SECTION_NAMES);
 }
 
+// Linkers warn of an empty list, so there is none then.
 static void write_end(writer *w) {
-  bool has = w->code->has_end;
   tvms_x86_reference reference = {0, TVMS_X86_CODE, R_X86_64_64, (int64_t)w->code->end};
+  if (!w->code->has_end) {
+    memset(&w->heads[ENDS], 0, 2 * sizeof w->heads[ENDS]);
+    return;
+  }
   begin(w, ENDS);
-  if (has) tvms_strbuf_fill(w->out, 0, sizeof(uint64_t));
+  tvms_strbuf_fill(w->out, 0, sizeof(uint64_t));
   end(w, ENDS);
-  write_references(w, END_REFERENCES, &reference, has);
+  write_references(w, END_REFERENCES, &reference, 1);
 }
 
 static Elf64_Ehdr head_of(uint64_t sections) {

@@ -90,7 +90,7 @@ class Parallel(unittest.TestCase):
 
     def build(self, program, name="x.so"):
         p = tvms("build", "-", "-o", self.file(name), stdin=program)
-        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        self.assertEqual((p.returncode, p.stderr), (0, b""))
         return self.file(name)
 
     def results(self, program, backend, threads, *more):
