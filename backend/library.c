@@ -33,8 +33,9 @@ tvms_library *tvms_backend_open_library(tvms_memory *memory, const char *path,
     return NULL;
   }
   tvms_library *library = tvms_memory_alloc(memory, sizeof *library);
-  *library =
-      (tvms_library){.memory = memory, .handle = handle, .host = {.memory = memory, .foreign = foreign}};
+  *library = (tvms_library){.memory = memory,
+                            .handle = handle,
+                            .host = {.memory = memory, .foreign = foreign}};
   tvms_memory_hold(memory, &library->resource, close_handle, handle);
   for (size_t i = 0; tvms_vm_slots[i]; i++) {
     void **slot = dlsym(handle, tvms_vm_slots[i]);
