@@ -132,13 +132,27 @@ static void mark_apart(const outline *o) {
 
 // ---- The functions ----
 
-static LLVMValueRef add_function(emitter *e, const char *tail, LLVMTypeRef result,
-                                 LLVMTypeRef *params, uint32_t count) {
+static LLVMValueRef add_steps(emitter *e, LLVMTypeRef *params, uint32_t count) {
   tvms_strbuf name;
   tvms_strbuf_init(&name, &e->context->memory);
-  tvms_strbuf_printf(&name, "%s.%s", tvms_symbol_text(e->context, e->member->name),
-                     tail);
-  LLVMTypeRef type = LLVMFunctionType(result, params, count, false);
+  tvms_strbuf_printf(&name, "%s.steps", tvms_symbol_text(e->context, e->member->name));
+  LLVMTypeRef type = LLVMFunctionType(e->i32, params, count, false);
+  LLVMValueRef function = LLVMAddFunction(e->module, tvms_strbuf_text(&name), type);
+  tvms_strbuf_fini(&name);
+  LLVMSetLinkage(function, LLVMInternalLinkage);
+  return function;
+}
+
+// LLVM makes the names of steps different, and tasks are called as their steps: they may be in either module, or in neither.
+static LLVMValueRef add_task_of(emitter *e, const char *steps_name) {
+  const char *number = strrchr(steps_name, '.') + 1;
+  if (*number == 's') number = "";
+  tvms_strbuf name;
+  tvms_strbuf_init(&name, &e->context->memory);
+  tvms_strbuf_printf(&name, "%s.task%s", tvms_symbol_text(e->context, e->member->name),
+                     number);
+  LLVMTypeRef params[] = {e->i32, e->pointer, e->pointer};
+  LLVMTypeRef type = LLVMFunctionType(e->i32, params, 3, false);
   LLVMValueRef function = LLVMAddFunction(e->module, tvms_strbuf_text(&name), type);
   tvms_strbuf_fini(&name);
   LLVMSetLinkage(function, LLVMInternalLinkage);
@@ -169,7 +183,7 @@ static LLVMValueRef emit_steps(outline *o) {
   e->vars = tvms_arena_array(&e->context->scratch, LLVMValueRef, ids);
   e->wide = tvms_arena_array(&e->context->scratch, LLVMValueRef, ids);
   e->views = tvms_arena_array(&e->context->scratch, view *, ids);
-  enter_function(e, add_function(e, "steps", e->i32, params, count));
+  enter_function(e, add_steps(e, params, count));
   LLVMBasicBlockRef begin = tvms_emit_block(e, "start");
   LLVMBuildBr(e->builder, begin);
   tvms_emit_enter(e, begin);
@@ -249,9 +263,8 @@ static bool are_words(const outline *o) {
 // The task as machine code, among the entries.
 static LLVMValueRef add_task(const outline *o, const char *steps_name) {
   emitter *e = o->e;
-  LLVMTypeRef params[] = {e->i32, e->pointer, e->pointer};
   LLVMValueRef steps = LLVMGetNamedFunction(e->module, steps_name);
-  LLVMValueRef task = add_function(e, "task", e->i32, params, 3);
+  LLVMValueRef task = add_task_of(e, steps_name);
   LLVMValueRef both[] = {steps, task};
   for (size_t i = 0; i < 2; i++) {
     LLVMSetLinkage(both[i], LLVMExternalLinkage);
@@ -269,9 +282,8 @@ static LLVMValueRef emit_task(outline *o, const char *steps_name) {
   LLVMBuilderRef b = e->builder;
   LLVMModuleRef before = tvms_emit_go_around(e);
   LLVMValueRef steps = tvms_emit_function_named(e, steps_name);
-  LLVMTypeRef params[] = {e->i32, e->pointer, e->pointer};
   size_t len;
-  enter_function(e, add_function(e, "task", e->i32, params, 3));
+  enter_function(e, add_task_of(e, steps_name));
   tvms_llvm_make_fast(e->function);
   LLVMValueRef record = LLVMGetParam(e->function, 2);
   LLVMValueRef own = LLVMBuildAlloca(b, o->raised, "");
