@@ -1,3 +1,4 @@
+// What sequences have that a model keeps between its calls (runtime/kv_state.h).
 #include "runtime/kv_state.h"
 
 #include "runtime/paged_plan.h"

@@ -410,6 +410,28 @@ static bool leaves_out(const tvms_domains *inner, const tvms_domains *outer,
          || is_less(inner->unit, high.min, wanted.max);
 }
 
+static bool uses_loop(const tvms_sched *s, int32_t block, int32_t loop, bool reduced) {
+  tvms_list axes = tvms_sched_block(s, block)->iter_vars;
+  tvms_list values = tvms_sched_realize(s, block)->iter_values;
+  for (uint32_t i = 0; i < axes.len; i++)
+    if ((!reduced
+         || tvms_as_iter_var(axes.items[i])->iter_type == TVMS_ITER_COMM_REDUCE)
+        && tvms_sched_uses(s, values.items[i], tvms_sched_loop(s, loop)->var))
+      return true;
+  return false;
+}
+
+bool tvms_sched_repeats_steps(const tvms_sched *s, int32_t block) {
+  bool unused = false;
+  for (int32_t at = tvms_sched_parent(s, block); tvms_sched_is_loop(s, at);
+       at = tvms_sched_parent(s, at)) {
+    if (unused && uses_loop(s, block, at, true)) return true;
+    bool unit = tvms_node_is_int(tvms_sched_loop(s, at)->extent, 1);
+    unused = unused || (!unit && !uses_loop(s, block, at, false));
+  }
+  return false;
+}
+
 bool tvms_sched_check_condition(tvms_sched *sched, int32_t block) {
   return is_bound(sched, block)
          || tvms_sched_refuse(sched, "block '%s' runs under a condition of its own",

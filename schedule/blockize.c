@@ -1,5 +1,6 @@
 #include "schedule/blockize.h"
 
+#include "arith/bound.h"
 #include "arith/int_set.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
@@ -88,7 +89,7 @@ static void bind_all(tvms_analyzer *analyzer, const tvms_domain_vec *loops) {
                              loops->items[i].extent);
 }
 
-// TVM forgets where the domain of an axis begins, and where an axis begins that does not run inside.
+// TVM forgets where the domain of an axis begins, and where an axis begins inside.
 static bool begin_at_zero(const tvms_sched_blockizing *b, uint32_t count) {
   tvms_sched *s = b->sched;
   tvms_analyzer *analyzer = tvms_analyzer_new(s->unit);
@@ -102,7 +103,8 @@ static bool begin_at_zero(const tvms_sched_blockizing *b, uint32_t count) {
     fine = fine
            && (!tvms_node_is_int(b->axes[i].inner_extent, 1)
                || tvms_analyzer_can_prove_equal(analyzer, inner,
-                                                tvms_sched_int(s, inner->dtype, 0)));
+                                                tvms_sched_int(s, inner->dtype, 0)))
+           && tvms_analyzer_const_int_bound(analyzer, inner).min <= 0;
   }
   tvms_analyzer_free(analyzer);
   return fine;

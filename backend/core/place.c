@@ -1,3 +1,4 @@
+// Where an error of compiled code was, for its text (backend/core/place.h).
 #include "backend/core/place.h"
 
 #include "interp/meaning.h"

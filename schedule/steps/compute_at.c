@@ -190,29 +190,6 @@ static bool runs_over_all(tvms_sched *s, int32_t block) {
   return all;
 }
 
-static bool uses_loop(const tvms_sched *s, int32_t block, int32_t loop, bool reduced) {
-  tvms_list axes = tvms_sched_block(s, block)->iter_vars;
-  tvms_list values = tvms_sched_realize(s, block)->iter_values;
-  for (uint32_t i = 0; i < axes.len; i++)
-    if ((!reduced
-         || tvms_as_iter_var(axes.items[i])->iter_type == TVMS_ITER_COMM_REDUCE)
-        && tvms_sched_uses(s, values.items[i], tvms_sched_loop(s, loop)->var))
-      return true;
-  return false;
-}
-
-// Would a loop that no axis uses do single steps of a reduction again, those of a loop further out? TVM does not ask.
-static bool repeats_steps(const tvms_sched *s, int32_t block) {
-  bool unused = false;
-  for (int32_t at = tvms_sched_parent(s, block); tvms_sched_is_loop(s, at);
-       at = tvms_sched_parent(s, at)) {
-    if (unused && uses_loop(s, block, at, true)) return true;
-    bool unit = tvms_node_is_int(tvms_sched_loop(s, at)->extent, 1);
-    unused = unused || (!unit && !uses_loop(s, block, at, false));
-  }
-  return false;
-}
-
 static tvms_walk_step see_load(void *self, tvms_node *node, tvms_field_role role) {
   (void)self, (void)role;
   return node->kind == TVMS_NODE_BUFFER_LOAD ? TVMS_WALK_STOP : TVMS_WALK_ON;
@@ -299,13 +276,15 @@ static bool move(moving *m, int64_t index) {
   if (!fine || !m->reverse) return fine;
   int32_t now = tvms_sched_find(s, block);
   const char *why =
-      !runs_over_all(s, now)  ? "the block would not run over all of its axes"
-      : repeats_steps(s, now) ? "a loop would do steps of the reduction again"
-      : begins_late(s, now)   ? "the reduction would not begin with its first step"
-                              : NULL;
-  if (!why) return true;
+      !runs_over_all(s, now) ? "the block would not run over all of its axes"
+      : tvms_sched_repeats_steps(s, now)
+          ? "a loop would do steps of the reduction again"
+      : begins_late(s, now) ? "the reduction would not begin with its first step"
+                            : NULL;
+  // The condition under which the producer runs is not one for what the block does without it.
+  if (!why && tvms_sched_check_condition(s, now)) return true;
   tvms_sched_restore(s, before);
-  return tvms_sched_refuse(s, "%s", why);
+  return why && tvms_sched_refuse(s, "%s", why);
 }
 
 // A search may have left the block where it is, or put it into the others.

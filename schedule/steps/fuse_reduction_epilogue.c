@@ -4,6 +4,7 @@
 #include "ir/equal.h"
 #include "ir/fold_ops.h"
 #include "ir/walk.h"
+#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
 #include "schedule/flags.h"
@@ -58,6 +59,10 @@ static bool check_blocks(fusion *f) {
   if (why) return tvms_sched_refuse(s, "the first block is not a reduction: %s", why);
   why = tvms_sched_why_incomplete(s, f->epilogue, f->scope);
   if (why) return tvms_sched_refuse(s, "the second block is not complete: %s", why);
+  // TVM does not ask whether the second block takes all that the reduction gives.
+  if (tvms_sched_scope(s, f->reduction) != f->scope)
+    return tvms_sched_refuse(s, "the blocks are in different scopes");
+  if (!tvms_sched_check_whole(s, f->epilogue, false)) return false;
   return !tvms_sched_is_output(s, f->reduction)
          || tvms_sched_refuse(
              s, "the reduction writes a buffer that its scope does not allocate");

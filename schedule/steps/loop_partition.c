@@ -235,21 +235,30 @@ static bool make_parts(tvms_sched *s, const tvms_for *loop, const char *name,
   return true;
 }
 
-// A part of the steps of a reduced axis would begin the reduction anew. TVM does not ask.
-static bool check_reductions(tvms_sched *s, int32_t site) {
-  tvms_site_vec blocks = {0};
-  tvms_sched_children(s, site, &blocks);
-  bool fine = true;
-  for (uint32_t i = 0; fine && i < blocks.len; i++) {
-    const tvms_block *block = tvms_sched_block(s, blocks.items[i]);
-    tvms_list values = tvms_sched_realize(s, blocks.items[i])->iter_values;
-    for (uint32_t k = 0; block->init && fine && k < values.len; k++)
-      fine =
-          tvms_as_iter_var(block->iter_vars.items[k])->iter_type == TVMS_ITER_DATA_PAR
-          || !tvms_sched_uses(s, values.items[k], tvms_sched_loop(s, site)->var);
-  }
-  tvms_vec_fini(&s->context->memory, &blocks);
-  return fine || tvms_sched_refuse(s, "the loop is reduced by a block with T.init()");
+typedef struct {
+  tvms_sched *sched;
+  const tvms_node *var;
+} reducing;
+
+static tvms_walk_step see_reduction(void *self, tvms_node *node, tvms_field_role role) {
+  const reducing *r = self;
+  (void)role;
+  if (node->kind != TVMS_NODE_BLOCK_REALIZE) return TVMS_WALK_ON;
+  const tvms_block_realize *realize = tvms_as_block_realize(node);
+  const tvms_block *block = tvms_as_block(realize->block);
+  for (uint32_t i = 0; block->init && i < realize->iter_values.len; i++)
+    if (tvms_as_iter_var(block->iter_vars.items[i])->iter_type != TVMS_ITER_DATA_PAR
+        && tvms_sched_uses(r->sched, realize->iter_values.items[i], r->var))
+      return TVMS_WALK_STOP;
+  return TVMS_WALK_ON;
+}
+
+// A part of the steps of a reduced axis would begin the reduction anew, in blocks of blocks as well. TVM does not ask.
+static bool check_reductions(tvms_sched *s, const tvms_for *loop) {
+  reducing r = {s, loop->var};
+  tvms_visitor visitor = {.self = &r, .enter = see_reduction};
+  return tvms_walk(&s->context->memory, loop->body, &visitor)
+         || tvms_sched_refuse(s, "the loop is reduced by a block with T.init()");
 }
 
 bool tvms_step_loop_partition(tvms_step *step) {
@@ -264,7 +273,7 @@ bool tvms_step_loop_partition(tvms_step *step) {
   const char *name = name_in(loop->body);
   if (!read_ends(s, loop, &step->args[TVMS_ARG(LoopPartition, factors)], ends, &count)
       || !tvms_sched_check_plain_loop(s, site) || !tvms_sched_check_zero(s, site)
-      || !check_reductions(s, site))
+      || !check_reductions(s, loop))
     return false;
   if (!name || count < 2)
     return tvms_sched_refuse(s, "the loop is not one of a chain around a block");

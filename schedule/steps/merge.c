@@ -1,5 +1,6 @@
 // merge: nests of loops beside each other, with the same extents, become one nest with the bodies one after the other.
 // TVM: src/s_tir/schedule/primitive/loop_transformation.cc.
+#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/injective.h"
 #include "schedule/region.h"
@@ -125,6 +126,7 @@ static bool check_pair(tvms_sched *s, const merging *m, member a, member b) {
 }
 
 static bool check_order(tvms_sched *s, const merging *m) {
+  if (!tvms_sched_check_declared(s, m->above, NULL)) return false;
   tvms_site_vec blocks = {0};
   tvms_sched_children(s, m->above, &blocks);
   int32_t first = m->roots[0], last = m->roots[0];

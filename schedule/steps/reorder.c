@@ -1,5 +1,6 @@
 // reorder, add_unit_loop: loops change places, or a loop of one step comes around.
 // TVM: src/s_tir/schedule/primitive/loop_transformation.cc.
+#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/flags.h"
 #include "schedule/steps.h"
@@ -128,6 +129,17 @@ static bool check_begin(tvms_sched *s, const int32_t *sites, uint32_t count,
          || tvms_sched_refuse(s, "the loops are both of spatial and of reduced axes");
 }
 
+// How many blocks below do single steps of a reduction again, for a loop that no axis uses.
+static uint32_t count_repeating(tvms_sched *s, int32_t top) {
+  tvms_site_vec blocks = {0};
+  tvms_sched_children(s, top, &blocks);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < blocks.len; i++)
+    count += tvms_sched_repeats_steps(s, blocks.items[i]);
+  tvms_vec_fini(&s->context->memory, &blocks);
+  return count;
+}
+
 bool tvms_step_reorder(tvms_step *step) {
   tvms_sched *s = step->sched;
   const tvms_sched_value *list = &step->args[TVMS_ARG(Reorder, loops)];
@@ -141,8 +153,12 @@ bool tvms_step_reorder(tvms_step *step) {
               && check_begin(s, sites, list->len, top, bottom)
               && make_chain(s, sites, list->len, top, bottom, &made);
   if (!fine) return false;
+  uint32_t repeating = count_repeating(s, top);
+  tvms_node *before = s->function;
   tvms_sched_replace_one(s, tvms_sched_at(s, top)->node, made);
-  return true;
+  if (count_repeating(s, top) <= repeating) return true;
+  tvms_sched_restore(s, before);
+  return tvms_sched_refuse(s, "a loop would do steps of the reduction again");
 }
 
 bool tvms_step_add_unit_loop(tvms_step *step) {
