@@ -276,6 +276,17 @@ static tvms_node *join_condition(reversal *v, tvms_analyzer *analyzer,
       tvms_sched_build(v->sched, TVMS_NODE_AND, predicate, branch->condition));
 }
 
+// Does a condition of the loops say all that the producer's says?
+static bool says_as_much(reversal *v, int32_t site, tvms_node *predicate) {
+  tvms_sched *s = v->sched;
+  tvms_analyzer *analyzer = tvms_sched_analyzer(s, tvms_sched_parent(s, site));
+  (void)tvms_analyzer_enter(analyzer, predicate);
+  bool as_much =
+      tvms_analyzer_can_prove(analyzer, tvms_sched_realize(s, site)->predicate);
+  tvms_analyzer_free(analyzer);
+  return as_much;
+}
+
 // Returns false if a condition of the producer would be lost. TVM does not ask.
 static bool add_predicate(reversal *v, tvms_sched_ref ref, tvms_node *bounds) {
   tvms_sched *s = v->sched;
@@ -299,15 +310,16 @@ static bool add_predicate(reversal *v, tvms_sched_ref ref, tvms_node *bounds) {
   }
   tvms_node *predicate = tvms_analyzer_simplify(analyzer, bounds);
   bool narrow = !tvms_node_is_int(predicate, 1);
-  bool fine = !narrow || tvms_sched_runs_always(s, site);
-  if (narrow && fine) {
+  bool fine = true;
+  if (narrow) {
     predicate = join_condition(v, analyzer, predicate, block);
     tvms_block_realize *made =
         tvms_as_block_realize(tvms_node_copy(s->unit, &old->head));
     made->block = &block->head;
     made->predicate =
         tvms_analyzer_simplify(analyzer, tvms_substitute(s->unit, predicate, &map));
-    tvms_sched_replace_one(s, &old->head, &made->head);
+    fine = tvms_sched_runs_always(s, site) || says_as_much(v, site, made->predicate);
+    if (fine) tvms_sched_replace_one(s, &old->head, &made->head);
   }
   tvms_node_map_fini(&map);
   tvms_analyzer_free(analyzer);
