@@ -5,6 +5,8 @@
 // Writes one line: the largest error in units in the last place and where, how many results are not the nearest float, and
 // how many are wrong (NaN, infinity or sign). Reference: libmvec, within 4 units of float64; what is
 // within 2^-16 of a tie or above the largest error so far is computed again with 200 bits.
+#include "runtime/abi.h"
+
 #include <dlfcn.h>
 #include <immintrin.h>
 #include <math.h>
@@ -14,18 +16,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/abi.h"
-
 enum { BLOCK = 65536 };
 
 typedef __m256d vector;
 
 #define VECTOR(name) vector _ZGVdN4v_##name(vector);
-VECTOR(exp) VECTOR(exp2) VECTOR(exp10) VECTOR(log) VECTOR(log2) VECTOR(log10) VECTOR(tanh) VECTOR(erf) VECTOR(sin) VECTOR(cos)
+VECTOR(exp)
+VECTOR(exp2) VECTOR(exp10) VECTOR(log) VECTOR(log2) VECTOR(log10) VECTOR(tanh)
+    VECTOR(erf) VECTOR(sin) VECTOR(cos)
 
-static vector vector_sigmoid(vector x) {
+        static vector vector_sigmoid(vector x) {
   vector one = _mm256_set1_pd(1);
-  return _mm256_div_pd(one, _mm256_add_pd(one, _ZGVdN4v_exp(_mm256_sub_pd(_mm256_setzero_pd(), x))));
+  return _mm256_div_pd(
+      one, _mm256_add_pd(one, _ZGVdN4v_exp(_mm256_sub_pd(_mm256_setzero_pd(), x))));
 }
 
 static vector vector_rsqrt(vector x) {
@@ -57,11 +60,16 @@ typedef struct {
 } function;
 
 static const function functions[] = {
-    {"exp", _ZGVdN4v_exp, exp, mpfr_exp},         {"exp2", _ZGVdN4v_exp2, exp2, mpfr_exp2},
-    {"exp10", _ZGVdN4v_exp10, exp10, mpfr_exp10}, {"log", _ZGVdN4v_log, log, mpfr_log},
-    {"log2", _ZGVdN4v_log2, log2, mpfr_log2},     {"log10", _ZGVdN4v_log10, log10, mpfr_log10},
-    {"tanh", _ZGVdN4v_tanh, tanh, mpfr_tanh},     {"erf", _ZGVdN4v_erf, erf, mpfr_erf},
-    {"sin", _ZGVdN4v_sin, sin, mpfr_sin},         {"cos", _ZGVdN4v_cos, cos, mpfr_cos},
+    {"exp", _ZGVdN4v_exp, exp, mpfr_exp},
+    {"exp2", _ZGVdN4v_exp2, exp2, mpfr_exp2},
+    {"exp10", _ZGVdN4v_exp10, exp10, mpfr_exp10},
+    {"log", _ZGVdN4v_log, log, mpfr_log},
+    {"log2", _ZGVdN4v_log2, log2, mpfr_log2},
+    {"log10", _ZGVdN4v_log10, log10, mpfr_log10},
+    {"tanh", _ZGVdN4v_tanh, tanh, mpfr_tanh},
+    {"erf", _ZGVdN4v_erf, erf, mpfr_erf},
+    {"sin", _ZGVdN4v_sin, sin, mpfr_sin},
+    {"cos", _ZGVdN4v_cos, cos, mpfr_cos},
     {"sigmoid", vector_sigmoid, sigmoid, exact_sigmoid},
     {"rsqrt", vector_rsqrt, rsqrt, mpfr_rec_sqrt},
 };
@@ -69,7 +77,7 @@ static const function functions[] = {
 typedef struct {
   const function *f;
   mpfr_t x, y, got;
-  double worst;      // units in the last place
+  double worst;  // units in the last place
   float worst_at;
   uint64_t not_nearest, wrong;
 } judge;
@@ -97,7 +105,8 @@ static double exact_error(judge *j, float x, double got, double unit) {
 
 static void report(judge *j, float x, float got, double want) {
   if (j->wrong++ < 5)
-    fprintf(stderr, "%s(%a): %a instead of %a\n", j->f->name, (double)x, (double)got, want);
+    fprintf(stderr, "%s(%a): %a instead of %a\n", j->f->name, (double)x, (double)got,
+            want);
 }
 
 static void judge_one(judge *j, float x, float got, double want) {
@@ -109,9 +118,11 @@ static void judge_one(judge *j, float x, float got, double want) {
   }
   if (!signbit(want) != !signbit(got)) report(j, x, got, want);
   if (fabs(want) > 0x1p128) want = copysign(0x1p128, want);  // as infinity
-  double value = isinf(got) ? copysign(0x1p128, (double)got) : (double)got, unit = unit_of(want);
+  double value = isinf(got) ? copysign(0x1p128, (double)got) : (double)got,
+         unit = unit_of(want);
   double error = fabs(value - want) / unit;
-  if (error > j->worst + 1e-3 || fabs(error - 0.5) < 0x1p-16) error = exact_error(j, x, value, unit);
+  if (error > j->worst + 1e-3 || fabs(error - 0.5) < 0x1p-16)
+    error = exact_error(j, x, value, unit);
   if (error > 0.5) j->not_nearest++;
   if (error > j->worst) {
     j->worst = error;
@@ -123,7 +134,8 @@ static void judge_block(judge *j, const float *in, const float *out) {
   for (int i = 0; i < BLOCK; i += 4) {
     double want[4];
     _mm256_storeu_pd(want, j->f->four(_mm256_cvtps_pd(_mm_loadu_ps(in + i))));
-    for (int k = 0; k < 4; k++) judge_one(j, in[i + k], out[i + k], want[k]);
+    for (int k = 0; k < 4; k++)
+      judge_one(j, in[i + k], out[i + k], want[k]);
   }
 }
 

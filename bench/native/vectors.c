@@ -6,7 +6,7 @@
 #include <string.h>
 
 #ifdef __AVX512F__
-#include <immintrin.h>
+#  include <immintrin.h>
 #endif
 
 enum { LANES = 16, SUMS = 4, STEP = LANES * SUMS };
@@ -19,7 +19,8 @@ typedef uint16_t halves __attribute__((vector_size(2 * LANES)));
 // Compilers make one instruction of the conversion of bytes where they are told to.
 static floats floats_of_bytes(const int8_t *at) {
 #ifdef __AVX512F__
-  return (floats)_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)at)));
+  return (floats)_mm512_cvtepi32_ps(
+      _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)at)));
 #else
   bytes b;
   memcpy(&b, at, sizeof b);
@@ -41,7 +42,8 @@ static words words_of_halves(const uint16_t *at) {
 static words digits_of(const uint32_t *at) {
   const words shift = {0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28};
 #ifdef __AVX512F__
-  __m512i both = _mm512_inserti64x4(_mm512_set1_epi32((int)at[0]), _mm256_set1_epi32((int)at[1]), 1);
+  __m512i both = _mm512_inserti64x4(_mm512_set1_epi32((int)at[0]),
+                                    _mm256_set1_epi32((int)at[1]), 1);
   return (words)both >> shift & 15;
 #else
   uint32_t a = at[0], b = at[1];
@@ -119,7 +121,8 @@ void by_hand_bf16(const float *x, const uint16_t *w, float *y, size_t n, size_t 
   }
 }
 
-void by_hand_i8(const float *x, const int8_t *w, const float *scale, float *y, size_t n, size_t k) {
+void by_hand_i8(const float *x, const int8_t *w, const float *scale, float *y, size_t n,
+                size_t k) {
   for (size_t i = 0; i < n; i++) {
     floats sums[SUMS] = {0};
     for (size_t j = 0; j < k; j += STEP)
@@ -130,7 +133,8 @@ void by_hand_i8(const float *x, const int8_t *w, const float *scale, float *y, s
 }
 
 // Two words are 16 weights; two vectors share a scale.
-void by_hand_q4(const float *x, const uint32_t *w, const float *scale, float *y, size_t n, size_t k) {
+void by_hand_q4(const float *x, const uint32_t *w, const float *scale, float *y,
+                size_t n, size_t k) {
   for (size_t i = 0; i < n; i++) {
     floats sums[SUMS] = {0};
     const uint32_t *row = w + i * (k / 8);

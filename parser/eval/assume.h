@@ -43,10 +43,10 @@ typedef struct {
   uint32_t base;  // where its name is bound
   tvms_sym text;  // how the definition calls it
   tvms_wanted wanted;
-  const char *TVMS_NULLABLE dtype;      // of a data type: its own
-  bool real;                            // a number that may have a fraction
-  bool part;                            // an item of a sequence that is assumed itself
-  bool compared;                        // with a text, which is all that says what it is
+  const char *TVMS_NULLABLE dtype;  // of a data type: its own
+  bool real;                        // a number that may have a fraction
+  bool part;                        // an item of a sequence that is assumed itself
+  bool compared;                    // with a text, which is all that says what it is
   const tvms_unit *TVMS_NULLABLE unit;  // whose the variable is
   tvms_node *TVMS_NULLABLE var;
 } tvms_assumption;

@@ -25,7 +25,7 @@ typedef struct {
   tvms_relax_emitter emitter;
   uint32_t functions;  // open ones: what is inside a local function stays, as in TVM
   tvms_rewrite_hook *retype_function;  // of passes/relax/retype.h
-  tvms_node_vec made;  // bindings of the block being made
+  tvms_node_vec made;                  // bindings of the block being made
 } fusion;
 
 static tvms_memory *memory_of(const fusion *f) {

@@ -7,7 +7,7 @@
 // row, a column, a batch or a sum by what moves along it. Stages behind a contraction that go
 // through its result once, element by element, are computed while a tile is in registers. The tile
 // follows from the lanes, registers and caches of the machine; nothing is searched or timed.
-// Reductions along rows and element-wise stages share loops over their rows. A block inside of loops and branches
+// Reductions along rows and element-wise stages share loops over their rows. Parallel loops of scans are done in lanes (scans.c). A block inside of loops and branches
 // that allocates buffers is scheduled as the body of a function is, on one thread; the loops stay.
 // Every element is added up in the order of the text, so strict results have the same bits; with
 // `reorder` floats along a row are added up in lanes.
@@ -28,6 +28,7 @@
 #include "passes/tir/cpu/groups.h"
 #include "passes/tir/cpu/producers.h"
 #include "passes/tir/cpu/rows_nest.h"
+#include "passes/tir/cpu/scans.h"
 #include "passes/tir/cpu/tuples.h"
 #include "passes/tir/cpu/windows.h"
 #include "support/diag_ids.h"
@@ -478,7 +479,11 @@ static tvms_node *tile_function(tvms_pass_run *run, tvms_unit *unit,
   bool fits = find_target(&s);
   if (TVMS_OPTION(run, ScheduleCPU, masks).number && tvms_target_has_masks(&s.target))
     s.mask_bits = s.target.vector_bits;
-  tvms_node *body = fits ? schedule(&s) : NULL;
+  tvms_node *body = fits ? schedule(&s) : NULL, *old = s.function->body;
+  if (fits) {
+    tvms_node *scanned = tvms_cpu_scans_in_lanes(unit, &s.target, body ? body : old);
+    body = body || scanned != old ? scanned : NULL;
+  }
   tvms_node_map_fini(&s.gone);
   tvms_vec_fini(&unit->context->memory, &s.added);
   if (!body) return function;

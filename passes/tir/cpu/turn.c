@@ -107,7 +107,8 @@ static tvms_node *load_row(const turning *t, tvms_node *buffer, tvms_node *which
 typedef int64_t turned_lane(const turning *t, int64_t lane, int64_t apart, bool high);
 
 // Lanes whose bit `apart` is that of the row stay, the others come from the other row.
-static int64_t exchanged_lane(const turning *t, int64_t lane, int64_t apart, bool high) {
+static int64_t exchanged_lane(const turning *t, int64_t lane, int64_t apart,
+                              bool high) {
   if (!(lane & apart)) return high ? lane + apart : lane;
   return high ? lane + t->lanes : lane + t->lanes - apart;
 }
@@ -152,9 +153,9 @@ static tvms_node *turn_pairs(const turning *t, tvms_node *const *buffers,
     to[0] = zipped;
     to[1] = build(t, TVMS_NODE_ADD, zipped, number(t, 1));
   }
-  tvms_node *body = tvms_stmt_pair(
-      t->unit, store_pair(t, buffers, from, to[0], turned, apart, false),
-      store_pair(t, buffers, from, to[1], turned, apart, true));
+  tvms_node *body =
+      tvms_stmt_pair(t->unit, store_pair(t, buffers, from, to[0], turned, apart, false),
+                     store_pair(t, buffers, from, to[1], turned, apart, true));
   return tvms_cpu_loop(t->unit, var, number(t, t->rows / 2), TVMS_FOR_UNROLLED, body);
 }
 

@@ -1,0 +1,188 @@
+// Parallel loops whose steps go through memory side by side, in lanes.
+//
+// Before: for v in T.parallel(512):
+//             Y[0, v] = X[0, v]
+//             for k in range(127): Y[k + 1, v] = Y[k, v] + X[k + 1, v]
+// After:  for v in T.parallel(32):
+//             for l in T.vectorized(16): Y[0, v * 16 + l] = X[0, v * 16 + l]
+//             for k in range(127):
+//                 for l in T.vectorized(16): Y[k + 1, v * 16 + l] = Y[k, v * 16 + l] + X[k + 1, v * 16 + l]
+//
+// This is what scans become along an axis that is not the last one (DispatchSortScan). Steps of a parallel loop do
+// not depend on each other, so each statement may be done for several of them at once.
+#include "passes/tir/cpu/scans.h"
+
+#include "arith/analyzer.h"
+#include "ir/build.h"
+#include "ir/fold.h"
+#include "ir/rewrite.h"
+#include "ir/walk.h"
+#include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/places.h"
+
+// Several vectors at once, so that what is loaded of each line is more than one line of the caches, while all cores have work.
+enum { LEAST_LANES = 4, MOST_VECTORS = 4, TASKS_OF_CORE = 4 };
+
+typedef struct {
+  tvms_unit *unit;
+  const tvms_target *target;
+  tvms_analyzer *analyzer;
+  const tvms_for *loop;
+  tvms_node *outer;  // the variable of the loop that is left
+  int64_t lanes;
+  uint32_t bytes;  // of the widest element
+  bool loops;      // there is a serial loop inside
+} scan;
+
+// ---- Which loops ----
+
+static tvms_walk_step see_expression(void *self, tvms_node *node,
+                                     tvms_field_role role) {
+  scan *s = self;
+  (void)role;
+  if (node->kind == TVMS_NODE_CALL || node->kind == TVMS_NODE_LET)
+    return TVMS_WALK_STOP;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  bool access = node->kind == TVMS_NODE_BUFFER_LOAD || node->kind == TVMS_NODE_STORE;
+  if (!access) return TVMS_WALK_ON;
+  const tvms_buffer *buffer = tvms_as_buffer(*tvms_node_element(node).buffer);
+  uint32_t bytes = buffer->element.code == TVMS_BOOL ? 1 : buffer->element.bits / 8u;
+  s->bytes = bytes > s->bytes ? bytes : s->bytes;
+  return buffer->element.lanes == 1 && !buffer->strides.len ? TVMS_WALK_ON
+                                                            : TVMS_WALK_STOP;
+}
+
+// Are there only stores, one after the other, and serial loops that run alike in each step?
+static bool is_plain(scan *s, tvms_node *stmt) {
+  tvms_memory *memory = &s->unit->context->memory;
+  if (stmt->kind == TVMS_NODE_SEQ) {
+    tvms_list stmts = tvms_as_seq(stmt)->stmts;
+    for (uint32_t i = 0; i < stmts.len; i++)
+      if (!is_plain(s, stmts.items[i])) return false;
+    return true;
+  }
+  if (stmt->kind == TVMS_NODE_FOR) {
+    const tvms_for *loop = tvms_as_for(stmt);
+    tvms_list ends = {(tvms_node *[]){loop->min, loop->extent}, 2};
+    s->loops = true;
+    return loop->for_kind == TVMS_FOR_SERIAL && !loop->step && !loop->annotations
+           && !tvms_cpu_depends(s->unit, ends, s->loop->var) && is_plain(s, loop->body);
+  }
+  tvms_visitor visitor = {.self = s, .enter = see_expression};
+  return stmt->kind == TVMS_NODE_STORE && tvms_walk(memory, stmt, &visitor);
+}
+
+// ---- In lanes ----
+
+static tvms_node *simplify_indices(tvms_rewriter *r, tvms_node *node) {
+  scan *s = r->self;
+  tvms_node *copy = tvms_node_copy(r->unit, node);
+  tvms_list *indices = tvms_node_element(copy).indices;
+  *indices = tvms_list_copy(r->unit, indices->items, indices->len);
+  for (uint32_t i = 0; i < indices->len; i++)
+    indices->items[i] = tvms_analyzer_simplify(s->analyzer, indices->items[i]);
+  return copy;
+}
+
+typedef struct {
+  tvms_unit *unit;
+  const tvms_node *lane;
+} neighbours;
+
+// Lanes are elements side by side; what is the same for all of them may be loaded.
+static tvms_walk_step see_access(void *self, tvms_node *node, tvms_field_role role) {
+  const neighbours *n = self;
+  (void)role;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  bool load = node->kind == TVMS_NODE_BUFFER_LOAD;
+  if (!load && node->kind != TVMS_NODE_STORE) return TVMS_WALK_ON;
+  tvms_element element = tvms_node_element(node);
+  int64_t step;
+  bool fine =
+      tvms_cpu_step_of(n->unit, *element.buffer, *element.indices, n->lane, &step)
+      && (step == 1 || (load && step == 0));
+  return fine ? TVMS_WALK_ON : TVMS_WALK_STOP;
+}
+
+static tvms_node *TVMS_NULLABLE store_in_lanes(scan *s, tvms_node *store) {
+  tvms_unit *unit = s->unit;
+  tvms_node *lane = tvms_cpu_variable(unit, "lane", s->loop->var);
+  tvms_node *count = tvms_int_imm_new(unit, lane->dtype, s->lanes, TVMS_NO_SPAN);
+  tvms_node *zero = tvms_int_imm_new(unit, lane->dtype, 0, TVMS_NO_SPAN);
+  tvms_analyzer_bind_range(s->analyzer, lane, zero, count);
+  tvms_node *step =
+      tvms_build_binary(unit, TVMS_NODE_MUL, s->outer, count, TVMS_NO_SPAN);
+  step = tvms_build_binary(unit, TVMS_NODE_ADD, step, lane, TVMS_NO_SPAN);
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, unit, s);
+  tvms_node_map_put(&r.known, s->loop->var, step);
+  r.leave[TVMS_NODE_BUFFER_LOAD] = simplify_indices;
+  r.leave[TVMS_NODE_STORE] = simplify_indices;
+  tvms_node *made = tvms_rewrite(&r, store);
+  tvms_rewriter_fini(&r);
+  neighbours n = {unit, lane};
+  tvms_visitor visitor = {.self = &n, .enter = see_access};
+  if (!tvms_walk(&unit->context->memory, made, &visitor)) return NULL;
+  return tvms_cpu_loop(unit, lane, count, TVMS_FOR_VECTORIZED, made);
+}
+
+static tvms_node *TVMS_NULLABLE in_lanes(scan *s, tvms_node *stmt) {
+  if (stmt->kind == TVMS_NODE_STORE) return store_in_lanes(s, stmt);
+  tvms_node *copy = tvms_node_copy(s->unit, stmt);
+  if (stmt->kind == TVMS_NODE_FOR) {
+    tvms_for *loop = tvms_as_for(copy);
+    tvms_analyzer_bind_range(s->analyzer, loop->var, loop->min, loop->extent);
+    loop->body = in_lanes(s, loop->body);
+    return loop->body ? copy : NULL;
+  }
+  tvms_seq *seq = tvms_as_seq(copy);
+  seq->stmts = tvms_list_copy(s->unit, seq->stmts.items, seq->stmts.len);
+  for (uint32_t i = 0; i < seq->stmts.len; i++) {
+    seq->stmts.items[i] = in_lanes(s, seq->stmts.items[i]);
+    if (!seq->stmts.items[i]) return NULL;
+  }
+  return copy;
+}
+
+static tvms_node *TVMS_NULLABLE try_lanes(scan *s, int64_t steps) {
+  tvms_unit *unit = s->unit;
+  tvms_node *like = s->loop->var;
+  s->analyzer = tvms_analyzer_new(unit);
+  s->outer = tvms_cpu_variable(
+      unit, tvms_symbol_text(unit->context, tvms_as_var(like)->name), like);
+  tvms_node *extent =
+      tvms_int_imm_new(unit, like->dtype, steps / s->lanes, TVMS_NO_SPAN);
+  tvms_analyzer_bind_range(s->analyzer, s->outer,
+                           tvms_int_imm_new(unit, like->dtype, 0, TVMS_NO_SPAN),
+                           extent);
+  tvms_node *body = in_lanes(s, s->loop->body);
+  tvms_analyzer_free(s->analyzer);
+  return body ? tvms_cpu_loop(unit, s->outer, extent, TVMS_FOR_PARALLEL, body) : NULL;
+}
+
+static tvms_node *change_loop(tvms_rewriter *r, tvms_node *node) {
+  const tvms_for *loop = tvms_as_for(node);
+  scan s = {.unit = r->unit, .target = r->self, .loop = loop};
+  bool fits = loop->for_kind == TVMS_FOR_PARALLEL && !loop->step && !loop->annotations
+              && tvms_node_is_int(loop->min, 0) && tvms_node_is_int_imm(loop->extent);
+  if (!fits || !is_plain(&s, loop->body) || !s.loops || !s.bytes) return node;
+  int64_t steps = tvms_as_int_imm(loop->extent)->value;
+  int64_t one = s.target->vector_bits / 8 / s.bytes,
+          tasks = TASKS_OF_CORE * (s.target->cores ? s.target->cores : 1);
+  for (s.lanes = MOST_VECTORS * one; s.lanes >= LEAST_LANES; s.lanes /= 2) {
+    if (s.lanes > one && steps / s.lanes < tasks) continue;
+    tvms_node *made = steps % s.lanes == 0 ? try_lanes(&s, steps) : NULL;
+    if (made) return made;
+  }
+  return node;
+}
+
+tvms_node *tvms_cpu_scans_in_lanes(tvms_unit *unit, const tvms_target *target,
+                                   tvms_node *body) {
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, unit, (void *)(uintptr_t)target);
+  r.leave[TVMS_NODE_FOR] = change_loop;
+  tvms_node *made = tvms_rewrite(&r, body);
+  tvms_rewriter_fini(&r);
+  return made;
+}
