@@ -172,13 +172,21 @@ bool tvms_step_cache_read(tvms_step *step) {
 
 // ---- cache_write ----
 
-// A sum that goes on in loops around the copy would begin anew in it each time. TVM does not ask, though loop_partition makes such scopes.
-static bool check_sums(tvms_sched *s, int32_t block, int32_t scope) {
+// A sum that goes on in loops around the copy would begin anew in it each time, and steps of such loops in which the block does not run would copy
+// what it has not written. TVM does not ask, though loop_partition makes such scopes.
+static bool check_around(tvms_sched *s, int32_t block, int32_t scope) {
+  tvms_node *predicate = tvms_sched_realize(s, block)->predicate;
   for (int32_t at = tvms_sched_parent(s, scope); at != TVMS_NO_SITE;
-       at = tvms_sched_parent(s, at))
-    if (tvms_sched_is_loop(s, at) && tvms_sched_is_reduced_by(s, block, at))
+       at = tvms_sched_parent(s, at)) {
+    if (!tvms_sched_is_loop(s, at)) continue;
+    if (tvms_sched_is_reduced_by(s, block, at))
       return tvms_sched_refuse(s, "block '%s' is reduced by a loop around its scope",
                                tvms_sched_block_name(s, block));
+    if (tvms_sched_uses(s, predicate, tvms_sched_loop(s, at)->var))
+      return tvms_sched_refuse(
+          s, "block '%s' does not run in every step of a loop around its scope",
+          tvms_sched_block_name(s, block));
+  }
   return true;
 }
 
@@ -195,7 +203,7 @@ bool tvms_step_cache_write(tvms_step *step) {
               && tvms_cache_writer(s, c.scope, c.write, &writer)
               && tvms_sched_check_steps(s, block)
               && tvms_sched_check_stores(s, block, c.write)
-              && check_sums(s, block, c.scope);
+              && check_around(s, block, c.scope);
   if (!fine) return false;
   tvms_cache_write_place(&c, block);
   tvms_node *region = tvms_sched_region_of(tvms_sched_block(s, block)->writes, c.write);
