@@ -14,7 +14,7 @@ import re
 import struct
 import sys
 
-from mpmath import cos, erf, erfc, exp, floor, log, lu_solve, matrix, mp, mpf, nstr, pi, sin, sqrt, tanh
+from mpmath import asin, atan, cos, erf, erfc, exp, floor, log, lu_solve, matrix, mp, mpf, nstr, pi, sin, sqrt, tanh
 
 mp.prec = 320
 TABLE = os.path.join(os.path.dirname(__file__), "..", "passes", "tir", "math", "vector_math.def")
@@ -100,6 +100,8 @@ ROWS = [
     ("sin", lambda t: (sin(sqrt(t)) / sqrt(t) - 1) / t, lambda t: t * sqrt(t) / sin(sqrt(t)), range(0, 4),
      mpf(0), quarter, False),
     ("cos", lambda t: cos(sqrt(t)) - 1 + t / 2, lambda t: 1 / cos(sqrt(t)), range(2, 5), mpf(0), quarter, False),
+    ("asin", lambda t: (asin(sqrt(t)) / sqrt(t) - 1) / t, lambda t: t * sqrt(t) / asin(sqrt(t)), range(0, 6), mpf(0), mpf("0.25"), False),
+    ("atan", lambda t: (atan(sqrt(t)) / sqrt(t) - 1) / t, lambda t: t * sqrt(t) / atan(sqrt(t)), range(0, 10), mpf(0), mpf(1), False),
     ("log2_ratio", log_ratio, lambda t: 1 / log_ratio(t), range(0, 6), mpf(0), mpf("0.02945"), True),
 ]
 

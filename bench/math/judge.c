@@ -20,12 +20,22 @@ enum { BLOCK = 65536 };
 
 typedef __m256d vector;
 
-#define VECTOR(name) vector _ZGVdN4v_##name(vector);
-VECTOR(exp)
-VECTOR(exp2) VECTOR(exp10) VECTOR(log) VECTOR(log2) VECTOR(log10) VECTOR(tanh)
-    VECTOR(erf) VECTOR(sin) VECTOR(cos)
+#define VECTOR(name) vector _ZGVdN4v_##name(vector)
+VECTOR(exp);
+VECTOR(exp2);
+VECTOR(exp10);
+VECTOR(log);
+VECTOR(log2);
+VECTOR(log10);
+VECTOR(tanh);
+VECTOR(erf);
+VECTOR(sin);
+VECTOR(cos);
+VECTOR(asin);
+VECTOR(acos);
+VECTOR(atan);
 
-        static vector vector_sigmoid(vector x) {
+static vector vector_sigmoid(vector x) {
   vector one = _mm256_set1_pd(1);
   return _mm256_div_pd(
       one, _mm256_add_pd(one, _ZGVdN4v_exp(_mm256_sub_pd(_mm256_setzero_pd(), x))));
@@ -70,6 +80,9 @@ static const function functions[] = {
     {"erf", _ZGVdN4v_erf, erf, mpfr_erf},
     {"sin", _ZGVdN4v_sin, sin, mpfr_sin},
     {"cos", _ZGVdN4v_cos, cos, mpfr_cos},
+    {"asin", _ZGVdN4v_asin, asin, mpfr_asin},
+    {"acos", _ZGVdN4v_acos, acos, mpfr_acos},
+    {"atan", _ZGVdN4v_atan, atan, mpfr_atan},
     {"sigmoid", vector_sigmoid, sigmoid, exact_sigmoid},
     {"rsqrt", vector_rsqrt, rsqrt, mpfr_rec_sqrt},
 };

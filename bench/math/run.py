@@ -11,7 +11,7 @@ import argparse, os, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, "..", "..")
-FUNCTIONS = "exp exp2 exp10 log log2 log10 tanh sigmoid erf sin cos rsqrt".split()
+FUNCTIONS = "exp exp2 exp10 log log2 log10 tanh sigmoid erf sin cos asin acos atan rsqrt".split()
 MODULE = """from tvm.script import ir as I, tirx as T
 
 @I.ir_module

@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import npy
 from cases import main, tvms
 
-UNARY = "exp exp2 exp10 log log2 log10 tanh sigmoid erf sin cos rsqrt".split()
+UNARY = "exp exp2 exp10 log log2 log10 tanh sigmoid erf sin cos asin acos atan rsqrt".split()
 COUNT = 4096
 INF, NAN = math.inf, math.nan
 SPECIAL = [0.0, -0.0, INF, -INF, NAN, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 1.5, 2.0**-149, -2.0**-149, 2.0**-126, 2.0**-127, -2.0**-130, 2.0**127, -2.0**127,
@@ -105,6 +105,7 @@ REFERENCE = {
     "exp": lambda x: power(math.e, x) if abs(x) > 700 else math.exp(x), "exp2": lambda x: power(2.0, x), "exp10": lambda x: power(10.0, x),
     "log": lambda x: log_of(x, math.log), "log2": lambda x: log_of(x, math.log2), "log10": lambda x: log_of(x, math.log10),
     "tanh": math.tanh, "sigmoid": lambda x: 1 / (1 + math.exp(-x)) if x > -700 or x != x else 0.0, "erf": math.erf,
+    "asin": lambda x: math.asin(x) if abs(x) <= 1 else NAN, "acos": lambda x: math.acos(x) if abs(x) <= 1 else NAN, "atan": math.atan,
     "sin": lambda x: finite(x, math.sin), "cos": lambda x: finite(x, math.cos),
     "rsqrt": lambda x: NAN if x < 0 or x != x else math.copysign(INF, x) if x == 0 else 1 / math.sqrt(x),
     "pow": power,

@@ -135,11 +135,6 @@ tvms_node *tvms_vector_sigmoid(vector_steps *s, tvms_node *const *x) {
   return magnitude(s, sub(s, of_bits(s, side), better));
 }
 
-// `value` with the sign of x.
-static tvms_node *signed_as(vector_steps *s, tvms_node *value, tvms_node *x) {
-  return of_bits(s, bitwise(s, TVMS_TIR_bitwise_or, bits_of(s, value), sign_of(s, x)));
-}
-
 // a + a^3 * … near 0, 1 - 2 / (exp(2 a) + 1) elsewhere, a = |x|.
 tvms_node *tvms_vector_tanh(vector_steps *s, tvms_node *const *x) {
   tvms_node *a = keep(s, "a", magnitude(s, x[0]));

@@ -26,8 +26,8 @@ typedef enum {
 tvms_node *tvms_vector_polynomial(vector_steps *s, polynomial which, tvms_node *x);
 
 // The same times a power of two, which is in the coefficients.
-tvms_node *tvms_vector_polynomial_times(vector_steps *s, polynomial which,
-                                        tvms_node *x, double scale);
+tvms_node *tvms_vector_polynomial_times(vector_steps *s, polynomial which, tvms_node *x,
+                                        double scale);
 
 // A variable that holds `value` from here on; a variable is returned as it is.
 tvms_node *tvms_vector_keep(vector_steps *s, const char *name, tvms_node *value);
@@ -139,6 +139,11 @@ static inline tvms_node *magnitude(vector_steps *s, tvms_node *x) {
 // The sign of x as the highest bit of an int32, the others 0.
 static inline tvms_node *sign_of(vector_steps *s, tvms_node *x) {
   return bitwise(s, TVMS_TIR_bitwise_and, bits_of(s, x), whole(s, INT32_MIN));
+}
+
+// `value`, which is not below 0, with the sign of x.
+static inline tvms_node *signed_as(vector_steps *s, tvms_node *value, tvms_node *x) {
+  return of_bits(s, bitwise(s, TVMS_TIR_bitwise_or, bits_of(s, value), sign_of(s, x)));
 }
 
 // All bits set where x is below 0 (or is -0), none elsewhere. Vector units compare floats where they
