@@ -114,7 +114,8 @@ const char *tvms_c_entry_name(c_emitter *e, const tvms_member *member) {
 void tvms_c_entry(c_emitter *e, const tvms_member *member) {
   const char *name = tvms_symbol_text(e->context, member->name);
   const char *own = tvms_c_entry_name(e, member);
-  const char *linkage = tvms_c_is_exported(e, member) ? "" : "static ";
+  const char *exported = e->plain_prefix ? "__attribute__((weak)) " : "";
+  const char *linkage = tvms_c_is_exported(e, member) ? exported : "static ";
   const tvms_entry *entry = tvms_entry_new(e->context, member, true);
   const tvms_prim_func *function = entry->function;
   tvms_params_sizes sizes = {0};

@@ -20,9 +20,9 @@
 static const char host_text[] =
     "__attribute__((weak)) int TVMFFIEnvModLookupFromImports(void *, const char *, void **);\n"
     "__attribute__((weak)) int TVMFFIFunctionCall(void *, void *, i32, void *);\n"
-    "int (*__TVMFFIEnvModLookupFromImports)(void *, const char *, void **) = 0;\n"
-    "int (*__TVMFFIFunctionCall)(void *, void *, i32, void *) = 0;\n"
-    "void *__tvm_ffi__library_ctx = 0;\n"
+    "__attribute__((weak)) int (*__TVMFFIEnvModLookupFromImports)(void *, const char *, void **) = 0;\n"
+    "__attribute__((weak)) int (*__TVMFFIFunctionCall)(void *, void *, i32, void *) = 0;\n"
+    "__attribute__((weak)) void *__tvm_ffi__library_ctx = 0;\n"
     "static int call_host(const char *name, i64 *args, i32 count, i64 *result) {\n"
     "  int (*find)(void *, const char *, void **) = __TVMFFIEnvModLookupFromImports;\n"
     "  int (*call)(void *, void *, i32, void *) = __TVMFFIFunctionCall;\n"

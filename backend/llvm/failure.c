@@ -66,12 +66,7 @@ static LLVMTypeRef raise_type(emitter *e, bool own) {
 
 // The context variable: the loader of TVM's run time finds it by name and fills it.
 static LLVMValueRef raise_slot(emitter *e) {
-  LLVMValueRef slot = tvms_emit_variable_named(e, TVMS_RAISE_SLOT);
-  if (slot) return slot;
-  slot = LLVMAddGlobal(e->module, e->pointer, TVMS_RAISE_SLOT);
-  LLVMSetInitializer(slot, LLVMConstNull(e->pointer));
-  LLVMSetLinkage(slot, LLVMExternalLinkage);
-  return slot;
+  return tvms_emit_slot(e, TVMS_RAISE_SLOT);
 }
 
 static void fill_raise(emitter *e, LLVMValueRef function) {

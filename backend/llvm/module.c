@@ -144,6 +144,7 @@ static bool made_directly(emitter *e, const tvms_member *member, bool hidden) {
   if (!tvms_x86_serves(entry)) return false;
   tvms_x86_entry_names names = {.name = tvms_emit_entry_name(e, member),
                                 .hidden = hidden,
+                                .weak = e->options->plain_prefix != NULL,
                                 .body = tvms_emit_body_name(e, member),
                                 .raise = TVMS_EMIT_RAISE_NAME,
                                 .traced = e->options->traced};

@@ -40,6 +40,15 @@ LLVMValueRef tvms_emit_variable_named(emitter *e, const char *name) {
   return found;
 }
 
+LLVMValueRef tvms_emit_slot(emitter *e, const char *name) {
+  LLVMValueRef slot = tvms_emit_variable_named(e, name);
+  if (slot) return slot;
+  slot = LLVMAddGlobal(e->module, e->pointer, name);
+  LLVMSetInitializer(slot, LLVMConstNull(e->pointer));
+  LLVMSetLinkage(slot, LLVMWeakAnyLinkage);
+  return slot;
+}
+
 LLVMModuleRef tvms_emit_go_around(emitter *e) {
   LLVMModuleRef before = e->module;
   if (e->around) e->module = e->around;

@@ -17,6 +17,10 @@ LLVMValueRef TVMS_NULLABLE tvms_emit_function_named(emitter *e, const char *name
 // The same for a variable.
 LLVMValueRef TVMS_NULLABLE tvms_emit_variable_named(emitter *e, const char *name);
 
+// A pointer that whoever loads a library may fill in, null otherwise. It is weak: programs that are linked of several
+// objects have one.
+LLVMValueRef tvms_emit_slot(emitter *e, const char *name);
+
 // Code from here on goes to `around`. Returns the module in progress, for tvms_emit_go_back.
 LLVMModuleRef tvms_emit_go_around(emitter *e);
 

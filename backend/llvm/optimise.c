@@ -179,7 +179,9 @@ static LLVMModuleRef set_apart(LLVMModuleRef module, bool (*belongs)(LLVMValueRe
   }
   // Variables that are seen from outside are defined once.
   for (LLVMValueRef v = LLVMGetFirstGlobal(apart); v; v = LLVMGetNextGlobal(v)) {
-    if (LLVMGetLinkage(v) == LLVMExternalLinkage && LLVMGetInitializer(v))
+    bool outside = LLVMGetLinkage(v) == LLVMExternalLinkage
+                   || LLVMGetLinkage(v) == LLVMWeakAnyLinkage;
+    if (outside && LLVMGetInitializer(v))
       LLVMSetLinkage(v, LLVMAvailableExternallyLinkage);
   }
   return apart;

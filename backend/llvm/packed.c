@@ -195,12 +195,7 @@ static LLVMValueRef arguments_of(emitter *e, tvms_list args, uint32_t first) {
 // A variable that is filled in when the library is loaded, or the weak symbol of tvm-ffi.
 static LLVMValueRef host_value(emitter *e, const char *slot, const char *symbol,
                                LLVMTypeRef type) {
-  LLVMValueRef variable = tvms_emit_variable_named(e, slot);
-  if (!variable) {
-    variable = LLVMAddGlobal(e->module, e->pointer, slot);
-    LLVMSetInitializer(variable, LLVMConstNull(e->pointer));
-    LLVMSetLinkage(variable, LLVMExternalLinkage);
-  }
+  LLVMValueRef variable = tvms_emit_slot(e, slot);
   LLVMValueRef given = LLVMBuildLoad2(e->builder, e->pointer, variable, "");
   if (!symbol) return given;
   LLVMValueRef null = LLVMConstNull(e->pointer);

@@ -356,14 +356,6 @@ static LLVMTypeRef launch_type(emitter *e) {
   return LLVMFunctionType(e->i32, params, 3, false);
 }
 
-static LLVMValueRef launch_slot(emitter *e) {
-  LLVMValueRef slot = tvms_emit_variable_named(e, TVMS_PARALLEL_SLOT);
-  if (slot) return slot;
-  slot = LLVMAddGlobal(e->module, e->pointer, TVMS_PARALLEL_SLOT);
-  LLVMSetInitializer(slot, LLVMConstNull(e->pointer));
-  return slot;
-}
-
 // Calls the one task there is.
 static void call_alone(emitter *e, LLVMValueRef function) {
   LLVMBuilderRef b = e->builder;
@@ -383,7 +375,8 @@ static void fill_launch(emitter *e, LLVMValueRef function) {
   LLVMValueRef null = LLVMConstNull(e->pointer);
   LLVMBasicBlockRef call = LLVMAppendBasicBlockInContext(e->llvm, function, "call");
   LLVMBasicBlockRef alone = LLVMAppendBasicBlockInContext(e->llvm, function, "alone");
-  LLVMValueRef given = LLVMBuildLoad2(b, e->pointer, launch_slot(e), "");
+  LLVMValueRef given =
+      LLVMBuildLoad2(b, e->pointer, tvms_emit_slot(e, TVMS_PARALLEL_SLOT), "");
   LLVMValueRef own = tvms_emit_weak(e, TVMS_PARALLEL_LAUNCH, launch_type(e));
   LLVMValueRef filled = LLVMBuildICmp(b, LLVMIntNE, given, null, "");
   LLVMValueRef target = LLVMBuildSelect(b, filled, given, own, "");

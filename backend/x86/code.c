@@ -177,7 +177,7 @@ uint32_t tvms_x86_symbol_of(tvms_x86_code *c, const char *name) {
 uint32_t tvms_x86_add_variable(tvms_x86_code *c, const char *name) {
   uint32_t symbol = tvms_x86_symbol_of(c, name);
   tvms_x86_symbol *s = &c->symbols.items[symbol];
-  s->defined = s->data = true;
+  s->defined = s->data = s->weak = true;
   s->size = 8;
   s->at = c->zeroed;
   c->zeroed += s->size;

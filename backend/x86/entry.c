@@ -494,6 +494,7 @@ void tvms_x86_add_entry(tvms_x86_code *c, const tvms_entry *entry,
   refuse(&m);
   tvms_x86_close(c, symbol, frame, (8 * m.slots + passed + 15) / 16 * 16);
   c->symbols.items[symbol].hidden = names->hidden;
+  c->symbols.items[symbol].weak = names->weak;
   tvms_vec_fini(c->memory, &sizes);
   tvms_vec_fini(c->memory, &m.refusals);
 }

@@ -655,6 +655,47 @@ int main(void) {
         self.assertRegex(names, r"[Tt] tvms_parallel_launch", "loops run on threads")
         self.assertEqual(tvms("build", "-", "-o", self.file("x.so"), "--static", stdin=text).returncode, 2)
 
+    def test_two_models_in_one_program(self):
+        """Their functions may have the same names, and what a library has for whoever loads it is there once."""
+        text = self.HEAD + """
+    @T.prim_func
+    def fill(y: T.Buffer((4096,), "float32")):
+        for i in T.parallel(4096):
+            y[i] = T.float32(i)
+
+    @R.function
+    def main(x: R.Tensor((4096,), "float32")) -> R.Tensor((4096,), "float32"):
+        y = R.call_tir(Module.fill, (), out_sinfo=R.Tensor((4096,), "float32"))
+        return R.{op}(x, y)
+"""
+        with open(self.file("both.c"), "w", encoding="utf-8") as f:
+            f.write("""#include "a.h"
+#include "b.h"
+#include <stdio.h>
+int main(void) {
+  static float x[4096] = {1, 2}, y[4096], z[4096];
+  a_main_inputs in = {.x = x};
+  a_main_results out = {.result = y};
+  b_main_inputs second = {.x = y};
+  b_main_results last = {.result = z};
+  static _Alignas(64) char workspace[1 << 20];
+  int failed = a_main(&in, &out, workspace) | b_main(&second, &last, workspace);
+  printf("%d %g %g\\n", failed, z[1], z[2]);
+  return 0;
+}
+""")
+        for form in ("o", "a", "c"):
+            with self.subTest(form=form):
+                codes = []
+                for model, op in (("a", "add"), ("b", "multiply")):
+                    codes.append(self.file(f"{model}.{form}"))
+                    p = tvms("build", "-", "-o", codes[-1], "--emit-headers", stdin=text.format(op=op))
+                    self.assertEqual(p.returncode, 0, p.stderr.decode())
+                p = subprocess.run(["cc", "-std=c11", self.file("both.c"), *codes, "-o", self.file("both"), "-lm"], capture_output=True, text=True)
+                self.assertEqual(p.returncode, 0, p.stderr)
+                said = subprocess.run([self.file("both")], check=True, capture_output=True, text=True).stdout
+                self.assertEqual(said, "0 3 4\n")
+
     SIZED = HEAD + """
     @R.function
     def square(s: R.Shape(["n"])) -> R.Tensor(("n", "n"), "float32"):

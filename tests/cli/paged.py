@@ -194,7 +194,7 @@ class Paged(InFolder):
                 self.assertEqual(p.returncode, 0, p.stderr.decode())
                 subprocess.run(["cc", "-O1", "-std=c11", "-w", serve, counter, output, RT, "-o", self.file("serve"), "-lm", "-ldl"], check=True)
                 said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-                self.assertEqual(said[1:], ['ValueError: vm.builtin.kv_state_add_sequence: The sequence "3" is already in the KV cache.', "-1"])
+                self.assertEqual(said[1:], ['ValueError: vm.builtin.kv_state_add_sequence: The sequence "3" is already in the KV cache.', "  in 'add'", "-1"])
                 self.assertIn(", 0 calls of the allocator", said[0])
 
 
