@@ -9,7 +9,8 @@
 // alone, with zeros around it; a step that meets no data goes. So it is done where the steps meet data at no more
 // than seven eighths of all places, strides are 1, sizes along the window are known and there are enough channels for
 // the products to be what takes the time. With constant_weights=true only where the weight is a constant: its steps
-// are parts of it that FoldConstant computes. The result is rounded otherwise. TVM has no such pass.
+// are parts of it that FoldConstant computes. The result is rounded otherwise, and padding is not
+// multiplied: a weight that is infinite or NaN does not reach the places whose step meets none of the data. TVM has no such pass.
 #include "ir/object.h"
 #include "passes/relax/graph/op_calls.h"
 #include "passes/relax/make.h"
@@ -18,8 +19,8 @@
 
 #include <string.h>
 
-// Steps of a window along an axis, and elements: no more, so that no product of them overflows.
-enum { AXES = 2, MOST_STEPS = 16, MOST_ELEMENTS = 1 << 24, FEWEST_CHANNELS = 64 };
+// Steps of a window along an axis, each of which is a product, and elements: no more, so that no product of them overflows.
+enum { AXES = 2, MOST_STEPS = 5, MOST_ELEMENTS = 1 << 24, FEWEST_CHANNELS = 64 };
 
 typedef struct {
   int64_t data, result, window, padding, dilation;
