@@ -53,12 +53,12 @@ static bool ramp_lane(const tvms_node *node, int lane, int depth, int64_t *value
          && !__builtin_add_overflow(base, stride, value);
 }
 
-// The lane of a vector of integers or truths; false: constants do not decide it. Signed ones do not
-// overflow where they make a place.
+// The lane of a vector of integers or truths; false: constants do not decide it. Only signed ones of 32 bits and
+// more are followed, which are reckoned with in 64 bits: others wrap.
 static bool lane_of(const tvms_node *node, int lane, int depth, int64_t *value) {
-  if (depth == DEEPEST || tvms_dtype_is_real(node->dtype)
-      || (node->dtype.code == TVMS_UINT && node->dtype.bits > 32))
-    return false;
+  bool wraps = node->dtype.code == TVMS_UINT
+               || (node->dtype.code == TVMS_INT && node->dtype.bits < 32);
+  if (depth == DEEPEST || tvms_dtype_is_real(node->dtype) || wraps) return false;
   switch ((int)node->kind) {
   case TVMS_NODE_INT_IMM: *value = tvms_as_int_imm(node)->value; return true;
   case TVMS_NODE_BROADCAST:
