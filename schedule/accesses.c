@@ -410,6 +410,16 @@ static bool leaves_out(const tvms_domains *inner, const tvms_domains *outer,
          || is_less(inner->unit, high.min, wanted.max);
 }
 
+static tvms_walk_step see_load(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self, (void)role;
+  return node->kind == TVMS_NODE_BUFFER_LOAD ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+bool tvms_sched_loads(const tvms_sched *sched, tvms_node *expr) {
+  tvms_visitor visitor = {.enter = see_load};
+  return !tvms_walk(&sched->context->memory, expr, &visitor);
+}
+
 static bool uses_loop(const tvms_sched *s, int32_t block, int32_t loop, bool reduced) {
   tvms_list axes = tvms_sched_block(s, block)->iter_vars;
   tvms_list values = tvms_sched_realize(s, block)->iter_values;

@@ -45,6 +45,9 @@ TVMS_NODISCARD bool tvms_sched_check_whole(tvms_sched *sched, int32_t block,
 TVMS_NODISCARD bool tvms_sched_check_declared(tvms_sched *sched, int32_t scope,
                                               const tvms_node *TVMS_NULLABLE only);
 
+// Does an expression load from a buffer?
+bool tvms_sched_loads(const tvms_sched *sched, tvms_node *expr);
+
 // Would a loop that no axis uses do single steps of a reduction again, those of a loop further out? TVM does not ask.
 bool tvms_sched_repeats_steps(const tvms_sched *sched, int32_t block);
 

@@ -107,6 +107,8 @@ static bool check_ends(tvms_cache *c, const tvms_node *buffer) {
   bool leaves =
       tvms_sched_ranges_leave(s, c->place, buffer, c->region)
       || (conditional && tvms_sched_ranges_may_leave(s, c->place, buffer, c->region));
+  for (uint32_t d = 0; conditional && !leaves && d < c->region.len; d++)
+    leaves = tvms_sched_loads(s, tvms_as_range(c->region.items[d])->min);
   if (!leaves) return true;
   tvms_vec_fini(&c->sched->context->memory, &c->consumers);
   return tvms_sched_refuse(c->sched, "what would be copied leaves '%s'",

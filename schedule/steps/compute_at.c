@@ -190,11 +190,6 @@ static bool runs_over_all(tvms_sched *s, int32_t block) {
   return all;
 }
 
-static tvms_walk_step see_load(void *self, tvms_node *node, tvms_field_role role) {
-  (void)self, (void)role;
-  return node->kind == TVMS_NODE_BUFFER_LOAD ? TVMS_WALK_STOP : TVMS_WALK_ON;
-}
-
 // Would the places of the block be read from memory where those that need it are held back by a condition? TVM does not ask.
 static bool reads_places(const moving *m, const tvms_axis_domain *domains) {
   tvms_sched *s = m->sched;
@@ -202,12 +197,9 @@ static bool reads_places(const moving *m, const tvms_axis_domain *domains) {
   bool always = true;
   for (uint32_t i = 0; i < others->len; i++)
     always = always && tvms_sched_runs_always(s, others->items[i]);
-  tvms_visitor visitor = {.enter = see_load};
   uint32_t count = tvms_sched_block(s, m->block)->iter_vars.len;
   for (uint32_t i = 0; !always && i < count; i++)
-    if (domains[i].dom.min
-        && !tvms_walk(&s->context->memory, domains[i].dom.min, &visitor))
-      return true;
+    if (domains[i].dom.min && tvms_sched_loads(s, domains[i].dom.min)) return true;
   return false;
 }
 
