@@ -23,6 +23,7 @@
 #include "runtime/parallel.h"
 
 #define LAUNCH "tvms.launch"
+#define STEPS  ".steps"
 
 // Fields of the record before the values that steps use.
 enum { LOCK, TASK, RAISED, EXTENT, FIRST_VALUE };
@@ -132,10 +133,12 @@ static void mark_apart(const outline *o) {
 
 // ---- The functions ----
 
-static LLVMValueRef add_steps(emitter *e, LLVMTypeRef *params, uint32_t count) {
+static LLVMValueRef add_function(emitter *e, const char *tail, const char *number,
+                                 LLVMTypeRef *params, uint32_t count) {
   tvms_strbuf name;
   tvms_strbuf_init(&name, &e->context->memory);
-  tvms_strbuf_printf(&name, "%s.steps", tvms_symbol_text(e->context, e->member->name));
+  tvms_strbuf_printf(&name, "%s%s%s", tvms_symbol_text(e->context, e->member->name),
+                     tail, number);
   LLVMTypeRef type = LLVMFunctionType(e->i32, params, count, false);
   LLVMValueRef function = LLVMAddFunction(e->module, tvms_strbuf_text(&name), type);
   tvms_strbuf_fini(&name);
@@ -143,20 +146,13 @@ static LLVMValueRef add_steps(emitter *e, LLVMTypeRef *params, uint32_t count) {
   return function;
 }
 
-// LLVM makes the names of steps different, and tasks are called as their steps: they may be in either module, or in neither.
+// LLVM numbers steps of the same name, and a task has the number of its steps: tasks may be in either module, or in
+// neither.
 static LLVMValueRef add_task_of(emitter *e, const char *steps_name) {
-  const char *number = strrchr(steps_name, '.') + 1;
-  if (*number == 's') number = "";
-  tvms_strbuf name;
-  tvms_strbuf_init(&name, &e->context->memory);
-  tvms_strbuf_printf(&name, "%s.task%s", tvms_symbol_text(e->context, e->member->name),
-                     number);
+  size_t begin = strlen(tvms_symbol_text(e->context, e->member->name));
+  const char *number = steps_name + begin + strlen(STEPS);
   LLVMTypeRef params[] = {e->i32, e->pointer, e->pointer};
-  LLVMTypeRef type = LLVMFunctionType(e->i32, params, 3, false);
-  LLVMValueRef function = LLVMAddFunction(e->module, tvms_strbuf_text(&name), type);
-  tvms_strbuf_fini(&name);
-  LLVMSetLinkage(function, LLVMInternalLinkage);
-  return function;
+  return add_function(e, ".task", number, params, 3);
 }
 
 // Code from here on is of a function of its own.
@@ -183,7 +179,7 @@ static LLVMValueRef emit_steps(outline *o) {
   e->vars = tvms_arena_array(&e->context->scratch, LLVMValueRef, ids);
   e->wide = tvms_arena_array(&e->context->scratch, LLVMValueRef, ids);
   e->views = tvms_arena_array(&e->context->scratch, view *, ids);
-  enter_function(e, add_steps(e, params, count));
+  enter_function(e, add_function(e, STEPS, "", params, count));
   LLVMBasicBlockRef begin = tvms_emit_block(e, "start");
   LLVMBuildBr(e->builder, begin);
   tvms_emit_enter(e, begin);

@@ -616,9 +616,7 @@ int main(void) {
                 self.assertLessEqual({product}, lines, lines)
                 self.assertLessEqual(lines - {0}, set(range(product - 4, product + 4)))  # 0: code of no line
 
-    def test_an_archive_with_the_run_time(self):
-        """--static: threads come with the archive; a program links nothing else."""
-        text = self.HEAD + """
+    FILLED = HEAD + """
     @T.prim_func
     def fill(y: T.Buffer((4096,), "float32")):
         for i in T.parallel(4096):
@@ -627,8 +625,12 @@ int main(void) {
     @R.function
     def main(x: R.Tensor((4096,), "float32")) -> R.Tensor((4096,), "float32"):
         y = R.call_tir(Module.fill, (), out_sinfo=R.Tensor((4096,), "float32"))
-        return R.add(x, y)
+        return R.{op}(x, y)
 """
+
+    def test_an_archive_with_the_run_time(self):
+        """--static: threads come with the archive; a program links nothing else."""
+        text = self.FILLED.format(op="add")
         output = self.file("model.a")
         p = tvms("build", "-", "-o", output, "--static", "--emit-headers", stdin=text)
         self.assertEqual(p.returncode, 0, p.stderr.decode())
@@ -657,17 +659,6 @@ int main(void) {
 
     def test_two_models_in_one_program(self):
         """Their functions may have the same names, and what a library has for whoever loads it is there once."""
-        text = self.HEAD + """
-    @T.prim_func
-    def fill(y: T.Buffer((4096,), "float32")):
-        for i in T.parallel(4096):
-            y[i] = T.float32(i)
-
-    @R.function
-    def main(x: R.Tensor((4096,), "float32")) -> R.Tensor((4096,), "float32"):
-        y = R.call_tir(Module.fill, (), out_sinfo=R.Tensor((4096,), "float32"))
-        return R.{op}(x, y)
-"""
         with open(self.file("both.c"), "w", encoding="utf-8") as f:
             f.write("""#include "a.h"
 #include "b.h"
@@ -689,7 +680,7 @@ int main(void) {
                 codes = []
                 for model, op in (("a", "add"), ("b", "multiply")):
                     codes.append(self.file(f"{model}.{form}"))
-                    p = tvms("build", "-", "-o", codes[-1], "--emit-headers", stdin=text.format(op=op))
+                    p = tvms("build", "-", "-o", codes[-1], "--emit-headers", stdin=self.FILLED.format(op=op))
                     self.assertEqual(p.returncode, 0, p.stderr.decode())
                 p = subprocess.run(["cc", "-std=c11", self.file("both.c"), *codes, "-o", self.file("both"), "-lm"], capture_output=True, text=True)
                 self.assertEqual(p.returncode, 0, p.stderr)

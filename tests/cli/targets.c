@@ -3,18 +3,10 @@
 //   targets CODE:BITS:ROWSxCOLUMNS:FILE...
 //
 // Tensors are read from files; the last one is written back.
-#include <stdint.h>
+#include "targets.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-typedef struct {
-  void *data;
-  int32_t device_type, device_id, ndim;
-  uint8_t code, bits;
-  uint16_t lanes;
-  int64_t *shape, *strides;
-  uint64_t offset;
-} tensor;
 
 typedef struct {
   int32_t kind;

@@ -2,18 +2,10 @@
 // gives as tvm-ffi lays them out there: a tuple of a tensor of 4 x 6 and of the shape (2, 3). Writes the tensor.
 //
 //   targets_objects X W RESULT
-#include <stdint.h>
+#include "targets.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-typedef struct {
-  void *data;
-  int32_t device_type, device_id, ndim;
-  uint8_t code, bits;
-  uint16_t lanes;
-  int64_t *shape, *strides;
-  uint64_t offset;
-} tensor;
 
 typedef struct {
   uint64_t references;

@@ -479,14 +479,12 @@ static tvms_node *tile_function(tvms_pass_run *run, tvms_unit *unit,
   bool fits = find_target(&s);
   if (TVMS_OPTION(run, ScheduleCPU, masks).number && tvms_target_has_masks(&s.target))
     s.mask_bits = s.target.vector_bits;
-  tvms_node *body = fits ? schedule(&s) : NULL, *old = s.function->body;
-  if (fits) {
-    tvms_node *scanned = tvms_cpu_scans_in_lanes(unit, &s.target, body ? body : old);
-    body = body || scanned != old ? scanned : NULL;
-  }
+  tvms_node *old = s.function->body, *made = fits ? schedule(&s) : NULL;
+  tvms_node *body = made ? made : old;
+  if (fits) body = tvms_cpu_scans_in_lanes(unit, &s.target, body);
   tvms_node_map_fini(&s.gone);
   tvms_vec_fini(&unit->context->memory, &s.added);
-  if (!body) return function;
+  if (body == old) return function;
   tvms_node *copy = tvms_node_copy(unit, function);
   tvms_as_prim_func(copy)->body = body;
   if (holds_block(&s, body)) copy->flags |= TVMS_FLAG_S_TIR;
