@@ -74,26 +74,23 @@ typedef struct {
   uint32_t registers[4];
 } answer;
 
-// What CPUID says; zeros for leaves that it does not have.
-static answer ask(uint32_t leaf, uint32_t subleaf) {
-  answer a = {{0}};
-  uint32_t *r = a.registers;
-  if (!__get_cpuid_count(leaf, subleaf, &r[EAX], &r[EBX], &r[ECX], &r[EDX])) {
-    return (answer){{0}};
-  }
-  return a;
-}
-
 // Each question leaves a virtual machine, which takes as long as thousands of instructions.
 typedef struct {
   struct {
     uint32_t leaf, subleaf;
     answer said;
-  } all[8];
+  } all[16];
   uint32_t count;
 } memory;
 
-// The same, remembered.
+static answer ask(uint32_t leaf, uint32_t subleaf) {
+  answer a;
+  uint32_t *r = a.registers;
+  __cpuid_count(leaf, subleaf, r[EAX], r[EBX], r[ECX], r[EDX]);
+  return a;
+}
+
+// What CPUID says, remembered.
 static const uint32_t *ask_once(memory *m, uint32_t leaf, uint32_t subleaf) {
   enum { MOST = sizeof m->all / sizeof m->all[0] };
   uint32_t i = 0;
@@ -109,16 +106,23 @@ static const uint32_t *ask_once(memory *m, uint32_t leaf, uint32_t subleaf) {
   return m->all[i].said.registers;
 }
 
+// The same; zeros for leaves that it does not have. The first leaf of a kind says which is the last.
+static const uint32_t *look_up(memory *m, uint32_t leaf, uint32_t subleaf) {
+  static const uint32_t zeros[4] = {0};
+  bool there = ask_once(m, leaf & 0x80000000, 0)[EAX] >= leaf;
+  return there ? ask_once(m, leaf, subleaf) : zeros;
+}
+
 // Registers that the system saves, by state of a row of cpu.def.
-static uint64_t saved_states(void) {
+static uint64_t saved_states(memory *m) {
   enum { OSXSAVE = 1 << 27 };
-  if (!(ask(1, 0).registers[ECX] & OSXSAVE)) return 0;
+  if (!(look_up(m, 1, 0)[ECX] & OSXSAVE)) return 0;
   uint32_t low, high;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return (uint64_t)high << 32 | low;
 }
 
-static void find_features(tvms_cpu *cpu) {
+static void find_features(tvms_cpu *cpu, memory *m) {
   enum { STATE_NONE = 0, STATE_YMM = 0x6, STATE_ZMM = 0xe6 };
   static const struct {
     const char *name;
@@ -128,28 +132,27 @@ static void find_features(tvms_cpu *cpu) {
     {name, leaf, subleaf, reg, bit, STATE_##state},
 #  include "support/cpu.def"
   };
-  uint64_t saved = saved_states();
-  memory asked = {.count = 0};
+  uint64_t saved = saved_states(m);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     // A processor without subleaves of leaf 7 answers as if for the last that it has.
-    if (rows[i].subleaf > 0 && ask_once(&asked, rows[i].leaf, 0)[EAX] < rows[i].subleaf)
+    if (rows[i].subleaf > 0 && look_up(m, rows[i].leaf, 0)[EAX] < rows[i].subleaf)
       continue;
-    uint32_t bits = ask_once(&asked, rows[i].leaf, rows[i].subleaf)[rows[i].reg];
+    uint32_t bits = look_up(m, rows[i].leaf, rows[i].subleaf)[rows[i].reg];
     bool usable = (saved & rows[i].state) == rows[i].state;
     if (usable && bits >> rows[i].bit & 1) add_feature(cpu, rows[i].name);
   }
 }
 
-static void find_model(tvms_cpu *cpu) {
-  answer who = ask(0, 0), version = ask(1, 0);
+static void find_model(tvms_cpu *cpu, memory *m) {
+  const uint32_t *who = look_up(m, 0, 0);
   char maker[13] = {0};
-  memcpy(maker, &who.registers[EBX], 4);
-  memcpy(maker + 4, &who.registers[EDX], 4);
-  memcpy(maker + 8, &who.registers[ECX], 4);
+  memcpy(maker, &who[EBX], 4);
+  memcpy(maker + 4, &who[EDX], 4);
+  memcpy(maker + 8, &who[ECX], 4);
   cpu->maker = strcmp(maker, "GenuineIntel") == 0   ? "intel"
                : strcmp(maker, "AuthenticAMD") == 0 ? "amd"
                                                     : "";
-  uint32_t bits = version.registers[EAX];
+  uint32_t bits = look_up(m, 1, 0)[EAX];
   cpu->family = bits >> 8 & 0xf;
   cpu->model = bits >> 4 & 0xf;
   if (cpu->family == 6 || cpu->family == 15) cpu->model += (bits >> 16 & 0xf) << 4;
@@ -157,18 +160,18 @@ static void find_model(tvms_cpu *cpu) {
 }
 
 // Both makers list caches in the same form, each in a leaf of its own.
-static void find_caches(tvms_cpu *cpu) {
+static void find_caches(tvms_cpu *cpu, memory *m) {
   enum { INTEL_CACHES = 4, NONE = 0, INSTRUCTIONS = 2, MOST = 16 };
   const uint32_t amd_caches = 0x8000001d;
   uint32_t leaf = strcmp(cpu->maker, "amd") == 0 ? amd_caches : INTEL_CACHES;
   for (uint32_t i = 0; i < MOST; i++) {
-    answer a = ask(leaf, i);
-    uint32_t type = a.registers[EAX] & 0x1f, level = a.registers[EAX] >> 5 & 7;
+    const uint32_t *said = look_up(m, leaf, i);
+    uint32_t type = said[EAX] & 0x1f, level = said[EAX] >> 5 & 7;
     if (type == NONE) return;
     if (type == INSTRUCTIONS || level < 1 || level > TVMS_CPU_CACHES) continue;
-    uint32_t line = (a.registers[EBX] & 0xfff) + 1;
-    uint32_t partitions = (a.registers[EBX] >> 12 & 0x3ff) + 1;
-    uint32_t ways = (a.registers[EBX] >> 22) + 1, sets = a.registers[ECX] + 1;
+    uint32_t line = (said[EBX] & 0xfff) + 1;
+    uint32_t partitions = (said[EBX] >> 12 & 0x3ff) + 1;
+    uint32_t ways = (said[EBX] >> 22) + 1, sets = said[ECX] + 1;
     cpu->caches[level - 1] =
         (tvms_cpu_cache){line * partitions * ways * sets, ways, line};
   }
@@ -176,9 +179,10 @@ static void find_caches(tvms_cpu *cpu) {
 
 static void ask_processor(tvms_cpu *cpu) {
   cpu->architecture = "x86_64";
-  find_model(cpu);
-  find_features(cpu);
-  find_caches(cpu);
+  memory asked = {.count = 0};
+  find_model(cpu, &asked);
+  find_features(cpu, &asked);
+  find_caches(cpu, &asked);
 }
 
 // ---- aarch64 ----
