@@ -532,8 +532,8 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
   access_path path =
       open_access(e, store->buffer, store->indices, whole, NULL, node->span);
   if (lanes == 1) {
-    e->stores |= e->loop && !e->loop->few ? STORES_ELEMENTS | STORES_ELEMENTS_IN_LOOPS
-                                          : STORES_ELEMENTS;
+    e->stores |= STORES_ELEMENTS;
+    if (e->loop) e->loop->stores = true;
     store_lane(e, &path, element, predicate, value, 0);
     return;
   }

@@ -36,7 +36,7 @@ typedef struct {
 enum {
   STORES_VECTORS = 1,
   STORES_ELEMENTS = 2,
-  STORES_ELEMENTS_IN_LOOPS = 4,
+  STORES_ELEMENTS_IN_LOOPS = 4,  // in innermost ones: no others become vectors
   STARTS_THREADS = 8,
   THREADS_STORE_VECTORS = 16,
   STORES_SUMS = 32  // vectors that a loop keeps in the frame from step to step
@@ -76,7 +76,9 @@ typedef struct loop_target {
   LLVMBasicBlockRef next;
   LLVMBasicBlockRef end;
   uint32_t memory;
-  bool few;  // the loop has few steps: those that are left behind vectors
+  bool few;     // the loop has few steps: those that are left behind vectors
+  bool stores;  // elements, in its own body
+  bool around;  // there is a loop in its body
 } loop_target;
 
 // Code generation in progress: first of the module, then of one function at a time.

@@ -241,6 +241,14 @@ static int kind_of(LLVMValueRef function) {
              : KINDS;
 }
 
+bool tvms_llvm_gains_from_order(LLVMModuleRef module) {
+  for
+    EACH_FUNCTION(f, module) {
+      if (kind_of(f) == LINES) return true;
+    }
+  return false;
+}
+
 static bool is_scalar(LLVMValueRef function) {
   return kind_of(function) == SCALAR;
 }

@@ -16,8 +16,12 @@ void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores);
 // code that is checked, not computed with, or that only runs when something failed.
 void tvms_llvm_make_fast(LLVMValueRef function);
 
+// Is there a function that moves vectors and keeps no sums? Long rows of such code, of shuffles and
+// polynomials, are a few percent faster where their instructions are ordered twice.
+bool tvms_llvm_gains_from_order(LLVMModuleRef module);
+
 // Optimises the functions of a module that passes LLVM's verifier, each as its code needs it, and
-// prepares it for code generation at LLVM's default level. NULL, or an error that the caller
+// prepares it for code generation. NULL, or an error that the caller
 // consumes; the module is the caller's either way, and in the second case fit to be disposed of
 // only.
 TVMS_NODISCARD LLVMErrorRef tvms_llvm_optimise(LLVMModuleRef module,

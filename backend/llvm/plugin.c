@@ -23,6 +23,7 @@
 typedef struct {
   emitter e;
   LLVMTargetMachineRef machine;
+  bool orders;                               // the machine was opened so
   LLVMTargetMachineRef TVMS_NULLABLE quick;  // of what is around the kernels
   LLVMMemoryBufferRef object;
   LLVMMemoryBufferRef TVMS_NULLABLE around;   // the other object
@@ -45,7 +46,7 @@ static void close_job(void *what) {
   if (j->object) LLVMDisposeMemoryBuffer(j->object);
   if (j->around) LLVMDisposeMemoryBuffer(j->around);
   if (j->entries) LLVMDisposeMemoryBuffer(j->entries);
-  if (j->machine) LLVMDisposeTargetMachine(j->machine);
+  if (j->machine) tvms_llvm_close_machine(j->e.options, j->orders, j->machine);
   if (j->quick) LLVMDisposeTargetMachine(j->quick);
   tvms_emit_debug_dispose(&j->e);
   if (j->e.builder) LLVMDisposeBuilder(j->e.builder);
@@ -92,8 +93,17 @@ static void check_target(job *j) {
 
 static void open_machine(job *j) {
   char *why = NULL;
-  j->machine = tvms_llvm_open_machine(j->e.options, &why);
+  j->machine = tvms_llvm_open_machine(j->e.options, j->orders, &why);
   if (!j->machine) fail(j, why, LLVMDisposeMessage);
+}
+
+// The code is known: it gets the machine that it needs.
+static void choose_machine(job *j) {
+  if (j->orders == tvms_llvm_gains_from_order(j->e.kernels)) return;
+  tvms_llvm_close_machine(j->e.options, j->orders, j->machine);
+  j->machine = NULL;
+  j->orders = !j->orders;
+  open_machine(j);
 }
 
 static LLVMModuleRef new_module(emitter *e, const char *triple,
@@ -238,6 +248,7 @@ static void build(job *j) {
   open_machine(j);
   open_modules(j);
   tvms_emit_module(&j->e);
+  choose_machine(j);
   mark_functions(j, j->e.kernels);
   optimise(j);
   tvms_emit_entries(&j->e);

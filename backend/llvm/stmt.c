@@ -40,6 +40,17 @@ static bool is_one(LLVMValueRef value) {
   return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) == 1;
 }
 
+static void enter_loop(emitter *e, loop_target *loop) {
+  if (loop->outer) loop->outer->around = true;
+  e->loop = loop;
+}
+
+static void leave_loop(emitter *e, const loop_target *loop) {
+  if (loop->stores && !loop->around && !loop->few)
+    e->stores |= STORES_ELEMENTS_IN_LOOPS;
+  e->loop = loop->outer;
+}
+
 // A loop in the making: its blocks and what counts its steps.
 typedef struct {
   loop_target target;
@@ -74,14 +85,15 @@ static void open_loop(emitter *e, counted *loop, tvms_dtype dtype, LLVMValueRef 
   tvms_emit_enter(e, loop->body);
   loop->i = LLVMBuildPhi(b, type, "");
   LLVMAddIncoming(loop->i, &zero, &before_body, 1);
-  loop->target = (loop_target){e->loop, next, end, e->memory.len, false};
-  e->loop = &loop->target;
+  loop->target = (loop_target){
+      .outer = e->loop, .next = next, .end = end, .memory = e->memory.len};
+  enter_loop(e, &loop->target);
 }
 
 static void close_loop(emitter *e, counted *loop) {
   LLVMBuilderRef b = e->builder;
   LLVMBasicBlockRef next = loop->target.next, end = loop->target.end;
-  e->loop = loop->target.outer;
+  leave_loop(e, &loop->target);
   jump(e, next);
   tvms_emit_enter(e, next);
   LLVMValueRef following = LLVMBuildNSWAdd(b, loop->i, loop->step, ""), more;
@@ -180,10 +192,11 @@ static void emit_while(emitter *e, const tvms_node *node) {
   tvms_emit_enter(e, test);
   LLVMBuildCondBr(e->builder, tvms_emit_condition(e, source->condition), body, end);
   tvms_emit_enter(e, body);
-  loop_target target = {e->loop, test, end, e->memory.len, false};
-  e->loop = &target;
+  loop_target target = {
+      .outer = e->loop, .next = test, .end = end, .memory = e->memory.len};
+  enter_loop(e, &target);
   tvms_emit_stmt(e, source->body);
-  e->loop = target.outer;
+  leave_loop(e, &target);
   jump(e, test);
   tvms_emit_enter(e, end);
 }

@@ -11,6 +11,7 @@
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,14 +131,21 @@ static const known_name *TVMS_NULLABLE find(const char *architecture, const char
 
 // ---- The three parts ----
 
+// What the default level does beyond the one below it is mostly to order instructions once more when they have
+// registers. The processors of x86-64 do that themselves.
+static LLVMCodeGenOptLevel level_of(const char *triple, bool orders) {
+  return strncmp(triple, "x86_64", 6) == 0 && !orders ? LLVMCodeGenLevelLess
+                                                      : LLVMCodeGenLevelDefault;
+}
+
 // LLVM finds the system and its ABI in triples of four parts only.
 static LLVMTargetMachineRef open_machine(const char *triple, const char *cpu,
-                                         const char *with, char **why) {
+                                         const char *with, bool orders, char **why) {
   LLVMTargetRef target;
   if (LLVMGetTargetFromTriple(triple, &target, why)) return NULL;
   char *whole = LLVMNormalizeTargetTriple(triple);
   LLVMTargetMachineRef machine =
-      LLVMCreateTargetMachine(target, whole, cpu, with, LLVMCodeGenLevelDefault,
+      LLVMCreateTargetMachine(target, whole, cpu, with, level_of(triple, orders),
                               LLVMRelocPIC, LLVMCodeModelDefault);
   LLVMDisposeMessage(whole);
   return machine;
@@ -146,7 +154,7 @@ static LLVMTargetMachineRef open_machine(const char *triple, const char *cpu,
 // Structures are laid out as backend/core/layout.def says.
 static bool is_supported(const char *target, const char *triple) {
   char *why = NULL;
-  LLVMTargetMachineRef machine = open_machine(triple, "", "", &why);
+  LLVMTargetMachineRef machine = open_machine(triple, "", "", true, &why);
   if (!machine) LLVMDisposeMessage(why);
   if (!machine) return false;
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
@@ -253,11 +261,17 @@ bool tvms_llvm_check_target(const tvms_native_options *options, tvms_strbuf *why
          && (!target->features || check_features(architecture, target->features, why));
 }
 
+// Machines of the host that no compilation uses, the second of those that order. They are the same for all, and
+// making one and its tables takes half a millisecond, a fifth of all that a small kernel takes.
+static _Atomic(LLVMTargetMachineRef) idle_hosts[2];
+
 // LLVM knows more processors by name than ir/cpus.def, and all features of each.
-static LLVMTargetMachineRef open_host(char **why) {
+static LLVMTargetMachineRef open_host(bool orders, char **why) {
+  LLVMTargetMachineRef idle = atomic_exchange(&idle_hosts[orders], NULL);
+  if (idle) return idle;
   char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(),
        *with = LLVMGetHostCPUFeatures();
-  LLVMTargetMachineRef machine = open_machine(triple, cpu, with, why);
+  LLVMTargetMachineRef machine = open_machine(triple, cpu, with, orders, why);
   LLVMDisposeMessage(triple);
   LLVMDisposeMessage(cpu);
   LLVMDisposeMessage(with);
@@ -284,7 +298,8 @@ static bool ends_with(const char *text, const char *end) {
   return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-static LLVMTargetMachineRef open_usual(const tvms_target *target, char **why) {
+static LLVMTargetMachineRef open_usual(const tvms_target *target, bool orders,
+                                       char **why) {
   const char *more = target->features ? target->features : "";
   for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
     if (strncmp(target->triple, usual[i].begin, strlen(usual[i].begin)) != 0
@@ -292,19 +307,25 @@ static LLVMTargetMachineRef open_usual(const tvms_target *target, char **why) {
       continue;
     char with[1024];
     snprintf(with, sizeof with, "%s%s", usual[i].features, more);
-    return open_machine(target->triple, usual[i].cpu, with, why);
+    return open_machine(target->triple, usual[i].cpu, with, orders, why);
   }
-  return open_machine(target->triple, "generic", more, why);
+  return open_machine(target->triple, "generic", more, orders, why);
 }
 
 LLVMTargetMachineRef tvms_llvm_open_machine(const tvms_native_options *options,
-                                            char **why) {
+                                            bool orders, char **why) {
   register_targets();
-  if (is_host(options)) return open_host(why);
+  if (is_host(options)) return open_host(orders, why);
   const tvms_target *target = options->target;
-  if (!target->cpu) return open_usual(target, why);
+  if (!target->cpu) return open_usual(target, orders, why);
   return open_machine(target->triple, target->cpu,
-                      target->features ? target->features : "", why);
+                      target->features ? target->features : "", orders, why);
+}
+
+void tvms_llvm_close_machine(const tvms_native_options *options, bool orders,
+                             LLVMTargetMachineRef machine) {
+  if (is_host(options)) machine = atomic_exchange(&idle_hosts[orders], machine);
+  if (machine) LLVMDisposeTargetMachine(machine);
 }
 
 // Only there are object files joined.

@@ -12,10 +12,14 @@ TVMS_NODISCARD bool tvms_llvm_check_target(const tvms_native_options *options,
                                            tvms_strbuf *why);
 
 // The machine of options that were checked; what they leave open is this machine's, or
-// generic for a triple. NULL and a text for LLVMDisposeMessage in `why` if LLVM has none.
-// The caller disposes of it.
+// generic for a triple. Code that `orders` gains from a second order of its instructions. NULL and a
+// text for LLVMDisposeMessage in `why` if LLVM has none. The caller closes it with the same arguments.
 LLVMTargetMachineRef TVMS_NULLABLE
-tvms_llvm_open_machine(const tvms_native_options *options, char **why);
+tvms_llvm_open_machine(const tvms_native_options *options, bool orders, char **why);
+
+// A machine of the host stays for the next that opens it, in any thread; others are freed.
+void tvms_llvm_close_machine(const tvms_native_options *options, bool orders,
+                             LLVMTargetMachineRef machine);
 
 // A machine for code that needs neither vectors nor speed, and is made in a third of the time; functions
 // with attributes for a processor are compiled for that. NULL for a triple whose objects are not joined.

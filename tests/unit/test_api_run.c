@@ -343,3 +343,21 @@ Test(api, a_program_is_built_as_often_as_wanted) {
                has_native_code() ? TVMS_BAD_ARGUMENT : TVMS_NOT_AVAILABLE);
   cr_assert_str_neq(tvms_context_message(context), "");
 }
+
+// Builds for this machine share LLVM's machine, which a build for another one in between must not touch.
+Test(api, builds_give_the_same_code_whatever_was_built_before) {
+  if (!has_native_code()) return;
+  static const char *const targets[] = {NULL, "aarch64-linux-gnu", NULL, NULL};
+  tvms_program *program = read_text(scale);
+  char *first = NULL;
+  size_t first_size = 0;
+  for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+    tvms_program_build_options options = {.size = sizeof options, .target = targets[i]};
+    char *bytes;
+    size_t size;
+    cr_assert_eq(tvms_program_build(program, &options, &bytes, &size), TVMS_OK);
+    if (!first) first = bytes, first_size = size;
+    bool same = size == first_size && memcmp(bytes, first, size) == 0;
+    cr_assert_eq(same, targets[i] == NULL);
+  }
+}
