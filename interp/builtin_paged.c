@@ -5,6 +5,7 @@
 #include "runtime/kv_state.h"
 #include "runtime/paged_attention.h"
 #include "runtime/paged_create.h"
+#include "runtime/paged_tree.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -120,6 +121,16 @@ tvms_value tvms_interp_builtin_paged_set_window(const tvms_builtin *b) {
   tvms_paged_set_window(&p, tvms_interp_builtin_number(b, 1),
                         tvms_interp_builtin_number(b, 2),
                         tvms_interp_builtin_number(b, 3));
+  return (tvms_value){0};
+}
+
+// ---- Trees of tokens ----
+
+tvms_value tvms_interp_builtin_paged_commit(const tvms_builtin *b) {
+  tvms_interp_state_owner o = tvms_interp_state_open(b);
+  tvms_paged p = tvms_kv_paged(&o.host);
+  tvms_paged_tree_commit(&p, tvms_interp_state_shape(b, 1),
+                         tvms_interp_state_shape(b, 2));
   return (tvms_value){0};
 }
 

@@ -135,7 +135,7 @@ tvms_value tvms_interp_builtin_kv_popn(const tvms_builtin *b) {
 
 // ---- Batches ----
 
-static tvms_paged_shape shape_at(const tvms_builtin *b, uint32_t i) {
+tvms_paged_shape tvms_interp_state_shape(const tvms_builtin *b, uint32_t i) {
   const tvms_tensor *shape = tvms_interp_builtin_shape(b, i);
   return (tvms_paged_shape){shape->shape, shape->view.ndim};
 }
@@ -145,8 +145,10 @@ tvms_value tvms_interp_builtin_kv_begin(const tvms_builtin *b) {
   if (b->count != 3 && b->count != 4)
     tvms_interp_builtin_refuse(b, "KVState BeginForward only accepts 3 or 4 arguments");
   bool tree = b->count == 4 && b->args[3].kind != TVMS_VALUE_NONE;
-  tvms_paged_shape parents = tree ? shape_at(b, 3) : (tvms_paged_shape){0};
-  tvms_kv_begin(&o.host, shape_at(b, 1), shape_at(b, 2), tree ? &parents : NULL);
+  tvms_paged_shape parents =
+      tree ? tvms_interp_state_shape(b, 3) : (tvms_paged_shape){0};
+  tvms_kv_begin(&o.host, tvms_interp_state_shape(b, 1), tvms_interp_state_shape(b, 2),
+                tree ? &parents : NULL);
   return (tvms_value){0};
 }
 

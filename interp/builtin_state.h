@@ -28,4 +28,7 @@ tvms_items *tvms_interp_state_new(const tvms_builtin *b, const char *kind,
 // The state that is the first argument; a fault if it is none.
 tvms_interp_state_owner tvms_interp_state_open(const tvms_builtin *b);
 
+// An argument that is a shape, borrowed; a fault if it is none.
+tvms_paged_shape tvms_interp_state_shape(const tvms_builtin *b, uint32_t i);
+
 #endif

@@ -5,6 +5,7 @@
 #include "runtime/kv_state.h"
 #include "runtime/paged_attention.h"
 #include "runtime/paged_create.h"
+#include "runtime/paged_tree.h"
 
 #include <string.h>
 
@@ -108,6 +109,16 @@ static void do_paged_set_window(tvms_paged_host *host, tvms_box_args *a,
                         tvms_box_state_number(host, a, 3));
 }
 TVMS_BOX_ACTION("attention_kv_cache_enable_sliding_window_for_seq", paged_set_window)
+
+// ---- Trees of tokens ----
+
+static void do_paged_commit(tvms_paged_host *host, tvms_box_args *a, tvms_any *result) {
+  (void)result;
+  tvms_paged p = tvms_kv_paged(host);
+  tvms_paged_shape ids = tvms_box_state_shape(host, a, 1);
+  tvms_paged_tree_commit(&p, ids, tvms_box_state_shape(host, a, 2));
+}
+TVMS_BOX_ACTION("attention_kv_cache_commit_accepted_token_tree_nodes", paged_commit)
 
 // ---- Attention ----
 

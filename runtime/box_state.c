@@ -120,7 +120,8 @@ double tvms_box_state_real(tvms_paged_host *host, tvms_box_args *a, int32_t i) {
   return (double)tvms_box_state_number(host, a, i);
 }
 
-static tvms_paged_shape shape(tvms_paged_host *host, tvms_box_args *a, int32_t i) {
+tvms_paged_shape tvms_box_state_shape(tvms_paged_host *host, tvms_box_args *a,
+                                      int32_t i) {
   tvms_paged_shape s = {0};
   s.sizes = tvms_box_sizes_at(a, i, &s.count);
   if (a->failed) leave(host);
@@ -227,9 +228,10 @@ TVMS_BOX_ACTION("kv_state_popn", kv_popn)
 static void do_kv_begin(tvms_paged_host *host, tvms_box_args *a, tvms_any *result) {
   (void)result;
   bool tree = a->count == 4 && a->args[3].type_index != TVMS_ANY_NONE;
-  tvms_paged_shape parents = tree ? shape(host, a, 3) : (tvms_paged_shape){0};
-  tvms_paged_shape ids = shape(host, a, 1);
-  tvms_kv_begin(host, ids, shape(host, a, 2), tree ? &parents : NULL);
+  tvms_paged_shape parents =
+      tree ? tvms_box_state_shape(host, a, 3) : (tvms_paged_shape){0};
+  tvms_paged_shape ids = tvms_box_state_shape(host, a, 1);
+  tvms_kv_begin(host, ids, tvms_box_state_shape(host, a, 2), tree ? &parents : NULL);
 }
 TVMS_BOX_ACTION("kv_state_begin_forward", kv_begin)
 

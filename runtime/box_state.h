@@ -39,6 +39,10 @@ int64_t tvms_box_state_number(tvms_paged_host *host, tvms_box_args *a, int32_t i
 // An argument that is a number, as a real one; leaves the call if it is something else.
 double tvms_box_state_real(tvms_paged_host *host, tvms_box_args *a, int32_t i);
 
+// An argument that is a shape; leaves the call if it is something else.
+tvms_paged_shape tvms_box_state_shape(tvms_paged_host *host, tvms_box_args *a,
+                                      int32_t i);
+
 // Makes *result a tensor with a copy of elements.
 void tvms_box_state_give(tvms_paged_host *host, tvms_box_args *a, tvms_dl_type type,
                          int32_t ndim, const int64_t *sizes, const void *from,

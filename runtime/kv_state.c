@@ -73,9 +73,8 @@ void tvms_kv_begin(tvms_paged_host *host, tvms_paged_shape ids,
     tvms_rnn_begin(host, ids, lengths, parents);
     return;
   }
-  if (parents) host->refuse(host, "trees of tokens are not supported");
   tvms_paged p = tvms_paged_open(host);
-  tvms_paged_begin(&p, ids, lengths);
+  tvms_paged_begin(&p, ids, lengths, parents);
 }
 
 // Nothing is in progress in a paged cache on a CPU.

@@ -30,8 +30,8 @@ void tvms_kv_fork(tvms_paged_host *host, int64_t parent, int64_t child,
 // Takes tokens from the end of a sequence.
 void tvms_kv_pop(tvms_paged_host *host, int64_t id, int64_t count);
 
-// Begins a batch: which sequences get how many tokens, and by `parents` the tree that these are, of which only a chain
-// in a state of recurrent layers is taken.
+// Begins a batch: which sequences get how many tokens, and by `parents` the trees that these are (paged_tree.h); a state
+// of recurrent layers takes chains only.
 void tvms_kv_begin(tvms_paged_host *host, tvms_paged_shape ids,
                    tvms_paged_shape lengths,
                    const tvms_paged_shape *TVMS_NULLABLE parents);

@@ -1,6 +1,8 @@
 // Blocks, pages and sequences: numbers that are moved about, and lists in arrays.
 #include "runtime/paged.h"
 
+#include "runtime/paged_tree.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +32,7 @@ static void find_arrays(tvms_paged *p) {
   p->sequences = p->host->area(p->host, TVMS_PAGED_SEQUENCES, sizeof *p->sequences);
   p->next = p->host->area(p->host, TVMS_PAGED_NEXT, sizeof *p->next);
   p->free = p->host->area(p->host, TVMS_PAGED_FREE, sizeof *p->free);
+  p->trees = p->host->area(p->host, TVMS_PAGED_TREES, sizeof *p->trees);
 }
 
 // Makes room for one more element of an array that has `count`.
@@ -49,8 +52,8 @@ tvms_paged tvms_paged_open(tvms_paged_host *host) {
 
 void tvms_paged_clear(tvms_paged *p) {
   tvms_paged_head *head = p->head;
-  head->sequences = head->blocks = 0;
-  head->free_block = TVMS_PAGED_NONE;
+  head->sequences = head->blocks = head->trees = 0;
+  head->free_block = head->free_tree = TVMS_PAGED_NONE;
   head->free_pages = (int32_t)head->total_pages;
   for (int32_t i = 0; i < head->free_pages; i++)
     p->free[i] = head->free_pages - 1 - i;
@@ -202,6 +205,7 @@ void tvms_paged_remove(tvms_paged *p, int64_t id) {
   while (at != TVMS_PAGED_NONE && p->blocks[at].users == 1)
     at = free_block(p, at);
   if (at != TVMS_PAGED_NONE) p->blocks[at].users--;
+  tvms_paged_tree_cut(p, sequence, sequence->nodes);
   *sequence = p->sequences[--p->head->sequences];
 }
 
@@ -217,6 +221,15 @@ int32_t *tvms_paged_new_array(tvms_paged *p, uint32_t item, int32_t ndim,
     bytes *= (uint64_t)shape[i];
   }
   return p->host->area(p->host, TVMS_PAGED_PLAN + item, bytes);
+}
+
+tvms_paged_argument tvms_paged_planned(const tvms_paged *p, uint32_t item) {
+  const tvms_paged_array *array = &p->head->batch.arrays[item];
+  return (tvms_paged_argument){.kind = TVMS_PAGED_AREA,
+                               .at = TVMS_PAGED_PLAN + item,
+                               .type = {TVMS_DL_INT, 32, 1},
+                               .ndim = array->ndim,
+                               .shape = {array->shape[0], array->shape[1]}};
 }
 
 void tvms_paged_check_batch(const tvms_paged *p) {
@@ -347,6 +360,9 @@ static void check_fork(tvms_paged *p, const tvms_paged_sequence *parent,
   if (position > parent->length)
     tvms_paged_refuse(p, "The forked position should not exceed the total length of "
                          "parent sequence.");
+  if (parent->nodes)
+    tvms_paged_refuse(p, "The parent sequence's token tree computed in the last round "
+                         "of forward has not been committed with accepted nodes.");
   if (parent->window == TVMS_PAGED_NONE) return;
   if (position == TVMS_PAGED_NONE) position = parent->length;
   int32_t sink = parent->length - p->blocks[parent->block].length + parent->sink;
@@ -407,6 +423,7 @@ void tvms_paged_pop(tvms_paged *p, int64_t id, int64_t count) {
                       "The sequence only has length %d, while the length of pop is "
                       "%lld which exceeds the whole sequence length.",
                       sequence->length, (long long)count);
+  tvms_paged_tree_cut(p, sequence, (int32_t)count);
   int32_t left = count ? pop_own(p, sequence, (int32_t)count) : 0;
   if (!left) return;
   page_copy copy;

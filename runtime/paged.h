@@ -100,7 +100,11 @@ enum {
   TVMS_PLAN_QUERY_POSITIONS,   // by token: position in its sequence
   TVMS_PLAN_APPEND_POSITIONS,  // by token: its place in the pages, or -1
   TVMS_PLAN_DEBUG_POSITIONS,   // by token that is asked for: its place in the pages
-  TVMS_PLAN_DEPTHS,            // from here on TVMS_DEPTH_ITEMS per depth
+  TVMS_PLAN_TREES,             // by sequence: where its tree begins among the nodes
+  TVMS_PLAN_RANGES,            // by node: which nodes see it (paged_tree.h)
+  TVMS_PLAN_COPY_BEGINS,       // by sequence: where its copies begin
+  TVMS_PLAN_COPY_PLACES,  // by copy: the place in the pages that it is from, then the one that it goes to
+  TVMS_PLAN_DEPTHS,  // from here on TVMS_DEPTH_ITEMS per depth
 };
 
 enum {
@@ -109,6 +113,8 @@ enum {
   TVMS_DEPTH_PAGES,        // pages
   TVMS_DEPTH_LENGTHS,  // by chunk: tokens of its last page; in caches that slide also where windows begin, and sinks
   TVMS_DEPTH_KEY_BEGINS,  // by chunk: position of its first token
+  TVMS_DEPTH_TREES,       // by chunk: where its tree begins among the nodes
+  TVMS_DEPTH_RANGES,      // by node: which nodes see it
   TVMS_DEPTH_ITEMS,
 };
 
@@ -121,6 +127,8 @@ enum {
   TVMS_PAGED_SEQUENCES,
   TVMS_PAGED_NEXT,
   TVMS_PAGED_FREE,
+  TVMS_PAGED_TREES,
+  TVMS_PAGED_IDS,    // of the sequences of the batch
   TVMS_PAGED_TRACE,  // what one call needs for a while, from here on
   TVMS_PAGED_TRACES,
   TVMS_PAGED_LIST,
@@ -194,6 +202,8 @@ typedef struct {
   int32_t length;  // tokens of all its blocks
   int32_t window;  // its size; TVMS_PAGED_NONE: it does not slide
   int32_t sink;    // of the last block
+  int32_t nodes;   // of a tree of tokens at its end of which no path was taken yet
+  int32_t tree;    // its slot, if there are any
 } tvms_paged_sequence;
 
 // An array of a batch.
@@ -209,6 +219,8 @@ typedef struct {
   bool runs;  // there is one
   bool
       appends_first;  // keys and values are in the pages before attention looks at them
+  bool tree;          // tokens do not all see those before them: attention by ranges
+  bool trees[TVMS_PAGED_DEPTHS];    // so do those in the pages
   bool decodes[TVMS_PAGED_DEPTHS];  // one token per sequence: kernels for decoding
   bool empty[TVMS_PAGED_DEPTHS];    // there are no pages
   tvms_paged_array arrays[TVMS_PLAN_ITEMS];
@@ -229,6 +241,8 @@ typedef struct {
   bool slides;
   int32_t free_pages;
   int32_t free_block;  // the first of a list
+  int32_t free_tree;   // likewise
+  uint32_t trees;      // that there ever were
   uint32_t blocks;     // that there ever were
   uint32_t sequences;
   tvms_paged_batch batch;
@@ -242,6 +256,7 @@ typedef struct {
   tvms_paged_sequence *sequences;
   int32_t *next;  // by page: the one behind it in its block
   int32_t *free;  // a stack of pages
+  int32_t *trees;
 } tvms_paged;
 
 // Leaves the call with a text as of printf.
@@ -299,6 +314,9 @@ int64_t tvms_paged_slot(const tvms_paged_block *block, int64_t token);
 // Puts an array of the batch, of so many numbers, into its area.
 int32_t *tvms_paged_new_array(tvms_paged *p, uint32_t item, int32_t ndim,
                               const int64_t *shape);
+
+// An array of the batch as an argument.
+tvms_paged_argument tvms_paged_planned(const tvms_paged *p, uint32_t item);
 
 // Refuses a cache without a batch in progress.
 void tvms_paged_check_batch(const tvms_paged *p);

@@ -8,9 +8,8 @@
 #include <string.h>
 
 static const tvms_dl_type float32_type = {TVMS_DL_FLOAT, 32, 1};
-static const tvms_dl_type int32_type = {TVMS_DL_INT, 32, 1};
 
-enum { MOST_ARGUMENTS = 15 };
+enum { MOST_ARGUMENTS = 16 };
 
 typedef tvms_paged_argument argument;
 
@@ -59,18 +58,8 @@ static void add_rotary(const attention *a, arguments *args) {
 
 // ---- Tensors ----
 
-// An array of the batch.
-static argument planned(const tvms_paged *p, uint32_t item) {
-  const tvms_paged_array *array = &p->head->batch.arrays[item];
-  return (argument){.kind = TVMS_PAGED_AREA,
-                    .at = TVMS_PAGED_PLAN + item,
-                    .type = int32_type,
-                    .ndim = array->ndim,
-                    .shape = {array->shape[0], array->shape[1]}};
-}
-
 static argument of_depth(const attention *a, uint32_t depth, uint32_t item) {
-  return planned(a->p, TVMS_PLAN_DEPTHS + depth * TVMS_DEPTH_ITEMS + item);
+  return tvms_paged_planned(a->p, TVMS_PLAN_DEPTHS + depth * TVMS_DEPTH_ITEMS + item);
 }
 
 // Room for the tokens of the batch.
@@ -94,26 +83,33 @@ static argument room_of_sums(const attention *a, uint32_t area) {
 
 // Queries and the keys and values of the batch itself.
 static void attend_batch(const attention *a, argument q, argument k, argument v) {
-  argument tokens = planned(a->p, TVMS_PLAN_TOKENS);
+  argument tokens = tvms_paged_planned(a->p, TVMS_PLAN_TOKENS);
   arguments args = {0};
+  bool tree = a->batch->tree;
   add(&args, q);
   add(&args, tokens);
   add(&args, k);
   add(&args, v);
   add(&args, tokens);
-  add(&args, planned(a->p, TVMS_PLAN_QUERY_POSITIONS));
-  add(&args, planned(a->p, TVMS_PLAN_KEY_BEGINS));
+  add(&args, tvms_paged_planned(a->p, TVMS_PLAN_QUERY_POSITIONS));
+  if (tree) {
+    add(&args, tvms_paged_planned(a->p, TVMS_PLAN_TREES));
+    add(&args, tvms_paged_planned(a->p, TVMS_PLAN_RANGES));
+  } else {
+    add(&args, tvms_paged_planned(a->p, TVMS_PLAN_KEY_BEGINS));
+  }
   add(&args, a->output);
   add(&args, a->sums);
-  add_int(&args, 1);
+  if (!tree) add_int(&args, 1);
   add_rotary(a, &args);
-  run(a->p, TVMS_MADE_PREFILL_RAGGED, &args);
+  run(a->p, tree ? TVMS_MADE_PREFILL_TREE : TVMS_MADE_PREFILL_RAGGED, &args);
 }
 
 // Queries and the pages of a depth.
 static void attend_pages(const attention *a, argument q, argument pages, uint32_t depth,
                          argument output, argument sums) {
-  bool slides = a->p->head->slides, decodes = a->batch->decodes[depth];
+  bool slides = a->p->head->slides, tree = a->batch->trees[depth];
+  bool decodes = a->batch->decodes[depth] && !tree;
   arguments args = {0};
   add(&args, q);
   if (!decodes) add(&args, of_depth(a, depth, TVMS_DEPTH_QUERIES));
@@ -122,11 +118,17 @@ static void attend_pages(const attention *a, argument q, argument pages, uint32_
   add(&args, of_depth(a, depth, TVMS_DEPTH_PAGES));
   add(&args, of_depth(a, depth, TVMS_DEPTH_LENGTHS));
   add(&args, of_depth(a, depth, TVMS_DEPTH_KEY_BEGINS));
-  add(&args, planned(a->p, TVMS_PLAN_QUERY_POSITIONS));
+  add(&args, tvms_paged_planned(a->p, TVMS_PLAN_QUERY_POSITIONS));
   add(&args, output);
   add(&args, sums);
-  if (!decodes) add_int(&args, 0);
+  if (!decodes && !tree) add_int(&args, 0);
   add_rotary(a, &args);
+  if (tree) {
+    add(&args, of_depth(a, depth, TVMS_DEPTH_TREES));
+    add(&args, of_depth(a, depth, TVMS_DEPTH_RANGES));
+    run(a->p, TVMS_MADE_PREFILL_TREE_PAGED, &args);
+    return;
+  }
   uint32_t which = decodes ? TVMS_MADE_DECODE : TVMS_MADE_PREFILL;
   if (slides) which = decodes ? TVMS_MADE_DECODE_SLIDING : TVMS_MADE_PREFILL_SLIDING;
   run(a->p, which, &args);
@@ -215,7 +217,7 @@ static void split(const attention *a, argument qkv, argument q, argument k,
                   argument v) {
   arguments args = {0};
   add(&args, qkv);
-  add(&args, planned(a->p, TVMS_PLAN_QUERY_POSITIONS));
+  add(&args, tvms_paged_planned(a->p, TVMS_PLAN_QUERY_POSITIONS));
   add(&args, q);
   add(&args, k);
   add(&args, v);
@@ -227,7 +229,8 @@ static void split(const attention *a, argument qkv, argument q, argument k,
 }
 
 static void append(const attention *a, argument pages, argument k, argument v) {
-  arguments args = {{pages, k, v, planned(a->p, TVMS_PLAN_APPEND_POSITIONS)}, 4};
+  arguments args = {{pages, k, v, tvms_paged_planned(a->p, TVMS_PLAN_APPEND_POSITIONS)},
+                    4};
   run(a->p, TVMS_MADE_APPEND, &args);
 }
 
@@ -313,7 +316,7 @@ static argument debug_places(tvms_paged *p, const tvms_paged_sequence *sequence,
         places[at - begin] = (int32_t)(pages[slot / size] * size + slot % size);
     }
   }
-  return planned(p, TVMS_PLAN_DEBUG_POSITIONS);
+  return tvms_paged_planned(p, TVMS_PLAN_DEBUG_POSITIONS);
 }
 
 static argument debug_tensor(const tvms_paged *p, uint32_t i, int64_t tokens) {

@@ -1,6 +1,10 @@
 // The arrays of a batch, from the blocks of its sequences.
 #include "runtime/paged_plan.h"
 
+#include "runtime/paged_tree.h"
+
+#include <string.h>
+
 // Blocks that are looked at more than so often are looked at once, by all their sequences.
 enum { SHARED_OFTEN = 32 };
 
@@ -8,6 +12,7 @@ enum { SHARED_OFTEN = 32 };
 typedef struct {
   int32_t block;  // TVMS_PAGED_NONE: none
   int64_t tokens;
+  uint32_t first;         // the sequence that it is of, or the first of several
   const int32_t *behind;  // blocks that are looked at together with it
   uint32_t behind_count;
 } chunk;
@@ -16,6 +21,7 @@ typedef struct {
 typedef struct {
   tvms_paged_sequence *sequence;
   int32_t before;  // tokens of its last block
+  int32_t nodes;   // of its tree, without the new ones
   uint32_t depth;  // blocks
   int32_t *trace;
 } member;
@@ -36,7 +42,7 @@ static int32_t *new_list(const work *w, uint32_t item, int64_t count) {
 
 // The chunk of a sequence at a depth. The last depth has all that is left.
 static chunk chunk_of(const work *w, uint32_t i, uint32_t depth) {
-  chunk c = {.block = TVMS_PAGED_NONE, .tokens = w->lengths[i]};
+  chunk c = {.block = TVMS_PAGED_NONE, .tokens = w->lengths[i], .first = i};
   const member *m = &w->members[i];
   if (depth >= m->depth) return c;
   c.block = m->trace[depth];
@@ -146,6 +152,60 @@ static void plan_depth(work *w, uint32_t depth, const chunk *chunks, uint32_t co
   w->batch->empty[depth] = !pages;
 }
 
+// ---- Trees ----
+
+// Whether the new tokens of a sequence do not all see those before them, or, where keys and values are in the pages
+// first, might see those behind them.
+static bool needs_ranges(const work *w, uint32_t i) {
+  const tvms_paged_sequence *sequence = w->members[i].sequence;
+  if (!sequence->nodes) return false;
+  return (w->batch->appends_first && w->lengths[i] > 1)
+         || !tvms_paged_tree_is_chain(w->p, sequence);
+}
+
+// The tree of a chunk, or without chunks of a sequence; NULL: none. It stands in the last block of its sequence.
+static const tvms_paged_sequence *TVMS_NULLABLE
+tree_of(const work *w, const chunk *TVMS_NULLABLE chunks, uint32_t i) {
+  if (!chunks) return w->members[i].sequence;
+  const chunk *c = &chunks[i];
+  const tvms_paged_sequence *sequence = w->members[c->first].sequence;
+  int32_t last = c->behind_count ? c->behind[c->behind_count - 1] : c->block;
+  return last == sequence->block ? sequence : NULL;
+}
+
+// All trees, one behind the other.
+static void put_trees(const work *w, uint32_t begins, uint32_t ranges,
+                      const chunk *TVMS_NULLABLE chunks, uint32_t count) {
+  int32_t *begin = new_list(w, begins, (int64_t)count + 1);
+  begin[0] = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const tvms_paged_sequence *tree = tree_of(w, chunks, i);
+    begin[i + 1] = begin[i] + (tree ? tree->nodes : 0);
+  }
+  int64_t shape[] = {begin[count], 2};
+  int32_t *range = tvms_paged_new_array(w->p, ranges, 2, shape);
+  for (uint32_t i = 0; i < count; i++) {
+    const tvms_paged_sequence *tree = tree_of(w, chunks, i);
+    if (tree) tvms_paged_tree_ranges(w->p, tree, range + (ptrdiff_t)2 * begin[i]);
+  }
+}
+
+static void plan_depth_trees(const work *w, uint32_t depth, const chunk *chunks,
+                             uint32_t count) {
+  uint32_t item = TVMS_PLAN_DEPTHS + depth * TVMS_DEPTH_ITEMS;
+  bool *needed = &w->batch->trees[depth];
+  for (uint32_t i = 0; w->batch->appends_first && i < count; i++)
+    *needed = *needed || (tree_of(w, chunks, i) && needs_ranges(w, chunks[i].first));
+  if (*needed)
+    put_trees(w, item + TVMS_DEPTH_TREES, item + TVMS_DEPTH_RANGES, chunks, count);
+}
+
+static void plan_batch_trees(const work *w) {
+  for (uint32_t i = 0; i < w->count; i++)
+    w->batch->tree = w->batch->tree || needs_ranges(w, i);
+  if (w->batch->tree) put_trees(w, TVMS_PLAN_TREES, TVMS_PLAN_RANGES, NULL, w->count);
+}
+
 // ---- Arrays of tokens ----
 
 // Where a new token of a sequence goes; -1: it has been slid over already.
@@ -183,11 +243,14 @@ static void plan_positions(work *w) {
   int32_t *positions = new_list(w, TVMS_PLAN_QUERY_POSITIONS, w->batch->tokens);
   tokens[0] = 0;
   for (uint32_t i = 0; i < w->count; i++) {
-    tvms_paged_sequence *sequence = w->members[i].sequence;
+    const member *m = &w->members[i];
+    tvms_paged_sequence *sequence = m->sequence;
     tokens[i + 1] = tokens[i] + (int32_t)w->lengths[i];
-    keys[i] = sequence->length;
-    for (int64_t k = 0; k < w->lengths[i]; k++)
-      *positions++ = sequence->length + (int32_t)k;
+    keys[i] = sequence->length - m->nodes;
+    for (int32_t k = 0; k < (int32_t)w->lengths[i]; k++)
+      *positions++ =
+          keys[i]
+          + (sequence->nodes ? tvms_paged_tree_depth(w->p, sequence, m->nodes + k) : k);
     sequence->length += (int32_t)w->lengths[i];
   }
 }
@@ -211,6 +274,7 @@ static void find_sequences(work *w, const int64_t *ids) {
     member *m = &w->members[i];
     m->sequence = tvms_paged_sequence_of(w->p, ids[i]);
     m->before = w->p->blocks[m->sequence->block].length;
+    m->nodes = m->sequence->nodes;
     m->depth = tvms_paged_depth(w->p, m->sequence);
     blocks += m->depth;
     if (m->depth > w->batch->depths) w->batch->depths = m->depth;
@@ -241,13 +305,24 @@ static void plan_depths(work *w) {
     chunks[d] = chunks_of(w, d, all + d * room, &counts[d]);
   w->batch->appends_first =
       !w->p->head->slides && w->batch->decodes[w->batch->depths - 1];
+  for (uint32_t i = 0; i < w->count; i++)
+    w->batch->appends_first = w->batch->appends_first || w->members[i].nodes;
   if (w->batch->appends_first) reserve(w);
-  for (uint32_t d = 0; d < w->batch->depths; d++)
+  for (uint32_t d = 0; d < w->batch->depths; d++) {
     plan_depth(w, d, chunks[d], counts[d]);
+    plan_depth_trees(w, d, chunks[d], counts[d]);
+  }
+  plan_batch_trees(w);
   if (!w->batch->appends_first) reserve(w);
 }
 
-void tvms_paged_begin(tvms_paged *p, tvms_paged_shape ids, tvms_paged_shape lengths) {
+static void keep_ids(const tvms_paged *p, tvms_paged_shape ids) {
+  size_t bytes = (size_t)ids.count * sizeof *ids.sizes;
+  memcpy(p->host->area(p->host, TVMS_PAGED_IDS, bytes), ids.sizes, bytes);
+}
+
+void tvms_paged_begin(tvms_paged *p, tvms_paged_shape ids, tvms_paged_shape lengths,
+                      const tvms_paged_shape *parents) {
   if (ids.count != lengths.count)
     tvms_paged_refuse(
         p, "The seq_ids size (%lld) and append_lengths size (%lld) mismatch.",
@@ -260,6 +335,11 @@ void tvms_paged_begin(tvms_paged *p, tvms_paged_shape ids, tvms_paged_shape leng
             .lengths = lengths.sizes};
   *w.batch = (tvms_paged_batch){0};
   find_sequences(&w, ids.sizes);
+  if (parents)
+    tvms_paged_tree_grow(p, ids, lengths, *parents);
+  else
+    tvms_paged_tree_check_none(p, ids);
+  keep_ids(p, ids);
   plan_positions(&w);
   plan_depths(&w);
   plan_tokens(&w);

@@ -11,7 +11,11 @@ def decoder():
     """The module with `create` and `forward`, as TVM's front end makes it."""
     from tvm import relax, target, tirx
     from tvm.relax.frontend import nn
+    from tvm.relax.frontend.nn.llm import kv_cache
     from tvm.relax.frontend.nn.llm.kv_cache import PagedKVCache, RopeMode, TIRPagedKVCache
+    # For a CPU the two kernels for trees are given in each other's place, so that no tree would be taken.
+    if kv_cache.tree_attn_cpu.__name__ == "tree_attn_cpu":
+        kv_cache.tree_attn_cpu, kv_cache.tree_attn_with_paged_kv_cache_cpu = kv_cache.tree_attn_with_paged_kv_cache_cpu, kv_cache.tree_attn_cpu
 
     class Decoder(nn.Module):
         def __init__(self):
