@@ -94,7 +94,8 @@ tvms_interp_state_owner tvms_interp_state_open(const tvms_builtin *b) {
   if (value.kind == TVMS_VALUE_STATE && value.tuple->len > TVMS_STATE_AREAS)
     kind = value.tuple->items[TVMS_STATE_NAME].text;
   if (!kind || (kind != tvms_interp_state_paged && kind != tvms_interp_state_rnn))
-    tvms_interp_builtin_refuse(b, "a cache with pages is expected");
+    tvms_interp_builtin_refuse(
+        b, "a cache with pages or a state of recurrent layers is expected");
   return tvms_interp_state_owner_of(b, value.tuple);
 }
 

@@ -145,7 +145,7 @@ int32_t tvms_box_state_act(tvms_box_action *run, tvms_box_args a, tvms_any *resu
   state_object *state =
       a.count && a.args[0].type_index == TVMS_ANY_OBJECT ? a.args[0].v.p : NULL;
   if (!state || state->is_state != is_state)
-    return tvms_box_refuse(&a, "a cache with pages");
+    return tvms_box_refuse(&a, "a cache with pages or a state of recurrent layers");
   owner o = {.host = functions, .a = &a, .state = state};
   if (setjmp(o.left)) return -1;
   run(&o.host, &a, result);

@@ -296,6 +296,8 @@ void tvms_rnn_end(tvms_paged_host *host) {
   head *h = head_of(host);
   const int64_t *ids = array(host, BATCH, h->batch, sizeof *ids),
                 *lengths = array(host, LENGTHS, h->batch, sizeof *lengths);
+  for (int64_t i = 0; i < h->batch; i++)
+    found(host, ids[i], "sequence");  // before any of them changes
   for (int64_t i = 0; i < h->batch; i++) {
     sequence *s = found(host, ids[i], "sequence");
     // What came as several steps cannot be gone back in.
