@@ -23,8 +23,9 @@
 enum {
   MOST_THREADS = 256,
   TASKS_PER_THREAD =
-      4,         // a thread that the system holds up costs a quarter of its share
-  SPINS = 4000,  // looks at the word before a thread sleeps: some 50 microseconds
+      4,             // a thread that the system holds up costs a quarter of its share
+  SPINS = 4000,      // looks at the word before a thread sleeps: some 50 microseconds
+  SPINS_BLIND = 32,  // of them until a worker asks whether it is in its caller's way
 };
 
 static struct {
@@ -33,6 +34,7 @@ static struct {
   _Atomic(void *) data;
   _Atomic(int32_t) tasks;
   _Atomic(int32_t) pending;  // tasks that have not returned
+  atomic_int processor;      // where the caller was at the last call
   atomic_bool busy;          // a call is in progress
   atomic_bool stops;
   atomic_bool caller_sleeps;
@@ -85,13 +87,20 @@ static bool has_work(void) {
   return (uint32_t)atomic_load(&pool.word) != 0 || atomic_load(&pool.stops);
 }
 
+// Looks for work for a while. A worker that was woken while all other processors are busy has taken its
+// caller's: it sleeps at once, and the next call wakes it where there is room.
+static void look_for_work(void) {
+  for (uint32_t spins = 1; !has_work() && spins <= SPINS; spins++) {
+    if (spins % SPINS_BLIND == 0 && sched_getcpu() == atomic_load(&pool.processor))
+      return;
+    pause_briefly();
+  }
+}
+
 static void *work(void *unused) {
   (void)unused;
   while (!atomic_load(&pool.stops)) {
-    uint32_t spins = 0;
-    while (!has_work() && spins++ < SPINS) {
-      pause_briefly();
-    }
+    look_for_work();
     if (!has_work()) {
       pthread_mutex_lock(&lock);
       atomic_fetch_add(&pool.sleeping, 1);
@@ -183,6 +192,7 @@ static void run_together(tvms_parallel_task task, void *data, int32_t most) {
   atomic_store_explicit(&pool.task, task, memory_order_relaxed);
   atomic_store_explicit(&pool.data, data, memory_order_relaxed);
   atomic_store_explicit(&pool.tasks, tasks, memory_order_relaxed);
+  atomic_store_explicit(&pool.processor, sched_getcpu(), memory_order_relaxed);
   atomic_store(&pool.pending, tasks);
   uint64_t call = (atomic_load(&pool.word) >> 32) + 1;
   atomic_store(&pool.word, call << 32 | (uint32_t)tasks);

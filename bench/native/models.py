@@ -205,20 +205,23 @@ def models():
 
 
 def built(tvms, model, folder):
-    import numpy, tvm_ffi
+    """The path of the model's library, and how many seconds it took."""
+    import numpy
     stem = os.path.join(folder, re.sub(r"\W+", "-", model.name))
     with open(stem + ".tvms", "w", encoding="utf-8") as f:
         f.write(model.text())
     numpy.savez(stem + ".npz", **model.weights)
+    weights = ["--params", stem + ".npz"] if model.weights else []
     begin = os.times()
-    subprocess.run([tvms, "build", "--params", stem + ".npz", stem + ".tvms", "-o", stem + ".so"], check=True)
+    subprocess.run([tvms, "build", *weights, stem + ".tvms", "-o", stem + ".so"], check=True)
     end = os.times()
-    return tvm_ffi.load_module(stem + ".so"), end.children_user + end.children_system - begin.children_user - begin.children_system
+    return stem + ".so", end.children_user + end.children_system - begin.children_user - begin.children_system
 
 
 def measure(tvms, model, threads, folder):
     import numpy, onnxruntime, tvm_ffi
-    library, seconds = built(tvms, model, folder)
+    path, seconds = built(tvms, model, folder)
+    library = tvm_ffi.load_module(path)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     session = onnxruntime.InferenceSession(model.graph().SerializeToString(), options, providers=["CPUExecutionProvider"])
@@ -230,16 +233,19 @@ def measure(tvms, model, threads, folder):
     return clock({"tvms": lambda: library["main"](given), "onnxruntime": lambda: session.run(None, {"x": x})}), error, seconds
 
 
-def least_wall_times(calls, turns=5, runs=4):
-    """Threads of the other one may still wait for work in a loop: they get time to go to sleep."""
+def least_wall_times(calls, turns=8, runs=4, seconds=0.03):
+    """At least so many runs and seconds a turn: threads that sleep take some time to come. Those of the other one may still wait for work in a loop: they get time
+    to go to sleep."""
     least = {name: float("inf") for name in calls}
     for _ in range(turns):
         for name, call in calls.items():
             time.sleep(0.1)
-            for _ in range(runs):
+            count, end = 0, time.perf_counter() + seconds
+            while count < runs or time.perf_counter() < end:
                 begin = time.perf_counter()
                 call()
                 least[name] = min(least[name], time.perf_counter() - begin)
+                count += 1
     return least
 
 

@@ -1,13 +1,16 @@
 // The pool of threads by itself: every task of a call runs once, calls from several threads and
-// from within tasks end, and so do those of a child process.
-#define _POSIX_C_SOURCE 200809L
+// from within tasks end, and so do those of a child process. With an argument: on one processor
+// workers do not keep it from their caller.
+#define _GNU_SOURCE
 #include "runtime/parallel.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { CALLERS = 3, CALLS = 2000, ELEMENTS = 1000 };
@@ -53,7 +56,26 @@ static void *call(void *unused) {
   return same && wanted == CALLS - 1 ? NULL : "wrong";
 }
 
-int main(void) {
+// Milliseconds of processor time for calls to which the workers must be woken.
+static long time_of_calls(void) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  sched_setaffinity(0, sizeof one, &one);
+  work *w = calloc(1, sizeof *w);
+  for (int i = 0; i < 1000; i++) {
+    usleep(300);
+    tvms_parallel_launch(add, w, 16);
+  }
+  free(w);
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int main(int argc, char **argv) {
+  (void)argv;
+  if (argc > 1) return printf("%ld\n", time_of_calls()) < 0;
   pthread_t callers[CALLERS];
   void *said = NULL;
   for (int i = 0; i < CALLERS; i++)

@@ -88,7 +88,7 @@ static void lay_out(scheduler *s, tvms_contraction *c, tvms_tile *tile) {
   tvms_contraction laid_out;
   if (tvms_contraction_find(s->unit, &made.stage, &laid_out)) return;
   *c = laid_out;
-  tvms_tile_lay_out(tile);
+  tvms_tile_lay_out(&s->target, c, tile);
   tvms_stmt_push(s->unit, &s->preparers, made.preparer);
   tvms_stmt_push(s->unit, &s->added, made.buffer);
 }

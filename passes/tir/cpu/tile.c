@@ -314,7 +314,7 @@ static tvms_tile_threads threads_for(const tvms_target *target, const tvms_tile 
   int64_t columns = tvms_contraction_column_steps(c), steps = tvms_contraction_steps(c);
   double work = (double)batches * (double)rows * (double)columns
                 * (double)(steps < 0 ? 64 : steps);
-  // Where few rows go through a large operand once, a step is too short.
+  // Where few rows go through a large operand once, line by line, a step is too short.
   bool streams = tile->sum_block && !tile->packs;
   if (cores == 1 || work < WORTH_THREADS || streams) return TVMS_TILE_SERIAL;
   int64_t strips = columns / tile->strip, tiles = rows / tile->rows;
@@ -471,7 +471,8 @@ bool tvms_tile_repeats(const tvms_contraction *c, const tvms_tile *tile) {
          || (tile->lines && tile->strip % tile->lanes != 0);
 }
 
-void tvms_tile_lay_out(tvms_tile *tile) {
+void tvms_tile_lay_out(const tvms_target *target, const tvms_contraction *c,
+                       tvms_tile *tile) {
   tile->packs = false;
   tile->lines = false;
   tile->shares_lines = false;
@@ -482,4 +483,5 @@ void tvms_tile_lay_out(tvms_tile *tile) {
   tile->sum_skew = 0;
   tile->panel_fetch = 0;
   tile->resting_far = false;
+  tile->threads = threads_for(target, tile, c);
 }

@@ -65,8 +65,10 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
 // Are there elements that several tiles or vectors compute?
 bool tvms_tile_repeats(const tvms_contraction *contraction, const tvms_tile *tile);
 
-// The same tile for a moving operand that is laid out beforehand.
-void tvms_tile_lay_out(tvms_tile *tile);
+// The same tile for a moving operand that is laid out beforehand: strips lie side by side then, also where
+// few rows go through them once.
+void tvms_tile_lay_out(const tvms_target *target, const tvms_contraction *contraction,
+                       tvms_tile *tile);
 
 // Vectors of so many columns, whole or not, without one column that is summed in lanes.
 int64_t tvms_tile_vectors(const tvms_tile *tile, int64_t columns);
