@@ -39,7 +39,8 @@ enum {
   STORES_ELEMENTS_IN_LOOPS = 4,  // in innermost ones: no others become vectors
   STARTS_THREADS = 8,
   THREADS_STORE_VECTORS = 16,
-  STORES_SUMS = 32  // vectors that a loop keeps in the frame from step to step
+  STORES_SUMS = 32,  // vectors that a loop keeps in the frame from step to step
+  STORES_ELEMENTS_AROUND_LOOPS = 64
 };
 
 // What is allocated: memory from the C library, or so many boxes of a list.

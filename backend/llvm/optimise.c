@@ -30,14 +30,18 @@ enum { LONG_FUNCTION = 20000 };  // instructions
 // so do those between parallel loops of vector code.
 //
 // What keeps no sums moves vectors, and does better with an address that is counted up for each line
-// that it goes along. Loops that keep sums wait for the sums: where an address may be a register and a
-// scaled one (x86), that costs the most time of all passes and brings them nothing.
-enum { SCALAR, LINES, VECTORS, MIXED, KINDS };
+// that it goes along, but for short bodies on x86. Loops that keep sums wait for the sums: where an address may be a register and a scaled one (x86), that costs the most time of all
+// passes and brings them nothing.
+//
+// Rows that become an element each (sums, norms) have arithmetic of elements between their loops, which must
+// not be done in these.
+enum { SCALAR, LINES, VECTORS, ROWS, MIXED, KINDS };
 
 // By its name alone instcombine ends the process where one round of it leaves work for another.
 #define INSTCOMBINE "instcombine<no-verify-fixpoint>"
 
 #define FEW_PASSES "sroa,early-cse,simplifycfg,loop-mssa(licm)," INSTCOMBINE
+#define ROW_PASSES FEW_PASSES ",simplifycfg,loop-mssa(licm)"
 #define SOME_PASSES                                                                    \
   "sroa,early-cse,simplifycfg," INSTCOMBINE                                            \
   ",loop-mssa(licm),simplifycfg,loop(indvars),loop-vectorize," INSTCOMBINE             \
@@ -48,14 +52,16 @@ static const char *const pass_lists[KINDS] = {
     [SCALAR] = "default<O2>,function(" COUNT_ADDRESSES ")",
     [LINES] = "function(" FEW_PASSES "," COUNT_ADDRESSES "),globaldce",
     [VECTORS] = "function(" FEW_PASSES "," COUNT_ADDRESSES "),globaldce",
+    [ROWS] = "function(" ROW_PASSES "," COUNT_ADDRESSES "),globaldce",
     [MIXED] = "function(" SOME_PASSES "," COUNT_ADDRESSES "),globaldce",
 };
 
 // The same for x86.
 static const char *const pass_lists_x86[KINDS] = {
     [SCALAR] = "default<O2>,function(" COUNT_ADDRESSES ")",
-    [LINES] = "function(" FEW_PASSES "," COUNT_ADDRESSES "),globaldce",
+    [LINES] = "function(" FEW_PASSES "),globaldce",
     [VECTORS] = "function(" FEW_PASSES "),globaldce",
+    [ROWS] = "function(" ROW_PASSES "),globaldce",
     [MIXED] = "function(" SOME_PASSES "),globaldce",
 };
 
@@ -72,10 +78,13 @@ static const char kind_name[] = "tvms-kind";
 #define EACH_FUNCTION(f, module)                                                       \
   (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
 
+static bool is_x86(LLVMTargetMachineRef machine) {
+  return !strcmp(LLVMGetTargetName(LLVMGetTargetMachineTarget(machine)), "x86-64");
+}
+
 // The list of passes for functions of a kind.
 static const char *list_of(int kind, LLVMTargetMachineRef machine) {
-  bool x86 = !strcmp(LLVMGetTargetName(LLVMGetTargetMachineTarget(machine)), "x86-64");
-  return x86 ? pass_lists_x86[kind] : pass_lists[kind];
+  return is_x86(machine) ? pass_lists_x86[kind] : pass_lists[kind];
 }
 
 static LLVMErrorRef run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine,
@@ -221,6 +230,7 @@ void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores) {
   if (!own) return;
   int kind = !(stores & (STORES_VECTORS | THREADS_STORE_VECTORS)) ? SCALAR
              : stores & STORES_ELEMENTS_IN_LOOPS                  ? MIXED
+             : stores & STORES_ELEMENTS_AROUND_LOOPS              ? ROWS
              : stores & STORES_SUMS                               ? VECTORS
                                                                   : LINES;
   char digit = (char)('0' + kind);
@@ -244,7 +254,8 @@ static int kind_of(LLVMValueRef function) {
 bool tvms_llvm_gains_from_order(LLVMModuleRef module) {
   for
     EACH_FUNCTION(f, module) {
-      if (kind_of(f) == LINES) return true;
+      int kind = kind_of(f);
+      if (kind != KINDS && kind != VECTORS) return true;
     }
   return false;
 }
@@ -268,6 +279,50 @@ static uint32_t count_kinds(const uint32_t *counts, int first) {
   return kinds;
 }
 
+// ---- Addresses that are counted up ----
+
+// Does a block more than load, compute a little and store, or with many addresses that depend on variables?
+static bool has_large_block(LLVMValueRef function) {
+  enum { FEW_ADDRESSES = 4, FEW_INSTRUCTIONS = 40 };
+  for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
+       b = LLVMGetNextBasicBlock(b)) {
+    uint32_t count = 0, addresses = 0;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+         i = LLVMGetNextInstruction(i)) {
+      count++;
+      addresses +=
+          LLVMIsAGetElementPtrInst(i)
+          && !LLVMIsConstant(LLVMGetOperand(i, (unsigned)LLVMGetNumOperands(i) - 1));
+    }
+    if (count > FEW_INSTRUCTIONS || addresses > FEW_ADDRESSES) return true;
+  }
+  return false;
+}
+
+// For lines on x86, whose list leaves it out.
+static LLVMErrorRef count_addresses(LLVMModuleRef module,
+                                    LLVMTargetMachineRef machine) {
+  uint32_t wanted = 0;
+  for
+    EACH_FUNCTION(f, module) {
+      wanted += kind_of(f) == LINES && has_large_block(f);
+    }
+  if (!wanted) return NULL;
+  for
+    EACH_FUNCTION(f, module) {
+      bool wants = kind_of(f) == LINES && has_large_block(f);
+      if (kind_of(f) != KINDS) set_aside(f, !wants);
+    }
+  LLVMErrorRef error = run_passes(module, machine, "function(" COUNT_ADDRESSES ")");
+  for
+    EACH_FUNCTION(f, module) {
+      if (kind_of(f) != KINDS) set_aside(f, false);
+    }
+  return error;
+}
+
+// ---- By kind ----
+
 // All kinds of vector code.
 static LLVMErrorRef run_vectors(LLVMModuleRef module, LLVMTargetMachineRef machine,
                                 const uint32_t *counts) {
@@ -285,6 +340,8 @@ static LLVMErrorRef run_vectors(LLVMModuleRef module, LLVMTargetMachineRef machi
     EACH_FUNCTION(f, module) {
       if (several && kind_of(f) != KINDS) set_aside(f, false);
     }
+  if (!error && counts[LINES] && is_x86(machine))
+    error = count_addresses(module, machine);
   return error;
 }
 

@@ -16,8 +16,8 @@ void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores);
 // code that is checked, not computed with, or that only runs when something failed.
 void tvms_llvm_make_fast(LLVMValueRef function);
 
-// Is there a function that moves vectors and keeps no sums? Long rows of such code, of shuffles and
-// polynomials, are a few percent faster where their instructions are ordered twice.
+// Is there a function that does more than keep sums in registers? Long rows of shuffles and polynomials, and
+// loads between stores, are a few percent faster where instructions are ordered twice.
 bool tvms_llvm_gains_from_order(LLVMModuleRef module);
 
 // Optimises the functions of a module that passes LLVM's verifier, each as its code needs it, and

@@ -46,8 +46,8 @@ static void enter_loop(emitter *e, loop_target *loop) {
 }
 
 static void leave_loop(emitter *e, const loop_target *loop) {
-  if (loop->stores && !loop->around && !loop->few)
-    e->stores |= STORES_ELEMENTS_IN_LOOPS;
+  if (loop->stores && !loop->few)
+    e->stores |= loop->around ? STORES_ELEMENTS_AROUND_LOOPS : STORES_ELEMENTS_IN_LOOPS;
   e->loop = loop->outer;
 }
 
@@ -98,7 +98,8 @@ static void close_loop(emitter *e, counted *loop) {
   tvms_emit_enter(e, next);
   LLVMValueRef following = LLVMBuildNSWAdd(b, loop->i, loop->step, ""), more;
   if (is_one(loop->step)) {
-    more = LLVMBuildICmp(b, loop->less, following, loop->extent, "");
+    // Of a comparison by order LLVM would make one of `i`, and keep both in registers.
+    more = LLVMBuildICmp(b, LLVMIntNE, following, loop->extent, "");
   } else {
     // extent - i > step, and not i + step < extent: the sum might not fit.
     LLVMValueRef rest = LLVMBuildSub(b, loop->extent, loop->i, "");
