@@ -28,6 +28,11 @@ static bool set_of_image(const tvms_iter_region *r, const tvms_iter_image *image
     if (proves(r, TVMS_NODE_EQ, image->extent, number(r, image->extent, 0)))
       return true;
     if (!proves(r, TVMS_NODE_GE, extent, image->scale)) return false;
+    tvms_node *zero = number(r, image->scale, 0);
+    if (r->falls
+        && !proves(r, TVMS_NODE_GE, extent,
+                   build(r, TVMS_NODE_SUB, zero, image->scale)))
+      return false;
     tvms_node *steps =
         build(r, TVMS_NODE_SUB, image->extent, number(r, image->extent, 1));
     steps = build(r, TVMS_NODE_MUL, steps, image->scale);

@@ -13,6 +13,7 @@ typedef struct {
   const tvms_iter_domain *domains;
   uint32_t domain_count;
   tvms_node *predicate;  // holds wherever the region is accessed
+  bool falls;  // steps that fall must not leave gaps, either; TVM does not ask
   tvms_node *const *mins, *const *extents;
   uint32_t rank;
 } tvms_iter_region;

@@ -100,11 +100,23 @@ typedef struct {
   tvms_node *TVMS_NULLABLE found;
 } declaring;
 
+static tvms_node *matched_source(const tvms_node *match) {
+  return tvms_as_buffer_region(tvms_as_match_buffer_region(match)->source)->buffer;
+}
+
+// What a block matches and declares to write is stored to under another name.
 static tvms_walk_step see_stored(void *self, tvms_node *node, tvms_field_role role) {
   declaring *d = self;
   (void)role;
   if (node->kind == TVMS_NODE_STORE)
     tvms_node_map_put(&d->stored, tvms_as_store(node)->buffer, node);
+  if (node->kind != TVMS_NODE_BLOCK) return TVMS_WALK_ON;
+  const tvms_block *block = tvms_as_block(node);
+  for (uint32_t i = 0; i < block->match_buffers.len; i++) {
+    tvms_node *source = matched_source(block->match_buffers.items[i]);
+    if (tvms_sched_touches(block->writes, source))
+      tvms_node_map_put(&d->stored, source, node);
+  }
   return TVMS_WALK_ON;
 }
 
@@ -122,9 +134,10 @@ static tvms_walk_step see_undeclared(void *self, tvms_node *node,
       tvms_node_map_put(&d->own, tvms_as_match_buffer_region(match)->buffer, node);
     }
   }
-  bool store = node->kind == TVMS_NODE_STORE;
-  if (!store && node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
-  tvms_node *buffer = *tvms_node_element(node).buffer;
+  bool store = node->kind == TVMS_NODE_STORE,
+       match = node->kind == TVMS_NODE_MATCH_BUFFER_REGION;
+  if (!store && !match && node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  tvms_node *buffer = match ? matched_source(node) : *tvms_node_element(node).buffer;
   if (d->only && buffer != d->only) return TVMS_WALK_ON;
   if (!tvms_node_map_get(&d->stored, buffer)) return TVMS_WALK_ON;
   bool declared = tvms_sched_touches(d->block->writes, buffer)
@@ -218,12 +231,33 @@ tvms_node *tvms_sched_accesses_moved(tvms_sched *sched, tvms_node *stmt,
 
 // ---- Where the ends of a buffer are ----
 
+// Is a place negative whatever the sizes of the parameters are, from 2 on? A remainder by a size is, whose sign analysis does not know.
+static bool is_negative(tvms_sched *sched, tvms_node *place) {
+  tvms_list buffers = tvms_as_prim_func(sched->function)->buffers;
+  tvms_analyzer *analyzer = tvms_analyzer_new(sched->unit);
+  for (uint32_t i = 0; i < buffers.len; i++) {
+    if (!buffers.items[i]) continue;
+    tvms_list shape = tvms_as_buffer(buffers.items[i])->shape;
+    for (uint32_t k = 0; k < shape.len; k++) {
+      tvms_node *size = shape.items[k], *two = tvms_sched_int(sched, size->dtype, 2);
+      if (size->kind == TVMS_NODE_VAR)
+        (void)tvms_analyzer_enter(analyzer,
+                                  tvms_sched_build(sched, TVMS_NODE_GE, size, two));
+    }
+  }
+  tvms_node *zero = tvms_sched_int(sched, place->dtype, 0);
+  bool negative = tvms_analyzer_can_prove(
+      analyzer, tvms_sched_build(sched, TVMS_NODE_LT, place, zero));
+  tvms_analyzer_free(analyzer);
+  return negative;
+}
+
 static bool is_out(tvms_sched *sched, tvms_int_set at, tvms_node *size) {
   tvms_unit *unit = sched->unit;
   if (!at.min || !at.max) return false;
   tvms_node *low = tvms_arith_simplify(unit, at.min);
   tvms_node *high = tvms_arith_simplify(unit, at.max);
-  bool below = low->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(low)->value < 0;
+  bool below = is_negative(sched, low);
   bool above = high->kind == TVMS_NODE_INT_IMM && size->kind == TVMS_NODE_INT_IMM
                && tvms_as_int_imm(high)->value >= tvms_as_int_imm(size)->value;
   return below || above;

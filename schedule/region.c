@@ -1,6 +1,7 @@
 #include "schedule/region.h"
 
 #include "arith/iter_region.h"
+#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/storage_scope.h"
 
@@ -76,6 +77,7 @@ bool tvms_sched_cover(tvms_sched *sched, const tvms_sched_span *span, bool upper
                         .predicate = span->predicate,
                         .mins = mins,
                         .extents = mins + rank,
+                        .falls = !upper,
                         .rank = rank};
   bool found = true;
   if (upper) {
@@ -116,6 +118,43 @@ tvms_list tvms_sched_relax(tvms_sched *sched, int32_t block, tvms_node *region,
       ranges.items[i] = tvms_range_new(sched->unit, min, extent, TVMS_NO_SPAN);
   }
   return ranges;
+}
+
+// ---- What is written ----
+
+static bool same_ranges(tvms_sched *s, const tvms_int_set *sets, tvms_list ranges) {
+  bool same = true;
+  for (uint32_t d = 0; same && d < ranges.len; d++) {
+    const tvms_range *range = tvms_as_range(ranges.items[d]);
+    tvms_node *min, *extent;
+    same = tvms_int_set_cover(s->unit, sets[d], &min, &extent)
+           && tvms_arith_prove_equal(s->unit, min, range->min)
+           && tvms_arith_prove_equal(s->unit, extent, range->extent);
+  }
+  return same;
+}
+
+bool tvms_sched_writes_all(tvms_sched *sched, int32_t block, const tvms_node *buffer,
+                           int32_t high, tvms_list ranges) {
+  const tvms_block *own = tvms_sched_block(sched, block);
+  tvms_node *declared = tvms_sched_region_of(own->writes, buffer);
+  if (!declared) return false;
+  const tvms_block_realize *realize = tvms_sched_realize(sched, block);
+  tvms_node *stored = tvms_sched_accesses_stored(sched, own, declared);
+  tvms_sched_span span = {tvms_sched_bound(sched, realize, stored), realize->predicate,
+                          tvms_sched_parent(sched, block), high};
+  tvms_int_set *sets =
+      tvms_arena_array(&sched->unit->arena, tvms_int_set, ranges.len + 1);
+  if (!tvms_sched_cover(sched, &span, false, sets) || !same_ranges(sched, sets, ranges))
+    return false;
+  tvms_site_vec inner = {0};
+  tvms_sched_children(sched, block, &inner);
+  bool all = !inner.len;
+  for (uint32_t i = 0; !all && i < inner.len; i++)
+    all = tvms_sched_writes_all(sched, inner.items[i], buffer, block,
+                                tvms_as_buffer_region(declared)->region);
+  tvms_vec_fini(&sched->context->memory, &inner);
+  return all;
 }
 
 // ---- Cover of what consumers read ----

@@ -33,6 +33,11 @@ void tvms_sched_add_threads(tvms_sched *sched, const tvms_node *buffer, int32_t 
 tvms_list tvms_sched_relax(tvms_sched *sched, int32_t block, tvms_node *region,
                            int32_t high, tvms_node *TVMS_NULLABLE condition);
 
+// Is it known that a block, and those in it, write all places of these ranges of a buffer while the loops up to the site `high` run? As far as is
+// seen: each must be a sum of loops without gaps.
+bool tvms_sched_writes_all(tvms_sched *sched, int32_t block, const tvms_node *buffer,
+                           int32_t high, tvms_list ranges);
+
 // Do the blocks of a scope write before all that `consumer` reads of them? TVM: region_cover.
 bool tvms_sched_is_covered(tvms_sched *sched, int32_t consumer);
 

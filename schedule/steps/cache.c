@@ -133,6 +133,18 @@ static bool check_declared(tvms_cache *c, int32_t block, tvms_node *region,
   return true;
 }
 
+// Where the copy is made more than once, places in its region that the block leaves out may have been written in another step or by another block,
+// and would be lost. TVM does not ask.
+static bool check_gaps(tvms_cache *c, int32_t block) {
+  tvms_sched *s = c->sched;
+  bool once = tvms_sched_parent(s, c->place) == TVMS_NO_SITE;
+  if (once || tvms_sched_writes_all(s, block, c->write, c->place, c->region))
+    return true;
+  tvms_vec_fini(&s->context->memory, &c->consumers);
+  return tvms_sched_refuse(s, "block '%s' may leave out places of what would be copied",
+                           tvms_sched_block_name(s, block));
+}
+
 static void give_block(tvms_step *step, tvms_cache *c, tvms_node *block) {
   tvms_vec_fini(&c->sched->context->memory, &c->consumers);
   int32_t site = tvms_sched_site_of(c->sched, block);
@@ -211,7 +223,8 @@ bool tvms_step_cache_write(tvms_step *step) {
   tvms_node *region = tvms_sched_region_of(tvms_sched_block(s, block)->writes, c.write);
   tvms_node *condition = nested_condition(s, block, c.write, true);
   c.region = tvms_sched_relax(s, block, region, c.place, condition);
-  if (!check_ends(&c, c.write) || !check_declared(&c, block, region, condition))
+  if (!check_ends(&c, c.write) || !check_declared(&c, block, region, condition)
+      || !check_gaps(&c, block))
     return false;
   tvms_cache_make_buffer(&c, c.write);
   c.read = c.own;

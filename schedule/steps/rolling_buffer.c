@@ -20,6 +20,7 @@ typedef struct {
 typedef struct {
   tvms_sched *sched;
   int32_t block, scope;
+  int32_t common;         // the loop that has the block and all that reads of it
   tvms_node *old, *made;  // buffers
   tvms_list ranges;       // of the old one, that a tile writes
   rolling_axis *axes;
@@ -74,10 +75,10 @@ static int32_t common_loop(const rolling *x) {
 
 static bool find_ranges(rolling *x, tvms_node *region) {
   tvms_sched *s = x->sched;
-  int32_t common = common_loop(x);
-  if (common == TVMS_NO_SITE) return false;
+  x->common = common_loop(x);
+  if (x->common == TVMS_NO_SITE) return false;
   tvms_domains sets;
-  tvms_sched_domain_sets(s, tvms_sched_parent(s, x->block), common, &sets);
+  tvms_sched_domain_sets(s, tvms_sched_parent(s, x->block), x->common, &sets);
   tvms_node *bound = tvms_sched_bound(s, tvms_sched_realize(s, x->block), region);
   tvms_list old = tvms_as_buffer_region(bound)->region;
   x->ranges = tvms_sched_full_ranges(s, x->old);
@@ -146,6 +147,34 @@ static bool find_rolling(rolling *x) {
          || tvms_sched_refuse(s,
                               "no dimension of '%s' is written in tiles that overlap",
                               tvms_sched_buffer_name(s, x->old));
+}
+
+// A tile that leaves out places of its region lacks them for good, since the tiles behind it write only what is new to them. TVM does not ask.
+static bool check_tile(const rolling *x, const tvms_node *region) {
+  tvms_sched *s = x->sched;
+  tvms_unit *unit = s->unit;
+  tvms_node *one = tvms_sched_int(s, TVMS_DTYPE(INT, 32), 1);
+  for (uint32_t d = 0; d < x->ranges.len; d++) {
+    if (!x->axes[d].var) continue;
+    tvms_list alone = tvms_list_copy(unit, x->ranges.items, x->ranges.len);
+    for (uint32_t i = 0; i < alone.len; i++)
+      alone.items[i] = tvms_range_new(unit, tvms_sched_int(s, TVMS_DTYPE(INT, 32), 0),
+                                      one, TVMS_NO_SPAN);
+    alone.items[d] = tvms_as_buffer_region(region)->region.items[d];
+    tvms_node *part =
+        tvms_buffer_region_new(unit, x->old, alone.items, alone.len, TVMS_NO_SPAN);
+    tvms_sched_span span = {
+        .region = tvms_sched_bound(s, tvms_sched_realize(s, x->block), part),
+        .predicate = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN),
+        .low = tvms_sched_parent(s, x->block),
+        .high = x->common};
+    tvms_int_set *sets = tvms_arena_array(&unit->arena, tvms_int_set, alone.len + 1);
+    if (!tvms_sched_cover(s, &span, false, sets))
+      return tvms_sched_refuse(s, "block '%s' leaves out places of '%s' in a tile",
+                               tvms_sched_block_name(s, x->block),
+                               tvms_sched_buffer_name(s, x->old));
+  }
+  return true;
 }
 
 // What a step writes again of what the one before has written is left out of all but the first tile: a step must write one place, and the axes
@@ -312,7 +341,7 @@ bool tvms_step_rolling_buffer(tvms_step *step) {
   // A tile with a condition of its own may write less than its region, and then the next one lacks what was left out. TVM does not ask.
   if (!tvms_sched_check_condition(s, x.block)) return false;
   if (!only_reads_follow(&x) || !find_ranges(&x, region) || !find_rolling(&x)
-      || !check_steps(&x, region) || !check_axes(&x))
+      || !check_steps(&x, region) || !check_tile(&x, region) || !check_axes(&x))
     return false;
   tvms_node_map_init(&x.buffers, &s->context->memory);
   make_buffer(&x);
