@@ -297,24 +297,50 @@ static bool is_inside(tvms_sched *sched, tvms_analyzer *analyzer, tvms_int_set a
              analyzer, tvms_sched_build(sched, TVMS_NODE_LT, at.max, size));
 }
 
+// A question about places while the axes of a block run.
+typedef struct {
+  tvms_sched *sched;
+  tvms_analyzer *analyzer;
+  tvms_domains domains;
+  bool conditional, leaves;
+} leaving;
+
+static tvms_walk_step see_place(void *self, tvms_node *node, tvms_field_role role);
+
+// The indices, and the places in memory that they are read from.
+static void look_at_places(leaving *l, const tvms_node *buffer, tvms_list indices) {
+  tvms_visitor visitor = {.self = l, .enter = see_place};
+  for (uint32_t d = 0; d < indices.len && !l->leaves; d++) {
+    tvms_node *one = tvms_sched_int(l->sched, indices.items[d]->dtype, 1);
+    tvms_node *size = tvms_as_buffer(buffer)->shape.items[d];
+    tvms_int_set at = tvms_int_set_of_ranges(&l->domains, indices.items[d], one);
+    l->leaves = is_out(l->sched, at, size)
+                || (l->conditional && !is_inside(l->sched, l->analyzer, at, size))
+                || !tvms_walk(&l->sched->context->memory, indices.items[d], &visitor);
+  }
+}
+
+static tvms_walk_step see_place(void *self, tvms_node *node, tvms_field_role role) {
+  leaving *l = self;
+  (void)role;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  tvms_element element = tvms_node_element(node);
+  look_at_places(l, *element.buffer, *element.indices);
+  return l->leaves ? TVMS_WALK_STOP : TVMS_WALK_SKIP;
+}
+
 bool tvms_sched_accesses_leave(tvms_sched *sched, const tvms_block *block,
                                const tvms_node *buffer, tvms_list indices) {
-  tvms_domains domains;
-  tvms_domains_init(&domains, sched->unit);
-  add_axes(&domains, block);
-  tvms_analyzer *analyzer = tvms_analyzer_new(sched->unit);
-  tvms_sched_mark_sizes(sched, analyzer);
-  bool conditional = has_condition(sched, block), leaves = false;
-  for (uint32_t d = 0; d < indices.len; d++) {
-    tvms_node *one = tvms_sched_int(sched, indices.items[d]->dtype, 1);
-    tvms_node *size = tvms_as_buffer(buffer)->shape.items[d];
-    tvms_int_set at = tvms_int_set_of_ranges(&domains, indices.items[d], one);
-    leaves = leaves || is_out(sched, at, size)
-             || (conditional && !is_inside(sched, analyzer, at, size));
-  }
-  tvms_analyzer_free(analyzer);
-  tvms_domains_fini(&domains);
-  return leaves;
+  leaving l = {.sched = sched,
+               .analyzer = tvms_analyzer_new(sched->unit),
+               .conditional = has_condition(sched, block)};
+  tvms_domains_init(&l.domains, sched->unit);
+  add_axes(&l.domains, block);
+  tvms_sched_mark_sizes(sched, l.analyzer);
+  look_at_places(&l, buffer, indices);
+  tvms_analyzer_free(l.analyzer);
+  tvms_domains_fini(&l.domains);
+  return l.leaves;
 }
 
 // Adds all axes and loops from a site on upwards.

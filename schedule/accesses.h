@@ -17,8 +17,8 @@ typedef struct {
 tvms_sched_accesses tvms_sched_accesses_find(tvms_sched *sched, tvms_node *stmt,
                                              const tvms_node *buffer);
 
-// Is an index of a buffer known to leave it while the axes of a block run over all of their domains? Where the block does something under a
-// condition, which may keep the index inside, it must be known not to.
+// Is an index of a buffer, or of one that the index is read from, known to leave it while the axes of a block run over all of their domains? Where the
+// block does something under a condition, which may keep the index inside, it must be known not to.
 bool tvms_sched_accesses_leave(tvms_sched *sched, const tvms_block *block,
                                const tvms_node *buffer, tvms_list indices);
 
