@@ -18,12 +18,20 @@
 typedef struct {
   tvms_pass_run *run;
   tvms_list weights;
+  bool constants_only;
 } attacher;
 
 static bool is_free(const attacher *a, const tvms_node *arg) {
   bool found = arg->kind == TVMS_NODE_CONSTANT;
   for (uint32_t i = 0; i < a->weights.len && !found; i++)
     found = a->weights.items[i] == arg;
+  return found;
+}
+
+static bool has_free(const attacher *a, tvms_list args) {
+  bool found = false;
+  for (uint32_t i = 0; i < args.len && !found; i++)
+    found = is_free(a, args.items[i]);
   return found;
 }
 
@@ -51,10 +59,11 @@ static tvms_node *attach(tvms_rewriter *r, tvms_node *node) {
   const tvms_member *member = tvms_module_find(a->run->module, name);
   if (!member || !member->function || member->function->kind != TVMS_NODE_PRIM_FUNC)
     return node;
+  tvms_list args = tvms_as_tuple(call->args.items[1])->fields;
+  if (a->constants_only && !has_free(a, args)) return node;
   tvms_unit *unit = tvms_functions_open_unit(a->run);
   tvms_node *function = tvms_clone(unit, member->function, NULL);
   tvms_prim_func *made = tvms_as_prim_func(function);
-  tvms_list args = tvms_as_tuple(call->args.items[1])->fields;
   made->attrs = tvms_object_map_with(unit, made->attrs, "layout_free_buffers",
                                      free_places(a, unit, args));
   const char *text = tvms_symbol_text(r->unit->context, name);
@@ -69,8 +78,10 @@ static tvms_node *attach(tvms_rewriter *r, tvms_node *node) {
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *node) {
   tvms_list params = tvms_as_function(node)->params;
   int64_t inputs = tvms_relax_num_input_checked(run->context, node);
-  attacher a = {.run = run};
-  if (inputs >= 0)
+  bool only =
+      TVMS_OPTION(run, AttachAttrLayoutFreeBuffers, constant_weights).number != 0;
+  attacher a = {.run = run, .constants_only = only};
+  if (inputs >= 0 && !only)
     a.weights = (tvms_list){params.items + inputs, params.len - (uint32_t)inputs};
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &a);
