@@ -491,15 +491,65 @@ static bool uses_loop(const tvms_sched *s, int32_t block, int32_t loop, bool red
   return false;
 }
 
-bool tvms_sched_repeats_steps(const tvms_sched *s, int32_t block) {
-  bool unused = false;
+// How far a value moves when a loop takes the step `at` after its first one, the other variables being what they are; 0: not known.
+static int64_t moved_by(tvms_sched *s, tvms_node *value, const tvms_for *loop,
+                        int64_t at) {
+  tvms_node_map map;
+  tvms_node_map_init(&map, &s->context->memory);
+  tvms_node *step = tvms_sched_int(s, loop->var->dtype, at);
+  tvms_node_map_put(&map, loop->var,
+                    tvms_sched_build(s, TVMS_NODE_ADD, loop->var, step));
+  tvms_node *there = tvms_substitute(s->unit, value, &map);
+  tvms_node_map_fini(&map);
+  tvms_node *by =
+      tvms_arith_simplify(s->unit, tvms_sched_build(s, TVMS_NODE_SUB, there, value));
+  int64_t far = by->kind == TVMS_NODE_INT_IMM ? tvms_as_int_imm(by)->value : 0;
+  return far < 0 ? -far : far;
+}
+
+// Does a sum of loops take a value twice: do the shorter steps lead as far as a longer one?
+static bool takes_twice(tvms_sched *s, int32_t block, tvms_node *value) {
   for (int32_t at = tvms_sched_parent(s, block); tvms_sched_is_loop(s, at);
        at = tvms_sched_parent(s, at)) {
-    if (unused && uses_loop(s, block, at, true)) return true;
-    bool unit = tvms_node_is_int(tvms_sched_loop(s, at)->extent, 1);
-    unused = unused || (!unit && !uses_loop(s, block, at, false));
+    int64_t step = moved_by(s, value, tvms_sched_loop(s, at), 1), reach = 0;
+    if (tvms_node_is_int(tvms_sched_loop(s, at)->extent, 1)) continue;
+    for (int32_t k = tvms_sched_parent(s, block); tvms_sched_is_loop(s, k);
+         k = tvms_sched_parent(s, k)) {
+      const tvms_for *other = tvms_sched_loop(s, k);
+      int64_t own = moved_by(s, value, other, 1);
+      if (k == at || own > step || (own == step && k > at)
+          || other->extent->kind != TVMS_NODE_INT_IMM)
+        continue;
+      reach += own * (tvms_as_int_imm(other->extent)->value - 1);
+    }
+    if (step && reach >= step) return true;
   }
   return false;
+}
+
+static bool windows_overlap(tvms_sched *s, int32_t block) {
+  tvms_list axes = tvms_sched_block(s, block)->iter_vars;
+  tvms_list values = tvms_sched_realize(s, block)->iter_values;
+  for (uint32_t i = 0; i < axes.len; i++)
+    if (tvms_as_iter_var(axes.items[i])->iter_type != TVMS_ITER_COMM_REDUCE
+        && takes_twice(s, block, values.items[i]))
+      return true;
+  return false;
+}
+
+bool tvms_sched_repeats_steps(tvms_sched *s, int32_t block) {
+  bool unused = false, spatial = false, across = false;
+  for (int32_t at = tvms_sched_parent(s, block); tvms_sched_is_loop(s, at);
+       at = tvms_sched_parent(s, at)) {
+    bool unit = tvms_node_is_int(tvms_sched_loop(s, at)->extent, 1);
+    bool used = uses_loop(s, block, at, false),
+         reduced = used && uses_loop(s, block, at, true);
+    if (unused && reduced) return true;
+    unused = unused || (!unit && !used);
+    across = across || (reduced && spatial);
+    spatial = spatial || (!unit && used && !reduced);
+  }
+  return across && windows_overlap(s, block);
 }
 
 bool tvms_sched_check_condition(tvms_sched *sched, int32_t block) {

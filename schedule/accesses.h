@@ -48,8 +48,9 @@ TVMS_NODISCARD bool tvms_sched_check_declared(tvms_sched *sched, int32_t scope,
 // Does an expression load from a buffer?
 bool tvms_sched_loads(const tvms_sched *sched, tvms_node *expr);
 
-// Would a loop that no axis uses do single steps of a reduction again, those of a loop further out? TVM does not ask.
-bool tvms_sched_repeats_steps(const tvms_sched *sched, int32_t block);
+// Would a loop that no axis uses, or loops whose windows may overlap, do single steps of a reduction again, those of a loop further out? TVM does not
+// ask.
+bool tvms_sched_repeats_steps(tvms_sched *sched, int32_t block);
 
 // Refuses a block whose condition says more than that its axes stay in their domains, and would be lost with its loops. TVM does not ask.
 TVMS_NODISCARD bool tvms_sched_check_condition(tvms_sched *sched, int32_t block);
