@@ -21,20 +21,29 @@
 #include "interp/stmt.h"
 #include "runtime/packed.h"
 #include "support/diag_ids.h"
+#include "support/strbuf.h"
 
 #include <string.h>
 
-// Says of the fault in which function it was, and who called that. A function that a pass runs has
-// no name.
+// Says of the fault in which function it was, and who called that, as far as a reader wants to know. A
+// function that a pass runs has no name.
 static void tell_functions(const tvms_interp_frame *f) {
+  enum { MOST_CALLERS = 6 };
   tvms_diags *diags = &f->context->diags;
   if (!diags->last || !f->member || !f->member->name) return;
-  const char *name = tvms_symbol_text(f->context, f->member->name);
-  if (f->outer && f->outer->member && f->outer->member->name)
-    tvms_diag_remark(diags, diags->last, "in '%s', called by '%s'", name,
-                     tvms_symbol_text(f->context, f->outer->member->name));
-  else
-    tvms_diag_remark(diags, diags->last, "in '%s'", name);
+  tvms_strbuf callers;
+  tvms_strbuf_init(&callers, &f->context->memory);
+  const tvms_interp_frame *at = f->outer;
+  for (uint32_t i = 0; i < MOST_CALLERS && at && at->member && at->member->name; i++) {
+    tvms_strbuf_printf(&callers, ", called by '%s'",
+                       tvms_symbol_text(f->context, at->member->name));
+    at = at->outer;
+  }
+  tvms_diag_remark(diags, diags->last, "in '%s'%s%s",
+                   tvms_symbol_text(f->context, f->member->name),
+                   tvms_strbuf_text(&callers),
+                   at && at->member && at->member->name ? ", and so on" : "");
+  tvms_strbuf_fini(&callers);
 }
 
 void tvms_interp_give_up(const tvms_interp_frame *f) {

@@ -418,6 +418,11 @@ class Objects(InFolder):
             said = tvms("run", program, "--in", f"x={file}", stdin=text).stderr.decode()
             self.assertIn(" is 3, but must be 2", said)
             self.assertIn("'inner', called by 'main'", said)
+        npy.write(file, "<i4", [2], [1, 1])
+        npy.write(self.file("y.npy"), "<i4", [2], [1, 0])
+        for end in ("interp", "llvm"):
+            said = tvms("run", "-", "--backend", end, "--in", f"x={file}", "--in", f"y={self.file('y.npy')}", stdin=text).stderr.decode()
+            self.assertIn("in 'divide', called by 'inner', called by 'main'", said)
 
     def test_kernels_get_numbers_of_packed_functions(self):
         text = HEAD + """
