@@ -177,7 +177,9 @@ static void add_lowering(const tvms_library_options *options,
   static const char *const first[] = {
       "dispatch,LegalizeOps", "dispatch,fused", "kernels",
       "AdjustMatmulOrder,CombineParallelMatmul,kernels"};
-  tvms_strbuf_puts(passes, "NameUnknownSizes,");
+  // TVM's machine does not check these, and its code is to be TVM's.
+  tvms_strbuf_puts(passes, options->for_machine ? "NameUnknownSizes,"
+                                                : "NameUnknownSizes{checks=true},");
   if (options->level >= 2) {
     tvms_native_fuse_attention(code, passes);
     tvms_strbuf_putc(passes, ',');

@@ -187,6 +187,39 @@ class NativeMain(unittest.TestCase):
             self.assertIn("TypeError: Mismatched type on argument #0", f("main", 1, [2, 3], True))
             self.assertIn("ValueError", f("main", (x, (7, 2.5)), [3, 3], True))
 
+    def test_shapes_that_are_values(self):
+        text = self.HEAD + """
+    @R.function
+    def main(x: R.Tensor((1, 6), "float32"), s: R.Shape(ndim=2)):
+        y = R.broadcast_to(x, s)
+        return y
+
+    @R.function
+    def turned(x: R.Tensor("float32", ndim=2), b: R.Tuple(R.Prim("int64"), R.Shape(ndim=2))):
+        y = R.reshape(x, b[1])
+        z = R.add(y, R.ones(b[1], "float32"))
+        return z
+"""
+        text += """
+    @R.function
+    def named(x: R.Tensor(("k", 6), "float32"), s: R.Shape(["n", "m"])):
+        n, m = T.int64(), T.int64()
+        y = R.reshape(x, R.shape([n, m]))
+        return y
+"""
+        six = [float(i) for i in range(6)]
+        for f in self.build(text):
+            self.assertEqual(f("named", ("f", [1, 6], six), [3, 2]), ("f", [3, 2], six))
+            self.assertIn("match_cast: dimension 0 of", f("named", ("f", [1, 6], six), [300, 300]))
+            self.assertEqual(f("main", ("f", [1, 6], six), [3, 6]), ("f", [3, 6], six * 3))
+            self.assertEqual(f("main", ("f", [1, 6], six), [0, 6]), ("f", [0, 6], []))
+            for wrong in ([3, 7], [3, 1], [3, 5]):
+                self.assertIn("match_cast: dimension 0 of", f("main", ("f", [1, 6], six), wrong))
+            self.assertIn("Mismatched length of the Shape on argument #1", f("main", ("f", [1, 6], six), [6]))
+            self.assertEqual(f("turned", ("f", [1, 6], six), (1, [3, 2])), ("f", [3, 2], [x + 1 for x in six]))
+            self.assertIn("match_cast: dimension 0 of", f("turned", ("f", [1, 6], six), (1, [3, 3])))
+            self.assertIn("negative", f("turned", ("f", [1, 6], six), (1, [-3, -2])))
+
     def test_branches_and_recursion(self):
         text = self.HEAD + """
     @R.function(private=True)

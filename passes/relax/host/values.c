@@ -70,7 +70,11 @@ tvms_node *tvms_host_expr(tvms_host *h, tvms_node *expr, tvms_span span) {
   tvms_visitor visitor = {.self = h, .enter = find_unknown};
   if (!tvms_walk(tvms_host_memory(h), expr, &visitor))
     return tvms_host_refuse(h, span, "a size is known only when it runs");
-  return tvms_clone(h->unit, expr, &h->known);
+  tvms_node *made = tvms_clone(h->unit, expr, &h->known);
+  // Two sizes that only the run tells may turn out to be one.
+  return tvms_dtype_same(made->dtype, TVMS_DTYPE(INT, 64))
+             ? tvms_arith_simplify(h->unit, made)
+             : made;
 }
 
 bool tvms_host_knows(tvms_host *h, tvms_list exprs) {

@@ -10,8 +10,10 @@
 //
 // A tensor whose rank and data type are known gets a variable for every size. Where operands are
 // broadcast and it cannot be proved which of two sizes gives way, the greater is that of the result:
-// operands of size 1 are repeated, others must have this size, which is checked. From there on types
-// are inferred again. Operators without a description, and tensors of unknown rank, stay as they are.
+// operands of size 1 are repeated, others must have this size, which is checked. A shape that is a
+// value gets names, too, and where an operator asks for it, what it is given is checked against it;
+// with `checks` also where R.reshape and R.broadcast_to name sizes of which nothing is proved.
+// From there on types are inferred again. Operators without a description, and tensors of unknown rank, stay as they are.
 // TVM has no such pass: its LegalizeOps leaves these calls alone.
 #include "ir/build.h"
 #include "ir/object.h"
@@ -24,6 +26,8 @@
 typedef struct {
   tvms_node_map named;  // a value → its variable with named sizes, in one block
   const tvms_node *TVMS_NULLABLE block;  // that block
+  bool shapes;                           // shapes that are values get names as well
+  bool checks;                           // the option
 } naming;
 
 // ---- Names ----
@@ -31,6 +35,9 @@ typedef struct {
 static bool has_unknown_sizes(const tvms_node *value) {
   const tvms_node *type = value->sinfo;
   tvms_list dims;
+  if (type && type->kind == TVMS_NODE_SINFO_SHAPE)
+    return !(type->flags & TVMS_FLAG_KNOWN)
+           && tvms_as_sinfo_shape(type)->ndim != TVMS_UNKNOWN_NDIM;
   return tvms_sinfo_is_tensor(type) && !tvms_dtype_is_void(type->dtype)
          && tvms_as_sinfo_tensor(type)->ndim != TVMS_UNKNOWN_NDIM
          && !tvms_sinfo_tensor_dims(type, &dims);
@@ -42,10 +49,13 @@ static tvms_node *size_var(tvms_unit *unit) {
 }
 
 static tvms_node *type_with_names(tvms_unit *unit, tvms_node *type) {
-  uint32_t ndim = (uint32_t)tvms_as_sinfo_tensor(type)->ndim;
+  bool is_shape = type->kind == TVMS_NODE_SINFO_SHAPE;
+  uint32_t ndim = (uint32_t)(is_shape ? tvms_as_sinfo_shape(type)->ndim
+                                      : tvms_as_sinfo_tensor(type)->ndim);
   tvms_node **sizes = tvms_arena_array(&unit->arena, tvms_node *, ndim + 1);
   for (uint32_t i = 0; i < ndim; i++)
     sizes[i] = size_var(unit);
+  if (is_shape) return tvms_sinfo_shape_new(unit, sizes, ndim);
   tvms_node *shape = tvms_sinfo_shape_value_new(unit, sizes, ndim, TVMS_NO_SPAN);
   return tvms_sinfo_tensor_new(unit, shape, type->dtype,
                                tvms_as_sinfo_tensor(type)->vdevice);
@@ -54,7 +64,8 @@ static tvms_node *type_with_names(tvms_unit *unit, tvms_node *type) {
 // `value` under a name whose sizes have names, too, if they are not known.
 static tvms_node *name_sizes(tvms_relax_mutator *m, tvms_node *value) {
   naming *state = m->self;
-  if (!has_unknown_sizes(value)) return value;
+  bool is_shape = value->sinfo && value->sinfo->kind == TVMS_NODE_SINFO_SHAPE;
+  if (!has_unknown_sizes(value) || (is_shape && !state->shapes)) return value;
   if (state->block != m->rewriter.sequence) tvms_node_map_clear(&state->named);
   state->block = m->rewriter.sequence;
   tvms_node *known = tvms_node_map_get(&state->named, value);
@@ -62,6 +73,10 @@ static tvms_node *name_sizes(tvms_relax_mutator *m, tvms_node *value) {
   tvms_node *type = type_with_names(m->unit, value->sinfo);
   tvms_prover_assume(&m->prover, type);
   known = tvms_relax_mutator_cast(m, value, type);
+  if (is_shape) {
+    tvms_list sizes = tvms_as_sinfo_shape(type)->values;
+    known = tvms_sinfo_shape_value_new(m->unit, sizes.items, sizes.len, TVMS_NO_SPAN);
+  }
   tvms_node_map_put(&state->named, value, known);
   return known;
 }
@@ -199,20 +214,80 @@ static tvms_node *fit_operands(tvms_relax_mutator *m, tvms_node *node) {
   return node;
 }
 
+// ---- Shapes that are asked for ----
+
+// The sizes of the first argument, and those that the second one asks for; false if they are not known.
+static bool find_sizes(const tvms_call *call, tvms_list *has, tvms_list *asked) {
+  if (call->args.len != 2 || !tvms_sinfo_is_tensor(call->args.items[0]->sinfo)
+      || !tvms_sinfo_tensor_dims(call->args.items[0]->sinfo, has))
+    return false;
+  const tvms_node *shape = call->args.items[1]->sinfo;
+  bool known =
+      shape && shape->kind == TVMS_NODE_SINFO_SHAPE && (shape->flags & TVMS_FLAG_KNOWN);
+  if (!known) return false;
+  *asked = tvms_as_sinfo_shape(shape)->values;
+  for (uint32_t i = 0; i < asked->len; i++) {
+    const tvms_node *size = asked->items[i];
+    // What follows from the others.
+    if (size->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(size)->value < 0)
+      return false;
+  }
+  return true;
+}
+
+// Emits the check that a tensor has the elements, or may get the sizes, of a shape, where that is not proved.
+static void check_shape(tvms_relax_mutator *m, const tvms_call *call,
+                        tvms_opcode opcode) {
+  tvms_list has, asked;
+  if (!find_sizes(call, &has, &asked)) return;
+  tvms_node_vec misfits = {0};
+  tvms_memory *memory = &m->unit->context->memory;
+  tvms_prover *prover = &m->prover;
+  if (opcode == TVMS_R_reshape) {
+    tvms_node *now = tvms_dim_product(prover, asked),
+              *before = tvms_dim_product(prover, has);
+    if (!tvms_dim_equal(prover, now, before))
+      tvms_vec_push(memory, &misfits,
+                    tvms_dim_binary(prover, TVMS_NODE_SUB, now, before));
+  }
+  bool widens = opcode == TVMS_R_broadcast_to && asked.len >= has.len;
+  for (uint32_t i = 0; widens && i < has.len; i++) {
+    tvms_node *size = has.items[i], *wanted = asked.items[asked.len - has.len + i];
+    if (!tvms_node_is_int(size, 1) && !tvms_dim_equal(prover, size, wanted))
+      tvms_vec_push(memory, &misfits, misfit(m, size, wanted));
+  }
+  if (misfits.len) check(m, &misfits);
+  tvms_vec_fini(memory, &misfits);
+}
+
+// Operators whose shape may be any; R.collapse_sum_to asks for a proof.
+static bool takes_any_shape(tvms_opcode opcode) {
+  return opcode == TVMS_R_reshape || opcode == TVMS_R_broadcast_to
+         || opcode == TVMS_R_zeros || opcode == TVMS_R_ones || opcode == TVMS_R_full;
+}
+
 static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
   tvms_relax_mutator *m = r->self;
+  naming *state = m->self;
   node = tvms_relax_leave_call(r, node);
   tvms_opcode opcode = tvms_op_called(node);
   bool lowered = tvms_legalize_describes(opcode) && r->sequence;
-  if (!lowered || tvms_legalize_is_possible(tvms_as_call(node))) return node;
-  node = name_arguments(m, node);
+  if (!lowered) return node;
+  if (tvms_legalize_is_possible(tvms_as_call(node))) {
+    if (state->checks) check_shape(m, tvms_as_call(node), opcode);
+    return node;
+  }
+  state->shapes = takes_any_shape(opcode);
+  tvms_node *named = name_arguments(m, node);
+  if (named != node) check_shape(m, tvms_as_call(named), opcode);
+  node = named;
   bool open =
       tvms_infer_is_broadcast(opcode) && !tvms_legalize_is_possible(tvms_as_call(node));
   return open ? fit_operands(m, node) : node;
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  naming state = {0};
+  naming state = {.checks = TVMS_OPTION(run, NameUnknownSizes, checks).number};
   tvms_node_map_init(&state.named, &unit->context->memory);
   tvms_relax_mutator m;
   tvms_relax_mutator_init(&m, run, unit, &state);

@@ -194,6 +194,18 @@ static tvms_walk_step note_value(void *self, tvms_node *node, tvms_field_role ro
   return TVMS_WALK_ON;
 }
 
+// Sizes of a shape that a match_cast checks. TVM does not look at them, and fails where they stand nowhere else; so they
+// come behind all others.
+static tvms_walk_step visit_cast_value(void *self, tvms_node *node,
+                                       tvms_field_role role) {
+  (void)role;
+  if (node->kind != TVMS_NODE_MATCH_CAST) return TVMS_WALK_ON;
+  const tvms_node *value = tvms_as_match_cast(node)->value;
+  if (value->kind == TVMS_NODE_SHAPE_EXPR)
+    visit_sizes(self, tvms_as_shape_expr(value)->values);
+  return TVMS_WALK_ON;
+}
+
 // Sizes of TVM's hash table, which grows when it is full.
 static uint32_t more_buckets(uint32_t buckets) {
   static const uint32_t sizes[] = {13, 29, 59, 127, 257, 541, 1109, 2357, 5087, 10273};
@@ -254,6 +266,8 @@ void tvms_relax_slots_init(tvms_relax_slots *slots, tvms_unit *unit, uint32_t bu
   visit_function(&c, tvms_as_function(function));
   c.collects = true;
   visit_function(&c, tvms_as_function(function));
+  tvms_visitor casts = {.self = &c, .enter = visit_cast_value};
+  tvms_walk(memory, function, &casts);
   find_users(slots);
 }
 
