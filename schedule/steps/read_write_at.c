@@ -200,6 +200,19 @@ static bool check_written(const copying *c, const tvms_site_vec *blocks) {
                            tvms_sched_buffer_name(c->sched, c->old));
 }
 
+// Threads that share the copy write a part of it each; where the copy lies in a block inside of their loops, each would copy back what it has not
+// written. TVM does not ask.
+static bool check_shared(const copying *c) {
+  tvms_domain_vec threads = {0};
+  if (c->write) tvms_sched_add_threads(c->sched, c->made, c->scope, &threads);
+  uint32_t count = threads.len;
+  tvms_vec_fini(&c->sched->context->memory, &threads);
+  return !count
+         || tvms_sched_refuse(c->sched,
+                              "threads around block '%s' would share the copy in it",
+                              tvms_sched_block_name(c->sched, c->scope));
+}
+
 // ---- The copying block ----
 
 static bool is_free(const copying *c, const tvms_node *var) {
@@ -316,7 +329,7 @@ static bool run(tvms_step *step, copying *c, const char *scope_name) {
   uses u = find_uses(c, &blocks);
   bool fine = place(c, &u) && find_ranges(c, &blocks) && check_inside(c)
               && check_written(c, &blocks) && find_axes(c)
-              && tvms_sched_check_scope(s, c->loop, true, &c->scope);
+              && tvms_sched_check_scope(s, c->loop, true, &c->scope) && check_shared(c);
   tvms_vec_fini(&s->context->memory, &blocks);
   if (!fine) return false;
   tvms_block *block = make_block(c, name);
