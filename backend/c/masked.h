@@ -8,9 +8,6 @@
 
 #include "backend/c/emit.h"
 
-// Do constants decide in which of at most 64 lanes it holds? `bits` gets these lanes.
-bool tvms_c_known_lanes(const tvms_node *predicate, uint64_t *bits);
-
 // The text of a vector of whole floats or integers whose lanes `bits` are loaded from `place`, a
 // pointer to the first one; others are 0.
 const char *tvms_c_load_lanes(c_emitter *e, tvms_dtype dtype, tvms_span span,

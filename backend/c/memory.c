@@ -7,6 +7,7 @@
 #include "backend/c/masked.h"
 #include "backend/c/registers.h"
 #include "backend/c/vector.h"
+#include "backend/core/lanes.h"
 #include "ir/build.h"
 #include "passes/tir/memory/lift_allocations.h"
 #include "support/diag_ids.h"
@@ -269,7 +270,7 @@ static const char *some_of(c_emitter *e, tvms_dtype dtype, tvms_span span,
 static const char *load_kept(c_emitter *e, const tvms_node *node, const char *kept) {
   const tvms_node *predicate = tvms_as_buffer_load(node)->predicate;
   uint64_t bits;
-  if (!predicate || !tvms_c_known_lanes(predicate, &bits))
+  if (!predicate || !tvms_lanes_truths(predicate, &bits))
     return tvms_c_whole(e, node->dtype, node->span, kept);
   const char *zero = tvms_c_spread(e, node->dtype, node->span, "0");
   return some_of(e, node->dtype, node->span, bits, kept, zero);
@@ -281,7 +282,7 @@ const char *tvms_c_load(c_emitter *e, const tvms_node *node) {
   if (kept) return load_kept(e, node, kept);
   tvms_dtype element = tvms_as_buffer(load->buffer)->element;
   uint64_t bits;
-  bool known = load->predicate && tvms_c_known_lanes(load->predicate, &bits);
+  bool known = load->predicate && tvms_lanes_truths(load->predicate, &bits);
   bool narrow = tvms_c_is_narrow(element);
   const char *predicate =
       load->predicate && !known ? tvms_c_expr(e, load->predicate) : NULL;
@@ -308,7 +309,7 @@ static void store_kept(c_emitter *e, const tvms_node *node, const char *kept,
                        const char *value) {
   const tvms_store *store = tvms_as_store(node);
   uint64_t bits;
-  if (store->predicate && tvms_c_known_lanes(store->predicate, &bits)) {
+  if (store->predicate && tvms_lanes_truths(store->predicate, &bits)) {
     tvms_dtype dtype = tvms_dtype_with_lanes(tvms_as_buffer(store->buffer)->element,
                                              store->predicate->dtype.lanes);
     value = some_of(e, dtype, node->span, bits, value, kept);
@@ -326,7 +327,7 @@ void tvms_c_store(c_emitter *e, const tvms_node *node) {
     return;
   }
   uint64_t bits;
-  bool known = store->predicate && tvms_c_known_lanes(store->predicate, &bits);
+  bool known = store->predicate && tvms_lanes_truths(store->predicate, &bits);
   bool narrow = tvms_c_is_narrow(element);
   const char *predicate =
       store->predicate && !(known && !narrow) ? tvms_c_expr(e, store->predicate) : NULL;

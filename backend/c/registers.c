@@ -2,6 +2,7 @@
 #include "backend/c/registers.h"
 
 #include "backend/c/masked.h"
+#include "backend/core/lanes.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 
@@ -71,8 +72,7 @@ static void note_access(c_emitter *e, const tvms_node *node, tvms_list indices,
   if (buffer->data->kind != TVMS_NODE_VAR) return;
   c_registers *r = registers_of(e, buffer->data);
   uint64_t lanes;
-  bool known =
-      indices.len == 1 && (!predicate || tvms_c_known_lanes(predicate, &lanes));
+  bool known = indices.len == 1 && (!predicate || tvms_lanes_truths(predicate, &lanes));
   int64_t number = known ? number_of(indices.items[0]) : -1;
   bool plain = number >= 0 && !buffer->strides.len && buffer->element.lanes == 1
                && is_kind(buffer->element)

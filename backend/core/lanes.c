@@ -115,8 +115,90 @@ static bool of_ramp(const tvms_node *node, uint32_t lane, number *value) {
          && fits(node, value->whole);
 }
 
+// ---- Truths, 0 or 1 as whole numbers ----
+
+static bool compared(tvms_node_kind kind, bool less, bool equal, int64_t *value) {
+  switch ((int)kind) {
+  case TVMS_NODE_EQ: *value = equal; return true;
+  case TVMS_NODE_NE: *value = !equal; return true;
+  case TVMS_NODE_LT: *value = less; return true;
+  case TVMS_NODE_LE: *value = less || equal; return true;
+  case TVMS_NODE_GT: *value = !less && !equal; return true;
+  case TVMS_NODE_GE: *value = !less; return true;
+  default: return false;
+  }
+}
+
+static bool of_comparison(const tvms_node *node, uint32_t lane, int64_t *value) {
+  const tvms_binary *both = tvms_as_binary(node);
+  number a, b;
+  if (!compute(both->a, lane, &a) || !compute(both->b, lane, &b)) return false;
+  if (!is_real(both->a))
+    return compared((tvms_node_kind)node->kind, a.whole < b.whole, a.whole == b.whole,
+                    value);
+  bool ordered = !isnan(a.real) && !isnan(b.real);
+  return ordered
+         && compared((tvms_node_kind)node->kind, a.real < b.real, a.real == b.real,
+                     value);
+}
+
+static bool of_both(const tvms_node *one, const tvms_node *other, bool both,
+                    uint32_t lane, int64_t *value) {
+  number a, b;
+  if (!compute(one, lane, &a) || !compute(other, lane, &b)) return false;
+  *value = both ? a.whole && b.whole : a.whole || b.whole;
+  return true;
+}
+
+// Truths that are combined by bits.
+static bool of_bits(const tvms_node *node, uint32_t lane, int64_t *value) {
+  tvms_list args = tvms_as_call(node)->args;
+  int opcode = (int)tvms_call_opcode(node);
+  bool both = opcode == TVMS_TIR_bitwise_and;
+  return (both || opcode == TVMS_TIR_bitwise_or) && args.len == 2
+         && of_both(args.items[0], args.items[1], both, lane, value);
+}
+
+static bool of_truth(const tvms_node *node, uint32_t lane, int64_t *value) {
+  number a;
+  switch ((int)node->kind) {
+  case TVMS_NODE_INT_IMM: *value = tvms_as_int_imm(node)->value; return true;
+  case TVMS_NODE_BROADCAST:
+    if (!compute(tvms_as_broadcast(node)->value, 0, &a)) return false;
+    *value = a.whole;
+    return true;
+  case TVMS_NODE_NOT:
+    if (!compute(tvms_as_not(node)->a, lane, &a)) return false;
+    *value = !a.whole;
+    return true;
+  case TVMS_NODE_AND:
+  case TVMS_NODE_OR: {
+    const tvms_binary *pair = tvms_as_binary(node);
+    return of_both(pair->a, pair->b, node->kind == TVMS_NODE_AND, lane, value);
+  }
+  case TVMS_NODE_CALL: return of_bits(node, lane, value);
+  default: return tvms_node_is_binary(node) && of_comparison(node, lane, value);
+  }
+}
+
+bool tvms_lanes_truths(const tvms_node *predicate, uint64_t *bits) {
+  uint32_t lanes = (uint32_t)predicate->dtype.lanes;
+  if (!tvms_dtype_is_bool(predicate->dtype) || lanes < 2 || lanes > TVMS_MOST_LANES)
+    return false;
+  *bits = 0;
+  for (uint32_t k = 0; k < lanes; k++) {
+    int64_t truth;
+    if (!of_truth(predicate, k, &truth)) return false;
+    if (truth) *bits |= UINT64_C(1) << k;
+  }
+  return true;
+}
+
+// ---- Numbers ----
+
 // The lane of what is made of numbers alone.
 static bool compute(const tvms_node *node, uint32_t lane, number *value) {
+  if (tvms_dtype_is_bool(node->dtype)) return of_truth(node, lane, &value->whole);
   bool whole = is_whole(node);
   if (!whole && !is_real(node)) return false;
   switch ((int)node->kind) {

@@ -19,4 +19,7 @@ typedef struct {
 // Returns false if it is anything else.
 bool tvms_lanes_read(const tvms_node *index, tvms_lanes *lanes);
 
+// The lanes of a vector of truths as bits, lane 0 the least; false: numbers alone do not decide them.
+bool tvms_lanes_truths(const tvms_node *predicate, uint64_t *bits);
+
 #endif
