@@ -89,8 +89,9 @@ static bool of_call(const tvms_node *node, uint32_t lane, number *value) {
 static bool of_cast(const tvms_node *node, uint32_t lane, number *value) {
   const tvms_node *from = tvms_as_cast(node)->value;
   if (!compute(from, lane, value)) return false;
-  if (is_whole(from) && is_whole(node)) return fits(node, value->whole);
-  if (is_whole(from)) {
+  bool was_whole = !is_real(from);  // a number or a truth
+  if (was_whole && is_whole(node)) return fits(node, value->whole);
+  if (was_whole) {
     // Exact as a double, so that it is rounded once.
     const int64_t most = INT64_C(1) << 53;
     if (value->whole > most || value->whole < -most) return false;

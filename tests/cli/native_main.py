@@ -220,6 +220,23 @@ class NativeMain(unittest.TestCase):
             self.assertIn("match_cast: dimension 0 of", f("turned", ("f", [1, 6], six), (1, [3, 3])))
             self.assertIn("negative", f("turned", ("f", [1, 6], six), (1, [-3, -2])))
 
+    def test_places_by_truths(self):
+        text = self.HEAD + """
+    @T.prim_func(private=True, s_tir=True)
+    def pick(A: T.Buffer((17,), "float32"), B: T.Buffer((16,), "float32")):
+        for i in range(2):
+            B[T.Ramp(i * 8, 1, 8)] = A[T.Broadcast(i * 8, 8) + T.Cast("int32x8", T.Ramp(0, 1, 8) < T.Broadcast(4, 8))]
+
+    @R.function
+    def main(x: R.Tensor((17,), "float32")):
+        cls = Module
+        y = R.call_tir(cls.pick, (x,), out_ty=R.Tensor((16,), "float32"))
+        return y
+"""
+        x = [float(i) for i in range(17)]
+        for f in self.build(text):
+            self.assertEqual(f("main", ("f", [17], x)), ("f", [16], [x[8 * i + (j < 4)] for i in range(2) for j in range(8)]))
+
     def test_branches_and_recursion(self):
         text = self.HEAD + """
     @R.function(private=True)
