@@ -26,4 +26,27 @@ static inline bool tvms_sinfo_is_void(const tvms_node *TVMS_NULLABLE sinfo) {
          && tvms_as_sinfo_tuple(sinfo)->fields.len == 0;
 }
 
+// ---- What is not known ----
+
+// What of a value an operator would have to know, and nothing says: a text, or NULL.
+static inline const char *TVMS_NULLABLE
+tvms_sinfo_unknown(const tvms_node *TVMS_NULLABLE sinfo) {
+  if (!sinfo) return NULL;
+  if (sinfo->kind == TVMS_NODE_SINFO_SHAPE)
+    return tvms_as_sinfo_shape(sinfo)->ndim == TVMS_UNKNOWN_NDIM ? "rank" : NULL;
+  if (sinfo->kind != TVMS_NODE_SINFO_TENSOR) return NULL;
+  if (tvms_dtype_is_void(sinfo->dtype)) return "data type";
+  return tvms_as_sinfo_tensor(sinfo)->ndim == TVMS_UNKNOWN_NDIM ? "rank" : NULL;
+}
+
+// The same of the first argument of which something is not known, from 0 on in *place.
+static inline const char *TVMS_NULLABLE tvms_sinfo_unknown_of(tvms_list args,
+                                                              uint32_t *place) {
+  for (*place = 0; *place < args.len; ++*place) {
+    const char *what = tvms_sinfo_unknown(args.items[*place]->sinfo);
+    if (what) return what;
+  }
+  return NULL;
+}
+
 #endif

@@ -145,6 +145,10 @@ bool tvms_legalize_dispatched(tvms_unit *unit, tvms_unit *caller, const tvms_cal
   return way && tvms_legalize_is_possible(call) && run(way, unit, caller, call, result);
 }
 
+bool tvms_legalize_has_dispatch(tvms_opcode opcode) {
+  return dispatched[opcode] != NULL;
+}
+
 bool tvms_legalize_has_fast(tvms_opcode opcode) {
   return fast[opcode] != NULL;
 }

@@ -27,6 +27,9 @@ TVMS_NODISCARD bool tvms_legalize_dispatched(tvms_unit *unit, tvms_unit *caller,
                                              const tvms_call *call,
                                              tvms_legalized *result);
 
+// Has the operator a row of te/dispatch.def?
+bool tvms_legalize_has_dispatch(tvms_opcode opcode);
+
 // Has the operator an approximation, a row of te/fast.def?
 bool tvms_legalize_has_fast(tvms_opcode opcode);
 

@@ -14,6 +14,7 @@
 #include "ir/object.h"
 #include "ir/omitted.h"
 #include "ir/op.h"
+#include "structinfo/sinfo.h"
 #include "support/diag_ids.h"
 #include "support/strbuf.h"
 #include "vm/builder.h"
@@ -50,6 +51,21 @@ static tvms_bytes bytes_of(const char *text) {
 static int64_t refuse(codegen *g, const tvms_node *node, const char *what) {
   tvms_diag_report(&g->context->diags, TVMS_D_not_for_machine, node->span, what);
   return tvms_vm_word(TVMS_VM_REGISTER, TVMS_VM_VOID);
+}
+
+static void refuse_operator(codegen *g, const tvms_call *call) {
+  tvms_strbuf what;
+  tvms_strbuf_init(&what, memory_of(g));
+  tvms_strbuf_printf(
+      &what, "operator '%s'",
+      tvms_symbol_text(g->context, tvms_as_operator(call->callee)->name));
+  uint32_t place;
+  const char *unknown = tvms_sinfo_unknown_of(call->args, &place);
+  if (unknown)
+    tvms_strbuf_printf(&what, ": the %s of argument %u is not known", unknown,
+                       place + 1);
+  refuse(g, &call->head, tvms_strbuf_text(&what));
+  tvms_strbuf_fini(&what);
 }
 
 static void emit_builtin(codegen *g, const char *name, const int64_t *arguments,
@@ -288,13 +304,7 @@ static int64_t call_word(codegen *g, const tvms_node *node) {
   } else if (opcode == TVMS_R_vm_kill_object) {
     result = emit_kill(g, call);
   } else {
-    tvms_strbuf what;
-    tvms_strbuf_init(&what, memory_of(g));
-    tvms_strbuf_printf(
-        &what, "operator '%s'",
-        tvms_symbol_text(g->context, tvms_as_operator(call->callee)->name));
-    refuse(g, node, tvms_strbuf_text(&what));
-    tvms_strbuf_fini(&what);
+    refuse_operator(g, call);
   }
   tvms_vec_fini(memory_of(g), &words);
   return result;

@@ -273,6 +273,14 @@ def main(x: R.Tensor((4,), "float32")):
     return R.wrap_param(x)
 """)
         self.refused("E0960", "dump", model)
+        model = self.file("rank.tvms", b"""
+from tvm.script import relax as R
+@R.function
+def main(x: R.Tensor((4,), "float32"), y: R.Tensor(dtype="float32")):
+    return R.add(x, y)
+""")
+        p = tvms("build", "--vm", model, "-o", self.path("rank.so"))
+        self.assertIn(":5:12: error[E0960]: the virtual machine has no code for operator 'relax.add': the rank of argument 2 is not known", p.stderr.decode())
 
     def test_usage(self):
         self.refused("", "build", "--vm", self.model, "-o", self.path("x.c"), status=2)

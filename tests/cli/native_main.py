@@ -236,6 +236,17 @@ class NativeMain(unittest.TestCase):
         x = [float(i) for i in range(17)]
         for f in self.build(text):
             self.assertEqual(f("main", ("f", [17], x)), ("f", [16], [x[8 * i + (j < 4)] for i in range(2) for j in range(8)]))
+    def test_scans_of_unknown_sizes(self):
+        text = self.HEAD + """
+    @R.function
+    def main(x: R.Tensor(dtype="float32", ndim=2)):
+        y = R.cumsum(x, axis=0)
+        z = R.cumprod(y, axis=1)
+        n = R.size(z)
+        return (z, n)
+"""
+        for f in self.build(text):
+            self.assertEqual(f("main", ("f", [2, 2], [1.0, 2.0, 3.0, 5.0])), (("f", [2, 2], [1.0, 2.0, 4.0, 28.0]), ("q", [], [4])))
 
     def test_branches_and_recursion(self):
         text = self.HEAD + """

@@ -16,6 +16,7 @@
 #include "passes/relax/host/values.h"
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
+#include "structinfo/sinfo.h"
 
 #include <stdio.h>
 
@@ -327,9 +328,16 @@ static tvms_host_value *TVMS_NULLABLE call_with_scalars(tvms_host *h,
 
 // An operator that lowering has left.
 static void *TVMS_NULLABLE refuse_operator(tvms_host *h, const tvms_node *node) {
-  char reason[128];
-  snprintf(reason, sizeof reason, "no PrimFunc computes 'R.%s'",
-           tvms_op_of(tvms_op_called(node))->name);
+  char reason[160];
+  uint32_t place;
+  const char *name = tvms_op_of(tvms_op_called(node))->name;
+  const char *what = tvms_sinfo_unknown_of(tvms_as_call(node)->args, &place);
+  if (what)
+    snprintf(reason, sizeof reason,
+             "no PrimFunc computes 'R.%s': the %s of argument %u is not known", name,
+             what, place + 1);
+  else
+    snprintf(reason, sizeof reason, "no PrimFunc computes 'R.%s'", name);
   return tvms_host_refuse(h, node->span, reason);
 }
 

@@ -266,13 +266,18 @@ static bool takes_any_shape(tvms_opcode opcode) {
          || opcode == TVMS_R_zeros || opcode == TVMS_R_ones || opcode == TVMS_R_full;
 }
 
+// Operators that LegalizeOps or DispatchSortScan lowers if sizes are known.
+static bool is_lowered(tvms_opcode opcode) {
+  return tvms_legalize_describes(opcode) || tvms_legalize_has_dispatch(opcode)
+         || opcode == TVMS_R_size;
+}
+
 static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
   tvms_relax_mutator *m = r->self;
   naming *state = m->self;
   node = tvms_relax_leave_call(r, node);
   tvms_opcode opcode = tvms_op_called(node);
-  bool lowered = tvms_legalize_describes(opcode) && r->sequence;
-  if (!lowered) return node;
+  if (!is_lowered(opcode) || !r->sequence) return node;
   if (tvms_legalize_is_possible(tvms_as_call(node))) {
     if (state->checks) check_shape(m, tvms_as_call(node), opcode);
     return node;
