@@ -18,8 +18,10 @@ typedef struct {
   tvms_sched *sched;
   const char *suffix;  // of names
   tvms_node *var, *begin, *end;
-  int64_t axis;  // of the block at hand, that the loop is; -1: none
-  bool foreign;  // a region would be told by something that is not an axis
+  int64_t axis;              // of the block at hand, that the loop is; -1: none
+  uint32_t depth, bound_at;  // blocks around, and around the axis
+  bool nested;               // the axis is not one of an innermost block
+  bool foreign;              // a region would be told by something that is not an axis
 } part;
 
 // ---- Ends of parts ----
@@ -143,12 +145,20 @@ static void rename_block(part *p, tvms_block *block) {
 static tvms_node *enter_realize(tvms_rewriter *r, tvms_node *node) {
   part *p = r->self;
   tvms_list values = tvms_as_block_realize(node)->iter_values;
+  p->depth++;
   for (uint32_t i = 0; i < values.len; i++)
     if (values.items[i] == p->var) {
       p->axis = i;
+      p->bound_at = p->depth;
       break;
     }
   return TVMS_REWRITE_BELOW;
+}
+
+static tvms_node *leave_realize(tvms_rewriter *r, tvms_node *node) {
+  part *p = r->self;
+  p->depth--;
+  return node;
 }
 
 static tvms_node *leave_block(tvms_rewriter *r, tvms_node *node) {
@@ -157,6 +167,7 @@ static tvms_node *leave_block(tvms_rewriter *r, tvms_node *node) {
   rename_block(p, block);
   if (!block->iter_vars.len || p->axis < 0 || p->axis >= block->iter_vars.len)
     return &block->head;
+  p->nested |= p->depth != p->bound_at;
   block->iter_vars =
       tvms_list_copy(r->unit, block->iter_vars.items, block->iter_vars.len);
   tvms_iter_var *axis =
@@ -181,6 +192,7 @@ static tvms_node *make_part(part *p, const tvms_for *loop) {
   tvms_rewriter_init(&r, s->unit, p);
   r.roles = TVMS_IN(BODY);
   r.enter[TVMS_NODE_BLOCK_REALIZE] = enter_realize;
+  r.leave[TVMS_NODE_BLOCK_REALIZE] = leave_realize;
   r.leave[TVMS_NODE_BLOCK] = leave_block;
   body = tvms_rewrite(&r, body);
   tvms_rewriter_fini(&r);
@@ -222,6 +234,10 @@ static bool make_parts(tvms_sched *s, const tvms_for *loop, const char *name,
               .end = end,
               .axis = -1};
     tvms_node *nest = make_part(&p, loop);
+    // TVM gives the part of the loop to an axis of the inner block.
+    if (p.nested)
+      return tvms_sched_refuse(s,
+                               "the block with the axis of the loop has blocks in it");
     if (p.foreign)
       return tvms_sched_refuse(
           s, "a block accesses a buffer at a variable that is not one of its axes");
