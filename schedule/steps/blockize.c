@@ -16,12 +16,35 @@ static void give(tvms_step *step, const tvms_node *block) {
   tvms_step_give(step, site);
 }
 
+static bool uses_loop(tvms_sched *s, tvms_list values, const tvms_for *loop) {
+  for (uint32_t i = 0; i < values.len; i++)
+    if (tvms_sched_uses(s, values.items[i], loop->var)) return true;
+  return false;
+}
+
+// A reduction begins in front of the loops of the block that is made; where one of them is no axis, it begins anew in each of its steps now, and
+// would go on there. TVM does not ask.
+static bool check_begins(tvms_sched *s, int32_t block, int32_t loop) {
+  if (!tvms_sched_block(s, block)->init) return true;
+  tvms_list values = tvms_sched_realize(s, block)->iter_values;
+  for (int32_t at = block; at != loop;) {
+    at = tvms_sched_parent(s, at);
+    const tvms_for *around = tvms_sched_loop(s, at);
+    if (!tvms_node_is_int(around->extent, 1) && !uses_loop(s, values, around))
+      return tvms_sched_refuse(
+          s, "block '%s' begins its reduction anew in a loop that no axis takes",
+          tvms_sched_block_name(s, block));
+  }
+  return true;
+}
+
 static bool blockize_loop(tvms_step *step, bool keep_units) {
   tvms_sched *s = step->sched;
   tvms_sched_blockizing b;
   int32_t loop = tvms_step_site(step, TVMS_ARG(Blockize, target));
   if (loop == TVMS_NO_SITE) return false;
-  bool fine = tvms_sched_blockize_begin(&b, s, loop, keep_units);
+  bool fine = tvms_sched_blockize_begin(&b, s, loop, keep_units)
+              && check_begins(s, b.block, loop);
   if (fine) {
     tvms_node *made = tvms_sched_blockize_loop(&b);
     tvms_sched_replace_one(s, tvms_sched_at(s, loop)->node, made);
