@@ -178,7 +178,8 @@ bool tvms_step_reindex(tvms_step *step) {
   if (x.block == TVMS_NO_SITE) return false;
   x.old = tvms_step_buffer(step, TVMS_ARG(ReIndex, buffer), x.block, &x.write);
   bool fine = x.old && tvms_sched_check_scope(s, x.block, true, &x.scope)
-              && find_indices(&x) && find_place(&x)
+              && tvms_sched_check_declared(s, x.scope, x.old) && find_indices(&x)
+              && find_place(&x)
               && (!x.write
                   || (tvms_sched_check_whole(s, x.block, false)
                       && tvms_sched_check_stores(s, x.block, x.old)));
