@@ -36,6 +36,14 @@ static int64_t times(int64_t so_far, const tvms_node *TVMS_NULLABLE extent) {
   return known ? product : 0;
 }
 
+// The same, also where sizes are symbolic.
+static tvms_node *product(tvms_sched *s, tvms_node *so_far,
+                          tvms_node *TVMS_NULLABLE extent) {
+  if (!extent) return so_far;
+  tvms_node *wide = tvms_sched_cast(s, TVMS_DTYPE(INT, 64), extent);
+  return tvms_sched_build(s, TVMS_NODE_MUL, so_far, wide);
+}
+
 // Does a spatial axis take a value again while the loops that it is made of run, as that of a window does?
 static bool has_overlap(tvms_sched *s, const tvms_block_realize *realize,
                         tvms_analyzer *analyzer, const tvms_domain_vec *domains) {
@@ -75,13 +83,13 @@ static bool check_parts(tvms_sched *s, int32_t block, int32_t loop) {
                                       true, images);
   bool overlaps = !sums && has_overlap(s, realize, analyzer, &domains);
   tvms_analyzer_free(analyzer);
-  int64_t runs = 1, values_taken = 1;
+  tvms_node *runs = tvms_sched_int(s, TVMS_DTYPE(INT, 64), 1), *taken = runs;
   for (uint32_t i = 0; i < domains.len; i++)
-    runs = times(runs, domains.items[i].extent);
+    runs = product(s, runs, domains.items[i].extent);
   for (uint32_t i = 0; i < values.len && sums; i++)
-    values_taken = times(values_taken, images[i].extent);
+    taken = product(s, taken, images[i].extent);
   tvms_vec_fini(&s->context->memory, &domains);
-  bool repeats = overlaps || (sums && values_taken && values_taken < runs);
+  bool repeats = overlaps || (sums && !tvms_arith_prove_equal(s->unit, runs, taken));
   return !repeats
          || tvms_sched_refuse(
              s, "the loops from '%s' on repeat the block",
