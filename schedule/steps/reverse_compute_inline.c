@@ -163,6 +163,13 @@ static bool is_covered(reversal *v) {
     tvms_domains_set(&sets, axis->var,
                      tvms_int_set_of_range(s->unit, dom->min, dom->extent));
   }
+  for (const tvms_node *inner = producer->body;
+       inner->kind == TVMS_NODE_FOR && producer->annotations;
+       inner = tvms_as_for(inner)->body) {
+    const tvms_for *loop = tvms_as_for(inner);
+    tvms_domains_set(&sets, loop->var,
+                     tvms_int_set_of_range(s->unit, loop->min, loop->extent));
+  }
   tvms_analyzer *analyzer = tvms_analyzer_new(s->unit);
   bool covered = true;
   for (uint32_t i = 0; covered && i < consumer->iter_vars.len; i++) {
