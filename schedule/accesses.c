@@ -480,17 +480,6 @@ bool tvms_sched_loads(const tvms_sched *sched, tvms_node *expr) {
   return !tvms_walk(&sched->context->memory, expr, &visitor);
 }
 
-static bool uses_loop(const tvms_sched *s, int32_t block, int32_t loop, bool reduced) {
-  tvms_list axes = tvms_sched_block(s, block)->iter_vars;
-  tvms_list values = tvms_sched_realize(s, block)->iter_values;
-  for (uint32_t i = 0; i < axes.len; i++)
-    if ((!reduced
-         || tvms_as_iter_var(axes.items[i])->iter_type == TVMS_ITER_COMM_REDUCE)
-        && tvms_sched_uses(s, values.items[i], tvms_sched_loop(s, loop)->var))
-      return true;
-  return false;
-}
-
 // How far a value moves when a loop takes the step `at` after its first one, the other variables being what they are; 0: not known.
 static int64_t moved_by(tvms_sched *s, tvms_node *value, const tvms_for *loop,
                         int64_t at) {
@@ -542,8 +531,8 @@ bool tvms_sched_repeats_steps(tvms_sched *s, int32_t block) {
   for (int32_t at = tvms_sched_parent(s, block); tvms_sched_is_loop(s, at);
        at = tvms_sched_parent(s, at)) {
     bool unit = tvms_node_is_int(tvms_sched_loop(s, at)->extent, 1);
-    bool used = uses_loop(s, block, at, false),
-         reduced = used && uses_loop(s, block, at, true);
+    bool used = tvms_sched_takes_loop(s, block, at),
+         reduced = tvms_sched_is_reduced_by(s, block, at);
     if (unused && reduced) return true;
     unused = unused || (!unit && !used);
     across = across || (reduced && spatial);

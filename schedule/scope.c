@@ -149,6 +149,24 @@ bool tvms_sched_writes_out(const tvms_sched *sched, int32_t block, int32_t above
 
 // ---- Kinds of blocks ----
 
+bool tvms_sched_takes_loop(const tvms_sched *sched, int32_t block, int32_t loop) {
+  tvms_list values = tvms_sched_realize(sched, block)->iter_values;
+  const tvms_node *var = tvms_sched_loop(sched, loop)->var;
+  for (uint32_t i = 0; i < values.len; i++)
+    if (tvms_sched_uses(sched, values.items[i], var)) return true;
+  return false;
+}
+
+int32_t tvms_sched_loop_of_no_axis(const tvms_sched *sched, int32_t block,
+                                   int32_t loop) {
+  for (int32_t at = block; at != loop;) {
+    at = tvms_sched_parent(sched, at);
+    bool once = tvms_node_is_int(tvms_sched_loop(sched, at)->extent, 1);
+    if (!once && !tvms_sched_takes_loop(sched, block, at)) return at;
+  }
+  return TVMS_NO_SITE;
+}
+
 bool tvms_sched_is_reduced_by(const tvms_sched *sched, int32_t block, int32_t loop) {
   const tvms_block_realize *realize = tvms_sched_realize(sched, block);
   tvms_list axes = tvms_as_block(realize->block)->iter_vars;

@@ -66,7 +66,14 @@ bool tvms_sched_writes_out(const tvms_sched *sched, int32_t block, int32_t above
 // tvms_sched_domains.
 bool tvms_sched_is_affine(const tvms_sched *sched, int32_t block, int32_t above);
 
-// Does the variable of a loop stand in the value of a reduced axis of the block?
+// Does the variable of a loop stand in the value of an axis of the block?
+bool tvms_sched_takes_loop(const tvms_sched *sched, int32_t block, int32_t loop);
+
+// The innermost loop of several steps, from the block out to `loop` around it, that no axis of the block takes; TVMS_NO_SITE: there is none.
+int32_t tvms_sched_loop_of_no_axis(const tvms_sched *sched, int32_t block,
+                                   int32_t loop);
+
+// Does the variable of a loop stand in the value of a reduced axis?
 bool tvms_sched_is_reduced_by(const tvms_sched *sched, int32_t block, int32_t loop);
 
 // NULL: the block is a complete block below `scope` (a block or a loop around it). Otherwise the condition that

@@ -1,7 +1,6 @@
 // Small memory of a function that is variables of C: compilers keep these in registers.
 #include "backend/c/registers.h"
 
-#include "backend/c/masked.h"
 #include "backend/core/lanes.h"
 #include "ir/build.h"
 #include "ir/walk.h"

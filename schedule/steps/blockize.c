@@ -16,26 +16,14 @@ static void give(tvms_step *step, const tvms_node *block) {
   tvms_step_give(step, site);
 }
 
-static bool uses_loop(tvms_sched *s, tvms_list values, const tvms_for *loop) {
-  for (uint32_t i = 0; i < values.len; i++)
-    if (tvms_sched_uses(s, values.items[i], loop->var)) return true;
-  return false;
-}
-
 // A reduction begins in front of the loops of the block that is made; where one of them is no axis, it begins anew in each of its steps now, and
 // would go on there. TVM does not ask.
 static bool check_begins(tvms_sched *s, int32_t block, int32_t loop) {
-  if (!tvms_sched_block(s, block)->init) return true;
-  tvms_list values = tvms_sched_realize(s, block)->iter_values;
-  for (int32_t at = block; at != loop;) {
-    at = tvms_sched_parent(s, at);
-    const tvms_for *around = tvms_sched_loop(s, at);
-    if (!tvms_node_is_int(around->extent, 1) && !uses_loop(s, values, around))
-      return tvms_sched_refuse(
-          s, "block '%s' begins its reduction anew in a loop that no axis takes",
-          tvms_sched_block_name(s, block));
-  }
-  return true;
+  return !tvms_sched_block(s, block)->init
+         || tvms_sched_loop_of_no_axis(s, block, loop) == TVMS_NO_SITE
+         || tvms_sched_refuse(
+             s, "block '%s' begins its reduction anew in a loop that no axis takes",
+             tvms_sched_block_name(s, block));
 }
 
 static bool blockize_loop(tvms_step *step, bool keep_units) {

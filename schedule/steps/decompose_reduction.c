@@ -11,19 +11,12 @@
 // A loop from the given one down to the block that no axis uses does the reduction again, which then has to begin anew. TVM does not
 // ask.
 static bool check_loops(tvms_sched *s, int32_t block, int32_t loop) {
-  tvms_list values = tvms_sched_realize(s, block)->iter_values;
-  for (int32_t at = tvms_sched_parent(s, block); at >= loop;
-       at = tvms_sched_parent(s, at)) {
-    const tvms_for *around = tvms_sched_loop(s, at);
-    bool used = tvms_node_is_int(around->extent, 1);
-    for (uint32_t i = 0; i < values.len; i++)
-      used = used || tvms_sched_uses(s, values.items[i], around->var);
-    if (!used)
-      return tvms_sched_refuse(
-          s, "loop '%s' repeats the block",
-          tvms_symbol_text(s->context, tvms_as_var(around->var)->name));
-  }
-  return true;
+  int32_t at = tvms_sched_loop_of_no_axis(s, block, loop);
+  return at == TVMS_NO_SITE
+         || tvms_sched_refuse(
+             s, "loop '%s' repeats the block",
+             tvms_symbol_text(s->context,
+                              tvms_as_var(tvms_sched_loop(s, at)->var)->name));
 }
 
 // How often all iterators of a list run together; 0: not known.

@@ -236,6 +236,7 @@ class NativeMain(unittest.TestCase):
         x = [float(i) for i in range(17)]
         for f in self.build(text):
             self.assertEqual(f("main", ("f", [17], x)), ("f", [16], [x[8 * i + (j < 4)] for i in range(2) for j in range(8)]))
+
     def test_scans_of_unknown_sizes(self):
         text = self.HEAD + """
     @R.function
