@@ -107,6 +107,18 @@ int32_t *tvms_paged_list(const tvms_paged *p, const tvms_paged_block *block,
   return pages;
 }
 
+int32_t *tvms_paged_pages_of(const tvms_paged *p, const tvms_paged_block *block) {
+  int32_t *pages = p->host->area(p->host, TVMS_PAGED_LIST,
+                                 ((uint32_t)block->pages + 1) * sizeof *pages);
+  tvms_paged_list(p, block, pages);
+  return pages;
+}
+
+int32_t tvms_paged_place(const tvms_paged *p, const int32_t *pages, int64_t slot) {
+  int64_t size = p->head->page_size;
+  return (int32_t)(pages[slot / size] * size + slot % size);
+}
+
 int64_t tvms_paged_slot(const tvms_paged_block *block, int64_t token) {
   return token < block->sink ? token : token - block->sink + block->offset;
 }

@@ -306,8 +306,14 @@ void tvms_paged_trace(const tvms_paged *p, const tvms_paged_sequence *sequence,
 int32_t *tvms_paged_list(const tvms_paged *p, const tvms_paged_block *block,
                          int32_t *pages);
 
+// The same in memory of the cache, until it is asked for again.
+int32_t *tvms_paged_pages_of(const tvms_paged *p, const tvms_paged_block *block);
+
 // Where a token of a block stands in its pages.
 int64_t tvms_paged_slot(const tvms_paged_block *block, int64_t token);
+
+// The place of that among all pages.
+int32_t tvms_paged_place(const tvms_paged *p, const int32_t *pages, int64_t slot);
 
 // ---- For what is built on it ----
 

@@ -303,17 +303,14 @@ static argument debug_places(tvms_paged *p, const tvms_paged_sequence *sequence,
   uint32_t depth = tvms_paged_depth(p, sequence);
   int32_t *trace = host->area(host, TVMS_PAGED_TRACE, (depth + 1) * sizeof *trace);
   int32_t *places = tvms_paged_new_array(p, TVMS_PLAN_DEBUG_POSITIONS, 1, &count);
-  int64_t size = p->head->page_size;
   tvms_paged_trace(p, sequence, trace);
   for (uint32_t d = 0; d < depth; d++) {
     const tvms_paged_block *block = &p->blocks[trace[d]];
-    int32_t *pages =
-        host->area(host, TVMS_PAGED_LIST, ((uint32_t)block->pages + 1) * sizeof *pages);
-    tvms_paged_list(p, block, pages);
+    const int32_t *pages = tvms_paged_pages_of(p, block);
     for (int64_t k = 0; k < block->length; k++, at++) {
       int64_t slot = tvms_paged_slot(block, k);
       if (at >= begin && at < end)
-        places[at - begin] = (int32_t)(pages[slot / size] * size + slot % size);
+        places[at - begin] = tvms_paged_place(p, pages, slot);
     }
   }
   return tvms_paged_planned(p, TVMS_PLAN_DEBUG_POSITIONS);

@@ -220,7 +220,7 @@ static int32_t place_of(const work *w, const int32_t *pages,
   }
   if (slot < 0 || slot / size >= block->pages)
     tvms_paged_refuse(w->p, "a sequence is expected only once");
-  return (int32_t)(pages[slot / size] * size + slot % size);
+  return tvms_paged_place(w->p, pages, slot);
 }
 
 static void plan_tokens(work *w) {
@@ -228,9 +228,7 @@ static void plan_tokens(work *w) {
   for (uint32_t i = 0; i < w->count; i++) {
     const member *m = &w->members[i];
     const tvms_paged_block *block = &w->p->blocks[m->sequence->block];
-    int32_t *pages = w->p->host->area(w->p->host, TVMS_PAGED_LIST,
-                                      ((uint32_t)block->pages + 1) * sizeof *pages);
-    tvms_paged_list(w->p, block, pages);
+    const int32_t *pages = tvms_paged_pages_of(w->p, block);
     for (int64_t k = 0; k < w->lengths[i]; k++)
       *places++ = place_of(w, pages, block, m->before, w->lengths[i], k);
   }

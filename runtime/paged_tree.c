@@ -169,19 +169,15 @@ static void check_commit(const tvms_paged *p, tvms_paged_shape ids,
 static int32_t place_of(const tvms_paged *p, const tvms_paged_sequence *sequence,
                         const int32_t *pages, int32_t node) {
   const tvms_paged_block *block = &p->blocks[sequence->block];
-  int64_t size = p->head->page_size;
   int64_t slot = tvms_paged_slot(block, block->length - sequence->nodes + node);
-  return (int32_t)(pages[slot / size] * size + slot % size);
+  return tvms_paged_place(p, pages, slot);
 }
 
 // Puts down which places the nodes of a path are copied from and to; those that stand right are left out. Returns how
 // many there are.
 static int32_t plan_path(const tvms_paged *p, const tvms_paged_sequence *sequence,
                          int32_t leaf, int32_t *from, int32_t *to) {
-  const tvms_paged_block *block = &p->blocks[sequence->block];
-  int32_t *pages = p->host->area(p->host, TVMS_PAGED_LIST,
-                                 ((uint32_t)block->pages + 1) * sizeof *pages);
-  tvms_paged_list(p, block, pages);
+  const int32_t *pages = tvms_paged_pages_of(p, &p->blocks[sequence->block]);
   int32_t count = 0, path[MOST_NODES], length = 0;
   for (int32_t n = leaf; n != TVMS_PAGED_NONE; n = parents_of(p, sequence)[n])
     path[length++] = n;
