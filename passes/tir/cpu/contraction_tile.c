@@ -111,12 +111,28 @@ static tvms_node *set_sum(writer *w, const element *e, tvms_node *value) {
 
 // ---- Sums ----
 
+static void enter_epilogue(writer *w, const tvms_epilogue *epilogue) {
+  for (uint32_t i = 0; i < epilogue->stage.count; i++) {
+    const tvms_node *axis = w->c->stage.axes[epilogue->axis_of[i]].var;
+    tvms_node_map_put(&w->now, epilogue->stage.axes[i].var,
+                      tvms_node_map_get(&w->now, axis));
+  }
+}
+
 static tvms_node *set_to_init(writer *w, const element *e) {
   return set_sum(w, e, w->c->init);
 }
 
+// Where sums are to be stored that are not ready.
+static const tvms_store *between_blocks(writer *w) {
+  if (!w->tile->sum_in_result) return w->c->stage.store;
+  const tvms_epilogue *last = &w->epilogues[w->epilogue_count - 1];
+  enter_epilogue(w, last);
+  return last->stage.store;
+}
+
 static tvms_node *set_to_stored(writer *w, const element *e) {
-  const tvms_store *out = w->c->stage.store;
+  const tvms_store *out = between_blocks(w);
   tvms_list at = tvms_contraction_all_as_now(w, out->indices);
   return set_sum(
       w, e,
@@ -182,14 +198,6 @@ static tvms_node *with_value(writer *w, tvms_node *expr, const tvms_node *from,
   return made;
 }
 
-static void enter_epilogue(writer *w, const tvms_epilogue *epilogue) {
-  for (uint32_t i = 0; i < epilogue->stage.count; i++) {
-    const tvms_node *axis = w->c->stage.axes[epilogue->axis_of[i]].var;
-    tvms_node_map_put(&w->now, epilogue->stage.axes[i].var,
-                      tvms_node_map_get(&w->now, axis));
-  }
-}
-
 // What an epilogue makes of the sums, which stay where they are.
 static tvms_node *keep(writer *w, const element *e) {
   const tvms_epilogue *epilogue = e->data;
@@ -200,7 +208,7 @@ static tvms_node *keep(writer *w, const element *e) {
 
 static tvms_node *finish(writer *w, const element *e) {
   const tvms_epilogue *epilogue = e->data;
-  const tvms_store *out = w->c->stage.store;
+  const tvms_store *out = epilogue ? NULL : between_blocks(w);
   tvms_node *value = sum_of(w, e);
   if (epilogue) {
     enter_epilogue(w, epilogue);

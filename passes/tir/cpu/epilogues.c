@@ -6,6 +6,7 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/groups.h"
+#include "passes/tir/cpu/places.h"
 
 typedef struct {
   const tvms_node *buffer;
@@ -191,4 +192,25 @@ uint32_t tvms_cpu_read_epilogues(tvms_unit *unit, const tvms_contraction *c,
          && read_epilogue(unit, c, tile, allocated, stmts, at + count, all, count))
     count++;
   return count;
+}
+
+// The axis of the last stage along which the contraction has its columns; NULL: there is none.
+static const tvms_node *column_of(const tvms_contraction *c,
+                                  const tvms_epilogue *last) {
+  for (uint32_t i = 0; i < last->stage.count; i++)
+    if (last->axis_of[i] == c->column) return last->stage.axes[i].var;
+  return NULL;
+}
+
+bool tvms_cpu_result_has_room(tvms_unit *unit, const tvms_contraction *c,
+                              const tvms_epilogue *all, uint32_t count) {
+  if (!count || !keeps_dtype(c, &all[count - 1]) || updates(unit, all, count))
+    return false;
+  const tvms_epilogue *last = &all[count - 1];
+  const tvms_store *out = last->stage.store;
+  const tvms_node *column = column_of(c, last);
+  int64_t step;
+  return column && tvms_cpu_is_injective(unit, &last->stage)
+         && tvms_cpu_step_of(unit, out->buffer, out->indices, column, &step)
+         && step == 1;
 }

@@ -14,4 +14,9 @@ uint32_t tvms_cpu_read_epilogues(tvms_unit *unit, const tvms_contraction *contra
                                  const tvms_tile *tile, tvms_list allocated,
                                  tvms_list stmts, uint32_t at, tvms_epilogue *all);
 
+// May sums that are not ready lie where the last of `count` such stages stores? It stores each of them once, side
+// by side along the columns, in their dtype, and nothing behind the contraction reads what was there.
+bool tvms_cpu_result_has_room(tvms_unit *unit, const tvms_contraction *contraction,
+                              const tvms_epilogue *all, uint32_t count);
+
 #endif

@@ -23,6 +23,7 @@
 #include "passes/tir/cpu/beforehand.h"
 #include "passes/tir/cpu/contraction_nest.h"
 #include "passes/tir/cpu/contraction_report.h"
+#include "passes/tir/cpu/epilogue_join.h"
 #include "passes/tir/cpu/epilogues.h"
 #include "passes/tir/cpu/factors.h"
 #include "passes/tir/cpu/groups.h"
@@ -93,6 +94,45 @@ static void lay_out(scheduler *s, tvms_contraction *c, tvms_tile *tile) {
   tvms_stmt_push(s->unit, &s->added, made.buffer);
 }
 
+// What is computed while a tile is in registers: `stages`, and how many statements of the body they were.
+typedef struct {
+  tvms_epilogue *stages;
+  uint32_t count, used;
+} epilogues;
+
+static void add_all(tvms_node_map *to, const tvms_node_map *from) {
+  for (uint32_t i = 0; i < from->cap; i++) {
+    const tvms_node_pair *pair = &from->pairs[i];
+    if (pair->key) tvms_node_map_put(to, pair->key, pair->value);
+  }
+}
+
+// The stages behind the contraction at statement `at`. Where the result of the last one is read by several, these
+// are one if they can be.
+static epilogues find_epilogues(scheduler *s, const tvms_contraction *c,
+                                const tvms_tile *tile, tvms_list allocated,
+                                tvms_list stmts, uint32_t at) {
+  epilogues b = {tvms_arena_array(&s->unit->arena, tvms_epilogue, TVMS_MOST_EPILOGUES),
+                 0, 0};
+  b.used = b.count =
+      tvms_cpu_read_epilogues(s->unit, c, tile, allocated, stmts, at + 1, b.stages);
+  const tvms_store *last = b.count ? b.stages[b.count - 1].stage.store : c->stage.store;
+  tvms_node_map gone;
+  tvms_node_map_init(&gone, &s->unit->context->memory);
+  tvms_list joined = tvms_cpu_join_epilogue(s->unit, allocated, stmts, at + 1 + b.count,
+                                            last->buffer, &gone);
+  uint32_t fewer = stmts.len - joined.len, before = b.count;
+  if (fewer)
+    b.count =
+        tvms_cpu_read_epilogues(s->unit, c, tile, allocated, joined, at + 1, b.stages);
+  if (b.count > before) {
+    b.used = b.count + fewer;
+    add_all(&s->gone, &gone);
+  }
+  tvms_node_map_fini(&gone);
+  return b;
+}
+
 // The statement in the place of number `at` and of `*used` behind it; NULL: it stays.
 static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
                                             tvms_list stmts, uint32_t at,
@@ -105,19 +145,19 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
   if (tvms_contraction_find(s->unit, &stage, &c)) return NULL;
   tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c, s->reorders);
   lay_out(s, &c, &tile);
-  tvms_epilogue *epilogues =
-      tvms_arena_array(&s->unit->arena, tvms_epilogue, TVMS_MOST_EPILOGUES);
-  uint32_t count =
-      tvms_cpu_read_epilogues(s->unit, &c, &tile, allocated, stmts, at + 1, epilogues);
-  *used = count;
-  // Blocks of the sum leave what is not ready in the buffer of the contraction.
-  for (uint32_t i = tile.sum_block ? 1 : 0; i < count; i++) {
-    tvms_node *gone = (tvms_node *)(uintptr_t)epilogues[i].from;
+  epilogues b = find_epilogues(s, &c, &tile, allocated, stmts, at);
+  *used = b.used;
+  tile.sum_in_result =
+      tile.sum_block && tvms_cpu_result_has_room(s->unit, &c, b.stages, b.count);
+  // Else blocks of the sum leave what is not ready in the buffer of the contraction.
+  bool stays = tile.sum_block && !tile.sum_in_result;
+  for (uint32_t i = stays ? 1 : 0; i < b.count; i++) {
+    tvms_node *gone = (tvms_node *)(uintptr_t)b.stages[i].from;
     tvms_node_map_put(&s->gone, gone, gone);
   }
-  tell_tiled(s, &c, &tile, count);
+  tell_tiled(s, &c, &tile, b.count);
   tvms_span outer = begin_at(s, c.stage.nest);
-  tvms_node *made = tvms_contraction_nest(s->unit, &c, &tile, epilogues, count);
+  tvms_node *made = tvms_contraction_nest(s->unit, &c, &tile, b.stages, b.count);
   s->unit->origin = outer;
   return made;
 }

@@ -44,7 +44,9 @@ typedef struct {
   // Apart: each is so many steps further in its part of the sum than the one before it.
   int64_t sum_skew;
   bool sum_written;  // they are written out
-  bool sum_words;    // bytes of the moving operand are taken four at a time
+  // Between blocks sums lie where the last stage behind the contraction stores, rather than where it does.
+  bool sum_in_result;
+  bool sum_words;  // bytes of the moving operand are taken four at a time
   tvms_tile_threads threads;
   bool from_memory;  // few rows go through an operand that no cache holds
   bool result_far;   // the near caches do not hold the result: its lines are fetched

@@ -1,0 +1,67 @@
+// Joining the stages that read the result of a contraction several times.
+//
+// Before: Y = X * 0.7; E = erf(Y); H = E * 0.5; P = H + 0.5; Z = X * P     (gelu of a product's result X)
+// After:  Z = X * (erf(X * 0.7) * 0.5 + 0.5)
+//
+// X is read by the first and by the last stage. Computed in one, tile by tile, it needs no memory.
+#include "passes/tir/cpu/epilogue_join.h"
+
+#include "ir/walk.h"
+#include "passes/tir/cpu/chain.h"
+
+static bool mentions(tvms_unit *unit, tvms_node *stmt, const tvms_node *buffer) {
+  tvms_memory *memory = &unit->context->memory;
+  return tvms_walk_contains(memory, stmt, buffer)
+         || tvms_walk_contains(memory, stmt, tvms_as_buffer(buffer)->data);
+}
+
+// The number of the statement behind the last one that mentions the buffer.
+static uint32_t end_of_uses(tvms_unit *unit, tvms_list stmts, uint32_t at,
+                            const tvms_node *buffer) {
+  uint32_t end = stmts.len;
+  while (end > at && !mentions(unit, stmts.items[end - 1], buffer))
+    end--;
+  return end;
+}
+
+// Reads statements as stages without sums. False: one of them is something else.
+static bool read_stages(tvms_chain *chain, tvms_list stmts) {
+  for (uint32_t i = 0; i < stmts.len; i++) {
+    tvms_stage *stage = &chain->stages[chain->count++];
+    if (tvms_stage_read(chain->unit, stmts.items[i], stage) || stage->init
+        || tvms_stage_has_sums(stage))
+      return false;
+    tvms_chain_settle(chain->unit, stage);
+  }
+  return true;
+}
+
+static tvms_list with_one(tvms_unit *unit, tvms_list stmts, uint32_t at, uint32_t end,
+                          tvms_node *one) {
+  tvms_list made = tvms_list_copy(unit, stmts.items, stmts.len);
+  made.items[at] = one;
+  for (uint32_t i = end; i < stmts.len; i++)
+    made.items[at + 1 + i - end] = stmts.items[i];
+  made.len = stmts.len - (end - at) + 1;
+  return made;
+}
+
+tvms_list tvms_cpu_join_epilogue(tvms_unit *unit, tvms_list allocated, tvms_list stmts,
+                                 uint32_t at, const tvms_node *buffer,
+                                 tvms_node_map *gone) {
+  uint32_t end = end_of_uses(unit, stmts, at, buffer);
+  if (end < at + 2) return stmts;
+  tvms_chain chain = {.unit = unit,
+                      .allocated = allocated,
+                      .before = {stmts.items, at},
+                      .behind = {stmts.items + end, stmts.len - end},
+                      .gone = gone,
+                      .stages = tvms_arena_array(&unit->arena, tvms_stage, end - at)};
+  if (!read_stages(&chain, (tvms_list){stmts.items + at, end - at})) return stmts;
+  tvms_chain_inline(&chain);
+  if (chain.count > 1) return stmts;
+  const tvms_stage *one = &chain.stages[0];
+  tvms_node *store = (tvms_node *)(uintptr_t)one->store;
+  return with_one(unit, stmts, at, end,
+                  tvms_stage_write(unit, one, one->name, store, NULL));
+}
