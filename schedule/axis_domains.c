@@ -171,20 +171,39 @@ static bool solve_dimensions(solving *s) {
 
 // ---- All axes at once ----
 
-// The value of an axis at the places of two corners, as the interval between.
-static tvms_int_set between(solving *s, tvms_node *value, tvms_node *const *places,
-                            const tvms_int_set *sets, uint32_t rank) {
-  tvms_node *ends[2];
-  for (int high = 0; high < 2; high++) {
-    tvms_node_map map;
-    tvms_node_map_init(&map, &s->sched->context->memory);
-    for (uint32_t i = 0; i < rank; i++)
-      tvms_node_map_put(&map, places[i], high ? sets[i].max : sets[i].min);
-    ends[high] = tvms_substitute(s->sched->unit, value, &map);
-    tvms_node_map_fini(&map);
-  }
-  return interval(simple(s, build(s, TVMS_NODE_MIN, ends[0], ends[1])),
-                  simple(s, build(s, TVMS_NODE_MAX, ends[0], ends[1])));
+// What runs where places run from corner to corner.
+typedef struct {
+  tvms_node *const *places;
+  const tvms_int_set *sets;
+  uint32_t rank;
+} corners;
+
+// A remainder begins again behind each multiple of its divisor, and takes all values if there may be one on the way. TVM takes those at the corners.
+static tvms_int_set ends_of_rest(solving *s, tvms_int_set a, tvms_node *divisor) {
+  tvms_node *first = build(s, TVMS_NODE_FLOOR_DIV, a.min, divisor);
+  tvms_node *last = build(s, TVMS_NODE_FLOOR_DIV, a.max, divisor);
+  if (!tvms_analyzer_can_prove_equal(s->analyzer, first, last))
+    return interval(tvms_sched_int(s->sched, divisor->dtype, 0), plus(s, divisor, -1));
+  return interval(build(s, TVMS_NODE_FLOOR_MOD, a.min, divisor),
+                  build(s, TVMS_NODE_FLOOR_MOD, a.max, divisor));
+}
+
+// A value at both corners; all that is in it but for remainders grows, or falls, with the places.
+static tvms_int_set ends_of(solving *s, tvms_node *value, const corners *c) {
+  for (uint32_t i = 0; i < c->rank; i++)
+    if (value == c->places[i]) return c->sets[i];
+  if (!tvms_node_is_binary(value)) return interval(value, value);
+  const tvms_binary *binary = tvms_as_binary(value);
+  tvms_int_set a = ends_of(s, binary->a, c), b = ends_of(s, binary->b, c);
+  if (value->kind == TVMS_NODE_FLOOR_MOD) return ends_of_rest(s, a, binary->b);
+  return interval(build(s, value->kind, a.min, b.min),
+                  build(s, value->kind, a.max, b.max));
+}
+
+static tvms_int_set between(solving *s, tvms_node *value, const corners *c) {
+  tvms_int_set ends = ends_of(s, value, c);
+  return interval(simple(s, build(s, TVMS_NODE_MIN, ends.min, ends.max)),
+                  simple(s, build(s, TVMS_NODE_MAX, ends.min, ends.max)));
 }
 
 // False: the region does not tell the axes so.
@@ -202,6 +221,7 @@ static bool solve_together(solving *s) {
     all[i] = interval(tvms_sched_int(sched, last->dtype, 0), last);
   }
   tvms_node **places = tvms_inline_places(sched, indices);
+  corners needed = {places, s->required, rank}, whole = {places, all, rank};
   tvms_node_map found;
   tvms_node_map_init(&found, &sched->context->memory);
   bool fine = tvms_inline_inverse(sched, s->block, indices, true, places, &found);
@@ -209,8 +229,7 @@ static bool solve_together(solving *s) {
     tvms_node *value =
         tvms_node_map_get(&found, tvms_as_iter_var(s->block->iter_vars.items[i])->var);
     if (!value) continue;
-    join(s, (int32_t)i, between(s, value, places, s->required, rank),
-         between(s, value, places, all, rank));
+    join(s, (int32_t)i, between(s, value, &needed), between(s, value, &whole));
   }
   tvms_node_map_fini(&found);
   return fine;
