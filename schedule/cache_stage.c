@@ -1,9 +1,9 @@
 #include "schedule/cache_stage.h"
 
 #include "ir/walk.h"
-#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
+#include "schedule/declared.h"
 #include "schedule/flags.h"
 #include "schedule/make.h"
 #include "schedule/region.h"

@@ -1,8 +1,8 @@
 #include "schedule/region.h"
 
 #include "arith/iter_region.h"
-#include "schedule/accesses.h"
 #include "schedule/bindings.h"
+#include "schedule/declared.h"
 #include "schedule/storage_scope.h"
 
 tvms_node *TVMS_NULLABLE tvms_sched_region_of(tvms_list regions,
@@ -140,7 +140,7 @@ bool tvms_sched_writes_all(tvms_sched *sched, int32_t block, const tvms_node *bu
   tvms_node *declared = tvms_sched_region_of(own->writes, buffer);
   if (!declared) return false;
   const tvms_block_realize *realize = tvms_sched_realize(sched, block);
-  tvms_node *stored = tvms_sched_accesses_stored(sched, own, declared);
+  tvms_node *stored = tvms_sched_stored_region(sched, own, declared);
   tvms_sched_span span = {tvms_sched_bound(sched, realize, stored), realize->predicate,
                           tvms_sched_parent(sched, block), high};
   tvms_int_set *sets =

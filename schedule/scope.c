@@ -56,6 +56,27 @@ void tvms_sched_domain_sets(const tvms_sched *sched, int32_t site, int32_t above
   tvms_vec_fini(&sched->context->memory, &run);
 }
 
+void tvms_sched_add_axes(tvms_domains *domains, const tvms_block *block) {
+  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
+    const tvms_iter_var *axis = tvms_as_iter_var(block->iter_vars.items[i]);
+    const tvms_range *dom = tvms_as_range(axis->dom);
+    tvms_domains_set(domains, axis->var,
+                     tvms_int_set_of_range(domains->unit, dom->min, dom->extent));
+  }
+}
+
+void tvms_sched_add_all(tvms_domains *domains, const tvms_sched *sched, int32_t site) {
+  for (; site != TVMS_NO_SITE; site = tvms_sched_parent(sched, site)) {
+    if (!tvms_sched_is_loop(sched, site)) {
+      tvms_sched_add_axes(domains, tvms_sched_block(sched, site));
+      continue;
+    }
+    const tvms_for *loop = tvms_sched_loop(sched, site);
+    tvms_domains_set(domains, loop->var,
+                     tvms_int_set_of_range(sched->unit, loop->min, loop->extent));
+  }
+}
+
 tvms_analyzer *tvms_sched_analyzer(const tvms_sched *sched, int32_t site) {
   tvms_analyzer *analyzer = tvms_analyzer_new(sched->unit);
   for (; site != TVMS_NO_SITE; site = tvms_sched_parent(sched, site)) {

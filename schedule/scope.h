@@ -33,6 +33,12 @@ void tvms_sched_domains(const tvms_sched *sched, int32_t site, int32_t above,
 void tvms_sched_domain_sets(const tvms_sched *sched, int32_t site, int32_t above,
                             tvms_domains *sets);
 
+// Lets the axes of a block run over their domains.
+void tvms_sched_add_axes(tvms_domains *domains, const tvms_block *block);
+
+// Lets all axes and loops run, from a site on upwards.
+void tvms_sched_add_all(tvms_domains *domains, const tvms_sched *sched, int32_t site);
+
 // An analyzer that knows the ranges of all loops around a site and of that site. The caller frees it.
 tvms_analyzer *tvms_sched_analyzer(const tvms_sched *sched, int32_t site);
 

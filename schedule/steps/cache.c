@@ -5,9 +5,12 @@
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
 #include "schedule/cache_stage.h"
+#include "schedule/declared.h"
+#include "schedule/ends.h"
 #include "schedule/flags.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"
+#include "schedule/taken.h"
 
 // What a rewriting of the scope knows.
 typedef struct {
@@ -119,7 +122,7 @@ static bool check_ends(tvms_cache *c, const tvms_node *buffer) {
 static bool check_declared(tvms_cache *c, int32_t block, tvms_node *region,
                            tvms_node *TVMS_NULLABLE condition) {
   tvms_sched *s = c->sched;
-  tvms_node *stored = tvms_sched_accesses_stored(s, tvms_sched_block(s, block), region);
+  tvms_node *stored = tvms_sched_stored_region(s, tvms_sched_block(s, block), region);
   if (stored == region) return true;
   tvms_list ranges = tvms_sched_relax(s, block, stored, c->place, condition);
   for (uint32_t d = 0; d < ranges.len; d++)

@@ -6,9 +6,11 @@
 #include "schedule/accesses.h"
 #include "schedule/axis_domains.h"
 #include "schedule/bindings.h"
+#include "schedule/declared.h"
 #include "schedule/flags.h"
 #include "schedule/inline.h"
 #include "schedule/steps.h"
+#include "schedule/taken.h"
 
 #include <stdio.h>
 
@@ -228,6 +230,38 @@ static bool begins_late(tvms_sched *s, int32_t block) {
   return late;
 }
 
+// A loop of which the block takes other steps each time, and which does steps of a reduction whose result the block needs, be it by way of other
+// blocks: then it needs what is not finished. TVM does not ask.
+static bool needs_unfinished(tvms_sched *s, int32_t block, int32_t loop) {
+  tvms_memory *memory = &s->context->memory;
+  tvms_site_vec needed = {0};
+  tvms_vec_push(memory, &needed, block);
+  bool unfinished = false;
+  for (uint32_t i = 0; i < needed.len && !unfinished; i++) {
+    uint32_t first = needed.len;
+    tvms_sched_producers(s, needed.items[i], &needed);
+    for (uint32_t k = first; k < needed.len; k++) {
+      int32_t site = needed.items[k];
+      bool known = !tvms_sched_is_in(s, site, loop);
+      for (uint32_t j = 0; j < first && !known; j++)
+        known = needed.items[j] == site;
+      unfinished = unfinished || (!known && tvms_sched_is_reduced_by(s, site, loop));
+      if (known) needed.items[k--] = needed.items[--needed.len];
+    }
+  }
+  tvms_vec_fini(memory, &needed);
+  return unfinished;
+}
+
+static bool comes_early(tvms_sched *s, int32_t block) {
+  bool early = false;
+  for (int32_t at = tvms_sched_parent(s, block); !early && tvms_sched_is_loop(s, at);
+       at = tvms_sched_parent(s, at))
+    early = !tvms_node_is_int(tvms_sched_loop(s, at)->extent, 1)
+            && tvms_sched_takes_loop(s, block, at) && needs_unfinished(s, block, at);
+  return early;
+}
+
 static bool move(moving *m, int64_t index) {
   tvms_sched *s = m->sched;
   if (!tvms_sched_check_scope(s, m->block, true, &m->scope)) return false;
@@ -272,6 +306,7 @@ static bool move(moving *m, int64_t index) {
       : tvms_sched_repeats_steps(s, now)
           ? "a loop would do steps of the reduction again"
       : begins_late(s, now) ? "the reduction would not begin with its first step"
+      : comes_early(s, now) ? "a reduction that the block needs would not be finished"
                             : NULL;
   // The condition under which the producer runs is not one for what the block does without it.
   if (!why && tvms_sched_check_condition(s, now)) return true;

@@ -1,10 +1,10 @@
 // decompose_reduction: T.init() of a block becomes a block of its own, in front of a loop.
 // TVM: src/s_tir/schedule/primitive/reduction.cc.
-#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
 #include "schedule/flags.h"
 #include "schedule/steps.h"
+#include "schedule/taken.h"
 
 #include <string.h>
 

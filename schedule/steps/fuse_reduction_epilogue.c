@@ -4,13 +4,13 @@
 #include "ir/equal.h"
 #include "ir/fold_ops.h"
 #include "ir/walk.h"
-#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
 #include "schedule/flags.h"
 #include "schedule/inline.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"
+#include "schedule/taken.h"
 
 typedef struct {
   tvms_sched *sched;

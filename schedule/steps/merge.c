@@ -1,7 +1,7 @@
 // merge: nests of loops beside each other, with the same extents, become one nest with the bodies one after the other.
 // TVM: src/s_tir/schedule/primitive/loop_transformation.cc.
-#include "schedule/accesses.h"
 #include "schedule/bindings.h"
+#include "schedule/declared.h"
 #include "schedule/injective.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"

@@ -2,13 +2,14 @@
 // TVM: src/s_tir/schedule/primitive/pad_einsum.cc.
 #include "ir/fold_ops.h"
 #include "ir/walk.h"
-#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
+#include "schedule/declared.h"
 #include "schedule/flags.h"
 #include "schedule/make.h"
 #include "schedule/steps.h"
 #include "schedule/storage_scope.h"
+#include "schedule/taken.h"
 
 #include <string.h>
 

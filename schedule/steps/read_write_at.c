@@ -3,11 +3,11 @@
 #include "arith/int_set.h"
 #include "ir/object.h"
 #include "ir/walk.h"
-#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
 #include "schedule/cache_stage.h"
+#include "schedule/declared.h"
 #include "schedule/flags.h"
 #include "schedule/make.h"
 #include "schedule/region.h"
@@ -193,7 +193,7 @@ static bool check_written(const copying *c, const tvms_site_vec *blocks) {
     const tvms_block *block = tvms_sched_block(c->sched, blocks->items[i]);
     if (!tvms_sched_check_stores(c->sched, blocks->items[i], c->old)) return false;
     if (writes_all(c, blocks->items[i],
-                   tvms_sched_accesses_stored(c->sched, block, region)))
+                   tvms_sched_stored_region(c->sched, block, region)))
       return true;
   }
   return tvms_sched_refuse(c->sched, "no block writes all of the part of '%s'",

@@ -4,9 +4,12 @@
 #include "schedule/bindings.h"
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
+#include "schedule/declared.h"
+#include "schedule/ends.h"
 #include "schedule/flags.h"
 #include "schedule/make.h"
 #include "schedule/steps.h"
+#include "schedule/taken.h"
 
 typedef struct {
   tvms_sched *sched;

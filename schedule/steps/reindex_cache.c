@@ -7,11 +7,14 @@
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
 #include "schedule/cache_stage.h"
+#include "schedule/declared.h"
+#include "schedule/ends.h"
 #include "schedule/flags.h"
 #include "schedule/injective.h"
 #include "schedule/make.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"
+#include "schedule/taken.h"
 
 typedef struct {
   tvms_cache cache;  // where the copy stands

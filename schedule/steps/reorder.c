@@ -1,9 +1,9 @@
 // reorder, add_unit_loop: loops change places, or a loop of one step comes around.
 // TVM: src/s_tir/schedule/primitive/loop_transformation.cc.
-#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/flags.h"
 #include "schedule/steps.h"
+#include "schedule/taken.h"
 
 static int32_t place_of(const int32_t *sites, uint32_t count, int32_t site) {
   for (uint32_t i = 0; i < count; i++)

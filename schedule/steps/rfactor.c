@@ -1,12 +1,12 @@
 // rfactor: a reduced loop becomes an axis of a buffer, over which a second block reduces.
 // TVM: src/s_tir/schedule/primitive/reduction.cc.
 #include "ir/walk.h"
-#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffers.h"
 #include "schedule/flags.h"
 #include "schedule/reducer.h"
 #include "schedule/steps.h"
+#include "schedule/taken.h"
 
 #include <stdio.h>
 #include <string.h>

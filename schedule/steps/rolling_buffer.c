@@ -1,7 +1,6 @@
 // rolling_buffer: a buffer between tiles keeps only the rows that the next tile needs again, and goes round in them.
 // TVM: src/s_tir/schedule/primitive/rolling_buffer.cc.
 #include "arith/int_set.h"
-#include "schedule/accesses.h"
 #include "schedule/bindings.h"
 #include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
@@ -9,6 +8,7 @@
 #include "schedule/make.h"
 #include "schedule/region.h"
 #include "schedule/steps.h"
+#include "schedule/taken.h"
 #include "structinfo/regions.h"
 
 // A dimension of the region that a tile writes: the loop over tiles in it, if tiles overlap, and by how much.
