@@ -12,7 +12,8 @@
 // numbers gets a parameter for each buffer that is too large for the stack; buffers of which one
 // is not used any more when the other begins have one together. Its callers put these into
 // memory of their own, calls one after the other into the same, and hand that up likewise, to
-// the function that has a workspace: there memory lies where no tensor is that is still used. Sizes are expressions of the parameters. What stays an
+// the function that has a workspace: there memory lies where no tensor is that is still used. Where sizes are
+// numbers, the tensors get other places if it takes less then (lift_pack.c). Sizes are expressions of the parameters. What stays an
 // allocation: in a parallel loop (each thread needs its own), of a size that is computed on the
 // way, and in functions that call themselves. TVM has no such pass.
 #include "passes/tir/memory/lift_allocations.h"
@@ -22,8 +23,10 @@
 #include "ir/contract.h"
 #include "ir/object.h"
 #include "ir/stmt.h"
+#include "ir/walk.h"
 #include "passes/relax/analysis/call_graph.h"
 #include "passes/tir/memory/lift_gaps.h"
+#include "passes/tir/memory/lift_pack.h"
 #include "passes/tir/memory/lift_plan.h"
 
 #include <string.h>
@@ -166,16 +169,25 @@ static tvms_node *memory_for(tvms_rewriter *r, tvms_node *total, tvms_node **beg
   return l->memory;
 }
 
+// A function that is called and wants memory; NULL: it wants none, or is none of the module.
+static const lifted_function *TVMS_NULLABLE wanting(const lifting *l,
+                                                    const tvms_node *value) {
+  if (value->kind != TVMS_NODE_CALL) return NULL;
+  const tvms_member *member =
+      tvms_module_named(l->run->module, tvms_as_call(value)->callee);
+  const lifted_function *f =
+      member ? &l->functions[member - l->run->module->members] : NULL;
+  return f && f->sizes.len ? f : NULL;
+}
+
 static tvms_node *leave_evaluate(tvms_rewriter *r, tvms_node *node) {
   lifting *l = r->self;
   tvms_node *value = tvms_as_evaluate(node)->value;
-  if (value->kind != TVMS_NODE_CALL) return node;
+  const lifted_function *f = wanting(l, value);
+  if (!f) return node;
   const tvms_call *call = tvms_as_call(value);
-  const tvms_member *member = tvms_module_named(l->run->module, call->callee);
-  if (!member) return node;
-  const lifted_function *f = &l->functions[member - l->run->module->members];
-  if (!f->sizes.len) return node;
-  const tvms_prim_func *callee = tvms_as_prim_func(member->function);
+  const tvms_prim_func *callee =
+      tvms_as_prim_func(l->run->module->members[f - l->functions].function);
   tvms_memory *memory = memory_of(l);
   tvms_node_map known;
   tvms_node_map_init(&known, memory);
@@ -307,6 +319,40 @@ static tvms_node *rewritten(lifting *l, tvms_node *function) {
   return made;
 }
 
+// ---- Places ----
+
+typedef struct {
+  const lifting *l;
+  tvms_lift_needs needs;
+} need_search;
+
+static tvms_walk_step note_need(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  need_search *s = self;
+  if (node->kind == TVMS_NODE_FOR && tvms_as_for(node)->for_kind == TVMS_FOR_PARALLEL)
+    return TVMS_WALK_SKIP;
+  if (node->kind != TVMS_NODE_EVALUATE) return TVMS_WALK_ON;
+  const lifted_function *f = wanting(s->l, tvms_as_evaluate(node)->value);
+  int64_t bytes = 0;
+  for (uint32_t i = 0; f && i < f->sizes.len; i++) {
+    if (!tvms_node_is_int_imm(f->sizes.items[i])) return TVMS_WALK_SKIP;
+    bytes += tvms_as_int_imm(f->sizes.items[i])->value;
+  }
+  if (bytes > 0)
+    tvms_vec_push(memory_of(s->l), &s->needs, ((tvms_lift_need){node, bytes}));
+  return TVMS_WALK_SKIP;
+}
+
+// The function with the tensors of its workspace where they and the memory of calls take the least.
+static tvms_node *packed(lifting *l, tvms_node *function) {
+  need_search s = {.l = l};
+  tvms_visitor visitor = {.self = &s, .enter = note_need};
+  tvms_walk(memory_of(l), tvms_as_prim_func(function)->body, &visitor);
+  tvms_node *made = tvms_lift_pack(l->unit, function, &s.needs);
+  tvms_vec_fini(memory_of(l), &s.needs);
+  return made;
+}
+
 static void lift(tvms_pass_run *run, lifted_function *functions, uint32_t index) {
   tvms_unit *unit = tvms_functions_open_unit(run);
   tvms_node *copy = tvms_clone(unit, run->module->members[index].function, NULL);
@@ -317,9 +363,13 @@ static void lift(tvms_pass_run *run, lifted_function *functions, uint32_t index)
   tvms_lift_plan_init(&l.plan, unit, tvms_as_prim_func(copy));
   if (l.lifts) tvms_lift_plan_make(&l.plan);
   tvms_contract contract = tvms_call_contract(l.plan.source);
-  if (contract.has_workspace && !l.lifts && has_own_variables(&l))
+  tvms_node *placed = copy;
+  if (contract.has_workspace && !l.lifts && has_own_variables(&l)) {
+    placed = packed(&l, copy);
+    l.plan.source = tvms_as_prim_func(placed);
     tvms_lift_gaps_init(&l.gaps, memory_of(&l), l.plan.source);
-  tvms_node *made = rewritten(&l, copy);
+  }
+  tvms_node *made = rewritten(&l, placed);
   if (made == copy) {
     tvms_functions_drop_unit(run, unit);
   } else {

@@ -1,7 +1,7 @@
 // Which parts of a workspace are free.
 //
 // Tensors are declared over numbered places of the workspace, or over other tensors (a reshape);
-// each is in use from its declaration to the last statement that names it. Where anything else is
+// each is in use from its declaration to the last statement that names it, to the end if a packed function gets it. Where anything else is
 // done with the workspace, nothing is known.
 #include "passes/tir/memory/lift_gaps.h"
 
@@ -42,8 +42,9 @@ static int64_t bytes_of(const tvms_buffer *buffer) {
   return bytes;
 }
 
-static void add_tensor(tvms_lift_gaps *g, tvms_node *var, int64_t begin, int64_t end) {
-  tvms_lift_tensor made = {var, begin, end, g->at, g->at};
+static void add_tensor(tvms_lift_gaps *g, tvms_node *var, int64_t begin, int64_t end,
+                       uint32_t over) {
+  tvms_lift_tensor made = {var, begin, end, g->at, g->at, over, false};
   tvms_vec_push(g->memory, &g->tensors, made);
 }
 
@@ -64,15 +65,23 @@ static bool look_at_declaration(tvms_lift_gaps *g, const tvms_decl_buffer *decla
   for (uint32_t i = 0; i < g->tensors.len; i++) {
     tvms_lift_tensor around = g->tensors.items[i];
     if (around.var != declared->source) continue;
-    add_tensor(g, buffer->data, around.begin, around.end);
+    add_tensor(g, buffer->data, around.begin, around.end, around.over);
     return true;
   }
   int64_t begin = place_of(g, declared->source), bytes = bytes_of(buffer);
   // Of other memory, or the walk finds the workspace below it.
   if (begin < 0) return !leads_into_tensor(g, declared->source);
   if (bytes < 0) return false;
-  add_tensor(g, buffer->data, begin, begin + bytes);
+  add_tensor(g, buffer->data, begin, begin + bytes, g->tensors.len);
   return true;
+}
+
+// What packed functions get is in use as long as what they return.
+static void note_handed(tvms_lift_gaps *g, tvms_node *array) {
+  for (uint32_t i = 0; i < g->tensors.len; i++) {
+    tvms_lift_tensor *tensor = &g->tensors.items[i];
+    tensor->handed |= tvms_walk_contains(g->memory, array, tensor->var);
+  }
 }
 
 static tvms_walk_step look_at(void *self, tvms_node *node, tvms_field_role role) {
@@ -85,6 +94,7 @@ static tvms_walk_step look_at(void *self, tvms_node *node, tvms_field_role role)
     bool pointer = tvms_dtype_is_handle(bind->var->dtype);
     return pointer && leads_into_tensor(g, bind->value) ? TVMS_WALK_STOP : TVMS_WALK_ON;
   }
+  if (tvms_call_opcode(node) == TVMS_TIR_tvm_stack_make_array) note_handed(g, node);
   if (node->kind != TVMS_NODE_DECL_BUFFER) return TVMS_WALK_ON;
   const tvms_decl_buffer *declared = tvms_as_decl_buffer(node);
   if (!declared->source) return TVMS_WALK_ON;
@@ -101,7 +111,8 @@ static bool find_tensors(tvms_lift_gaps *g) {
     if (!tvms_walk(g->memory, g->stmts.items[g->at], &visitor)) return false;
   for (uint32_t k = 0; k < g->tensors.len; k++) {
     tvms_lift_tensor *tensor = &g->tensors.items[k];
-    for (uint32_t i = g->stmts.len; i > tensor->first + 1; i--) {
+    if (tensor->handed) tensor->last = g->stmts.len - 1;
+    for (uint32_t i = g->stmts.len; i > tensor->last + 1; i--) {
       if (!tvms_walk_contains(g->memory, g->stmts.items[i - 1], tensor->var)) continue;
       tensor->last = i - 1;
       break;
@@ -127,18 +138,25 @@ void tvms_lift_gaps_fini(tvms_lift_gaps *g) {
   tvms_vec_fini(g->memory, &g->bases);
 }
 
-int64_t tvms_lift_gaps_find(const tvms_lift_gaps *g, tvms_node *node, int64_t bytes) {
-  uint32_t first = g->stmts.len, last = 0;
+void tvms_lift_gaps_span(const tvms_lift_gaps *g, tvms_node *node, uint32_t *first,
+                         uint32_t *last) {
+  *first = g->stmts.len;
+  *last = 0;
   for (uint32_t i = 0; i < g->stmts.len; i++) {
     if (!tvms_walk_contains(g->memory, g->stmts.items[i], node)) continue;
-    if (i < first) first = i;
-    last = i;
+    if (i < *first) *first = i;
+    *last = i;
   }
   // What is not a part of the body may run at any time.
-  if (first > last) {
-    first = 0;
-    last = g->stmts.len;
+  if (*first > *last) {
+    *first = 0;
+    *last = g->stmts.len;
   }
+}
+
+int64_t tvms_lift_gaps_find(const tvms_lift_gaps *g, tvms_node *node, int64_t bytes) {
+  uint32_t first, last;
+  tvms_lift_gaps_span(g, node, &first, &last);
   int64_t place = 0, before = -1;
   while (place != before) {
     before = place;

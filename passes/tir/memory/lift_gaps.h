@@ -10,6 +10,8 @@ typedef struct {
   tvms_node *var;      // its data
   int64_t begin, end;  // in bytes
   uint32_t first, last;
+  uint32_t over;  // number of the tensor that it lies over; its own: of none
+  bool handed;    // a packed function gets it, and may return it
 } tvms_lift_tensor;
 
 // The tensors of a function's workspace, by statements of its body. It holds nothing if a place or a size
@@ -29,6 +31,10 @@ void tvms_lift_gaps_init(tvms_lift_gaps *gaps, tvms_memory *memory,
 
 // Frees what was found.
 void tvms_lift_gaps_fini(tvms_lift_gaps *gaps);
+
+// The first and the last statement in which `node`, a part of the body, runs; all of them if it is no part of it.
+void tvms_lift_gaps_span(const tvms_lift_gaps *gaps, tvms_node *node, uint32_t *first,
+                         uint32_t *last);
 
 // The first place where `bytes` are free while `node`, a part of the body, runs; it may reach beyond
 // the workspace.

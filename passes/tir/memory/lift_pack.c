@@ -1,0 +1,188 @@
+// Tensors and the memory of calls are laid out by size: the largest first, each at the first place that is free as long as it is
+// used.
+//
+// StaticPlanBlockMemory gives tensors that follow each other one storage if their sizes are alike. Here
+// several small ones lie where a large one was, beside each other, and what kernels need lies among them.
+#include "passes/tir/memory/lift_pack.h"
+
+#include "ir/build.h"
+#include "ir/op.h"
+#include "ir/rewrite.h"
+#include "passes/tir/memory/lift_allocations.h"
+#include "passes/tir/memory/lift_gaps.h"
+
+// What lies in the workspace while these statements run: a tensor, or the memory of a call.
+typedef struct {
+  int64_t bytes, begin;  // -1: it has no place yet
+  uint32_t first, last;
+} piece;
+
+typedef struct {
+  tvms_lift_gaps gaps;
+  TVMS_VEC(piece) pieces;
+  TVMS_VEC(uint32_t)
+  piece_of;  // of each tensor: those that lie over others have theirs
+} packing;
+
+static int64_t aligned(int64_t bytes) {
+  return (bytes + TVMS_FRAME_ALIGNMENT - 1) / TVMS_FRAME_ALIGNMENT
+         * TVMS_FRAME_ALIGNMENT;
+}
+
+static void add_tensors(packing *p) {
+  for (uint32_t i = 0; i < p->gaps.tensors.len; i++) {
+    const tvms_lift_tensor *t = &p->gaps.tensors.items[i];
+    uint32_t at = t->over == i ? p->pieces.len : p->piece_of.items[t->over];
+    tvms_vec_push(p->gaps.memory, &p->piece_of, at);
+    if (t->over == i)
+      tvms_vec_push(p->gaps.memory, &p->pieces,
+                    ((piece){t->end - t->begin, -1, t->first, t->last}));
+    else if (p->pieces.items[at].last < t->last)
+      p->pieces.items[at].last = t->last;
+  }
+}
+
+static void add_needs(packing *p, const tvms_lift_needs *needs) {
+  for (uint32_t i = 0; i < needs->len; i++) {
+    piece made = {.bytes = needs->items[i].bytes, .begin = -1};
+    tvms_lift_gaps_span(&p->gaps, needs->items[i].call, &made.first, &made.last);
+    tvms_vec_push(p->gaps.memory, &p->pieces, made);
+  }
+}
+
+// The first place of a piece among those that have one.
+static int64_t place_for(const packing *p, const piece *one) {
+  int64_t place = 0, before = -1;
+  while (place != before) {
+    before = place;
+    for (uint32_t i = 0; i < p->pieces.len; i++) {
+      const piece *other = &p->pieces.items[i];
+      bool beside = other->begin < 0 || other->first > one->last
+                    || other->last < one->first || other->begin + other->bytes <= place
+                    || other->begin >= place + one->bytes;
+      if (!beside) place = aligned(other->begin + other->bytes);
+    }
+  }
+  return place;
+}
+
+// Gives each piece its place, and returns where the last one ends.
+static int64_t place_all(packing *p) {
+  int64_t end = 0;
+  for (uint32_t round = 0; round < p->pieces.len; round++) {
+    piece *largest = NULL;
+    for (uint32_t i = 0; i < p->pieces.len; i++) {
+      piece *one = &p->pieces.items[i];
+      if (one->begin < 0 && (!largest || one->bytes > largest->bytes)) largest = one;
+    }
+    largest->begin = place_for(p, largest);
+    if (largest->begin + largest->bytes > end) end = largest->begin + largest->bytes;
+  }
+  return aligned(end);
+}
+
+// The memory that is needed with the tensors where they are.
+static int64_t size_before(const packing *p, const tvms_lift_needs *needs) {
+  int64_t size = p->gaps.size;
+  for (uint32_t i = 0; i < needs->len; i++) {
+    const tvms_lift_need *need = &needs->items[i];
+    int64_t end = tvms_lift_gaps_find(&p->gaps, need->call, need->bytes) + need->bytes;
+    if (end > size) size = end;
+  }
+  return size;
+}
+
+// ---- Writing ----
+
+typedef struct {
+  packing *packing;
+  tvms_node *workspace;  // of the new size
+} writer;
+
+// The number of the tensor that a variable is the data of; that of all tensors: it is of none.
+static uint32_t tensor_of(const tvms_lift_gaps *gaps, const tvms_node *var) {
+  uint32_t i = 0;
+  while (i < gaps->tensors.len && gaps->tensors.items[i].var != var)
+    i++;
+  return i;
+}
+
+static bool is_workspace(const tvms_lift_gaps *gaps, const tvms_node *var) {
+  for (uint32_t i = 0; i < gaps->bases.len; i++)
+    if (gaps->bases.items[i] == var) return true;
+  return false;
+}
+
+static tvms_node *place_at(tvms_rewriter *r, tvms_node *old, int64_t begin) {
+  const writer *w = r->self;
+  const tvms_buffer_load *before =
+      tvms_as_buffer_load(tvms_as_call(old)->args.items[0]);
+  tvms_node *at =
+      tvms_int_imm_new(r->unit, before->indices.items[0]->dtype, begin, TVMS_NO_SPAN);
+  tvms_node *load =
+      tvms_buffer_load_new(r->unit, w->workspace, &at, 1, NULL, TVMS_NO_SPAN);
+  tvms_node *made = tvms_call_new_of(r->unit, old->dtype, TVMS_TIR_address_of, &load, 1,
+                                     TVMS_NO_SPAN);
+  made->sinfo = old->sinfo;
+  return made;
+}
+
+// Tensors are declared over the workspace itself: other declarations of it, of its old size, go.
+static tvms_node *TVMS_NULLABLE leave_declaration(tvms_rewriter *r, tvms_node *node) {
+  const packing *p = ((const writer *)r->self)->packing;
+  const tvms_decl_buffer *old = tvms_as_decl_buffer(r->old);
+  const tvms_node *var = tvms_as_buffer(old->buffer)->data;
+  if (is_workspace(&p->gaps, var)) return NULL;
+  uint32_t i = tensor_of(&p->gaps, var);
+  if (i == p->gaps.tensors.len || p->gaps.tensors.items[i].over != i) return node;
+  int64_t begin = p->pieces.items[p->piece_of.items[i]].begin;
+  tvms_node *made = node == r->old ? tvms_node_copy(r->unit, node) : node;
+  tvms_as_decl_buffer(made)->source = place_at(r, old->source, begin);
+  return made;
+}
+
+// Where the last tensor ends.
+static int64_t end_of_tensors(const packing *p) {
+  int64_t end = 0;
+  for (uint32_t i = 0; i < p->piece_of.len; i++) {
+    const piece *one = &p->pieces.items[p->piece_of.items[i]];
+    if (one->begin + one->bytes > end) end = one->begin + one->bytes;
+  }
+  return aligned(end);
+}
+
+static tvms_node *written(tvms_unit *unit, tvms_node *function, packing *p) {
+  tvms_node *made = tvms_node_copy(unit, function);
+  tvms_prim_func *f = tvms_as_prim_func(made);
+  tvms_node *old = f->buffers.items[f->buffers.len - 1];
+  writer w = {p, tvms_node_copy(unit, old)};
+  tvms_node *size = tvms_int_imm_new(unit, tvms_as_buffer(old)->shape.items[0]->dtype,
+                                     end_of_tensors(p), TVMS_NO_SPAN);
+  tvms_as_buffer(w.workspace)->shape = tvms_list_copy(unit, &size, 1);
+  f->buffers = tvms_list_copy(unit, f->buffers.items, f->buffers.len);
+  f->buffers.items[f->buffers.len - 1] = w.workspace;
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, unit, &w);
+  r.leave[TVMS_NODE_DECL_BUFFER] = leave_declaration;
+  tvms_node_map_put(&r.known, old, w.workspace);
+  f->body = tvms_rewrite(&r, f->body);
+  tvms_rewriter_fini(&r);
+  return made;
+}
+
+tvms_node *tvms_lift_pack(tvms_unit *unit, tvms_node *function,
+                          const tvms_lift_needs *needs) {
+  tvms_memory *memory = &unit->context->memory;
+  packing p = {0};
+  tvms_lift_gaps_init(&p.gaps, memory, tvms_as_prim_func(function));
+  tvms_node *made = function;
+  if (p.gaps.size && p.gaps.tensors.len) {
+    add_tensors(&p);
+    add_needs(&p, needs);
+    if (place_all(&p) < size_before(&p, needs)) made = written(unit, function, &p);
+  }
+  tvms_vec_fini(memory, &p.pieces);
+  tvms_vec_fini(memory, &p.piece_of);
+  tvms_lift_gaps_fini(&p.gaps);
+  return made;
+}
