@@ -11,9 +11,11 @@
 #include "backend/core/parallel.h"
 #include "backend/load.h"
 #include "support/source.h"
+#include "support/vec.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,67 +82,113 @@ static bool needs_libraries(const tvms_strbuf *code) {
   return false;
 }
 
-// Runs a program; its error number, or 0 and how it ended.
-static int run(const char *const *arguments, int *status) {
+// The environment, with messages in English.
+static char **environment(tvms_memory *memory) {
+  static const char english[] = "LC_ALL=C";
+  size_t count = 0, kept = 0;
+  while (environ[count])
+    count++;
+  char **made = tvms_memory_alloc(memory, (count + 2) * sizeof *made);
+  for (size_t i = 0; i < count; i++)
+    if (strncmp(environ[i], english, 7) != 0) made[kept++] = environ[i];
+  made[kept++] = (char *)(uintptr_t)english;
+  made[kept] = NULL;
+  return made;
+}
+
+// Appends what comes out of a file, up to its end.
+static void read_all(int file, tvms_strbuf *out) {
+  char piece[4096];
+  for (;;) {
+    ssize_t len = read(file, piece, sizeof piece);
+    if (len > 0)
+      tvms_strbuf_add(out, piece, (size_t)len);
+    else if (!len || errno != EINTR)
+      return;
+  }
+}
+
+// Runs a program, and appends what it says on standard error; its error number, or 0 and how it ended.
+static int run(const char *const *arguments, tvms_strbuf *said, int *status) {
+  int ends[2];
   pid_t child;
-  int error = posix_spawnp(&child, arguments[0], NULL, NULL,
-                           (char *const *)(uintptr_t)arguments, environ);
-  if (error) return error;
-  while (waitpid(child, status, 0) < 0) {
+  if (pipe2(ends, O_CLOEXEC) != 0) return errno;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  char **variables = environment(said->memory);
+  int error = posix_spawnp(&child, arguments[0], &actions, NULL,
+                           (char *const *)(uintptr_t)arguments, variables);
+  tvms_memory_free(said->memory, variables);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (!error) read_all(ends[0], said);
+  close(ends[0]);
+  while (!error && waitpid(child, status, 0) < 0) {
     if (errno != EINTR) return errno;
   }
-  return 0;
+  return error;
 }
 
 static bool run_driver(const char *const *arguments, tvms_strbuf *why) {
-  int status, error = run(arguments, &status);
+  tvms_strbuf said;
+  tvms_strbuf_init(&said, why->memory);
+  int status, error = run(arguments, &said, &status);
+  bool good = !error && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   if (error == ENOENT) {
     tvms_strbuf_printf(
         why,
         "libraries and archives need the tools of a C compiler, and '%s' was not found "
         "(on Debian, install gcc); an object file (.o) can be written without them",
         arguments[0]);
-    return false;
-  }
-  if (error) {
+  } else if (error) {
     tvms_strbuf_printf(why, "cannot start '%s': %s", arguments[0], strerror(error));
-    return false;
+  } else if (!good) {
+    tvms_strbuf_printf(why, "'%s' failed%s", arguments[0], said.len ? ":\n" : "");
+    tvms_strbuf_add(why, said.text, said.len);
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
-  tvms_strbuf_printf(why, "'%s' failed", arguments[0]);
-  return false;
+  tvms_strbuf_fini(&said);
+  return good;
 }
 
 // What needs no library needs no compiler driver that knows where they are, nor its 20 ms.
-static bool link_alone(const char *object, const char *library) {
+static bool link_alone(tvms_memory *memory, const char *object, const char *library) {
   const char *arguments[] = {"ld", "-shared",     "--eh-frame-hdr", "-o", library,
                              "-z", "noexecstack", object,           NULL};
+  tvms_strbuf said;
+  tvms_strbuf_init(&said, memory);
   int status;
-  return !run(arguments, &status) && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  bool good =
+      !run(arguments, &said, &status) && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  tvms_strbuf_fini(&said);
+  return good;
 }
 
 bool tvms_backend_link_library(const char *object, const tvms_strbuf *code,
+                               const char *const *files, uint32_t count,
                                const char *library, tvms_strbuf *why) {
-  if (!needs_libraries(code) && link_alone(object, library)) return true;
+  if (!needs_libraries(code) && link_alone(why->memory, object, library)) return true;
   tvms_strbuf threads;
   tvms_strbuf_init(&threads, why->memory);
   bool parallel = has_parallel_loops(code), needs = parallel || has_boxes(code);
   bool linked = !needs || tvms_backend_find_threads(&threads, why);
+  TVMS_VEC(const char *) arguments = {0};
+  const char *const before[] = {"cc", "-shared", "-o", library, object};
+  for (size_t i = 0; i < sizeof before / sizeof before[0]; i++)
+    tvms_vec_push(why->memory, &arguments, before[i]);
+  for (uint32_t i = 0; i < count; i++)
+    tvms_vec_push(why->memory, &arguments, files[i]);
   // libm is needed even though its functions are weak; nothing else may be missing. What is
   // weak takes nothing out of an archive by itself.
-  const char *arguments[] = {"cc",
-                             "-shared",
-                             "-o",
-                             library,
-                             object,
-                             "-Wl,-z,defs",
-                             "-Wl,--no-as-needed",
-                             "-lm",
-                             needs ? tvms_strbuf_text(&threads) : NULL,
-                             "-pthread",
-                             parallel ? "-Wl,-u," TVMS_PARALLEL_LAUNCH : NULL,
-                             NULL};
-  if (linked) linked = run_driver(arguments, why);
+  const char *const behind[] = {
+      "-Wl,-z,defs", "-Wl,--no-as-needed",
+      "-lm",         needs ? tvms_strbuf_text(&threads) : NULL,
+      "-pthread",    parallel ? "-Wl,-u," TVMS_PARALLEL_LAUNCH : NULL};
+  for (size_t i = 0; i < sizeof behind / sizeof behind[0]; i++)
+    if (behind[i]) tvms_vec_push(why->memory, &arguments, behind[i]);
+  tvms_vec_push(why->memory, &arguments, (const char *)NULL);
+  if (linked) linked = run_driver(arguments.items, why);
+  tvms_vec_fini(why->memory, &arguments);
   tvms_strbuf_fini(&threads);
   return linked;
 }

@@ -4,11 +4,12 @@
 
 #include "backend/backend.h"
 
-// Links an object file into a shared library with the system's C compiler driver, and with the
+// Links an object file into a shared library with the system's C compiler driver, with `count` other files, and with the
 // threads of tvms if the object has parallel loops: `code` is what is in the file. Returns false
-// and a reason in `why`.
+// and a reason in `why`: what the linker has said in English, if it has said anything.
 TVMS_NODISCARD bool tvms_backend_link_library(const char *object,
                                               const tvms_strbuf *code,
+                                              const char *const *files, uint32_t count,
                                               const char *library, tvms_strbuf *why);
 
 // Makes an object with parallel loops need the threads, which it uses only if they are there: a linker takes nothing out

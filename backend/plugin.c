@@ -31,7 +31,8 @@ struct tvms_plugins {
   tvms_memory *memory;
   tvms_foreign foreign;
   TVMS_VEC(definition) definitions;
-  ffi_find find;  // of tvm-ffi; NULL: it is not there
+  TVMS_VEC(void *) handles;  // of the libraries
+  ffi_find find;             // of tvm-ffi; NULL: it is not there
   ffi_call call;
   ffi_take take;
   bool raised;  // the texts are of an error that nobody has asked for
@@ -76,6 +77,15 @@ static bool find(void *state, const char *name, tvms_safe_call *call, void **sel
   return true;
 }
 
+// The library that was loaded last counts, as for definitions.
+static void *symbol(void *state, const char *name) {
+  tvms_plugins *all = state;
+  void *address = NULL;
+  for (uint32_t i = all->handles.len; i-- > 0 && !address;)
+    address = dlsym(all->handles.items[i], name);
+  return address;
+}
+
 // An error of tvm-ffi begins with its kind and its text.
 static void take_error(tvms_plugins *all) {
   void *error = NULL;
@@ -102,7 +112,7 @@ tvms_plugins *tvms_backend_plugins_new(tvms_memory *memory) {
   tvms_plugins *all = tvms_memory_alloc(memory, sizeof *all);
   *all = (tvms_plugins){.interface = {TVMS_PLUGIN_VERSION, define, raise_error},
                         .memory = memory};
-  all->foreign = (tvms_foreign){all, find, last_error};
+  all->foreign = (tvms_foreign){all, find, symbol, last_error};
   return all;
 }
 
@@ -119,10 +129,9 @@ static bool open_in(tvms_plugins *all, void *handle, tvms_strbuf *why) {
                  && take_function(handle, "TVMFFIFunctionCall", &all->call);
   take_function(handle, "TVMFFIErrorMoveFromRaised", &all->take);
   if (!has_ffi) all->find = NULL;
-  if (!take_function(handle, "tvms_plugin_open", &open)) {
-    if (!has_ffi) tvms_strbuf_puts(why, "it does not export tvms_plugin_open");
-    return has_ffi;
-  }
+  tvms_vec_push(all->memory, &all->handles, handle);
+  // One of functions of C defines nothing.
+  if (!take_function(handle, "tvms_plugin_open", &open)) return true;
   if (open(&all->interface) == 0) return true;
   tvms_strbuf_printf(why, "%s: %s", all->kind, all->text);
   return false;
@@ -150,5 +159,6 @@ void tvms_backend_plugins_free(tvms_plugins *plugins) {
   for (uint32_t i = 0; i < plugins->definitions.len; i++)
     tvms_memory_free(plugins->memory, plugins->definitions.items[i].name);
   tvms_vec_fini(plugins->memory, &plugins->definitions);
+  tvms_vec_fini(plugins->memory, &plugins->handles);
   tvms_memory_free(plugins->memory, plugins);
 }

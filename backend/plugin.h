@@ -1,5 +1,5 @@
-// Plug-ins of `run --plugin`: shared libraries that define functions (include/tvms/plugin.h), or that register
-// them with tvm-ffi.
+// Plug-ins of `run --plugin`: shared libraries that define functions (include/tvms/plugin.h), register
+// them with tvm-ffi, or export functions of C.
 //
 // Opening one runs its code: only what a user names is opened.
 #ifndef TVMS_BACKEND_PLUGIN_H
@@ -14,7 +14,7 @@ typedef struct tvms_plugins tvms_plugins;
 tvms_plugins *tvms_backend_plugins_new(tvms_memory *memory);
 
 // Loads a shared library and lets it define its functions. False, and a reason in `why`, if the system or the
-// plug-in refuses, or it has none of both interfaces.
+// plug-in refuses.
 bool tvms_backend_plugins_open(tvms_plugins *plugins, const char *path,
                                tvms_strbuf *why);
 

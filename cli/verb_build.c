@@ -61,14 +61,15 @@ static uint8_t level_of(tvms_run *run) {
 
 static bool make_code(tvms_run *run, tvms_program *program,
                       const tvms_backend *TVMS_NULLABLE backend,
-                      const tvms_native_options *options, tvms_strbuf *code,
-                      tvms_strbuf *TVMS_NULLABLE header) {
+                      const tvms_native_options *options, tvms_externs *externs,
+                      tvms_strbuf *code, tvms_strbuf *TVMS_NULLABLE header) {
   const output_form *form = form_of(run->options.output);
   tvms_dialect written = tvms_run_written_dialect(run, program->dialect);
   tvms_library_options library = {.prim_funcs_only = run->options.primfuncs_only,
                                   .params = run->options.params,
                                   .entry = run->options.entry,
                                   .explain = run->options.explain,
+                                  .externs = externs,
                                   .level = level_of(run)};
   if (form->is_executable)
     return tvms_build_executable(program, &library, written, code);
@@ -87,14 +88,16 @@ static tvms_status build_with(tvms_run *run, tvms_source *source,
   tvms_strbuf_init(&code, &run->context->memory);
   tvms_strbuf_init(&header, &run->context->memory);
   bool headers = run->options.emit_headers;
-  bool built =
-      !run->context->diags.errors
-      && make_code(run, program, backend, options, &code, headers ? &header : NULL);
+  tvms_externs externs = {0};
+  bool built = !run->context->diags.errors
+               && make_code(run, program, backend, options, &externs, &code,
+                            headers ? &header : NULL);
   if (!built) return TVMS_OK;  // reported
   tvms_status status = headers ? write_header(run, &header) : TVMS_OK;
   if (status != TVMS_OK) return status;
   if (form->linked || form->archived)
-    return tvms_link_object(run, &code, form->archived);
+    return form->archived ? tvms_link_archive(run, &code)
+                          : tvms_link_library(run, &code, &externs);
   return tvms_files_create(run, run->options.output, code.text, code.len);
 }
 
@@ -152,6 +155,8 @@ tvms_status tvms_verb_build(tvms_run *run) {
     return tvms_run_misused(run, "--entry names the function of --params");
   if (run->options.with_run_time && !form_of(output)->archived)
     return tvms_run_misused(run, "--static goes with .a");
+  if (run->options.links.len && !form_of(output)->linked)
+    return tvms_run_misused(run, "--link goes with .so");
   const char *target = run->options.target;
   if (target && strcmp(target, "host") != 0 && form_of(output)->linked) {
     return tvms_run_misused(run,

@@ -27,6 +27,7 @@ bool tvms_build_code(tvms_program *program, const tvms_backend *backend,
   bool whole = module && tvms_runnable_check_library(module, library->prim_funcs_only)
                && !context->diags.errors && tvms_native_lower(module, options);
   tvms_status status = TVMS_FOUND_ERRORS;
+  if (whole && library->externs) tvms_build_collect_externs(module, library->externs);
   if (whole && backend)
     status = backend->emit(context, module, options, form, out);
   else if (whole)
@@ -55,6 +56,7 @@ bool tvms_build_machine_code(tvms_program *program, const tvms_backend *backend,
   options.content = bundle.text;
   options.content_size = bundle.len;
   tvms_status status = TVMS_FOUND_ERRORS;
+  if (library->externs) tvms_build_collect_externs(module, library->externs);
   if (tvms_native_lower(module, &options))
     status = backend->emit(context, module, &options, form, out);
   tvms_strbuf_fini(&bundle);

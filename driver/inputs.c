@@ -73,12 +73,36 @@ static bool is_pointer(const tvms_node *argument, const tvms_node *data) {
          && tvms_as_call(argument)->args.items[0] == data;
 }
 
-// A function of the module that gets the pointer may write there.
+// Does an argument of a function of C let it write there? A pointer of T.tvm_access_ptr says so.
+static bool is_lent(const tvms_node *argument, const tvms_node *data) {
+  if (argument == data) return true;
+  const tvms_tir_opcode op = tvms_call_opcode(argument);
+  if (op != TVMS_TIR_tvm_access_ptr && op != TVMS_TIR_address_of) return false;
+  tvms_list args = tvms_as_call(argument)->args;
+  if (op == TVMS_TIR_address_of)
+    return args.len && args.items[0]->kind == TVMS_NODE_BUFFER_LOAD
+           && tvms_as_buffer(tvms_as_buffer_load(args.items[0])->buffer)->data == data;
+  enum { WRITES = 2 };
+  return args.len == 5 && args.items[1] == data && tvms_node_is_int_imm(args.items[4])
+         && tvms_as_int_imm(args.items[4])->value & WRITES;
+}
+
+static bool is_lent_to_c(const tvms_call *call, const tvms_node *data) {
+  const char *name;
+  const tvms_tir_opcode op = tvms_call_opcode(&call->head);
+  if (op != TVMS_TIR_call_extern || tvms_meaning_of_extern(call, &name)) return false;
+  for (uint32_t i = 1; i < call->args.len; i++) {
+    if (is_lent(call->args.items[i], data)) return true;
+  }
+  return false;
+}
+
+// A function of the module that gets the pointer may write there, and so may one of C.
 static bool writes_by_call(const write_search *search, const tvms_call *call) {
   const tvms_module *module = search->member->unit->module;
   uint32_t first;
   const tvms_member *member = module ? callee_of(module, call, &first) : NULL;
-  if (!member) return false;
+  if (!member) return is_lent_to_c(call, search->data);
   const tvms_prim_func *callee = tvms_as_prim_func(member->function);
   for (uint32_t i = first; i < call->args.len && i - first < callee->params.len; i++) {
     if (!is_pointer(call->args.items[i], search->data) || !*search->left) continue;

@@ -6,6 +6,7 @@
 #define TVMS_DRIVER_RUNNABLE_H
 
 #include "backend/backend.h"
+#include "driver/externs.h"
 #include "ir/module.h"
 
 // What becomes of a program that goes into a library.
@@ -20,6 +21,8 @@ typedef struct {
   // does, 2 constants and norms are folded, layouts chosen and weights that are constants laid out for
   // the code, 3 products of matrices are taken in another order, too.
   uint8_t level;
+  // Gets the functions of C that the code calls and must be linked with; NULL: nobody asks.
+  tvms_externs *TVMS_NULLABLE externs;
   bool
       for_machine;  // Relax functions stay what they are, lowered for TVM's virtual machine
 } tvms_library_options;

@@ -9,6 +9,7 @@
 
 #include "interp/boxes.h"
 #include "interp/buffer.h"
+#include "interp/c_call.h"
 #include "interp/foreign.h"
 #include "interp/frame.h"
 #include "interp/meaning.h"
@@ -122,7 +123,7 @@ static tvms_scalar call_member(tvms_interp_frame *f, const tvms_member *member,
                                tvms_list given, tvms_span span);
 
 // call_extern("float32", "expf", x): functions of the module, which take numbers and pointers, of libm by
-// their names in C, and of plug-ins.
+// their names in C, and of plug-ins: those that are defined there, and those of C.
 static tvms_scalar call_extern(tvms_interp_frame *f, const tvms_call *call,
                                uint32_t lane) {
   const char *name;
@@ -137,6 +138,8 @@ static tvms_scalar call_extern(tvms_interp_frame *f, const tvms_call *call,
   if (opcode) return call_math(f, call, opcode, 1, lane);
   if (tvms_interp_foreign_has(f->interp->foreign, name))
     return tvms_interp_call_foreign(f, call);
+  void *address = tvms_interp_foreign_symbol(f->interp->foreign, name);
+  if (address) return tvms_interp_call_c(f, call, address);
   fault(f, TVMS_D_unknown_function, call->head.span, name);
 }
 

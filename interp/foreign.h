@@ -10,6 +10,8 @@ typedef struct tvms_foreign {
   void *state;
   // The function of this name; false: there is none.
   bool (*find)(void *state, const char *name, tvms_safe_call *call, void **self);
+  // The address of a function of C that the libraries export, or NULL.
+  void *(*symbol)(void *state, const char *name);
   // What the call that failed last said: its text, and the kind in *kind.
   const char *(*error)(void *state, const char **kind);
 } tvms_foreign;
@@ -20,6 +22,12 @@ static inline bool tvms_interp_foreign_has(const tvms_foreign *TVMS_NULLABLE for
   tvms_safe_call call;
   void *self;
   return foreign && foreign->find(foreign->state, name, &call, &self);
+}
+
+// The address of a function of C, or NULL.
+static inline void *TVMS_NULLABLE tvms_interp_foreign_symbol(
+    const tvms_foreign *TVMS_NULLABLE foreign, const char *name) {
+  return foreign ? foreign->symbol(foreign->state, name) : NULL;
 }
 
 // Calls a function that there is, with borrowed arguments; the result is the caller's. A fault if it fails, or

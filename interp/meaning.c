@@ -89,6 +89,34 @@ tvms_tir_opcode tvms_meaning_of_extern(const tvms_call *call, const char **name)
   return TVMS_TIR_NONE;
 }
 
+static bool is_of_c(tvms_dtype dtype) {
+  if (dtype.lanes != 1) return false;
+  const bool wide = dtype.bits == 32 || dtype.bits == 64;
+  switch (dtype.code) {
+  case TVMS_BOOL:
+  case TVMS_HANDLE: return true;
+  case TVMS_FLOAT: return wide;
+  case TVMS_INT:
+  case TVMS_UINT: return wide || dtype.bits == 8 || dtype.bits == 16;
+  default: return false;
+  }
+}
+
+const tvms_node *tvms_meaning_not_of_c(const tvms_call *call) {
+  for (uint32_t i = 1; i < call->args.len; i++) {
+    const tvms_node *arg = call->args.items[i];
+    if (arg->kind != TVMS_NODE_STRING_IMM && !is_of_c(arg->dtype)) return arg;
+  }
+  bool good = tvms_dtype_is_void(call->head.dtype) || is_of_c(call->head.dtype);
+  return good ? NULL : &call->head;
+}
+
+bool tvms_meaning_is_name_of_c(const char *name) {
+  static const char letters[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$0123456789";
+  return *name && strspn(name, letters) == strlen(name) && (*name < '0' || *name > '9');
+}
+
 const tvms_member *tvms_meaning_of_named(const tvms_module *module,
                                          const tvms_node *name) {
   if (name->kind != TVMS_NODE_STRING_IMM) return NULL;

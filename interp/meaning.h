@@ -45,6 +45,13 @@ void tvms_meaning_put_numbers(tvms_strbuf *out, const char *text, int64_t left,
 // call has none.
 tvms_tir_opcode tvms_meaning_of_extern(const tvms_call *call, const char **name);
 
+// Of T.call_extern of a function of C: the first argument, or the call itself for its result, that has a type which C
+// does not pass; NULL: there is none.
+const tvms_node *TVMS_NULLABLE tvms_meaning_not_of_c(const tvms_call *call);
+
+// Can a function of C have this name?
+bool tvms_meaning_is_name_of_c(const char *name);
+
 // A buffer that a block declares on a part of another one: dimensions of the source that it
 // has not are the first ones, and those it has keep their strides.
 typedef struct {

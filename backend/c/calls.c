@@ -275,8 +275,52 @@ static const char *call_member(c_emitter *e, const tvms_call *call,
   return value(e, call, tvms_c_convert(e, result, call->head.dtype, got));
 }
 
-// call_extern("float32", "expf", x): functions of the module, which take numbers and pointers, and of libm by
-// their names in C.
+static const char *type_of_c(c_emitter *e, const tvms_node *node) {
+  if (tvms_dtype_is_void(node->dtype)) return "void";
+  if (node->kind == TVMS_NODE_STRING_IMM) return "ptr";
+  return tvms_c_type(e, node->dtype, node->span);
+}
+
+// Declares a function of C with the types of a call, under a name of its own: other calls may have other types, and
+// compilers know what some names stand for.
+static const char *declare_of_c(c_emitter *e, const tvms_call *call, const char *name) {
+  const char *params = "";
+  for (uint32_t i = 1; i < call->args.len; i++)
+    params = tvms_c_text(e, "%s%s%s", params, i > 1 ? ", " : "",
+                         type_of_c(e, call->args.items[i]));
+  const char *own = tvms_c_text(e, "of_c%u", e->foreign++);
+  tvms_strbuf_printf(&e->head, "%s %s(%s) __asm__(PREFIX \"%s\");\n",
+                     type_of_c(e, &call->head), own, *params ? params : "void", name);
+  return own;
+}
+
+// A function of C that nothing here defines.
+static const char *call_c(c_emitter *e, const tvms_call *call, const char *name) {
+  const tvms_node *odd = tvms_meaning_not_of_c(call);
+  if (odd) {
+    char type[TVMS_DTYPE_TEXT];
+    tvms_diag_report(&e->context->diags, TVMS_D_not_of_c, odd->span, name,
+                     tvms_dtype_text(odd->dtype, type));
+    tvms_c_give_up(e);
+  }
+  const char *args = "";
+  for (uint32_t i = 1; i < call->args.len; i++) {
+    const tvms_node *arg = call->args.items[i];
+    const char *text =
+        arg->kind == TVMS_NODE_STRING_IMM ? tvms_c_text(
+            e, "(ptr)%s", tvms_c_literal(e, tvms_as_string_imm(arg)->value.text))
+                                          : tvms_c_expr(e, arg);
+    args = tvms_c_text(e, "%s%s%s", args, i > 1 ? ", " : "", text);
+  }
+  const char *made = tvms_c_text(e, "%s(%s)", declare_of_c(e, call, name), args);
+  if (!tvms_dtype_is_void(call->head.dtype))
+    return value(e, call, tvms_c_from_memory(e, call->head.dtype, made));
+  tvms_c_line(e, "%s;", made);
+  return "0";
+}
+
+// call_extern("float32", "expf", x): functions of the module, which take numbers and pointers, of libm by
+// their names in C, and any other of C.
 static const char *call_extern(c_emitter *e, const tvms_call *call) {
   const char *name;
   tvms_tir_opcode opcode = tvms_meaning_of_extern(call, &name);
@@ -284,6 +328,7 @@ static const char *call_extern(c_emitter *e, const tvms_call *call) {
       call->args.len ? tvms_meaning_of_named(e->program, call->args.items[0]) : NULL;
   if (member) return call_member(e, call, member, 1);
   if (opcode) return call_math(e, call, &math_rows[opcode], 1);
+  if (tvms_meaning_is_name_of_c(name)) return call_c(e, call, name);
   tvms_diag_report(&e->context->diags, TVMS_D_unknown_function, call->head.span, name);
   tvms_c_give_up(e);
 }

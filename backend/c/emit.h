@@ -63,7 +63,8 @@ typedef struct {
   TVMS_VEC(c_function) functions;  // that are declared
   bool exports_all;                // private functions, too
   uint32_t constants;
-  bool has_boxes, has_host;              // what the head has for packed functions
+  uint32_t foreign;          // functions of C that the head declares for single calls
+  bool has_boxes, has_host;  // what the head has for packed functions
   TVMS_VEC(const char *) boxes;          // functions of the run time that it declares
   TVMS_VEC(const tvms_member *) called;  // functions that are called by their entries
   // Of the function in progress:

@@ -46,6 +46,14 @@ TVMS_NORETURN static void refuse_call(emitter *e, const tvms_call *call,
   tvms_emit_refuse(e, call->head.span, tvms_strbuf_text(&text));
 }
 
+TVMS_NORETURN static void refuse_of_c(emitter *e, const tvms_node *odd,
+                                      const char *name) {
+  char type[TVMS_DTYPE_TEXT];
+  tvms_diag_report(&e->context->diags, TVMS_D_not_of_c, odd->span, name,
+                   tvms_dtype_text(odd->dtype, type));
+  tvms_emit_give_up(e);
+}
+
 static LLVMValueRef argument(emitter *e, const tvms_call *call, uint32_t at) {
   if (at >= call->args.len) {
     tvms_diag_report(
@@ -328,12 +336,82 @@ static LLVMValueRef choose_lanes(emitter *e, const tvms_call *call,
   return result;
 }
 
+// The type that a function of C takes or gives for one of TIR, and in *attribute how what is narrower than a register is
+// widened, or 0.
+static LLVMTypeRef type_of_c(emitter *e, tvms_dtype dtype, unsigned *attribute) {
+  *attribute = 0;
+  if (tvms_dtype_is_void(dtype)) return LLVMVoidTypeInContext(e->llvm);
+  if (tvms_dtype_is_handle(dtype)) return e->pointer;
+  if (tvms_dtype_is_real(dtype)) return dtype.bits == 32 ? e->f32 : e->f64;
+  // As C compilers do it; of 32 bits only processors ask whose words are always signed.
+  const bool is_signed = dtype.bits == 32 || tvms_dtype_is_int(dtype);
+  const char *how = is_signed ? "signext" : "zeroext";
+  if (dtype.bits < 64) *attribute = LLVMGetEnumAttributeKindForName(how, 7);
+  return tvms_dtype_is_bool(dtype) ? e->i8 : LLVMIntTypeInContext(e->llvm, dtype.bits);
+}
+
+// The function of C that has a name: where it is in this process, or what the linker will find.
+static LLVMValueRef function_of_c(emitter *e, const char *name, LLVMTypeRef type) {
+  if (e->options->traced) {
+    void *address = tvms_interp_foreign_symbol(e->options->foreign, name);
+    if (!address) return NULL;
+    LLVMValueRef word = LLVMConstInt(e->i64, (uintptr_t)address, false);
+    return LLVMConstIntToPtr(word, e->pointer);
+  }
+  if (!tvms_meaning_is_name_of_c(name)) return NULL;
+  LLVMValueRef known = LLVMGetNamedFunction(e->module, name);
+  return known ? known : LLVMAddFunction(e->module, name, type);
+}
+
+static LLVMValueRef argument_of_c(emitter *e, const tvms_node *node) {
+  if (node->kind == TVMS_NODE_STRING_IMM)
+    return tvms_emit_text(e, tvms_as_string_imm(node)->value.text);
+  LLVMValueRef value = tvms_emit_expr(e, node);
+  bool truth = tvms_dtype_is_bool(node->dtype);
+  return truth ? LLVMBuildZExt(e->builder, value, e->i8, "") : value;
+}
+
+// A function of C that nothing here defines. NULL: there is none.
+static LLVMValueRef TVMS_NULLABLE call_c(emitter *e, const tvms_call *call,
+                                         const char *name) {
+  const tvms_node *odd = tvms_meaning_not_of_c(call);
+  if (odd) refuse_of_c(e, odd, name);
+  const uint32_t count = call->args.len ? call->args.len - 1 : 0;
+  LLVMTypeRef *types =
+      tvms_arena_array(&e->context->scratch, LLVMTypeRef, (size_t)count + 1);
+  LLVMValueRef *args =
+      tvms_arena_array(&e->context->scratch, LLVMValueRef, (size_t)count + 1);
+  unsigned *widened =
+      tvms_arena_array(&e->context->scratch, unsigned, (size_t)count + 1);
+  const tvms_dtype pointer = TVMS_DTYPE(HANDLE, 64);
+  for (uint32_t i = 0; i < count; i++) {
+    const tvms_node *arg = call->args.items[i + 1];
+    bool text = arg->kind == TVMS_NODE_STRING_IMM;
+    types[i] = type_of_c(e, text ? pointer : arg->dtype, &widened[i + 1]);
+    args[i] = argument_of_c(e, arg);
+  }
+  const tvms_dtype dtype = call->head.dtype;
+  LLVMTypeRef result = type_of_c(e, dtype, &widened[0]);
+  LLVMTypeRef type = LLVMFunctionType(result, types, count, false);
+  LLVMValueRef function = function_of_c(e, name, type);
+  if (!function) return NULL;
+  LLVMValueRef made = LLVMBuildCall2(e->builder, type, function, args, count, "");
+  for (uint32_t i = 0; i <= count; i++) {
+    if (widened[i])
+      LLVMAddCallSiteAttribute(made, i,
+                               LLVMCreateEnumAttribute(e->llvm, widened[i], 0));
+  }
+  if (tvms_dtype_is_void(dtype)) return LLVMConstNull(e->i32);
+  if (!tvms_dtype_is_bool(dtype)) return made;
+  return LLVMBuildICmp(e->builder, LLVMIntNE, made, LLVMConstNull(e->i8), "");
+}
+
 static LLVMValueRef call_member(emitter *e, const tvms_call *call,
                                 const tvms_member *TVMS_NULLABLE member,
                                 uint32_t first);
 
 // call_extern("float32", "expf", x): functions of the module, which take numbers and pointers, of libm by
-// their names in C, and when the program is run of plug-ins.
+// their names in C, when the program is run those that plug-ins define, and any other of C.
 static LLVMValueRef call_extern(emitter *e, const tvms_call *call) {
   const char *name;
   tvms_tir_opcode opcode = tvms_meaning_of_extern(call, &name);
@@ -343,6 +421,8 @@ static LLVMValueRef call_extern(emitter *e, const tvms_call *call) {
   if (opcode) return call_math(e, call, &math_rows[opcode], 1);
   if (e->options->traced && tvms_interp_foreign_has(e->options->foreign, name))
     return tvms_emit_call_packed(e, call);
+  LLVMValueRef value = call_c(e, call, name);
+  if (value) return value;
   tvms_diag_report(&e->context->diags, TVMS_D_unknown_function, call->head.span, name);
   tvms_emit_give_up(e);
 }

@@ -6,6 +6,8 @@
 //     return 0;
 //   }
 //
+// Functions of C that a library exports are reached by T.call_extern as they are, with or without this header.
+//
 // A function has TVM's calling convention, with the layouts of tvm-ffi 0.1 and later. This header is all
 // that a plug-in needs; it links to nothing of tvms.
 #ifndef TVMS_PLUGIN_H

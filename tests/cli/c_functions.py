@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Functions of C (T.call_extern): called by the interpreter, by native code in memory, and by libraries, C text and the virtual machine that are linked with them."""
+import ctypes, os, subprocess, sys, tempfile, unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import npy
+from cases import main, source, tvms
+from native_main import Any, Tensor
+
+PROGRAM = source("tests", "files", "functions.tvms")
+X = [i / 8 for i in range(8)]
+WANTED = [X, [2 * x + 0.5 for x in X], [-56, 4000000010, 0, 1, 4, 3, 4, 0],
+          [sum(2 * x + 0.5 for x in X), sum((i + 1) * v for i, v in enumerate([1, 2, 3, 4, 5, 6, -7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]))]]
+HEAD = "from tvm.script import ir as I, relax as R, tirx as T\n\n\n@I.ir_module\nclass Module:\n"
+LOOPS = HEAD + """    @T.prim_func(s_tir=True)
+    def kernel(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        for i in T.vectorized(4):
+            with T.sblock("twice"):
+                vi = T.axis.spatial(4, i)
+                B[vi] = T.call_pure_extern("float32", "twice", A[vi])
+        for i in T.parallel(2):
+            T.evaluate(T.call_extern("void", "fill", T.address_of(B[4 + i * 2]), 2))
+
+    @R.function
+    def main(x: R.Tensor((8,), "float32")):
+        cls = Module
+        y = R.call_tir(cls.kernel, (x,), R.Tensor((8,), "float32"))
+        return y
+"""
+SOURCE = """
+float twice(float x) { return 2 * x; }
+void fill(float *p, int n) { for (int i = 0; i < n; i++) p[i] = (float)(i + 7); }
+"""
+FILLED = [2 * x for x in X[:4]] + [7, 8, 7, 8]
+
+
+def call(path, name, types, inputs):
+    """Calls a function of a library with tensors of one dimension; all of them as lists."""
+    data = [(kind[0] * len(values))(*values) for kind, values in zip(types, inputs)]
+    shapes = [(ctypes.c_int64 * 1)(len(values)) for values in inputs]
+    tensors = [Tensor(ctypes.addressof(d), (1, 0), 1, code, 8 * ctypes.sizeof(kind), 1, s, None, 0) for d, s, (kind, code) in zip(data, shapes, types)]
+    args = (Any * len(data))(*[Any(7, 0, ctypes.addressof(t)) for t in tensors])
+    assert ctypes.CDLL(path)["__tvm_ffi_" + name](None, args, len(data), ctypes.byref(Any())) == 0
+    return [list(d) for d in data]
+
+
+class Functions(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.place = place.name
+
+    def path(self, name):
+        return os.path.join(self.place, name)
+
+    def cc(self, *arguments):
+        subprocess.run(["cc", "-Wall", "-Werror", *arguments], check=True, cwd=self.place)
+
+    def functions(self, text=None):
+        """The functions as an object, an archive and a library."""
+        if text:
+            with open(self.path("given.c"), "w", encoding="utf-8") as f:
+                f.write(text)
+        given = self.path("given.c") if text else source("tests", "files", "functions.c")
+        self.cc("-fPIC", "-c", given, "-o", "given.o")
+        self.cc("-shared", "given.o", "-o", "given.so")
+        subprocess.run(["ar", "rcs", "given.a", "given.o"], check=True, cwd=self.place)
+        return [self.path(name) for name in ("given.o", "given.a", "given.so")]
+
+    def build(self, *arguments, stdin=""):
+        p = tvms("build", *arguments, stdin=stdin)
+        self.assertEqual((p.returncode, p.stderr.decode()), (0, ""))
+
+    def refused(self, *arguments, stdin=""):
+        p = tvms(*arguments, stdin=stdin)
+        self.assertNotEqual(p.returncode, 0)
+        return p.stderr.decode()
+
+    def check(self, results):
+        for got, wanted in zip(results, WANTED, strict=True):
+            self.assertEqual(len(got), len(wanted))
+            for a, b in zip(got, wanted):
+                self.assertAlmostEqual(a, b, 5)
+
+    def test_run(self):
+        library = self.functions()[2]
+        npy.write(self.path("x.npy"), "<f4", [8], X)
+        for backend in ("interp", "llvm"):
+            p = tvms("run", PROGRAM, "--backend", backend, "--plugin", library, "--in", "A=" + self.path("x.npy"), "--out", self.place)
+            self.assertEqual((p.returncode, p.stderr.decode()), (0, ""))
+            self.check([npy.read(self.path(f"result.{i}.npy"))[2] for i in range(4)])
+
+    def test_libraries(self):
+        types = [(ctypes.c_float, 2), (ctypes.c_float, 2), (ctypes.c_int64, 0), (ctypes.c_double, 2)]
+        inputs = [X, [0] * 8, [0] * 8, [0] * 2]
+        for i, given in enumerate(self.functions()):
+            built = self.path(f"built{i}.so")
+            self.build(PROGRAM, "--link", given, "-o", built)
+            self.check(call(built, "main", types, inputs))
+        # An object file and C text name the functions, and whoever links them brings these.
+        self.build(PROGRAM, "-o", self.path("own.o"))
+        self.cc("-shared", "own.o", "given.o", "-lm", "-o", "own.so")
+        self.check(call(self.path("own.so"), "main", types, inputs))
+        self.build(PROGRAM, "-o", self.path("text.c"))
+        self.cc("-shared", "-fPIC", "-O2", "text.c", "given.o", "-lm", "-o", "text.so")
+        self.check(call(self.path("text.so"), "main", types, inputs))
+
+    def test_loops_and_the_virtual_machine(self):
+        given = self.functions(SOURCE)
+        npy.write(self.path("x.npy"), "<f4", [8], X)
+        asked = ["--in", "x=" + self.path("x.npy"), "--out", self.place]
+        self.build("--vm", "-", "--link", given[0], "-o", self.path("machine.so"), stdin=LOOPS)
+        runs = [["-", "--entry", "main", "--plugin", given[2], "--backend", backend] for backend in ("interp", "llvm")] + [[self.path("machine.so")]]
+        for arguments in runs:
+            p = tvms("run", *arguments, *asked, stdin=LOOPS)
+            self.assertEqual((p.returncode, p.stderr.decode()), (0, ""))
+            self.assertEqual(npy.read(self.path("result.npy"))[2], FILLED)
+
+    def test_what_is_missing_is_said_where_it_is_called(self):
+        said = self.refused("run", PROGRAM)
+        self.assertIn("functions.tvms:6:30: error[E0913]: there is no function 'axpy' to call", said)
+        said = self.refused("build", PROGRAM, "-o", self.path("x.so"))
+        for place in ("6:30: error[E0913]: there is no function 'axpy'", "14:16: error[E0913]: there is no function 'tick'", "17:28: error[E0913]: there is no function 'ticks'"):
+            self.assertIn(place, said)
+        self.assertEqual(said.count("E0913"), 10)
+        self.assertFalse(os.path.exists(self.path("x.so")))
+        # What one file has is not missing.
+        given = self.functions(SOURCE)[0]
+        p = tvms("build", "-", "--link", given, "-o", self.path("x.so"), stdin=LOOPS.replace('"fill"', '"feel"'))
+        self.assertEqual((p.returncode, p.stderr.decode().count("E0913")), (1, 1))
+        self.assertIn("there is no function 'feel'", p.stderr.decode())
+        # What the linker says of other files is handed on.
+        said = self.refused("build", "-", "--link", given, "--link", self.path("none.o"), "-o", self.path("x.so"), stdin=LOOPS)
+        self.assertIn("'cc' failed", said)
+        self.assertIn("none.o", said)
+        self.assertIn("--link goes with .so", self.refused("build", "-", "--link", given, "-o", self.path("x.o"), stdin=LOOPS))
+
+    def test_types_that_c_does_not_have(self):
+        self.functions(SOURCE)
+        text = LOOPS.replace('"float32", "twice", A[vi]', '"float32", "twice", T.Cast("float16", A[vi])')
+        for arguments in (["run", "-", "--entry", "main", "--plugin", self.path("given.so")], ["build", "-", "-o", self.path("x.o")], ["build", "-", "-o", self.path("x.c")]):
+            self.assertIn("error[E0945]: a function of C such as 'twice' cannot take or give a value of float16", self.refused(*arguments, stdin=text))
+
+
+if __name__ == "__main__":
+    main()
