@@ -4,26 +4,33 @@
 #include "ir/node_map.h"
 #include "ir/walk.h"
 
-// The buffers to which nothing has been done yet, by themselves and by the variables of their data.
+// The buffers to which nothing has been done yet, by themselves, by what matches a part of them and by the variables of their data.
 typedef struct {
   tvms_node_map fresh;
   uint32_t early;
 } reading;
 
+static void name(reading *r, tvms_node *buffer, tvms_node *whole) {
+  tvms_node_map_put(&r->fresh, buffer, whole);
+  tvms_node_map_put(&r->fresh, tvms_as_buffer(buffer)->data, whole);
+}
+
 static void allocate(reading *r, const tvms_block *block) {
-  for (uint32_t i = 0; i < block->alloc_buffers.len; i++) {
-    tvms_node *buffer = block->alloc_buffers.items[i];
-    tvms_node_map_put(&r->fresh, buffer, buffer);
-    tvms_node_map_put(&r->fresh, tvms_as_buffer(buffer)->data, buffer);
-  }
+  for (uint32_t i = 0; i < block->alloc_buffers.len; i++)
+    name(r, block->alloc_buffers.items[i], block->alloc_buffers.items[i]);
+}
+
+static void match(reading *r, const tvms_match_buffer_region *match) {
+  tvms_node *source = tvms_as_buffer_region(match->source)->buffer;
+  tvms_node *whole = tvms_node_map_get(&r->fresh, source);
+  if (whole) name(r, match->buffer, whole);
 }
 
 // Returns whether nothing had been done to the buffer before.
 static bool touch(reading *r, const tvms_node *key) {
-  tvms_node *buffer = tvms_node_map_get(&r->fresh, key);
-  if (!buffer) return false;
-  tvms_node_map_put(&r->fresh, buffer, NULL);
-  tvms_node_map_put(&r->fresh, tvms_as_buffer(buffer)->data, NULL);
+  tvms_node *whole = tvms_node_map_get(&r->fresh, key);
+  if (!whole || !tvms_node_map_get(&r->fresh, whole)) return false;
+  tvms_node_map_put(&r->fresh, whole, NULL);
   return true;
 }
 
@@ -36,11 +43,9 @@ static tvms_walk_step enter(void *self, tvms_node *node, tvms_field_role role) {
   case TVMS_NODE_BUFFER_LOAD:
     if (touch(r, tvms_as_buffer_load(node)->buffer)) r->early++;
     return TVMS_WALK_ON;
-  case TVMS_NODE_MATCH_BUFFER_REGION: {
-    tvms_node *source = tvms_as_match_buffer_region(node)->source;
-    touch(r, tvms_as_buffer_region(source)->buffer);
+  case TVMS_NODE_MATCH_BUFFER_REGION:
+    match(r, tvms_as_match_buffer_region(node));
     return TVMS_WALK_SKIP;
-  }
   case TVMS_NODE_CALL: {
     if (tvms_arith_opcode(node) != TVMS_TIR_address_of) return TVMS_WALK_ON;
     const tvms_node *place = tvms_as_call(node)->args.items[0];
