@@ -4,7 +4,7 @@
     cpu_rows.py [--count N] [--seed N]
 
 Reductions along rows with element-wise stages between them, sums along columns, windows, copies that transpose, pad, join, cut
-and gather, all of small and odd sizes, known and unknown, as blocks and as plain loops, for machines with vectors of 16, 32 and
+and gather, elements at places that are loaded, all of small and odd sizes, known and unknown, as blocks and as plain loops, for machines with vectors of 16, 32 and
 64 bytes. The interpreter runs each before and after the pass on the same inputs, whole numbers, and symbolic sizes of all kinds; what
 comes out must be well-formed, and check as a text again. Results must be the same to the last bit, but with `reorder` where sums
 of floats are not exact.
@@ -213,6 +213,35 @@ def window(r):
     return p
 
 
+def samples(r):
+    """Elements at places that are computed from what is loaded, the same for all channels, and weights of them."""
+    p = Program(r)
+    p.blocks = True
+    c, h, w, k = p.size(8), r.choice([1, 3, 5]), p.size(70), r.choice([1, 1, 2])
+    p.param("X", [c, 17], "float32")
+    p.param("G", [h, w], "float32")
+    p.param("Y", [c, h, w], "float32")
+    step = f" + T.Cast(\"float32\", q) * T.float32({r.choice([0.5, 2])})" if k > 1 else ""
+    spot = f"(G[y, x] * T.float32({r.choice([2, 3.5])}) + T.float32({r.choice([-0.5, 4])}){step})"
+    floor = f"T.floor({spot})"
+    at = lambda more: f'(T.Cast("int32", {floor}) + {more})' if more else f'T.Cast("int32", {floor})'
+    share = f"({spot} - {floor})"
+    terms = []
+    for more in range(r.choice([1, 2])):
+        value = f"X[c, {at(more)}]"
+        if r.random() < 0.5:
+            value = f"{share} * {value}"
+        inside = f"0 <= {at(more)} and {at(more)} < 17"
+        border = r.choice(["T.float32(0)", "T.float32(2)", "X[c, 0]"])
+        terms.append(r.choice([f"T.if_then_else({inside}, {value}, {border})", f"T.if_then_else(17 <= {at(more)} or {at(more)} < 0, {border}, {value})"]) + f" * {share}")
+    axes = [("c", c, "S"), ("y", h, "S"), ("x", w, "S")]
+    if k == 1:
+        p.stage("sample", axes, [f"Y[c, y, x] = {' + '.join(terms)}"])
+    else:
+        p.stage("sample", axes + [("q", k, "R")], ["Y[c, y, x] = T.float32(0)", f"Y[c, y, x] = Y[c, y, x] + ({' + '.join(terms)})"])
+    return p
+
+
 def movement(r):
     """Copies to other places."""
     p = Program(r)
@@ -355,7 +384,7 @@ def main():
     passed = failed = scheduled = 0
     with tempfile.TemporaryDirectory() as folder:
         for i in range(options.count):
-            program = r.choice([rows, rows, rows, columns, window, movement, movement, tuples])(r)
+            program = r.choice([rows, rows, rows, columns, window, movement, movement, tuples, samples])(r)
             target, reorder = r.choice(TARGETS), r.random() < 0.5
             wrong, was_scheduled = judge(r, folder, program, target, reorder)
             scheduled += was_scheduled

@@ -464,6 +464,26 @@ static LLVMValueRef load_masked(emitter *e, const tvms_node *node, LLVMValueRef 
   return tvms_emit_load_masked(e, node->dtype, place, predicate, node->span);
 }
 
+// Are the lanes of a flat buffer's load chosen while it runs, of words that machines gather?
+static bool is_gathered(const tvms_buffer_load *load, tvms_dtype element,
+                        LLVMValueRef TVMS_NULLABLE predicate) {
+  return predicate && !LLVMIsConstant(predicate) && load->indices.len == 1
+         && element.bits >= 32 && is_compact(load->buffer);
+}
+
+static LLVMValueRef load_gathered(emitter *e, const tvms_node *node, access_path *path,
+                                  LLVMValueRef predicate) {
+  tvms_dtype element = tvms_as_buffer(path->buffer)->element;
+  const tvms_node *index = path->indices.items[0];
+  LLVMTypeRef wide = LLVMVectorType(e->i64, (unsigned)index->dtype.lanes);
+  LLVMValueRef places = LLVMBuildIntCast2(e->builder, path->values[0], wide,
+                                          index->dtype.code == TVMS_INT, "");
+  path->scalars[0] = tvms_emit_int(e, 0);
+  places = LLVMBuildGEP2(e->builder, tvms_emit_memory_type(e, element, node->span),
+                         address(e, path), &places, 1, "");
+  return tvms_emit_load_gathered(e, node->dtype, places, predicate, node->span);
+}
+
 LLVMValueRef tvms_emit_buffer_load(emitter *e, const tvms_node *node) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
   tvms_dtype element = tvms_as_buffer(load->buffer)->element;
@@ -488,6 +508,8 @@ LLVMValueRef tvms_emit_buffer_load(emitter *e, const tvms_node *node) {
   if (near)
     return tvms_emit_load_picked(e, element, place_of(e, &path, 0), &picked,
                                  node->span);
+  if (free && is_gathered(load, element, predicate))
+    return load_gathered(e, node, &path, predicate);
   LLVMValueRef result = LLVMGetUndef(tvms_emit_type(e, node->dtype, node->span));
   for (uint32_t i = 0; i < lanes; i++) {
     LLVMValueRef value = load_lane(e, &path, element, predicate, i);

@@ -25,9 +25,9 @@ static LLVMValueRef alignment(emitter *e, tvms_dtype dtype) {
 }
 
 static LLVMValueRef call(emitter *e, const char *name, LLVMTypeRef type,
-                         LLVMValueRef *args) {
+                         LLVMTypeRef places, LLVMValueRef *args) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-  LLVMTypeRef types[] = {type, e->pointer};
+  LLVMTypeRef types[] = {type, places};
   LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->module, id, types, 2);
   LLVMTypeRef of = LLVMIntrinsicGetType(e->llvm, id, types, 2);
   return LLVMBuildCall2(e->builder, of, function, args, 4, "");
@@ -42,7 +42,14 @@ LLVMValueRef tvms_emit_load_masked(emitter *e, tvms_dtype dtype, LLVMValueRef pl
     return LLVMBuildSelect(e->builder, mask, all, zero, "");
   }
   LLVMValueRef args[] = {place, alignment(e, dtype), mask, zero};
-  return call(e, "llvm.masked.load", type, args);
+  return call(e, "llvm.masked.load", type, e->pointer, args);
+}
+
+LLVMValueRef tvms_emit_load_gathered(emitter *e, tvms_dtype dtype, LLVMValueRef places,
+                                     LLVMValueRef mask, tvms_span span) {
+  LLVMTypeRef type = tvms_emit_type(e, dtype, span);
+  LLVMValueRef args[] = {places, alignment(e, dtype), mask, LLVMConstNull(type)};
+  return call(e, "llvm.masked.gather", type, LLVMTypeOf(places), args);
 }
 
 void tvms_emit_store_masked(emitter *e, tvms_dtype dtype, LLVMValueRef value,
@@ -55,5 +62,5 @@ void tvms_emit_store_masked(emitter *e, tvms_dtype dtype, LLVMValueRef value,
     return;
   }
   LLVMValueRef args[] = {value, place, alignment(e, dtype), mask};
-  call(e, "llvm.masked.store", type, args);
+  call(e, "llvm.masked.store", type, e->pointer, args);
 }

@@ -11,6 +11,10 @@ bool tvms_emit_can_mask(tvms_dtype element);
 LLVMValueRef tvms_emit_load_masked(emitter *e, tvms_dtype dtype, LLVMValueRef place,
                                    LLVMValueRef mask, tvms_span span);
 
+// Lanes from a vector of places, of which those that are false in `mask` are 0 and are not touched.
+LLVMValueRef tvms_emit_load_gathered(emitter *e, tvms_dtype dtype, LLVMValueRef places,
+                                     LLVMValueRef mask, tvms_span span);
+
 // Writes the lanes of `value` that are true in `mask`.
 void tvms_emit_store_masked(emitter *e, tvms_dtype dtype, LLVMValueRef value,
                             LLVMValueRef place, LLVMValueRef mask, tvms_span span);

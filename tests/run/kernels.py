@@ -3,7 +3,7 @@
 
     kernels.py [SEED [COUNT]]
 
-A kernel has up to three stages over tensors of 12 x 24: expressions of elements, sums along rows or columns, products of matrices, in blocks, which ScheduleCPU takes
+A kernel has up to three stages over tensors of 12 x 24: expressions of elements, also of those at places that are loaded, sums along rows or columns, products of matrices, in blocks, which ScheduleCPU takes
 up, or in loops that are split and marked parallel, vectorized or unrolled. Functions of C are left out: the interpreter computes those of float32 in double precision.
 """
 import ctypes, os, random, sys, tempfile, unittest
@@ -36,10 +36,21 @@ class Kernel:
             if self.random.random() < 0.2:
                 return self.constant()
             return f"{self.random.choice(self.written)}[{i}, {j}]"
+        if self.random.random() < 0.12:
+            return self.sample(depth, i, j)
         x, y = (self.element(depth - 1, i, j) for _ in range(2))
         kind = self.random.randrange(8 if self.real else 7)
         return [f"({x} + {y})", f"({x} - {y})", f"({x} * {y})", f"({x} * {y} + {self.element(depth - 1, i, j)})", f"T.max({x}, {y})", f"T.min({x}, {y})",
                 f"T.Select({x} < {y}, {y}, {self.constant()})", f"({x} / ({y} * {y} + {self.constant()}))"][kind]
+
+    def sample(self, depth, i, j):
+        """An element from a place that is loaded, of each row or the same for all, and may be outside."""
+        source, place = (self.random.choice(self.written) for _ in range(2))
+        place = f'T.Cast("int32", {place}[{self.random.choice([i, 0])}, {j}] * {self.constant()} + {self.constant()})'
+        value = f"{source}[{i}, {place}]"
+        if self.random.random() < 0.5:
+            value += f" * {self.random.choice(self.written)}[{i}, {j}]"
+        return f"T.if_then_else(0 <= {place} and {place} < {COLUMNS}, {value}, {self.element(depth - 1, i, j)})"
 
     def loops(self, extents):
         """Heads of loops over (i, j): some split, some marked. Gives what stands for i and j."""
@@ -102,7 +113,8 @@ class Kernel:
             self.written.append(out)
         params = ", ".join(f'{x}: T.Buffer(({ROWS}, {COLUMNS}), "{self.dtype}")' for x in "ABC")
         between = [f'        Y{n} = T.alloc_buffer(({ROWS}, {COLUMNS}), "{self.dtype}")' for n in range(stages - 1)]
-        return "\n".join([f"    @T.prim_func({'s_tir=True' if self.blocks else ''})", f"    def {self.name}({params}):", *between, *self.lines]) + "\n"
+        apart = ['        T.func_attr({"tirx.noalias": True})'] * self.random.randint(0, 1)
+        return "\n".join([f"    @T.prim_func({'s_tir=True' if self.blocks else ''})", f"    def {self.name}({params}):", *apart, *between, *self.lines]) + "\n"
 
 
 class Kernels(unittest.TestCase):

@@ -7,6 +7,7 @@
 #include "passes/tir/cpu/padding.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
+#include "passes/tir/cpu/rows_fused.h"
 #include "passes/tir/cpu/rows_mask.h"
 #include "passes/tir/cpu/rows_streams.h"
 #include "passes/tir/cpu/segments.h"
@@ -187,87 +188,6 @@ static uint32_t pass_bits(const tvms_line_group *g, uint32_t pass) {
   return bits;
 }
 
-typedef struct {
-  tvms_unit *unit;
-  const tvms_line_member *member;
-  uint32_t most;  // axes that can be one line
-} fusing;
-
-// The steps of neighbouring axes must be those of one axis.
-static uint32_t fusable(tvms_unit *unit, const tvms_line_member *m,
-                        const tvms_node *buffer, tvms_list indices, uint32_t most) {
-  uint32_t fused = 1;
-  int64_t next;
-  const tvms_stage_axis *line = &m->stage.axes[m->own[m->own_count - 1]];
-  if (!tvms_cpu_step_of(unit, buffer, indices, line->var, &next)) return 1;
-  while (fused < most) {
-    const tvms_stage_axis *inner = &m->stage.axes[m->own[m->own_count - fused]];
-    const tvms_stage_axis *outer = &m->stage.axes[m->own[m->own_count - fused - 1]];
-    int64_t step, extent = tvms_cpu_number(inner->extent);
-    if (extent < 1 || !tvms_cpu_step_of(unit, buffer, indices, outer->var, &step)
-        || step != next * extent)
-      break;
-    next = step;
-    fused++;
-  }
-  return fused;
-}
-
-// A line is cut where a condition changes along its outermost axis.
-static void limit_by_condition(fusing *f, tvms_node *choice) {
-  const tvms_line_member *m = f->member;
-  tvms_node *condition = tvms_as_call(choice)->args.items[0];
-  for (uint32_t i = 1; i <= f->most; i++) {
-    const tvms_stage_axis *axis = &m->stage.axes[m->own[m->own_count - i]];
-    if (!tvms_walk_contains(&f->unit->context->memory, condition, axis->var)) continue;
-    bool cut =
-        m->kind == TVMS_LINE_MAP && tvms_line_cuts_suffice(f->unit, choice, axis);
-    f->most = cut ? i : i > 1 ? i - 1 : 1;
-  }
-}
-
-static tvms_walk_step limit_fused(void *self, tvms_node *node, tvms_field_role role) {
-  (void)role;
-  fusing *f = self;
-  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
-  const tvms_line_member *m = f->member;
-  if (node->kind == TVMS_NODE_BUFFER_LOAD) {
-    const tvms_buffer_load *load = tvms_as_buffer_load(node);
-    f->most = fusable(f->unit, m, load->buffer, load->indices, f->most);
-    return TVMS_WALK_SKIP;
-  }
-  if (tvms_call_opcode(node) == TVMS_TIR_if_then_else) {
-    limit_by_condition(f, node);
-    tvms_visitor visitor = {.self = f, .enter = limit_fused};
-    for (uint32_t i = 1; i < 3; i++)
-      tvms_walk(&f->unit->context->memory, tvms_as_call(node)->args.items[i], &visitor);
-    return TVMS_WALK_SKIP;
-  }
-  // Elsewhere an axis is worth more than the place that it leads to.
-  for (uint32_t i = 0; i < m->own_count; i++) {
-    if (node == m->stage.axes[m->own[i]].var) f->most = 1;
-  }
-  return TVMS_WALK_ON;
-}
-
-static uint32_t fused_axes(tvms_unit *unit, const tvms_line_group *g,
-                           const tvms_line_plan *p, uint32_t pass) {
-  uint32_t most = TVMS_MOST_STAGE_AXES;
-  for (uint32_t i = 0; i < g->count; i++) {
-    const tvms_line_member *m = &g->members[i];
-    if (m->pass != pass) continue;
-    fusing f = {unit, m, most < m->own_count ? most : m->own_count};
-    tvms_visitor visitor = {.self = &f, .enter = limit_fused};
-    tvms_walk(&unit->context->memory, m->term ? m->term : m->stage.store->value,
-              &visitor);
-    if (m->kind != TVMS_LINE_FOLD && p->places[i].how != TVMS_LINE_OF_CHUNK)
-      f.most =
-          fusable(unit, m, m->stage.store->buffer, m->stage.store->indices, f.most);
-    if (f.most < most) most = f.most;
-  }
-  return most;
-}
-
 static const tvms_line_member *first_of(const tvms_line_group *g, uint32_t pass) {
   const tvms_line_member *m = g->members;
   while (m->pass != pass)
@@ -279,7 +199,7 @@ static const tvms_line_member *first_of(const tvms_line_group *g, uint32_t pass)
 static uint32_t axes_of_line(tvms_unit *unit, const tvms_line_group *g,
                              const tvms_line_plan *p, uint32_t pass) {
   const tvms_line_member *m = first_of(g, pass);
-  uint32_t most = fused_axes(unit, g, p, pass), fused = 1;
+  uint32_t most = tvms_line_fused_axes(unit, g, p, pass), fused = 1;
   int64_t length = tvms_cpu_number(m->stage.axes[m->own[m->own_count - 1]].extent);
   while (fused < most && length >= 0 && length < LINE) {
     int64_t extent =
@@ -381,6 +301,27 @@ static bool steps_by_two_lines(tvms_unit *unit, const tvms_line_member *m,
   return n.bits < 32 && p->lanes * p->vectors * n.bits / 8 == TWO_LINES;
 }
 
+// What is written out gains nothing where each element waits for places that are loaded: it stays short.
+static void limit_gathers(tvms_unit *unit, const tvms_line_group *g, uint32_t pass,
+                          tvms_line_pass_plan *p) {
+  enum { MOST_WRITTEN = 2500 };
+  int64_t nodes = 0;
+  bool gathers = false;
+  for (uint32_t i = 0; i < g->count; i++) {
+    const tvms_line_member *m = &g->members[i];
+    if (m->pass != pass) continue;
+    gathers |= tvms_line_gathers(unit, m->stage.store->value);
+    int64_t taps = tvms_line_taps(&m->stage);
+    nodes += tvms_chain_cost_of(unit, m->stage.store->value, NULL).nodes
+             * (taps > 0 ? taps : 1);
+  }
+  if (!gathers) return;
+  while (p->vectors > 1 && nodes * p->vectors * p->tile > MOST_WRITTEN)
+    p->vectors--;
+  while (p->tile % 2 == 0 && nodes * p->vectors * p->tile > MOST_WRITTEN)
+    p->tile /= 2;
+}
+
 // Windows along a line that is shorter than a vector take one vector for all of it.
 static void plan_mask(tvms_unit *unit, const tvms_line_group *g, uint32_t mask_bits,
                       uint32_t pass, tvms_line_pass_plan *p) {
@@ -432,6 +373,7 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
     p->vectors--;
   plan_mask(unit, g, options->mask_bits, pass, p);
   plan_tile(unit, g, pass, p);
+  limit_gathers(unit, g, pass, p);
   p->sums = p->vectors;
 }
 

@@ -7,7 +7,8 @@
 // row, a column, a batch or a sum by what moves along it. Stages behind a contraction that go
 // through its result once, element by element, are computed while a tile is in registers. The tile
 // follows from the lanes, registers and caches of the machine; nothing is searched or timed.
-// Reductions along rows and element-wise stages share loops over their rows. Parallel loops of scans are done in lanes (scans.c). A block inside of loops and branches
+// Reductions along rows and element-wise stages share loops over their rows. What an outer axis does not change is
+// computed beforehand (tables.c). Parallel loops of scans are done in lanes (scans.c). A block inside of loops and branches
 // that allocates buffers is scheduled as the body of a function is, on one thread; the loops stay.
 // Every element is added up in the order of the text, so strict results have the same bits; with
 // `reorder` floats along a row are added up in lanes.
@@ -30,6 +31,7 @@
 #include "passes/tir/cpu/producers.h"
 #include "passes/tir/cpu/rows_nest.h"
 #include "passes/tir/cpu/scans.h"
+#include "passes/tir/cpu/tables.h"
 #include "passes/tir/cpu/tuples.h"
 #include "passes/tir/cpu/windows.h"
 #include "support/diag_ids.h"
@@ -191,6 +193,34 @@ static void tell_rows(scheduler *s, const tvms_stage *stage,
                    (long long)last->lanes, together);
 }
 
+static tvms_list with(scheduler *s, tvms_list list, tvms_node *more) {
+  tvms_list made = {tvms_arena_array(&s->unit->arena, tvms_node *, list.len + 1),
+                    list.len + 1};
+  for (uint32_t i = 0; i < list.len; i++)
+    made.items[i] = list.items[i];
+  made.items[list.len] = more;
+  return made;
+}
+
+// What outer axes do not change is computed by stages of its own, in front of those that use it.
+static void tabulate(scheduler *s, tvms_chain *chain) {
+  tvms_stage *made = tvms_arena_array(&s->unit->arena, tvms_stage,
+                                      chain->count * (TVMS_MOST_TABLES + 1));
+  tvms_cpu_tables *tables = tvms_arena_new(&s->unit->arena, tvms_cpu_tables);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < chain->count; i++) {
+    (void)tvms_cpu_tabulate(s->unit, &chain->stages[i], tables);
+    for (uint32_t k = 0; k < tables->count; k++) {
+      made[count++] = tables->stages[k];
+      chain->allocated = with(s, chain->allocated, tables->buffers[k]);
+      tvms_stmt_push(s->unit, &s->added, tables->buffers[k]);
+    }
+    made[count++] = chain->stages[i];
+  }
+  chain->stages = made;
+  chain->count = count;
+}
+
 // Schedules a chain of stages that can be in groups.
 static void schedule_chain(scheduler *s, tvms_chain *chain, tvms_node_vec *made) {
   if (chain->count == 0) return;
@@ -198,6 +228,7 @@ static void schedule_chain(scheduler *s, tvms_chain *chain, tvms_node_vec *made)
   chain->skips = s->reorders;
   tvms_chain_join_initial(chain);
   tvms_chain_inline(chain);
+  if (s->rooted && s->noalias) tabulate(s, chain);
   tvms_line_options options = {&s->target, s->mask_bits, s->reorders, s->noalias};
   tvms_line_group *group = tvms_arena_new(&s->unit->arena, tvms_line_group);
   for (uint32_t i = 0; i < chain->count; i += group->count) {
@@ -241,15 +272,6 @@ static bool schedule_rows(scheduler *s, tvms_list allocated, tvms_list stmts,
 static bool is_stage(scheduler *s, tvms_node *stmt) {
   tvms_stage stage;
   return !tvms_stage_read(s->unit, stmt, &stage);
-}
-
-static tvms_list with(scheduler *s, tvms_list list, tvms_node *more) {
-  tvms_list made = {tvms_arena_array(&s->unit->arena, tvms_node *, list.len + 1),
-                    list.len + 1};
-  for (uint32_t i = 0; i < list.len; i++)
-    made.items[i] = list.items[i];
-  made.items[list.len] = more;
-  return made;
 }
 
 // Each contraction with factors that its sum does not need becomes two statements.

@@ -139,19 +139,11 @@ static tvms_walk_step stop_at_quotient(void *self, tvms_node *node,
   return is_safe ? TVMS_WALK_ON : TVMS_WALK_STOP;
 }
 
-// Can it be computed for lanes that are left out, too? The mask is one of the outer load only: what is loaded
-// to find the place, or divided, would be so for all lanes.
+// Can it be computed for lanes that are left out, too?
 static bool never_fails(tvms_memory *memory, tvms_node *node) {
   tvms_visitor visitor = {.enter = stop_at_quotient};
   return tvms_arith_effect_of(memory, node) <= TVMS_EFFECT_PURE
          && tvms_walk(memory, node, &visitor);
-}
-
-static bool indices_never_fail(tvms_memory *memory, tvms_list indices) {
-  for (uint32_t i = 0; i < indices.len; i++) {
-    if (!never_fails(memory, indices.items[i])) return false;
-  }
-  return true;
 }
 
 // Combined by bits, the right side is computed where the left one decides, too.
@@ -159,26 +151,6 @@ static bool sides_never_fail(tvms_memory *memory, const tvms_node *condition) {
   if (condition->kind != TVMS_NODE_AND && condition->kind != TVMS_NODE_OR) return true;
   const tvms_binary *parts = tvms_as_binary(condition);
   return sides_never_fail(memory, parts->a) && never_fails(memory, parts->b);
-}
-
-tvms_node *TVMS_NULLABLE tvms_vectorize_mask_choice(tvms_vectorizer *vectorizer,
-                                                    tvms_call *choice) {
-  tvms_node *condition = choice->args.items[0], *yes = choice->args.items[1];
-  const tvms_node *no = element_of(choice->args.items[2]);
-  tvms_memory *memory = &vectorizer->unit->context->memory;
-  bool constant = no->kind == TVMS_NODE_FLOAT_IMM || tvms_node_is_int_imm(no);
-  if (!is_vector(condition) || yes->kind != TVMS_NODE_BUFFER_LOAD || !constant
-      || !moves_with(tvms_as_buffer_load(yes)->indices, condition)
-      || !sides_never_fail(memory, condition)
-      || !indices_never_fail(memory, tvms_as_buffer_load(yes)->indices))
-    return NULL;
-  condition = by_bits(vectorizer->unit, condition);
-  tvms_node *load = masked_load(vectorizer->unit, yes, condition);
-  if (is_zero(no)) return load;
-  tvms_node *other = tvms_vectorize_broadcast(vectorizer, choice->args.items[2],
-                                              condition->dtype.lanes);
-  if (!other) return NULL;
-  return tvms_select_new(vectorizer->unit, condition, load, other, choice->head.span);
 }
 
 // ramp < limit, both constant, which holds in the first lane.
@@ -210,6 +182,78 @@ static tvms_node *note_quotient(tvms_rewriter *r, tvms_node *node) {
   covering *c = r->self;
   c->fails |= is_vector(node) && !tvms_dtype_is_real(node->dtype);
   return node;
+}
+
+typedef struct {
+  const tvms_buffer_load *load;
+  bool found;
+} same_place;
+
+static bool same_list(tvms_list a, tvms_list b) {
+  bool same = a.len == b.len;
+  for (uint32_t i = 0; same && i < a.len; i++)
+    same = tvms_node_same_expr(a.items[i], b.items[i]);
+  return same;
+}
+
+static tvms_walk_step find_same_place(void *self, tvms_node *node,
+                                      tvms_field_role role) {
+  same_place *s = self;
+  (void)role;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  s->found |= !load->predicate && same_list(load->indices, s->load->indices)
+              && same_list(tvms_as_buffer(load->buffer)->shape,
+                           tvms_as_buffer(s->load->buffer)->shape);
+  return s->found ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// What the condition loads from a buffer of the same shape in all lanes, may be loaded there. Otherwise it may hold in
+// no lane, and what is the same for all of them is not loaded either.
+static tvms_node *cover_every_load(tvms_rewriter *r, tvms_node *node) {
+  covering *c = r->self;
+  same_place s = {tvms_as_buffer_load(node), false};
+  tvms_visitor visitor = {.self = &s, .enter = find_same_place};
+  tvms_walk(&r->unit->context->memory, c->condition, &visitor);
+  if (s.found) return node;
+  c->fails |= !is_vector(node);
+  return cover_load(r, node);
+}
+
+// A side of a choice with its condition as the mask of all its loads, those that find places included, and as a
+// vector. NULL: it may fail in a lane that is left out.
+static tvms_node *TVMS_NULLABLE cover(tvms_vectorizer *vectorizer, tvms_node *value,
+                                      tvms_node *condition) {
+  tvms_unit *unit = vectorizer->unit;
+  covering c = {condition, false};
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, unit, &c);
+  r.roles = TVMS_IN(USE);
+  r.leave[TVMS_NODE_BUFFER_LOAD] = cover_every_load;
+  tvms_node *made = tvms_rewrite(&r, value);
+  tvms_rewriter_fini(&r);
+  tvms_visitor visitor = {.enter = stop_at_quotient};
+  tvms_memory *memory = &unit->context->memory;
+  bool fine = !c.fails && tvms_arith_effect_of(memory, value) <= TVMS_EFFECT_READ
+              && tvms_walk(memory, value, &visitor);
+  return fine ? tvms_vectorize_broadcast(vectorizer, made, condition->dtype.lanes)
+              : NULL;
+}
+
+tvms_node *TVMS_NULLABLE tvms_vectorize_mask_choice(tvms_vectorizer *vectorizer,
+                                                    tvms_call *choice) {
+  tvms_node *condition = choice->args.items[0];
+  const tvms_node *otherwise = element_of(choice->args.items[2]);
+  tvms_unit *unit = vectorizer->unit;
+  if (!is_vector(condition) || !sides_never_fail(&unit->context->memory, condition))
+    return NULL;
+  condition = by_bits(unit, condition);
+  tvms_node *yes = cover(vectorizer, choice->args.items[1], condition);
+  if (!yes || (yes->kind == TVMS_NODE_BUFFER_LOAD && is_zero(otherwise))) return yes;
+  tvms_node *opposite = tvms_not_new(unit, condition, TVMS_NO_SPAN);
+  tvms_node *no = cover(vectorizer, choice->args.items[2], opposite);
+  return no ? tvms_select_new(unit, condition, yes, no, choice->head.span) : NULL;
 }
 
 tvms_node *TVMS_NULLABLE tvms_vectorize_mask_store(tvms_vectorizer *vectorizer,

@@ -9,9 +9,8 @@
 tvms_node *TVMS_NULLABLE tvms_vectorize_mask(tvms_vectorizer *vectorizer,
                                              tvms_node *node, tvms_node *condition);
 
-// T.if_then_else of a load under a vector condition: a load with the condition as its mask, whose lanes
-// left out are 0, or are chosen from a constant. NULL: it is another expression, or finding the place may fail
-// in a lane that is left out. Stock TVM does such steps one by one.
+// T.if_then_else under a vector condition: both sides chosen from, with the condition as the mask of their loads, whose
+// lanes left out are 0. NULL: a side may fail in a lane that is left out. Stock TVM does such steps one by one.
 tvms_node *TVMS_NULLABLE tvms_vectorize_mask_choice(tvms_vectorizer *vectorizer,
                                                     tvms_call *choice);
 
