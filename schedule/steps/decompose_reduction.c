@@ -19,17 +19,7 @@ static bool check_loops(tvms_sched *s, int32_t block, int32_t loop) {
                               tvms_as_var(tvms_sched_loop(s, at)->var)->name));
 }
 
-// How often all iterators of a list run together; 0: not known.
-static int64_t times(int64_t so_far, const tvms_node *TVMS_NULLABLE extent) {
-  if (!extent) return so_far;
-  int64_t product;
-  bool known =
-      tvms_node_is_int_imm(extent)
-      && !__builtin_mul_overflow(so_far, tvms_as_int_imm(extent)->value, &product);
-  return known ? product : 0;
-}
-
-// The same, also where sizes are symbolic.
+// How often iterators run together with one more.
 static tvms_node *product(tvms_sched *s, tvms_node *so_far,
                           tvms_node *TVMS_NULLABLE extent) {
   if (!extent) return so_far;
@@ -50,11 +40,14 @@ static bool has_overlap(tvms_sched *s, const tvms_block_realize *realize,
         || !tvms_iter_map_detect(s->unit, analyzer, domains->items, domains->len,
                                  &value, 1, always, true, &image))
       continue;
-    int64_t runs = 1, values = image.extent ? times(1, image.extent) : 1;
+    tvms_node *runs = tvms_sched_int(s, TVMS_DTYPE(INT, 64), 1),
+              *values = product(s, runs, image.extent);
     for (uint32_t k = 0; k < domains->len; k++)
       if (tvms_sched_uses(s, value, domains->items[k].var))
-        runs = times(runs, domains->items[k].extent);
-    if (values && values < runs) return true;
+        runs = product(s, runs, domains->items[k].extent);
+    if (tvms_analyzer_can_prove(analyzer,
+                                tvms_sched_build(s, TVMS_NODE_LT, values, runs)))
+      return true;
   }
   return false;
 }

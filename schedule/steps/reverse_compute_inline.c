@@ -102,6 +102,13 @@ static tvms_walk_step see_load(void *self, tvms_node *node, tvms_field_role role
   return same ? TVMS_WALK_ON : TVMS_WALK_STOP;
 }
 
+// The loop that `body` is, if it is one in a block that copies.
+static const tvms_for *TVMS_NULLABLE copying_loop(const tvms_block *block,
+                                                  const tvms_node *body) {
+  bool is_loop = body->kind == TVMS_NODE_FOR && block->annotations;
+  return is_loop ? tvms_as_for(body) : NULL;
+}
+
 // The store of the producer, below a condition perhaps.
 static const tvms_store *TVMS_NULLABLE producer_store(const reversal *v) {
   const tvms_block *producer = tvms_sched_block(v->sched, v->producer);
@@ -110,8 +117,8 @@ static const tvms_store *TVMS_NULLABLE producer_store(const reversal *v) {
     if (tvms_as_if_then_else(body)->else_case) return NULL;
     body = tvms_as_if_then_else(body)->then_case;
   }
-  while (body->kind == TVMS_NODE_FOR && producer->annotations)
-    body = tvms_as_for(body)->body;
+  for (const tvms_for *loop; (loop = copying_loop(producer, body));)
+    body = loop->body;
   return body->kind == TVMS_NODE_STORE ? tvms_as_store(body) : NULL;
 }
 
@@ -135,7 +142,6 @@ static bool solve_axes(reversal *v, const tvms_store *stored) {
   return fine;
 }
 
-// Does the producer store for every step of the consumer?
 // Is each element that the block reads that of one step only? TVM does not always ask, and then the others are not stored.
 static bool reads_once(reversal *v) {
   tvms_sched *s = v->sched;
@@ -151,25 +157,18 @@ static bool reads_once(reversal *v) {
   return tvms_sched_is_injective(s, vars, extents, v->indices);
 }
 
+// Does the producer store for every step of the consumer?
 static bool is_covered(reversal *v) {
   tvms_sched *s = v->sched;
   const tvms_block *consumer = tvms_sched_block(s, v->consumer),
                    *producer = tvms_sched_block(s, v->producer);
   tvms_domains sets;
   tvms_domains_init(&sets, s->unit);
-  for (uint32_t i = 0; i < producer->iter_vars.len; i++) {
-    const tvms_iter_var *axis = tvms_as_iter_var(producer->iter_vars.items[i]);
-    const tvms_range *dom = tvms_as_range(axis->dom);
-    tvms_domains_set(&sets, axis->var,
-                     tvms_int_set_of_range(s->unit, dom->min, dom->extent));
-  }
-  for (const tvms_node *inner = producer->body;
-       inner->kind == TVMS_NODE_FOR && producer->annotations;
-       inner = tvms_as_for(inner)->body) {
-    const tvms_for *loop = tvms_as_for(inner);
+  tvms_sched_add_axes(&sets, producer);
+  const tvms_node *body = producer->body;
+  for (const tvms_for *loop; (loop = copying_loop(producer, body)); body = loop->body)
     tvms_domains_set(&sets, loop->var,
                      tvms_int_set_of_range(s->unit, loop->min, loop->extent));
-  }
   tvms_analyzer *analyzer = tvms_analyzer_new(s->unit);
   bool covered = true;
   for (uint32_t i = 0; covered && i < consumer->iter_vars.len; i++) {
@@ -309,12 +308,9 @@ static bool add_predicate(reversal *v, tvms_sched_ref ref, tvms_node *bounds) {
     tvms_node_map_put(&map, axis->var, old->iter_values.items[i]);
     tvms_analyzer_bind_range(analyzer, axis->var, dom->min, dom->extent);
   }
-  for (const tvms_node *inner = block->body;
-       inner->kind == TVMS_NODE_FOR && block->annotations;
-       inner = tvms_as_for(inner)->body) {
-    const tvms_for *loop = tvms_as_for(inner);
+  const tvms_node *body = block->body;
+  for (const tvms_for *loop; (loop = copying_loop(block, body)); body = loop->body)
     tvms_analyzer_bind_range(analyzer, loop->var, loop->min, loop->extent);
-  }
   tvms_node *predicate = tvms_analyzer_simplify(analyzer, bounds);
   bool narrow = !tvms_node_is_int(predicate, 1);
   bool fine = true;
