@@ -28,12 +28,14 @@ static tvms_value nothing(void) {
 }
 
 // The text of the check says which value of the program is meant, TVM's is
-// "ErrorContext(fn=main, loc=param[0], param=x, annotation=...) ".
+// "ErrorContext(fn=main, loc=param[0], param=x, annotation=...) ". Of a match_cast it has the type only, and the name
+// is in the executable.
 static const char *what(const tvms_builtin *b) {
   tvms_value last = tvms_interp_builtin_at(b, b->count - 1);
   bool said = last.kind == TVMS_VALUE_STR && last.text && last.text[0];
   if (!said) return "the value";
   const char *begin = strstr(last.text, "param="), *text = last.text;
+  if (!begin && b->frame->checks) return b->frame->checks;
   size_t len = strlen(text);
   if (begin) {
     text = begin + strlen("param=");

@@ -73,6 +73,9 @@ struct tvms_interp {
   tvms_value (*TVMS_NULLABLE invoke)(void *state, const void *function,
                                      const tvms_value *args, uint32_t count);
   void *invoke_state;
+  // Says of a fault that was just reported in which functions it was, where these are not the interpreter's; may be NULL.
+  void (*TVMS_NULLABLE tell)(void *state);
+  void *tell_state;
   // Functions of plug-ins (interp/foreign.h); NULL: there are none.
   const struct tvms_foreign *TVMS_NULLABLE foreign;
   uint8_t engine;  // tvms_interp_engine

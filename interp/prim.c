@@ -48,6 +48,7 @@ static void tell_functions(const tvms_interp_frame *f) {
 
 void tvms_interp_give_up(const tvms_interp_frame *f) {
   tell_functions(f);
+  if (f->interp->tell) f->interp->tell(f->interp->tell_state);
   tvms_memory_unwind(&f->context->memory, TVMS_FOUND_ERRORS);
 }
 

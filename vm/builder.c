@@ -117,6 +117,9 @@ int64_t tvms_vm_builder_declare(tvms_vm_builder *b, tvms_bytes name,
 
 static int64_t begin_instruction(tvms_vm_builder *b, tvms_vm_opcode opcode) {
   tvms_vm_executable *e = b->executable;
+  const int64_t before = e->lines.len ? e->lines.items[e->lines.len - 1].line : 0;
+  tvms_vm_line line = {e->offsets.len, b->line};
+  if (before != b->line) tvms_vec_push(e->memory, &e->lines, line);
   tvms_vec_push(e->memory, &e->offsets, (int64_t)e->words.len);
   tvms_vec_push(e->memory, &e->words, (int64_t)opcode);
   return e->offsets.len - 1;
@@ -135,6 +138,11 @@ int64_t tvms_vm_builder_call(tvms_vm_builder *b, int64_t function,
   for (uint32_t i = 0; i < count; i++)
     add_word(b, arguments[i]);
   return index;
+}
+
+void tvms_vm_builder_name(tvms_vm_builder *b, int64_t instruction, tvms_bytes name) {
+  tvms_vm_name row = {instruction, name};
+  tvms_vec_push(b->executable->memory, &b->executable->names, row);
 }
 
 int64_t tvms_vm_builder_ret(tvms_vm_builder *b, int64_t result) {

@@ -13,6 +13,7 @@ typedef struct {
   uint32_t constant_room;
   uint32_t *functions;
   uint32_t function_room;
+  int64_t line;  // of the text, of the instructions that are appended next; 0: none
 } tvms_vm_builder;
 
 // A builder of an empty executable.
@@ -37,6 +38,11 @@ int64_t tvms_vm_builder_declare(tvms_vm_builder *builder, tvms_bytes name,
 // Appends a call of a function of the table; returns the index of the instruction, as the others do.
 int64_t tvms_vm_builder_call(tvms_vm_builder *builder, int64_t function,
                              const int64_t *arguments, uint32_t count, int64_t result);
+
+// Gives a name to the value that a check, one of the last instructions, is a match_cast of. Must be called in the order of
+// instructions; the name is borrowed.
+void tvms_vm_builder_name(tvms_vm_builder *builder, int64_t instruction,
+                          tvms_bytes name);
 
 // Appends a return.
 int64_t tvms_vm_builder_ret(tvms_vm_builder *builder, int64_t result);

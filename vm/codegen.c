@@ -29,6 +29,7 @@ typedef struct {
   tvms_vm_builder builder;
   int64_t *words;  // of variables, by id; UNBOUND: it has no value
   uint32_t registers;
+  int64_t begin;  // of the function in progress
 } codegen;
 
 typedef TVMS_VEC(int64_t) word_list;
@@ -358,13 +359,54 @@ static int64_t if_word(codegen *g, const tvms_node *node) {
   return merged;
 }
 
+// What no text stands behind has no line.
+static int64_t line_of(codegen *g, const tvms_node *node) {
+  tvms_source *source = g->context->diags.source;
+  if (!source || node->span.end <= node->span.begin) return 0;
+  return tvms_source_place(memory_of(g), source, node->span.begin).line;
+}
+
+// Is an instruction a check of the value in a register, with a text that says nothing but that it is a match_cast?
+static bool checks_cast(const codegen *g, int64_t instruction, int64_t word) {
+  static const char *const checks[] = {
+      "vm.builtin.match_shape",      "vm.builtin.check_tensor_info",
+      "vm.builtin.check_shape_info", "vm.builtin.check_prim_value_info",
+      "vm.builtin.match_prim_value", "vm.builtin.check_tuple_info"};
+  static const char cast[] = "ErrorContext(match_cast";
+  const tvms_vm_executable *e = g->builder.executable;
+  const int64_t *words = tvms_vm_instruction(e, instruction);
+  if (words[0] != TVMS_VM_CALL || words[3] < 2 || words[4] != word) return false;
+  int64_t last = words[3 + words[3]];
+  if (tvms_vm_word_kind(last) != TVMS_VM_CONSTANT) return false;
+  const tvms_vm_constant *said = &e->constants.items[tvms_vm_word_value(last)];
+  bool known = false;
+  for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
+    known |= tvms_bytes_is(e->functions.items[words[2]].name, checks[i]);
+  return known && said->kind == TVMS_VM_TEXT && said->size >= sizeof cast
+         && memcmp(said->data, cast, sizeof cast - 1) == 0;
+}
+
+// A match_cast was lowered to checks of a value, and a variable for it: that is whose name the checks are to say.
+static void name_checks(codegen *g, int64_t word, const tvms_node *var) {
+  int64_t end = next_instruction(g), first = end;
+  while (first > g->begin && checks_cast(g, first - 1, word))
+    first--;
+  for (int64_t i = first; i < end; i++)
+    tvms_vm_builder_name(
+        &g->builder, i, bytes_of(tvms_symbol_text(g->context, tvms_as_var(var)->name)));
+}
+
 static void bind(codegen *g, const tvms_node *binding) {
   bool is_cast = binding->kind == TVMS_NODE_MATCH_CAST;
   const tvms_node *value = is_cast ? tvms_as_match_cast(binding)->value
                                    : tvms_as_var_binding(binding)->value;
   const tvms_node *var =
       is_cast ? tvms_as_match_cast(binding)->var : tvms_as_var_binding(binding)->var;
+  const int64_t outer = g->builder.line, own = line_of(g, value);
+  const int64_t line = own ? own : line_of(g, var);
+  if (line) g->builder.line = line;
   int64_t word = word_of(g, value);
+  if (value->kind == TVMS_NODE_VAR) name_checks(g, word, var);
   // A copy, so that the end of one variable does not take the value from the other.
   if (value->kind == TVMS_NODE_VAR) {
     int64_t copy = new_register(g);
@@ -372,6 +414,7 @@ static void bind(codegen *g, const tvms_node *binding) {
     word = copy;
   }
   g->words[var->id] = word;
+  g->builder.line = outer;
 }
 
 static int64_t seq_word(codegen *g, const tvms_node *node) {
@@ -438,7 +481,8 @@ static void add_function(codegen *g, const tvms_member *member) {
   g->registers = 0;
   for (uint32_t i = 0; i < params.len; i++)
     g->words[params.items[i]->id] = new_register(g);
-  int64_t begin = next_instruction(g);
+  const int64_t begin = g->begin = next_instruction(g);
+  g->builder.line = line_of(g, member->function);
   int64_t result = in_register(g, word_of(g, function->body));
   tvms_vm_builder_ret(&g->builder, result);
   tvms_vm_function *entry = &g->builder.executable->functions.items[index];

@@ -141,6 +141,50 @@ static void check_function(checking *c, const tvms_vm_function *function) {
     complain(c, "the function does not end with a return");
 }
 
+// They are searched by bisection, so they must be in order.
+static void check_places(checking *c) {
+  const tvms_vm_executable *e = c->executable;
+  bool good = true;
+  for (uint32_t i = 1; i < e->lines.len; i++)
+    good &= e->lines.items[i - 1].instruction < e->lines.items[i].instruction;
+  for (uint32_t i = 1; i < e->names.len; i++)
+    good &= e->names.items[i - 1].instruction < e->names.items[i].instruction;
+  c->function = NULL;
+  if (!good) complain(c, "lines are not in the order of instructions");
+}
+
+// How many of `count` rows of `size` bytes, which begin with the number of an instruction, have one up to `instruction`.
+static uint32_t rows_up_to(const void *rows, uint32_t count, size_t size,
+                           int64_t instruction) {
+  uint32_t low = 0, high = count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    int64_t begins;
+    memcpy(&begins, (const char *)rows + middle * size, sizeof begins);
+    if (begins <= instruction)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+int64_t tvms_vm_line_of(const tvms_vm_executable *executable, int64_t instruction) {
+  const tvms_vm_line *lines = executable->lines.items;
+  uint32_t before =
+      rows_up_to(lines, executable->lines.len, sizeof *lines, instruction);
+  return before ? lines[before - 1].line : 0;
+}
+
+const tvms_bytes *tvms_vm_name_of(const tvms_vm_executable *executable,
+                                  int64_t instruction) {
+  const tvms_vm_name *names = executable->names.items;
+  uint32_t before =
+      rows_up_to(names, executable->names.len, sizeof *names, instruction);
+  bool found = before && names[before - 1].instruction == instruction;
+  return found ? &names[before - 1].name : NULL;
+}
+
 const char *tvms_vm_executable_check(const tvms_vm_executable *executable,
                                      tvms_arena *arena) {
   checking c = {.executable = executable, .arena = arena};
@@ -154,5 +198,6 @@ const char *tvms_vm_executable_check(const tvms_vm_executable *executable,
     if (constant < 0 || constant >= executable->constants.len)
       complain(&c, "a memory scope belongs to a constant that does not exist");
   }
+  if (!c.wrong) check_places(&c);
   return c.wrong;
 }

@@ -100,6 +100,18 @@ typedef struct {
   tvms_bytes scope;
 } tvms_vm_scope;
 
+// The line of the program's text that instructions from `instruction` on were made of, up to the next of these; 0: none.
+typedef struct {
+  int64_t instruction;
+  int64_t line;
+} tvms_vm_line;
+
+// The name of the value that a check, an instruction, is a match_cast of.
+typedef struct {
+  int64_t instruction;
+  tvms_bytes name;
+} tvms_vm_name;
+
 // Arrays are the memory's; texts, shapes and data are borrowed from whoever made them: an arena,
 // or the file that was read.
 typedef struct {
@@ -109,6 +121,8 @@ typedef struct {
   TVMS_VEC(tvms_vm_scope) scopes;
   TVMS_VEC(int64_t) offsets;  // of each instruction in `words`
   TVMS_VEC(int64_t) words;
+  TVMS_VEC(tvms_vm_line) lines;  // both in order; those of TVM have none
+  TVMS_VEC(tvms_vm_name) names;
 } tvms_vm_executable;
 
 // An empty executable, which takes arrays from `memory` and leaves them to it.
@@ -119,6 +133,13 @@ static inline const int64_t *tvms_vm_instruction(const tvms_vm_executable *execu
                                                  int64_t index) {
   return executable->words.items + executable->offsets.items[index];
 }
+
+// The line that an instruction was made of; 0: it is not known.
+int64_t tvms_vm_line_of(const tvms_vm_executable *executable, int64_t instruction);
+
+// The name of the value that a check is a match_cast of, or NULL.
+const tvms_bytes *TVMS_NULLABLE tvms_vm_name_of(const tvms_vm_executable *executable,
+                                                int64_t instruction);
 
 // The index of the function of this name, or -1.
 int64_t tvms_vm_function_index(const tvms_vm_executable *executable, const char *name,

@@ -3,7 +3,8 @@
 //
 // All numbers are little-endian; texts and arrays stand behind their length in 64 bits.
 //
-//   executable   magic, version "0.14", functions, memory scopes (not up to 0.23), constants, code
+//   executable   magic, version "0.14", functions, memory scopes (not up to 0.23), constants, code; behind that, where
+//                TVM does not read any more, a table that only tvms writes: its magic, lines, names
 //   bundle       length of what follows; import tree: offsets and children, two arrays; per
 //                module its kind and, but for "_lib", the library itself, its bytes. The first one
 //                is the root.
@@ -20,6 +21,7 @@
 
 #define TVMS_VM_MAGIC        UINT64_C(0xD225DE2F4214151D)
 #define TVMS_VM_MAGIC_SCOPES UINT64_C(0xD225DE2F4214151E)  // with memory scopes
+#define TVMS_VM_PLACES_MAGIC UINT64_C(0x736563616C70736D)
 #define TVMS_VM_TENSOR_MAGIC UINT64_C(0xDD5E40F096B4A13F)
 #define TVMS_VM_VERSION      "0.14"
 

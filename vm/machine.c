@@ -5,14 +5,62 @@
 #include "interp/prim.h"
 #include "interp/tensor.h"
 #include "support/diag_ids.h"
+#include "support/strbuf.h"
 #include "vm/raise.h"
 
 #include <string.h>
 
 static const tvms_span nowhere = {0, 0};
 
+// A call of a function in progress, the innermost first.
+typedef struct tvms_vm_running {
+  const tvms_vm_function *function;
+  int64_t at;  // the instruction
+  const struct tvms_vm_running *TVMS_NULLABLE outer;
+} running;
+
 static tvms_memory *memory_of(tvms_vm_machine *m) {
   return &m->interp->context->memory;
+}
+
+static const char *text_of(tvms_vm_machine *m, tvms_bytes name) {
+  return tvms_arena_text(&m->interp->context->arena, name.text, name.len);
+}
+
+// ---- Errors ----
+
+// " (line 7)", if the executable says which.
+static void add_line(tvms_vm_machine *m, tvms_strbuf *out, int64_t instruction) {
+  int64_t line = tvms_vm_line_of(m->code, instruction);
+  if (line > 0) tvms_strbuf_printf(out, " (line %lld)", (long long)line);
+}
+
+// Says of the last fault in which instruction of which function it was, and who called that, as the interpreter does.
+static void tell(void *state) {
+  enum { MOST_CALLERS = 6 };
+  tvms_vm_machine *m = state;
+  tvms_diags *diags = &m->interp->context->diags;
+  const running *at = m->running;
+  if (!at || !diags->last) return;
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, memory_of(m));
+  const int64_t *words = tvms_vm_instruction(m->code, at->at);
+  tvms_strbuf_puts(&text, "in ");
+  if (words[0] == TVMS_VM_CALL)
+    tvms_strbuf_printf(&text, "the call of '%s', ",
+                       text_of(m, m->code->functions.items[words[2]].name));
+  tvms_strbuf_printf(&text, "instruction %lld of '%s'",
+                     (long long)(at->at - at->function->begin),
+                     text_of(m, at->function->name));
+  add_line(m, &text, at->at);
+  at = at->outer;
+  for (uint32_t i = 0; i < MOST_CALLERS && at; i++, at = at->outer) {
+    tvms_strbuf_printf(&text, ", called by '%s'", text_of(m, at->function->name));
+    add_line(m, &text, at->at);
+  }
+  if (at) tvms_strbuf_puts(&text, ", and so on");
+  tvms_diag_remark(diags, diags->last, "%s", tvms_strbuf_text(&text));
+  tvms_strbuf_fini(&text);
 }
 
 // ---- Functions ----
@@ -98,10 +146,11 @@ static void do_call(tvms_vm_machine *m, tvms_value *registers, int64_t instructi
     if (words[4 + i] != TVMS_VM_SELF)
       args[count++] = argument(m, registers, words[4 + i]);
   }
-  m->at = instruction;
+  const tvms_bytes *checked = tvms_vm_name_of(m->code, instruction);
+  m->frame.checks =
+      checked ? tvms_arena_text(scratch, checked->text, checked->len) : NULL;
   if (m->observe) m->observe(m->observe_state, instruction, true);
   tvms_value result = call_entry(m, &m->entries[words[2]], args, count);
-  m->at = instruction;
   if (m->observe) m->observe(m->observe_state, instruction, false);
   tvms_arena_reset(scratch, mark);
   if (words[1] == TVMS_VM_VOID) {
@@ -126,10 +175,10 @@ static void count_step(tvms_vm_machine *m) {
 }
 
 // Runs to the return. The result is the caller's.
-static tvms_value run_code(tvms_vm_machine *m, const tvms_vm_function *function,
-                           tvms_value *registers) {
-  for (int64_t at = function->begin;;) {
+static tvms_value run_code(tvms_vm_machine *m, running *own, tvms_value *registers) {
+  for (int64_t at = own->function->begin;;) {
     const int64_t *words = tvms_vm_instruction(m->code, at);
+    own->at = at;
     count_step(m);
     switch (words[0]) {
     case TVMS_VM_CALL:
@@ -160,12 +209,10 @@ static tvms_value run(tvms_vm_machine *m, const tvms_vm_function *function,
       tvms_memory_alloc(memory_of(m), (size + 1) * sizeof *registers);
   for (uint32_t i = 0; i < count; i++)
     registers[i] = tvms_value_keep(args[i]);
-  const tvms_vm_function *running = m->running, *caller = m->caller;
-  m->caller = running;
-  m->running = function;
-  tvms_value result = run_code(m, function, registers);
-  m->running = running;
-  m->caller = caller;
+  running own = {.function = function, .at = function->begin, .outer = m->running};
+  m->running = &own;
+  tvms_value result = run_code(m, &own, registers);
+  m->running = own.outer;
   for (size_t i = 0; i < size; i++)
     tvms_value_drop(registers[i]);
   tvms_memory_free(memory_of(m), registers);
@@ -207,6 +254,8 @@ static void prepare(tvms_vm_machine *m) {
   m->frame = (tvms_interp_frame){.interp = m->interp, .context = m->interp->context};
   m->interp->invoke = invoke;
   m->interp->invoke_state = m;
+  m->interp->tell = tell;
+  m->interp->tell_state = m;
   if (m->entries) return;
   m->entries = tvms_arena_array(arena, tvms_vm_entry, m->code->functions.len + 1);
   for (uint32_t i = 0; i < m->code->functions.len; i++)
@@ -231,36 +280,11 @@ static void call(void *argument) {
       call_entry(w->machine, &w->machine->entries[w->function], w->args, w->count);
 }
 
-static const char *text_of(tvms_vm_machine *m, tvms_bytes name) {
-  return tvms_arena_text(&m->interp->context->arena, name.text, name.len);
-}
-
-// Says of the last fault in which call of which function it was.
-static void tell_place(tvms_vm_machine *m) {
-  tvms_diags *diags = &m->interp->context->diags;
-  const tvms_vm_function *function = m->running;
-  bool inside = function && m->at >= function->begin && m->at < function->end;
-  if (!diags->last || !inside) return;
-  const char *name = text_of(m, function->name);
-  const int64_t *words = tvms_vm_instruction(m->code, m->at);
-  const char *called = text_of(m, m->code->functions.items[words[2]].name);
-  long long at = (long long)(m->at - function->begin);
-  if (m->caller)
-    tvms_diag_remark(diags, diags->last,
-                     "in the call of '%s', instruction %lld of '%s', called by '%s'",
-                     called, at, name, text_of(m, m->caller->name));
-  else
-    tvms_diag_remark(diags, diags->last,
-                     "in the call of '%s', instruction %lld of '%s'", called, at, name);
-}
-
 tvms_status tvms_vm_call(tvms_vm_machine *machine, int64_t function,
                          const tvms_value *args, uint32_t count, tvms_value *result) {
   work w = {machine, function, args, count, {0}};
-  machine->at = -1;
-  machine->running = machine->caller = NULL;
+  machine->running = NULL;
   tvms_status status = tvms_memory_protect(memory_of(machine), call, &w);
-  if (status == TVMS_FOUND_ERRORS && machine->at >= 0) tell_place(machine);
   *result = w.result;
   return status;
 }

@@ -29,10 +29,7 @@ struct tvms_vm_machine {
   void (*TVMS_NULLABLE observe)(void *state, int64_t instruction, bool begins);
   void *observe_state;
   // The machine's own.
-  int64_t at;  // the instruction of the last call that began; -1: none
-  const tvms_vm_function *TVMS_NULLABLE running;  // the function in progress
-  const tvms_vm_function *TVMS_NULLABLE
-      caller;               // what called it; NULL: it is the outermost
+  const struct tvms_vm_running *TVMS_NULLABLE running;  // the functions in progress
   tvms_interp_frame frame;  // for functions of the interpreter
   tvms_vm_entry *entries;   // by function
   tvms_value *constants;    // owned

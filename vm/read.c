@@ -198,6 +198,29 @@ static void read_word(reader *r) {
   tvms_vec_push(r->executable->memory, &r->executable->words, word);
 }
 
+static void read_line(reader *r) {
+  tvms_vm_line line = {.instruction = take_i64(r)};
+  line.line = take_i64(r);
+  if (!r->failed) tvms_vec_push(r->executable->memory, &r->executable->lines, line);
+}
+
+static void read_name(reader *r) {
+  tvms_vm_name name = {.instruction = take_i64(r)};
+  name.name = take_text(r);
+  if (!r->failed) tvms_vec_push(r->executable->memory, &r->executable->names, name);
+}
+
+// Whatever else stands behind the code is nobody's.
+static void read_places(reader *r) {
+  uint64_t magic = 0;
+  for (uint32_t i = 0; i < 8 && r->size - r->at >= 8; i++)
+    magic |= (uint64_t)(unsigned char)r->bytes[r->at + i] << 8 * i;
+  if (magic != TVMS_VM_PLACES_MAGIC) return;
+  (void)take(r, 8);
+  read_all(r, 16, read_line);
+  read_all(r, 16, read_name);
+}
+
 bool tvms_vm_is_executable(const char *bytes, size_t size) {
   tvms_vm_bytes_error ignored;
   reader r = {.bytes = bytes, .size = size, .error = &ignored};
@@ -218,6 +241,7 @@ bool tvms_vm_read(const char *bytes, size_t size, tvms_arena *arena,
   read_all(&r, 8, read_constant);
   read_all(&r, 8, read_offset);
   read_all(&r, 8, read_word);
+  if (!r.failed) read_places(&r);
   return !r.failed;
 }
 

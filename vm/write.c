@@ -104,6 +104,22 @@ static void put_scopes(tvms_strbuf *out, const tvms_vm_executable *executable) {
   }
 }
 
+static void put_places(tvms_strbuf *out, const tvms_vm_executable *executable) {
+  if (!executable->lines.len && !executable->names.len) return;
+  put_u64(out, TVMS_VM_PLACES_MAGIC);
+  put_u64(out, executable->lines.len);
+  for (uint32_t i = 0; i < executable->lines.len; i++) {
+    put_i64(out, executable->lines.items[i].instruction);
+    put_i64(out, executable->lines.items[i].line);
+  }
+  put_u64(out, executable->names.len);
+  for (uint32_t i = 0; i < executable->names.len; i++) {
+    const tvms_vm_name *name = &executable->names.items[i];
+    put_i64(out, name->instruction);
+    put_text(out, name->name.text, name->name.len);
+  }
+}
+
 void tvms_vm_write(const tvms_vm_executable *executable, tvms_dialect dialect,
                    tvms_strbuf *out) {
   bool scopes = tvms_release_has(dialect, TVMS_FACT_executables_have_scopes);
@@ -118,6 +134,7 @@ void tvms_vm_write(const tvms_vm_executable *executable, tvms_dialect dialect,
     put_constant(out, &executable->constants.items[i]);
   put_words(out, executable->offsets.items, executable->offsets.len);
   put_words(out, executable->words.items, executable->words.len);
+  put_places(out, executable);
 }
 
 // The executable is module 0 and imports module 1, the library.

@@ -61,6 +61,9 @@ class Module:
         return b
 """
 
+# What begins the table of lines behind the code.
+PLACES = struct.pack("<Q", 0x736563616C70736D)
+
 SORT = """
 from tvm.script import relax as R
 
@@ -248,13 +251,58 @@ def main(x: R.Tensor(("n", 3), "float32")):
                 self.assertTrue(old in content)
                 self.refused("E0962", "dump", self.file("broken.vm", content.replace(old, new, 1)))
 
+    def test_broken_lines(self):
+        self.good("build", self.model, "-o", self.executable)
+        with open(self.executable, "rb") as f:
+            content = f.read()
+        begin = content.index(PLACES)
+        self.refused("E0962", "dump", self.file("broken.vm", content[:begin + 30]))
+        swapped = content[:begin + 16] + content[begin + 32:begin + 48] + content[begin + 16:begin + 32] + content[begin + 48:]
+        self.refused("E0963", "dump", self.file("broken.vm", swapped))
+        # TVM writes no lines, and what others put behind the code is not looked at.
+        whole = self.good("dump", self.executable)
+        for tail in (b"", b"others'", bytes(8) + b"others'"):
+            self.assertEqual(self.good("dump", self.file("short.vm", content[:begin] + tail)), whole)
+
+    def test_lines_and_callers(self):
+        calls = "".join(f"""
+    @R.function
+    def f{i}(x: R.Tensor((4,), "int32"), y: R.Tensor(("m",), "int32")) -> R.Tensor((4,), "int32"):
+        cls = Module
+        m = T.int64()
+        z = cls.{f"f{i - 1}" if i else "innermost"}(x, y)
+        return z
+""" for i in range(8))
+        text = ERRORS + """
+    @R.function
+    def innermost(x: R.Tensor((4,), "int32"), y: R.Tensor(("m",), "int32")) -> R.Tensor((4,), "int32"):
+        cls = Module
+        m = T.int64()
+        c = R.call_tir(cls.divide, (x, x), out_ty=R.Tensor((4,), "int32"))
+        d = R.concat((c, y), axis=0)
+        e = R.match_cast(d, R.Tensor((8,), "int32"))
+        f = R.strided_slice(e, axes=[0], begin=[0], end=[4])
+        return f
+""" + calls
+        model, x, y = self.file("callers.tvms", text.encode()), self.path("x.npy"), self.path("y.npy")
+        self.good("build", "--vm", "-O0", model, "-o", self.shared)
+        line = {name: text[:text.index(what)].count("\n") + 1 for name, what in (("divide", "c = R.call_tir(cls.divide, (x"), ("cast", "e = R.match"), ("f0", "z = cls.innermost"), ("f1", "z = cls.f0"))}
+        npy.write(x, "<i4", (4,), [0] * 4)
+        npy.write(y, "<i4", (3,), [0] * 3)
+        said = self.refused("E0930", "run", self.shared, "--entry", "f1", "--in", f"x={x}", "--in", f"y={y}")
+        self.assertRegex(said, rf"in the call of 'divide', instruction [0-9]+ of 'innermost' \(line {line['divide']}\), called by 'f0' \(line {line['f0']}\), called by 'f1' \(line {line['f1']}\)\n")
+        npy.write(x, "<i4", (4,), [1] * 4)
+        said = self.refused("E0917", "run", self.shared, "--entry", "f7", "--in", f"x={x}", "--in", f"y={y}")
+        self.assertIn("dimension 0 of 'e' is 7, but must be 8", said)
+        self.assertRegex(said, rf"in the call of 'vm.builtin.match_shape', instruction [0-9]+ of 'innermost' \(line {line['cast']}\), called by 'f0' .*, called by 'f5' \(line [0-9]+\), and so on\n")
+
     def test_broken_code(self):
         self.good("build", self.model, "-o", self.executable)
         with open(self.executable, "rb") as f:
             content = f.read()
-        end = len(content) - 8  # a register that is returned
+        end = content.index(PLACES) - 8  # a register that is returned
         for value in (1 << 40, -1, (1 << 63) - 1):
-            broken = content[:end] + struct.pack("<q", value)
+            broken = content[:end] + struct.pack("<q", value) + content[end + 8:]
             self.refused("E0963", "dump", self.file("broken.vm", broken))
             self.refused("E0963", "run", self.path("broken.vm"))
 
