@@ -274,6 +274,8 @@ void tvms_chain_settle(tvms_unit *unit, tvms_stage *stage) {
   drop_singles(unit, stage);
   simplify_stage(unit, stage);
   settle_sum(unit, stage);
+  while (!has_sums(stage) && tvms_cpu_split_reshaped(unit, stage, true)) {
+  }
 }
 
 void tvms_chain_join_initial(tvms_chain *chain) {
@@ -429,6 +431,9 @@ void tvms_chain_inline(tvms_chain *chain) {
     else
       i++;
   }
-  for (uint32_t i = 0; i < chain->count; i++)
+  for (uint32_t i = 0; i < chain->count; i++) {
     split_rows(chain, i);
+    if (!has_sums(&chain->stages[i]))
+      (void)tvms_cpu_split_reshaped(chain->unit, &chain->stages[i], false);
+  }
 }

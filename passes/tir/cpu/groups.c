@@ -6,6 +6,7 @@
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/places.h"
 
 // ---- Splitting an axis ----
 
@@ -143,4 +144,63 @@ bool tvms_cpu_split_groups(tvms_unit *unit, tvms_stage *stage) {
   tvms_visitor visitor = {.self = &found, .enter = find_grouped_load};
   if (tvms_walk(&unit->context->memory, stage->store->value, &visitor)) return false;
   return tvms_cpu_split_axis(unit, stage, found.axis, found.size);
+}
+
+// ---- What a reshape takes apart ----
+
+typedef struct {
+  tvms_unit *unit;
+  const tvms_stage *stage;
+  uint32_t count;  // of remainders
+  uint32_t axis;
+  int64_t size;  // of the groups of the axis by which one of them may go; 0: none
+} remainders;
+
+// (o * 1155 + r) % 9240: steps of o begin anew after 8.
+static void note_group(remainders *all, const tvms_binary *remainder) {
+  int64_t modulus = tvms_as_int_imm(remainder->b)->value, step;
+  for (uint32_t i = 0; i < all->stage->count && !all->size; i++) {
+    const tvms_stage_axis *axis = &all->stage->axes[i];
+    if (axis->sums || !tvms_node_is_int_imm(axis->extent)
+        || !tvms_cpu_index_step(all->unit, remainder->a, axis->var, &step) || step < 1
+        || modulus % step)
+      continue;
+    int64_t size = modulus / step, steps = tvms_as_int_imm(axis->extent)->value;
+    if (size <= 1 || size >= steps || steps % size) continue;
+    all->axis = i;
+    all->size = size;
+  }
+}
+
+static tvms_walk_step note_remainder(void *self, tvms_node *node,
+                                     tvms_field_role role) {
+  remainders *all = self;
+  (void)role;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  if (node->kind != TVMS_NODE_FLOOR_MOD) return TVMS_WALK_ON;
+  all->count++;
+  const tvms_binary *remainder = tvms_as_binary(node);
+  if (tvms_node_is_int_imm(remainder->b) && !all->size) note_group(all, remainder);
+  return TVMS_WALK_ON;
+}
+
+static remainders remainders_of(tvms_unit *unit, const tvms_stage *stage, bool stored) {
+  remainders all = {unit, stage, 0, 0, 0};
+  tvms_visitor visitor = {.self = &all, .enter = note_remainder};
+  tvms_memory *memory = &unit->context->memory;
+  if (!stored) tvms_walk(memory, stage->store->value, &visitor);
+  for (uint32_t i = 0; stored && i < stage->store->indices.len; i++)
+    tvms_walk(memory, stage->store->indices.items[i], &visitor);
+  return all;
+}
+
+bool tvms_cpu_split_reshaped(tvms_unit *unit, tvms_stage *stage, bool stored) {
+  remainders before = remainders_of(unit, stage, stored);
+  if (!before.size) return false;
+  tvms_stage split = *stage;
+  if (!tvms_cpu_split_axis(unit, &split, before.axis, before.size)
+      || remainders_of(unit, &split, stored).count >= before.count)
+    return false;
+  *stage = split;
+  return true;
 }

@@ -9,7 +9,8 @@
 //                 for l in T.vectorized(16): Y[k + 1, v * 16 + l] = Y[k, v * 16 + l] + X[k + 1, v * 16 + l]
 //
 // This is what scans become along an axis that is not the last one (DispatchSortScan). Steps of a parallel loop do
-// not depend on each other, so each statement may be done for several of them at once.
+// not depend on each other, so each statement may be done for several of them at once. Threads are for loops that
+// have work for them: what scatters a few lines is done on one.
 #include "passes/tir/cpu/scans.h"
 
 #include "arith/analyzer.h"
@@ -21,7 +22,12 @@
 #include "passes/tir/cpu/places.h"
 
 // Several vectors at once, so that what is loaded of each line is more than one line of the caches, while all cores have work.
-enum { LEAST_LANES = 4, MOST_VECTORS = 4, TASKS_OF_CORE = 4 };
+enum {
+  LEAST_LANES = 4,
+  MOST_VECTORS = 4,
+  TASKS_OF_CORE = 4,
+  WORTH_THREADS = 1 << 18,  // stores from which on threads pay
+};
 
 typedef struct {
   tvms_unit *unit;
@@ -70,6 +76,24 @@ static bool is_plain(scan *s, tvms_node *stmt) {
   }
   tvms_visitor visitor = {.self = s, .enter = see_expression};
   return stmt->kind == TVMS_NODE_STORE && tvms_walk(memory, stmt, &visitor);
+}
+
+// Stores of a plain statement; INT64_MAX: too many, or not known.
+static int64_t stores_of(const tvms_node *stmt) {
+  int64_t stores = 0, steps = 1;
+  if (stmt->kind == TVMS_NODE_STORE) return 1;
+  if (stmt->kind == TVMS_NODE_FOR) {
+    stores = stores_of(tvms_as_for(stmt)->body);
+    steps = tvms_cpu_number(tvms_as_for(stmt)->extent);
+  } else {
+    tvms_list stmts = tvms_as_seq(stmt)->stmts;
+    for (uint32_t i = 0; i < stmts.len; i++) {
+      if (__builtin_add_overflow(stores, stores_of(stmts.items[i]), &stores))
+        return INT64_MAX;
+    }
+  }
+  bool known = steps >= 0 && !__builtin_mul_overflow(stores, steps, &stores);
+  return known ? stores : INT64_MAX;
 }
 
 // ---- In lanes ----
@@ -144,7 +168,7 @@ static tvms_node *TVMS_NULLABLE in_lanes(scan *s, tvms_node *stmt) {
   return copy;
 }
 
-static tvms_node *TVMS_NULLABLE try_lanes(scan *s, int64_t steps) {
+static tvms_node *TVMS_NULLABLE try_lanes(scan *s, int64_t steps, uint8_t kind) {
   tvms_unit *unit = s->unit;
   tvms_node *like = s->loop->var;
   s->analyzer = tvms_analyzer_new(unit);
@@ -157,30 +181,50 @@ static tvms_node *TVMS_NULLABLE try_lanes(scan *s, int64_t steps) {
                            extent);
   tvms_node *body = in_lanes(s, s->loop->body);
   tvms_analyzer_free(s->analyzer);
-  return body ? tvms_cpu_loop(unit, s->outer, extent, TVMS_FOR_PARALLEL, body) : NULL;
+  return body ? tvms_cpu_loop(unit, s->outer, extent, kind, body) : NULL;
+}
+
+typedef struct {
+  const tvms_target *target;
+  uint32_t loops;  // around
+} reached;
+
+static tvms_node *enter_loop(tvms_rewriter *r, tvms_node *node) {
+  (void)node;
+  ((reached *)r->self)->loops++;
+  return TVMS_REWRITE_BELOW;
 }
 
 static tvms_node *change_loop(tvms_rewriter *r, tvms_node *node) {
+  reached *at = r->self;
   const tvms_for *loop = tvms_as_for(node);
-  scan s = {.unit = r->unit, .target = r->self, .loop = loop};
+  scan s = {.unit = r->unit, .target = at->target, .loop = loop};
+  bool within = --at->loops > 0;
   bool fits = loop->for_kind == TVMS_FOR_PARALLEL && !loop->step && !loop->annotations
               && tvms_node_is_int(loop->min, 0) && tvms_node_is_int_imm(loop->extent);
-  if (!fits || !is_plain(&s, loop->body) || !s.loops || !s.bytes) return node;
+  if (!fits || !is_plain(&s, loop->body) || !s.bytes || !(s.loops || within))
+    return node;
+  bool threads = stores_of(node) >= WORTH_THREADS;
+  uint8_t kind = threads ? TVMS_FOR_PARALLEL : TVMS_FOR_SERIAL;
   int64_t steps = tvms_as_int_imm(loop->extent)->value;
   int64_t one = s.target->vector_bits / 8 / s.bytes,
-          tasks = TASKS_OF_CORE * (s.target->cores ? s.target->cores : 1);
+          tasks = threads ? TASKS_OF_CORE * (s.target->cores ? s.target->cores : 1) : 1;
   for (s.lanes = MOST_VECTORS * one; s.lanes >= LEAST_LANES; s.lanes /= 2) {
     if (s.lanes > one && steps / s.lanes < tasks) continue;
-    tvms_node *made = steps % s.lanes == 0 ? try_lanes(&s, steps) : NULL;
+    tvms_node *made = steps % s.lanes == 0 ? try_lanes(&s, steps, kind) : NULL;
     if (made) return made;
   }
-  return node;
+  if (threads) return node;
+  tvms_node *copy = tvms_node_copy(r->unit, node);
+  tvms_as_for(copy)->for_kind = kind;
+  return copy;
 }
 
 tvms_node *tvms_cpu_scans_in_lanes(tvms_unit *unit, const tvms_target *target,
                                    tvms_node *body) {
   tvms_rewriter r;
-  tvms_rewriter_init(&r, unit, (void *)(uintptr_t)target);
+  tvms_rewriter_init(&r, unit, &(reached){target, 0});
+  r.enter[TVMS_NODE_FOR] = enter_loop;
   r.leave[TVMS_NODE_FOR] = change_loop;
   tvms_node *made = tvms_rewrite(&r, body);
   tvms_rewriter_fini(&r);

@@ -388,11 +388,13 @@ static tvms_list without_gone(scheduler *s, tvms_list allocated) {
   return kept;
 }
 
-// A block inside of loops that allocates buffers is scheduled as the body of a function is, but on one thread.
+// A block inside of loops that allocates buffers or has no axes is scheduled as the body of a function is, but on one
+// thread.
 static tvms_node *TVMS_NULLABLE schedule_block(scheduler *s, tvms_node *realize) {
   tvms_node *old = tvms_as_block_realize(realize)->block;
   tvms_list allocated = tvms_as_block(old)->alloc_buffers;
-  if (!allocated.len || tvms_as_block(old)->init) return NULL;
+  bool opaque = !tvms_as_block(old)->iter_vars.len;
+  if ((!allocated.len && !opaque) || tvms_as_block(old)->init) return NULL;
   scheduler inner = *s;
   inner.rooted = inner.within = true;
   inner.target.cores = 1;
