@@ -24,6 +24,7 @@
 #include "passes/tir/cpu/beforehand.h"
 #include "passes/tir/cpu/contraction_nest.h"
 #include "passes/tir/cpu/contraction_report.h"
+#include "passes/tir/cpu/early_stages.h"
 #include "passes/tir/cpu/epilogue_join.h"
 #include "passes/tir/cpu/epilogues.h"
 #include "passes/tir/cpu/factors.h"
@@ -347,6 +348,7 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
   if (s->rooted) stmts = take_windows_apart(s, stmts, &allocated);
   stmts = tvms_cpu_producers_join(s->unit, allocated, stmts, &s->gone);
   if (s->reorders && s->rooted) take_factors_out(s, &stmts, &allocated);
+  if (s->noalias) stmts = tvms_cpu_early_stages(s->unit, stmts);
   bool changed = false;
   uint32_t rows =
       0;  // statements in front of the one at hand that wait for schedule_rows
