@@ -77,7 +77,8 @@ def inside(tvms, pattern, out):
     print("\n".join(lines))
     programs = [(m.name, m.text(), m.weights, (0,)) for m in models.models()]
     for name, text in PROGRAMS:
-        weights = {f"w{i}": numpy.ones(eval(shape), "f4") for i, shape in enumerate(re.findall(r"w\d+: R.Tensor\((\(.*?\))", text))}
+        shapes = enumerate(re.findall(r"w\d+: R.Tensor\((\(.*?\))", text))
+        weights = {f"w{i}": numpy.random.RandomState(i).uniform(-1, 1, eval(shape)).astype("f4") for i, shape in shapes}
         programs.append((name, text, weights, SIZES))
     with tempfile.TemporaryDirectory() as folder:
         for name, text, weights, sizes in programs:

@@ -13,8 +13,8 @@
 // is not used any more when the other begins have one together. Its callers put these into
 // memory of their own, calls one after the other into the same, and hand that up likewise, to
 // the function that has a workspace: there memory lies where no tensor is that is still used. Where sizes are
-// numbers, the tensors get other places if it takes less then (lift_pack.c). Sizes are expressions of the parameters. What stays an
-// allocation: in a parallel loop (each thread needs its own), of a size that is computed on the
+// numbers, the tensors get other places if it takes less then (lift_pack.c). Sizes are expressions of the parameters. A size that is a formula becomes a number if it is small whatever
+// it gives (lift_bound.c). What stays an allocation: in a parallel loop (each thread needs its own), of a size that is computed on the
 // way, and in functions that call themselves. TVM has no such pass.
 #include "passes/tir/memory/lift_allocations.h"
 
@@ -25,6 +25,7 @@
 #include "ir/stmt.h"
 #include "ir/walk.h"
 #include "passes/relax/analysis/call_graph.h"
+#include "passes/tir/memory/lift_bound.h"
 #include "passes/tir/memory/lift_gaps.h"
 #include "passes/tir/memory/lift_pack.h"
 #include "passes/tir/memory/lift_plan.h"
@@ -360,16 +361,16 @@ static void lift(tvms_pass_run *run, lifted_function *functions, uint32_t index)
                .functions = functions,
                .unit = unit,
                .lifts = functions[index].lifts};
-  tvms_lift_plan_init(&l.plan, unit, tvms_as_prim_func(copy));
+  tvms_node *start = l.lifts ? tvms_lift_bound(unit, copy) : copy;
+  tvms_lift_plan_init(&l.plan, unit, tvms_as_prim_func(start));
   if (l.lifts) tvms_lift_plan_make(&l.plan);
   tvms_contract contract = tvms_call_contract(l.plan.source);
-  tvms_node *placed = copy;
   if (contract.has_workspace && !l.lifts && has_own_variables(&l)) {
-    placed = packed(&l, copy);
-    l.plan.source = tvms_as_prim_func(placed);
+    start = packed(&l, start);
+    l.plan.source = tvms_as_prim_func(start);
     tvms_lift_gaps_init(&l.gaps, memory_of(&l), l.plan.source);
   }
-  tvms_node *made = rewritten(&l, placed);
+  tvms_node *made = rewritten(&l, start);
   if (made == copy) {
     tvms_functions_drop_unit(run, unit);
   } else {
