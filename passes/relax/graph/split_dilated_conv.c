@@ -1,23 +1,23 @@
 // SplitDilatedConv: a convolution whose window is mostly outside of its data becomes a sum of its steps.
 //
 // Before: y = R.nn.conv2d(x, w, padding=(24, 24), dilation=(24, 24)), of 28 x 28 elements and 3 x 3 steps
-// After:  s0 = R.nn.conv2d(R.strided_slice(x, …), w0), w0 of 1 x 1 step, over what that step meets of the data
-//         y = R.nn.pad(s0, …) + R.nn.pad(s1, …) + …
+// After:  w0 = R.strided_slice(w, …), of 1 x 1 step, and so on
+//         y = R.call_tir(cls.conv2d_steps, (x, w0, w1, …), …), and a private PrimFunc conv2d_steps (te/conv_steps.h)
 //
 // Steps of a window that is dilated far meet padding at most places: element y of the result takes step k from
 // element y + dilation * k - padding of the data, which exists for some y only. Each step is a product over those
-// alone, with zeros around it; a step that meets no data goes. So it is done where the steps meet data at no more
+// alone, which is added to the result there; a step that meets no data goes. So it is done where the steps meet data at no more
 // than seven eighths of all places, strides are 1, sizes along the window are known and there are enough channels for
 // the products to be what takes the time. With constant_weights=true only where the weight is a constant: its steps
 // are parts of it that FoldConstant computes. The result is rounded otherwise, and padding is not
 // multiplied: a weight that is infinite or NaN does not reach the places whose step meets none of the data. TVM has no such pass.
 #include "ir/object.h"
 #include "passes/relax/graph/op_calls.h"
+#include "passes/relax/lower/legalized_call.h"
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
-
-#include <string.h>
+#include "te/conv_steps.h"
 
 // Steps of a window along an axis, each of which is a product, and elements: no more, so that no product of them overflows.
 enum { AXES = 2, MOST_STEPS = 5, MOST_ELEMENTS = 1 << 24, FEWEST_CHANNELS = 64 };
@@ -117,18 +117,6 @@ static tvms_node *part_of(const dilated_conv *c, tvms_node *x,
   return tvms_relax_op_with(c->m, TVMS_R_strided_slice, args, 4, &attr);
 }
 
-static tvms_node *data_for(const dilated_conv *c, const reach r[AXES]) {
-  int64_t begin[AXES], end[AXES];
-  bool whole = true;
-  for (uint32_t i = 0; i < AXES; i++) {
-    begin[i] = r[i].begin + r[i].shift;
-    end[i] = r[i].end + r[i].shift;
-    whole &= begin[i] == 0 && end[i] == c->axis[i].data;
-  }
-  tvms_node *data = c->call->args.items[0];
-  return whole ? data : part_of(c, data, begin, end);
-}
-
 static tvms_node *weight_for(const dilated_conv *c, const int64_t step[AXES]) {
   int64_t end[] = {step[0] + 1, step[1] + 1};
   tvms_node *weight = c->call->args.items[1];
@@ -136,50 +124,52 @@ static tvms_node *weight_for(const dilated_conv *c, const int64_t step[AXES]) {
   return whole ? weight : part_of(c, weight, step, end);
 }
 
-static tvms_node *convolved(const dilated_conv *c, tvms_node *data, tvms_node *weight) {
-  int64_t ones[] = {1, 1}, none[2 * AXES] = {0};
-  tvms_node *attrs[TVMS_ATTR_conv2d_COUNT], *args[] = {data, weight};
-  for (uint32_t i = 0; i < TVMS_ATTR_conv2d_COUNT; i++)
-    attrs[i] = c->call->attrs.items[i];
-  attrs[TVMS_ATTR_conv2d_padding] = tvms_relax_op_ints(c->m->unit, none, 2 * AXES);
-  attrs[TVMS_ATTR_conv2d_dilation] = tvms_relax_op_ints(c->m->unit, ones, AXES);
-  return tvms_relax_op_with(c->m, TVMS_R_nn_conv2d, args, 2, attrs);
-}
-
-// With zeros around it, as large as the result.
-static tvms_node *placed(const dilated_conv *c, const reach r[AXES], tvms_node *x) {
-  int64_t width[2 * (AXES + 2)] = {0};
-  bool any = false;
+// The step of the window at these places of its axes; false: it meets no data.
+static bool read_step(const dilated_conv *c, const int64_t at[AXES],
+                      tvms_conv_step *step) {
+  *step = (tvms_conv_step){.whole = true};
   for (uint32_t i = 0; i < AXES; i++) {
-    int64_t *around = &width[2 * (i + 2)];
-    around[0] = r[i].begin;
-    around[1] = c->axis[i].result - r[i].end;
-    any |= around[0] > 0 || around[1] > 0;
+    reach r = reach_of(&c->axis[i], at[i]);
+    if (r.begin == r.end) return false;
+    step->begin[i] = r.begin;
+    step->end[i] = r.end;
+    step->shift[i] = r.shift;
+    step->whole &= r.begin == 0 && r.end == c->axis[i].result;
   }
-  if (!any) return x;
-  tvms_unit *unit = c->m->unit;
-  tvms_node *attrs[TVMS_ATTR_pad_COUNT] = {
-      [TVMS_ATTR_pad_pad_width] = tvms_relax_op_ints(unit, width, 2 * (AXES + 2)),
-      [TVMS_ATTR_pad_pad_value] = tvms_object_float_new(unit, 0.0, TVMS_NO_SPAN),
-      [TVMS_ATTR_pad_pad_mode] =
-          tvms_object_str_new(unit, "constant", strlen("constant"), TVMS_NO_SPAN),
-  };
-  return tvms_relax_op_with(c->m, TVMS_R_nn_pad, &x, 1, attrs);
+  step->weight = tvms_relax_settle_leaf(c->m, weight_for(c, at));
+  return true;
 }
 
-static tvms_node *sum_of_steps(const dilated_conv *c) {
-  tvms_node *sum = NULL;
+static void read_steps(const dilated_conv *c, tvms_conv_steps *all) {
   for (int64_t k = 0; k < c->axis[0].window; k++) {
     for (int64_t l = 0; l < c->axis[1].window; l++) {
-      int64_t step[] = {k, l};
-      reach r[] = {reach_of(&c->axis[0], k), reach_of(&c->axis[1], l)};
-      if (r[0].begin == r[0].end || r[1].begin == r[1].end) continue;
-      tvms_node *own = convolved(c, data_for(c, r), weight_for(c, step));
-      own = placed(c, r, own);
-      sum = sum ? tvms_relax_op_binary(c->m, TVMS_R_add, sum, own) : own;
+      tvms_conv_step step, first = all->steps[0];
+      if (!read_step(c, (int64_t[]){k, l}, &step)) continue;
+      all->steps[all->count] = step;
+      if (step.whole && all->count) {
+        all->steps[0] = step;
+        all->steps[all->count] = first;
+      }
+      all->count++;
     }
   }
-  return sum;
+}
+
+// NULL: it cannot be described.
+static tvms_node *TVMS_NULLABLE sum_of_steps(const dilated_conv *c) {
+  tvms_relax_mutator *m = c->m;
+  tvms_conv_steps all = {.data = c->call->args.items[0]};
+  all.groups = tvms_attr_int(c->call, TVMS_ATTR_conv2d_groups, 1);
+  read_steps(c, &all);
+  tvms_unit *unit = tvms_functions_open_unit(m->run);
+  unit->origin = c->call->head.span;
+  tvms_legalized made = {0};
+  if (!tvms_legalize_conv_steps(unit, m->unit, c->call, &all, &made)) {
+    tvms_functions_drop_unit(m->run, unit);
+    return NULL;
+  }
+  tvms_sym name = tvms_functions_add_unique(m->run, made.name, unit, made.function);
+  return tvms_relax_call_legalized(m->unit, c->call, name, &made);
 }
 
 static tvms_node *leave_call(tvms_rewriter *rewriter, tvms_node *node) {
@@ -191,7 +181,8 @@ static tvms_node *leave_call(tvms_rewriter *rewriter, tvms_node *node) {
   if (!constant && TVMS_OPTION(c.m->run, SplitDilatedConv, constant_weights).number)
     return node;
   if (!layouts_are_known(c.call) || !read_conv(&c) || !is_worth(&c)) return node;
-  return tvms_relax_settle(c.m, sum_of_steps(&c));
+  tvms_node *made = sum_of_steps(&c);
+  return made ? made : node;
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
