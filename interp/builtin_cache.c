@@ -1,9 +1,9 @@
-// The cache of attention that TVM's machine has without pages: one tensor that grows.
+// The cache of attention without pages (runtime/kv_plain.h) as a value of the interpreter.
 //
 // A cache is a state of four items: its kind, the tensor, how many rows of it are filled, and where the
 // next row of a window goes. A function that changes a cache gives it back.
-// TVM: src/runtime/vm/lm_support.cc, AttentionKVCacheLegacy.
 #include "interp/builtin.h"
+#include "runtime/kv_plain.h"
 
 #include <string.h>
 
@@ -11,170 +11,129 @@ static const char kind_of_cache[] = "relax.vm.AttentionKVCacheLegacy";
 
 enum { KIND, DATA, FILLED, POSITION, ITEMS };
 
-static tvms_tensor *rows_at(const tvms_builtin *b, uint32_t i) {
-  tvms_tensor *rows = tvms_interp_builtin_tensor(b, i);
-  if (rows->view.ndim < 1)
-    tvms_interp_builtin_refuse(b, "a tensor with rows is expected");
-  return rows;
+// A cache in a call.
+typedef struct {
+  tvms_kv_plain plain;  // first
+  const tvms_builtin *b;
+  tvms_items *items;
+} cache;
+
+static tvms_tensor *data_of(const tvms_items *items) {
+  return items->items[DATA].tensor;
 }
 
-static tvms_items *cache_of(const tvms_builtin *b, tvms_value value) {
+static int64_t *sizes_of_rows(const tvms_builtin *b, const tvms_tensor *data,
+                              int64_t rows) {
+  size_t size = (size_t)data->view.ndim;
+  int64_t *shape = tvms_builtin_scratch(b, int64_t, size);
+  memcpy(shape, data->shape, size * sizeof *shape);
+  shape[0] = rows;
+  return shape;
+}
+
+static bool widen(tvms_kv_plain *plain, int64_t rows) {
+  cache *c = (cache *)plain;
+  const tvms_tensor *data = data_of(c->items);
+  tvms_tensor *wide = tvms_interp_builtin_new_tensor(
+      c->b, data->view.dtype, data->view.ndim, sizes_of_rows(c->b, data, rows));
+  if (data->bytes) memcpy(wide->view.data, data->view.data, data->bytes);
+  tvms_value_drop(c->items->items[DATA]);
+  c->items->items[DATA] = tvms_value_of_tensor(wide);
+  plain->data = &wide->view;
+  return true;
+}
+
+static bool refuse(tvms_kv_plain *plain, const char *text) {
+  tvms_interp_builtin_refuse(((cache *)plain)->b, text);
+}
+
+static cache cache_of(const tvms_builtin *b, tvms_value value) {
   bool is_cache = value.kind == TVMS_VALUE_STATE && value.tuple->len == ITEMS
                   && value.tuple->items[KIND].text == kind_of_cache;
   if (!is_cache) tvms_interp_builtin_refuse(b, "a cache is expected");
-  return value.tuple;
+  tvms_items *items = value.tuple;
+  return (cache){.plain = {.data = &data_of(items)->view,
+                           .filled = items->items[FILLED].i,
+                           .position = items->items[POSITION].i,
+                           .widen = widen,
+                           .refuse = refuse},
+                 .b = b,
+                 .items = items};
 }
 
-static tvms_items *cache_at(const tvms_builtin *b) {
-  if (!b->count) tvms_interp_builtin_refuse(b, "a cache is expected");
-  return cache_of(b, b->args[0]);
+static cache cache_at(const tvms_builtin *b) {
+  return cache_of(b, b->count ? b->args[0] : (tvms_value){0});
 }
 
-static tvms_tensor *data_of(const tvms_items *cache) {
-  return cache->items[DATA].tensor;
+// Keeps what the call has changed.
+static tvms_items *put_back(const cache *c) {
+  c->items->items[FILLED].i = c->plain.filled;
+  c->items->items[POSITION].i = c->plain.position;
+  return c->items;
 }
 
-static tvms_value kept(tvms_items *cache) {
-  return tvms_value_keep((tvms_value){.kind = TVMS_VALUE_STATE, .tuple = cache});
+static tvms_value give_back(const cache *c) {
+  return tvms_value_keep((tvms_value){.kind = TVMS_VALUE_STATE, .tuple = put_back(c)});
 }
 
-static uint64_t row_bytes(const tvms_tensor *data) {
-  return data->shape[0] ? data->bytes / (uint64_t)data->shape[0] : 0;
-}
-
-// Rows of the kind that the cache has.
-static void check_rows(const tvms_builtin *b, const tvms_tensor *data,
-                       const tvms_tensor *rows) {
-  tvms_dl_type has = data->view.dtype, gets = rows->view.dtype;
-  bool fits = has.code == gets.code && has.bits == gets.bits && has.lanes == gets.lanes
-              && data->view.ndim == rows->view.ndim;
-  for (int32_t i = 1; fits && i < data->view.ndim; i++)
-    fits = data->shape[i] == rows->shape[i];
-  if (!fits)
-    tvms_interp_builtin_refuse(b, "rows of its own data type and shape are expected");
-}
-
-static void set_data(tvms_items *cache, tvms_tensor *data) {
-  tvms_value_drop(cache->items[DATA]);
-  cache->items[DATA] = tvms_value_of_tensor(data);
-}
-
-// Doubles the tensor until it has so many rows.
-static void reserve(const tvms_builtin *b, tvms_items *cache, int64_t wanted) {
-  tvms_tensor *data = data_of(cache);
-  int64_t rows = data->shape[0];
-  if (wanted > rows && rows < 1)
-    tvms_interp_builtin_refuse(b, "a cache that reserves a row is expected");
-  while (rows < wanted) {
-    if (__builtin_mul_overflow(rows, 2, &rows))
-      tvms_interp_builtin_refuse(b, "fewer rows are expected");
-  }
-  if (rows == data->shape[0]) return;
-  size_t size = (size_t)data->view.ndim;
-  int64_t *shape = tvms_arena_array(&b->frame->context->scratch, int64_t, size);
-  memcpy(shape, data->shape, size * sizeof *shape);
-  shape[0] = rows;
-  tvms_tensor *wide =
-      tvms_interp_builtin_new_tensor(b, data->view.dtype, data->view.ndim, shape);
-  if (data->bytes) memcpy(wide->view.data, data->view.data, data->bytes);
-  set_data(cache, wide);
-}
-
-// Copies `count` rows from row `from` to row `to` of the cache.
-static void copy_rows(tvms_items *cache, int64_t to, const tvms_tensor *rows,
-                      int64_t from, int64_t count) {
-  uint64_t size = row_bytes(data_of(cache));
-  if (count <= 0 || !size) return;
-  memcpy((char *)data_of(cache)->view.data + (uint64_t)to * size,
-         (const char *)rows->view.data + (uint64_t)from * size, (uint64_t)count * size);
-}
-
-static void append(const tvms_builtin *b, tvms_items *cache, const tvms_tensor *rows) {
-  int64_t filled = cache->items[FILLED].i;
-  check_rows(b, data_of(cache), rows);
-  reserve(b, cache, filled + rows->shape[0]);
-  copy_rows(cache, filled, rows, 0, rows->shape[0]);
-  cache->items[FILLED].i = filled + rows->shape[0];
+static const tvms_dl_tensor *rows_at(const tvms_builtin *b, uint32_t i) {
+  tvms_tensor *rows = tvms_interp_builtin_tensor(b, i);
+  if (rows->view.ndim < 1)
+    tvms_interp_builtin_refuse(b, "a tensor with rows is expected");
+  return &rows->view;
 }
 
 tvms_value tvms_interp_builtin_cache_create(const tvms_builtin *b) {
-  const tvms_tensor *values = rows_at(b, 0);
+  const tvms_dl_tensor *values = rows_at(b, 0);
   const tvms_tensor *shape = tvms_interp_builtin_shape(b, 1);
   int64_t filled = tvms_interp_builtin_number(b, 2);
   if (shape->view.ndim < 1)
     tvms_interp_builtin_refuse(b, "a shape with rows is expected");
-  tvms_tensor *data = tvms_interp_builtin_new_tensor(b, values->view.dtype,
-                                                     shape->view.ndim, shape->shape);
-  tvms_items *cache = tvms_items_new(b->frame->interp->heap, TVMS_VALUE_STATE, ITEMS);
-  cache->items[KIND] = (tvms_value){.kind = TVMS_VALUE_STR, .text = kind_of_cache};
-  cache->items[DATA] = tvms_value_of_tensor(data);
-  cache->items[FILLED] = (tvms_value){.kind = TVMS_VALUE_INT};
-  cache->items[POSITION] = (tvms_value){.kind = TVMS_VALUE_INT};
-  append(b, cache, values);
-  if (filled > data_of(cache)->shape[0])
-    tvms_interp_builtin_refuse(b, "fewer filled rows are expected");
-  if (filled >= 0) cache->items[FILLED].i = cache->items[POSITION].i = filled;
-  return (tvms_value){.kind = TVMS_VALUE_STATE, .tuple = cache};
+  tvms_tensor *data =
+      tvms_interp_builtin_new_tensor(b, values->dtype, shape->view.ndim, shape->shape);
+  tvms_items *items = tvms_items_new(b->frame->interp->heap, TVMS_VALUE_STATE, ITEMS);
+  items->items[KIND] = (tvms_value){.kind = TVMS_VALUE_STR, .text = kind_of_cache};
+  items->items[DATA] = tvms_value_of_tensor(data);
+  items->items[FILLED] = (tvms_value){.kind = TVMS_VALUE_INT};
+  items->items[POSITION] = (tvms_value){.kind = TVMS_VALUE_INT};
+  const tvms_value made = {.kind = TVMS_VALUE_STATE, .tuple = items};
+  cache c = cache_of(b, made);
+  (void)(tvms_kv_plain_append(&c.plain, values)
+         && tvms_kv_plain_fill(&c.plain, filled));
+  put_back(&c);
+  return made;
 }
 
 tvms_value tvms_interp_builtin_cache_append(const tvms_builtin *b) {
-  tvms_items *cache = cache_at(b);
-  append(b, cache, rows_at(b, 1));
-  return kept(cache);
+  cache c = cache_at(b);
+  (void)tvms_kv_plain_append(&c.plain, rows_at(b, 1));
+  return give_back(&c);
 }
 
 tvms_value tvms_interp_builtin_cache_update(const tvms_builtin *b) {
-  tvms_items *cache = cache_at(b);
-  const tvms_tensor *rows = rows_at(b, 1);
-  check_rows(b, data_of(cache), rows);
-  if (rows->shape[0] != cache->items[FILLED].i)
-    tvms_interp_builtin_refuse(b, "as many rows as are filled are expected");
-  copy_rows(cache, 0, rows, 0, rows->shape[0]);
-  return kept(cache);
+  cache c = cache_at(b);
+  (void)tvms_kv_plain_update(&c.plain, rows_at(b, 1));
+  return give_back(&c);
 }
 
 tvms_value tvms_interp_builtin_cache_view(const tvms_builtin *b) {
-  const tvms_items *cache = cache_at(b);
-  tvms_tensor *data = data_of(cache);
-  size_t size = (size_t)data->view.ndim;
-  int64_t *shape = tvms_arena_array(&b->frame->context->scratch, int64_t, size);
-  memcpy(shape, data->shape, size * sizeof *shape);
-  shape[0] = cache->items[FILLED].i;
+  cache c = cache_at(b);
+  tvms_tensor *data = data_of(c.items);
   if (b->count > 1) {
     const tvms_tensor *asked = tvms_interp_builtin_shape(b, 1);
-    bool same = (size_t)asked->view.ndim == size
-                && memcmp(asked->shape, shape, size * sizeof *shape) == 0;
-    if (!same) tvms_interp_builtin_refuse(b, "the shape of what is filled is expected");
+    (void)tvms_kv_plain_check(&c.plain, asked->shape, asked->view.ndim);
   }
-  return tvms_interp_builtin_view(b, data, 0, data->view.dtype, data->view.ndim, shape);
-}
-
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
+  return tvms_interp_builtin_view(b, data, 0, data->view.dtype, data->view.ndim,
+                                  sizes_of_rows(b, data, c.plain.filled));
 }
 
 tvms_value tvms_interp_builtin_cache_window(const tvms_builtin *b) {
-  tvms_items *cache = cache_at(b);
-  const tvms_tensor *rows = rows_at(b, 1);
-  int64_t most = tvms_interp_builtin_number(b, 2), given = rows->shape[0];
+  cache c = cache_at(b);
+  const tvms_dl_tensor *rows = rows_at(b, 1);
+  int64_t most = tvms_interp_builtin_number(b, 2);
   int64_t sinks = b->count > 3 ? tvms_interp_builtin_number(b, 3) : 0;
-  int64_t filled = cache->items[FILLED].i, position = cache->items[POSITION].i;
-  check_rows(b, data_of(cache), rows);
-  if (sinks < 0 || most < sinks || given > most - sinks)
-    tvms_interp_builtin_refuse(b, "as many rows as the window holds are expected");
-  if (filled + given <= most) reserve(b, cache, filled + given);
-  int64_t first = least(given, most - position);
-  cache->items[FILLED].i = least(filled + given, most);
-  cache->items[POSITION].i = least(position + given, most);
-  int64_t room = data_of(cache)->shape[0];
-  if (first < 0 || position + first > room || sinks + given - first > room)
-    tvms_interp_builtin_refuse(b, "a window that the cache has room for is expected");
-  copy_rows(cache, position, rows, 0, first);
-  if (first < given) {
-    copy_rows(cache, sinks, rows, first, given - first);
-    cache->items[POSITION].i = given - first + sinks;
-  }
-  return kept(cache);
+  (void)tvms_kv_plain_window(&c.plain, rows, most, sinks);
+  return give_back(&c);
 }
 
 static const tvms_items *caches_at(const tvms_builtin *b) {
@@ -186,10 +145,9 @@ tvms_value tvms_interp_builtin_cache_popn(const tvms_builtin *b) {
   const tvms_items *caches = caches_at(b);
   int64_t rows = tvms_interp_builtin_number(b, 1);
   for (uint32_t i = 0; i < caches->len; i++) {
-    tvms_items *cache = cache_of(b, caches->items[i]);
-    if (rows < 0 || rows > cache->items[FILLED].i)
-      tvms_interp_builtin_refuse(b, "no more rows than are filled are expected");
-    cache->items[FILLED].i -= rows;
+    cache c = cache_of(b, caches->items[i]);
+    (void)tvms_kv_plain_pop(&c.plain, rows);
+    put_back(&c);
   }
   return (tvms_value){0};
 }
@@ -197,8 +155,9 @@ tvms_value tvms_interp_builtin_cache_popn(const tvms_builtin *b) {
 tvms_value tvms_interp_builtin_cache_clear(const tvms_builtin *b) {
   const tvms_items *caches = caches_at(b);
   for (uint32_t i = 0; i < caches->len; i++) {
-    tvms_items *cache = cache_of(b, caches->items[i]);
-    cache->items[FILLED].i = cache->items[POSITION].i = 0;
+    cache c = cache_of(b, caches->items[i]);
+    c.plain.filled = c.plain.position = 0;
+    put_back(&c);
   }
   return (tvms_value){0};
 }

@@ -1,10 +1,9 @@
-// The cache of attention that TVM's machine has without pages: one tensor that grows.
+// The cache of attention without pages (runtime/kv_plain.h) as an object.
 //
 // A function that changes a cache gives it back. A view is a tensor in the memory of the cache; the last
 // one is kept and served again when nobody else has it, so that a step of a model allocates nothing.
-// TVM: src/runtime/vm/lm_support.cc, AttentionKVCacheLegacy; interp/builtin_cache.c is the same for the
-// interpreter.
 #include "runtime/box_object.h"
+#include "runtime/kv_plain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,13 @@ typedef struct {
   tvms_box_tensor *TVMS_NULLABLE view;
   int64_t filled, position;
 } cache_object;
+
+// A cache in a call.
+typedef struct {
+  tvms_kv_plain plain;  // first
+  tvms_box_args *a;
+  cache_object *object;
+} opened;
 
 static const uint64_t is_cache = UINT64_C(0x656863614376544b);
 
@@ -30,15 +36,58 @@ static void delete_cache(void *object, int flags) {
   if (flags & FREES) free(object);
 }
 
-static cache_object *TVMS_NULLABLE cache_of(tvms_box_args *a, tvms_any value) {
-  cache_object *cache = value.type_index == TVMS_ANY_OBJECT ? value.v.p : NULL;
-  if (cache && cache->is_cache == is_cache) return cache;
-  tvms_box_refuse(a, "a cache");
-  return NULL;
+static bool widen(tvms_kv_plain *plain, int64_t rows) {
+  enum { MOST = 32 };
+  opened *c = (opened *)plain;
+  const tvms_dl_tensor *has = plain->data;
+  int64_t sizes[MOST];
+  if (has->ndim > MOST) return plain->refuse(plain, "fewer dimensions are expected");
+  memcpy(sizes, has->shape, (size_t)has->ndim * sizeof *sizes);
+  sizes[0] = rows;
+  tvms_box_tensor *wide =
+      tvms_box_tensor_new(c->a, has->dtype, has->ndim, sizes, NULL, NULL);
+  if (!wide) return false;
+  uint64_t filled = 0;
+  sizes[0] = plain->filled;
+  bool counted = tvms_box_bytes(has->dtype, sizes, has->ndim, &filled);
+  if (counted && filled) memcpy(wide->tensor.data, has->data, (size_t)filled);
+  tvms_box_release(&c->object->data->head);
+  c->object->data = wide;
+  plain->data = &wide->tensor;
+  return true;
 }
 
-static cache_object *TVMS_NULLABLE cache_at(tvms_box_args *a) {
-  return cache_of(a, a->count ? a->args[0] : (tvms_any){0});
+static bool refuse(tvms_kv_plain *plain, const char *text) {
+  tvms_box_fail(((opened *)plain)->a, "ValueError", text);
+  return false;
+}
+
+static opened open_object(tvms_box_args *a, cache_object *object) {
+  return (opened){.plain = {.data = &object->data->tensor,
+                            .filled = object->filled,
+                            .position = object->position,
+                            .widen = widen,
+                            .refuse = refuse},
+                  .a = a,
+                  .object = object};
+}
+
+// False after an error.
+static bool open_cache(tvms_box_args *a, tvms_any value, opened *c) {
+  cache_object *object = value.type_index == TVMS_ANY_OBJECT ? value.v.p : NULL;
+  if (!object || object->is_cache != is_cache) return !tvms_box_refuse(a, "a cache");
+  *c = open_object(a, object);
+  return true;
+}
+
+static bool open_first(tvms_box_args *a, opened *c) {
+  return open_cache(a, a->count ? a->args[0] : (tvms_any){0}, c);
+}
+
+// Keeps what the call has changed.
+static void put_back(const opened *c) {
+  c->object->filled = c->plain.filled;
+  c->object->position = c->plain.position;
 }
 
 static const tvms_dl_tensor *TVMS_NULLABLE rows_at(tvms_box_args *a, int32_t i) {
@@ -47,69 +96,10 @@ static const tvms_dl_tensor *TVMS_NULLABLE rows_at(tvms_box_args *a, int32_t i) 
   return a->failed ? NULL : rows;
 }
 
-static uint64_t row_bytes(const tvms_box_tensor *data) {
-  uint64_t bytes = 0;
-  const tvms_dl_tensor *tensor = &data->tensor;
-  tvms_box_bytes(tensor->dtype, tensor->shape + 1, tensor->ndim - 1, &bytes);
-  return bytes;
-}
-
-// Rows of the kind that the cache has.
-static bool check_rows(tvms_box_args *a, const cache_object *cache,
-                       const tvms_dl_tensor *rows) {
-  const tvms_dl_tensor *has = &cache->data->tensor;
-  bool fits = has->dtype.code == rows->dtype.code && has->dtype.bits == rows->dtype.bits
-              && has->dtype.lanes == rows->dtype.lanes && has->ndim == rows->ndim;
-  for (int32_t i = 1; fits && i < has->ndim; i++)
-    fits = has->shape[i] == rows->shape[i];
-  if (!fits) tvms_box_refuse(a, "rows of the data type and shape of the cache");
-  return fits;
-}
-
-// Doubles the tensor until it has so many rows.
-static bool reserve(tvms_box_args *a, cache_object *cache, int64_t wanted) {
-  enum { MOST = 32 };
-  const tvms_dl_tensor *has = &cache->data->tensor;
-  int64_t sizes[MOST], rows = has->shape[0];
-  if (wanted <= rows) return true;
-  if (rows < 1 || has->ndim > MOST)
-    return !tvms_box_refuse(a, "a cache that reserves a row");
-  while (rows < wanted) {
-    if (__builtin_mul_overflow(rows, 2, &rows)) return !tvms_box_no_memory(a);
-  }
-  memcpy(sizes, has->shape, (size_t)has->ndim * sizeof *sizes);
-  sizes[0] = rows;
-  tvms_box_tensor *wide =
-      tvms_box_tensor_new(a, has->dtype, has->ndim, sizes, NULL, NULL);
-  if (!wide) return false;
-  size_t filled = (size_t)cache->filled * row_bytes(cache->data);
-  if (filled) memcpy(wide->tensor.data, has->data, filled);
-  tvms_box_release(&cache->data->head);
-  cache->data = wide;
-  return true;
-}
-
-// Copies `count` rows from row `from` to row `to` of the cache.
-static void copy_rows(cache_object *cache, int64_t to, const tvms_dl_tensor *rows,
-                      int64_t from, int64_t count) {
-  uint64_t size = row_bytes(cache->data);
-  if (count <= 0 || !size) return;
-  memmove((char *)cache->data->tensor.data + (uint64_t)to * size,
-          tvms_box_data(rows) + (uint64_t)from * size, (uint64_t)count * size);
-}
-
-static bool append(tvms_box_args *a, cache_object *cache, const tvms_dl_tensor *rows) {
-  int64_t filled = cache->filled;
-  bool good = check_rows(a, cache, rows) && reserve(a, cache, filled + rows->shape[0]);
-  if (!good) return false;
-  copy_rows(cache, filled, rows, 0, rows->shape[0]);
-  cache->filled = filled + rows->shape[0];
-  return true;
-}
-
-static int32_t give_back(cache_object *cache, tvms_any *result) {
-  tvms_box_keep(&cache->head);
-  return tvms_box_give(result, TVMS_ANY_OBJECT, cache);
+static int32_t give_back(const opened *c, tvms_any *result) {
+  put_back(c);
+  tvms_box_keep(&c->object->head);
+  return tvms_box_give(result, TVMS_ANY_OBJECT, c->object);
 }
 
 int32_t tvms_box_cache_create(void *raise, const tvms_any *args, int32_t count,
@@ -134,38 +124,33 @@ int32_t tvms_box_cache_create(void *raise, const tvms_any *args, int32_t count,
       .head = {((uint64_t)1 << 32) + 1, TVMS_ANY_OBJECT, 0, delete_cache},
       .is_cache = is_cache,
       .data = data};
-  bool good = append(&a, cache, values);
-  if (good && filled > cache->data->tensor.shape[0])
-    good = !tvms_box_refuse(&a, "a number of filled rows that the cache has");
-  if (!good) {
-    tvms_box_release(&cache->head);
-    return -1;
-  }
-  if (filled >= 0) cache->filled = cache->position = filled;
-  return tvms_box_give(result, TVMS_ANY_OBJECT, cache);
+  opened c = open_object(&a, cache);
+  bool good = tvms_kv_plain_append(&c.plain, values)
+              && tvms_kv_plain_fill(&c.plain, filled);
+  put_back(&c);
+  if (good) return tvms_box_give(result, TVMS_ANY_OBJECT, cache);
+  tvms_box_release(&cache->head);
+  return -1;
 }
 
 int32_t tvms_box_cache_append(void *raise, const tvms_any *args, int32_t count,
                               tvms_any *result) {
   tvms_box_args a =
       tvms_box_open(raise, "vm.builtin.attention_kv_cache_append", args, count);
-  cache_object *cache = cache_at(&a);
-  const tvms_dl_tensor *rows = cache ? rows_at(&a, 1) : NULL;
-  if (!rows || !append(&a, cache, rows)) return -1;
-  return give_back(cache, result);
+  opened c = {.object = NULL};
+  const tvms_dl_tensor *rows = open_first(&a, &c) ? rows_at(&a, 1) : NULL;
+  if (!rows || !tvms_kv_plain_append(&c.plain, rows)) return -1;
+  return give_back(&c, result);
 }
 
 int32_t tvms_box_cache_update(void *raise, const tvms_any *args, int32_t count,
                               tvms_any *result) {
   tvms_box_args a =
       tvms_box_open(raise, "vm.builtin.attention_kv_cache_update", args, count);
-  cache_object *cache = cache_at(&a);
-  const tvms_dl_tensor *rows = cache ? rows_at(&a, 1) : NULL;
-  if (!rows || !check_rows(&a, cache, rows)) return -1;
-  if (rows->shape[0] != cache->filled)
-    return tvms_box_refuse(&a, "a tensor with as many rows as are filled");
-  copy_rows(cache, 0, rows, 0, rows->shape[0]);
-  return give_back(cache, result);
+  opened c = {.object = NULL};
+  const tvms_dl_tensor *rows = open_first(&a, &c) ? rows_at(&a, 1) : NULL;
+  if (!rows || !tvms_kv_plain_update(&c.plain, rows)) return -1;
+  return give_back(&c, result);
 }
 
 // A view of the filled rows that nobody else has, or NULL.
@@ -181,17 +166,14 @@ int32_t tvms_box_cache_view(void *raise, const tvms_any *args, int32_t count,
                             tvms_any *result) {
   tvms_box_args a =
       tvms_box_open(raise, "vm.builtin.attention_kv_cache_view", args, count);
-  cache_object *cache = cache_at(&a);
-  if (!cache) return -1;
+  opened c = {.object = NULL};
+  if (!open_first(&a, &c)) return -1;
+  cache_object *cache = c.object;
   tvms_dl_tensor *data = &cache->data->tensor;
   if (count > 1) {
     int64_t rank;
     const int64_t *asked = tvms_box_sizes_at(&a, 1, &rank);
-    if (!asked) return -1;
-    bool same = rank == data->ndim && asked[0] == cache->filled;
-    for (int64_t i = 1; same && i < rank; i++)
-      same = asked[i] == data->shape[i];
-    if (!same) return tvms_box_refuse(&a, "the shape of what is filled");
+    if (!asked || !tvms_kv_plain_check(&c.plain, asked, rank)) return -1;
   }
   tvms_box_tensor *view = free_view(cache);
   if (!view) {
@@ -206,36 +188,16 @@ int32_t tvms_box_cache_view(void *raise, const tvms_any *args, int32_t count,
   return tvms_box_give(result, TVMS_ANY_TENSOR, view);
 }
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 int32_t tvms_box_cache_window(void *raise, const tvms_any *args, int32_t count,
                               tvms_any *result) {
   tvms_box_args a = tvms_box_open(
       raise, "vm.builtin.attention_kv_cache_window_override", args, count);
-  cache_object *cache = cache_at(&a);
-  const tvms_dl_tensor *rows = cache ? rows_at(&a, 1) : NULL;
+  opened c = {.object = NULL};
+  const tvms_dl_tensor *rows = open_first(&a, &c) ? rows_at(&a, 1) : NULL;
   int64_t most = rows ? tvms_box_number(&a, 2) : 0;
   int64_t sinks = rows && count > 3 ? tvms_box_number(&a, 3) : 0;
-  if (a.failed || !check_rows(&a, cache, rows)) return -1;
-  int64_t given = rows->shape[0];
-  int64_t filled = cache->filled, position = cache->position;
-  if (sinks < 0 || most < sinks || given > most - sinks)
-    return tvms_box_refuse(&a, "a tensor with as many rows as the window holds");
-  if (filled + given <= most && !reserve(&a, cache, filled + given)) return -1;
-  int64_t first = least(given, most - position);
-  int64_t room = cache->data->tensor.shape[0];
-  if (first < 0 || position + first > room || sinks + given - first > room)
-    return tvms_box_refuse(&a, "a window that the cache has room for");
-  cache->filled = least(filled + given, most);
-  cache->position = least(position + given, most);
-  copy_rows(cache, position, rows, 0, first);
-  if (first < given) {
-    copy_rows(cache, sinks, rows, first, given - first);
-    cache->position = given - first + sinks;
-  }
-  return give_back(cache, result);
+  if (a.failed || !tvms_kv_plain_window(&c.plain, rows, most, sinks)) return -1;
+  return give_back(&c, result);
 }
 
 static const tvms_any *TVMS_NULLABLE caches_at(tvms_box_args *a, int64_t *len) {
@@ -253,12 +215,9 @@ int32_t tvms_box_cache_popn(void *raise, const tvms_any *args, int32_t count,
   int64_t rows = items ? tvms_box_number(&a, 1) : 0;
   (void)result;
   for (int64_t i = 0; i < len && !a.failed; i++) {
-    cache_object *cache = cache_of(&a, items[i]);
-    if (!cache) break;
-    if (rows < 0 || rows > cache->filled)
-      tvms_box_refuse(&a, "no more rows than are filled");
-    else
-      cache->filled -= rows;
+    opened c = {.object = NULL};
+    if (open_cache(&a, items[i], &c) && tvms_kv_plain_pop(&c.plain, rows))
+      put_back(&c);
   }
   return a.failed ? -1 : 0;
 }
@@ -271,8 +230,8 @@ int32_t tvms_box_cache_clear(void *raise, const tvms_any *args, int32_t count,
   const tvms_any *items = caches_at(&a, &len);
   (void)result;
   for (int64_t i = 0; i < len && !a.failed; i++) {
-    cache_object *cache = cache_of(&a, items[i]);
-    if (cache) cache->filled = cache->position = 0;
+    opened c = {.object = NULL};
+    if (open_cache(&a, items[i], &c)) c.object->filled = c.object->position = 0;
   }
   return a.failed ? -1 : 0;
 }
