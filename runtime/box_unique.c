@@ -97,14 +97,13 @@ int32_t tvms_box_nonzero(void *raise, const tvms_any *args, int32_t count,
   int32_t axis;
   if (!open_parts(&a, &p, &axis)) return -1;
   int64_t found = 0, at = 0, ndim = p.tensor->ndim ? p.tensor->ndim : 1;
-  for (int64_t i = 0; i < p.count; i++)
-    found += !tvms_groups_is_zero(&p, i);
+  for (int64_t i = -1; (i = tvms_groups_next(&p, i + 1)) < p.count;)
+    found++;
   int64_t sizes[] = {ndim, found};
   tvms_box_tensor *made = tvms_box_tensor_new(&a, int64_type, 2, sizes, NULL, NULL);
   if (!made) return -1;
   int64_t *rows = made->tensor.data;
-  for (int64_t i = 0; i < p.count; i++) {
-    if (tvms_groups_is_zero(&p, i)) continue;
+  for (int64_t i = -1; (i = tvms_groups_next(&p, i + 1)) < p.count;) {
     int64_t rest = i;
     for (int64_t d = ndim; d > 0; d--) {
       int64_t size = p.tensor->ndim ? p.tensor->shape[d - 1] : 1;

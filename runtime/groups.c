@@ -1,11 +1,13 @@
 // Parts are sorted by what they hold, stably, so that the first of equal ones is where the value
 // occurs first; runs of equal parts are the groups. Elements are compared as integers of the order
-// that their kind has.
+// that their kind has; single ones are sorted by these, byte by byte.
 #include "runtime/groups.h"
+
+#include "runtime/keys.h"
 
 #include <string.h>
 
-enum { LISTS = 5 };
+enum { LISTS = 7 };
 
 static bool is_real(const tvms_dl_tensor *x) {
   return x->dtype.code == TVMS_DL_FLOAT || x->dtype.code == TVMS_DL_BFLOAT;
@@ -27,7 +29,13 @@ static uint64_t key_of_real(uint64_t bits, const tvms_dl_tensor *x) {
 
 static uint64_t bits_at(const tvms_groups_parts *p, int64_t element) {
   uint64_t bits = 0;  // the lowest bytes come first
-  memcpy(&bits, p->data + (uint64_t)element * p->size, p->size);
+  const char *from = p->data + (uint64_t)element * p->size;
+  switch (p->size) {
+  case 1: memcpy(&bits, from, 1); break;
+  case 2: memcpy(&bits, from, 2); break;
+  case 4: memcpy(&bits, from, 4); break;
+  default: memcpy(&bits, from, 8); break;
+  }
   return bits;
 }
 
@@ -40,10 +48,12 @@ static uint64_t key_at(const tvms_groups_parts *p, int64_t element) {
   return (bits ^ sign) & (sign | (sign - 1));
 }
 
-bool tvms_groups_is_zero(const tvms_groups_parts *parts, int64_t element) {
-  uint64_t bits = bits_at(parts, element);
-  if (!is_real(parts->tensor)) return !bits;
-  return !(bits & (((uint64_t)1 << (parts->tensor->dtype.bits - 1)) - 1));
+int64_t tvms_groups_next(const tvms_groups_parts *parts, int64_t element) {
+  uint64_t sign = (uint64_t)1 << (parts->tensor->dtype.bits - 1);
+  uint64_t counts = is_real(parts->tensor) ? sign - 1 : UINT64_MAX;
+  while (element < parts->count && !(bits_at(parts, element) & counts))
+    element++;
+  return element;
 }
 
 // ---- Parts ----
@@ -109,10 +119,14 @@ size_t tvms_groups_room(const tvms_groups_parts *parts) {
   return fits ? items : 0;
 }
 
+// `keys`: of the parts in order, if they are single elements.
 static void count_runs(const tvms_groups_parts *p, const int64_t *order,
-                       tvms_groups *g) {
+                       const uint64_t *keys, tvms_groups *g) {
+  bool single = p->before * p->behind == 1;
   for (int64_t i = 0; i < p->count; i++) {
-    bool new = i == 0 || compare(p, order[i - 1], order[i]) != 0;
+    bool new =
+        i == 0
+        || (single ? keys[i - 1] != keys[i] : compare(p, order[i - 1], order[i]) != 0);
     if (new) {
       g->first[g->len] = order[i];
       g->counts[g->len++] = 0;
@@ -148,7 +162,14 @@ tvms_groups tvms_groups_make(const tvms_groups_parts *parts, bool sorted,
   tvms_groups made = {0, lists[0], lists[1], lists[2]};
   for (int64_t i = 0; i < parts->count; i++)
     lists[3][i] = i;
-  count_runs(parts, sort(parts, lists[3], lists[4]), &made);
+  uint64_t *keys = (uint64_t *)lists[5], *spare_keys = (uint64_t *)lists[6];
+  bool single = parts->before * parts->behind == 1;
+  for (int64_t i = 0; single && i < parts->count; i++)
+    keys[i] = key_at(parts, i);
+  int64_t *order =
+      single ? tvms_order_by_keys(keys, spare_keys, lists[3], lists[4], parts->count)
+             : sort(parts, lists[3], lists[4]);
+  count_runs(parts, order, keys, &made);
   if (!sorted) order_by_occurrence(&made, parts->count, lists[3], lists[4]);
   return made;
 }

@@ -42,7 +42,7 @@ tvms_groups tvms_groups_make(const tvms_groups_parts *parts, bool sorted,
 void tvms_groups_values(const tvms_groups_parts *parts, const tvms_groups *groups,
                         char *to);
 
-// Whether the element is zero, of either sign.
-bool tvms_groups_is_zero(const tvms_groups_parts *parts, int64_t element);
+// The first element from `element` on that is not zero, of either sign, or how many there are. The parts are elements.
+int64_t tvms_groups_next(const tvms_groups_parts *parts, int64_t element);
 
 #endif

@@ -2,6 +2,7 @@
 //
 // TVM's functions take some pairs of data types; these take any integers and reals. A place
 // that its data type does not hold wraps or is rounded. TVM: contrib/sort/sort.cc.
+#include "runtime/keys.h"
 #include "runtime/order.h"
 #include "runtime/packed.h"
 
@@ -140,8 +141,44 @@ static int64_t sorted_of(const job *j, int64_t row) {
   return count < 0 ? 0 : count;
 }
 
+// A number that is ordered as a key is. False: NaN, which has no order.
+static bool number_of(const tvms_order *order, tvms_scalar key, uint64_t *number) {
+  uint64_t sign = (uint64_t)1 << 63, bits = (uint64_t)key.i;
+  if (order->kind == TVMS_ORDER_REAL) {
+    double value = key.f + 0.0;  // -0 is 0
+    if (value != value) return false;
+    memcpy(&bits, &value, sizeof bits);
+    bits = bits & sign ? ~bits : bits | sign;
+  } else if (order->kind == TVMS_ORDER_SIGNED) {
+    bits ^= sign;
+  }
+  *number = order->descends ? ~bits : bits;
+  return true;
+}
+
+// The order of some items: a list of their places in `lists`, which has room for four numbers each. NULL: they are few, or
+// one is NaN.
+static const int64_t *TVMS_NULLABLE order_by_keys(const tvms_order *order,
+                                                  const tvms_order_item *items,
+                                                  int64_t count, uint64_t *lists) {
+  enum { FEW = 32 };
+  uint64_t *keys = lists, *spare_keys = lists + count;
+  int64_t *places = (int64_t *)(lists + 2 * count);
+  if (count < FEW) return NULL;
+  for (int64_t i = 0; i < count; i++) {
+    places[i] = i;
+    if (!number_of(order, items[i].key, &keys[i])) return NULL;
+  }
+  return tvms_order_by_keys(keys, spare_keys, places, places + count, count);
+}
+
+static uint64_t *lists_for(tvms_memory *memory, int64_t count) {
+  return tvms_memory_alloc(memory, (4 * (size_t)count + 1) * sizeof(uint64_t));
+}
+
 static const char *sort_rows(const job *j, tvms_memory *memory) {
   tvms_order_item *spare, *items = room_for(memory, j->e.length, &spare);
+  uint64_t *lists = lists_for(memory, j->e.length);
   const char *wrong = NULL;
   for (int64_t row = 0; row < j->e.before * j->e.behind && !wrong; row++) {
     int64_t step = j->e.behind;
@@ -152,12 +189,15 @@ static const char *sort_rows(const job *j, tvms_memory *memory) {
       continue;
     }
     read_items(j->data, begin, step, 0, j->e.length, items);
-    tvms_order_sort(&j->order, items, sorted, spare);
+    const int64_t *order = order_by_keys(&j->order, items, sorted, lists);
+    if (!order) tvms_order_sort(&j->order, items, sorted, spare);
     for (int64_t k = 0; k < j->e.length; k++) {
-      if (j->places) write_place(j->out, begin + k * step, items[k].place);
-      if (!j->places) write_key(j->out, begin + k * step, items[k].key);
+      const tvms_order_item *item = &items[order && k < sorted ? order[k] : k];
+      if (j->places) write_place(j->out, begin + k * step, item->place);
+      if (!j->places) write_key(j->out, begin + k * step, item->key);
     }
   }
+  tvms_memory_free(memory, lists);
   tvms_memory_free(memory, items);
   return wrong;
 }
@@ -247,36 +287,89 @@ static const char *take_top(top *t, const tvms_any *args, int32_t count) {
   return NULL;
 }
 
+// The first element of a line from `k` on that comes before one of a greater place, `bar`. Comparisons with NaN are false.
+#define NEXT_BEFORE(TYPE, MEMBER)                                                      \
+  static int64_t next_##TYPE(const top *t, int64_t begin, int64_t k,                   \
+                             tvms_scalar bar) {                                        \
+    const TYPE *line = (const TYPE *)(const void *)address(t->data, begin);            \
+    int64_t step = t->e.behind;                                                        \
+    if (t->order.descends) {                                                           \
+      while (k < t->e.length && !(bar.MEMBER < line[k * step]))                        \
+        k++;                                                                           \
+    } else {                                                                           \
+      while (k < t->e.length && !(line[k * step] < bar.MEMBER))                        \
+        k++;                                                                           \
+    }                                                                                  \
+    return k;                                                                          \
+  }
+NEXT_BEFORE(float, f)
+NEXT_BEFORE(double, f)
+NEXT_BEFORE(int32_t, i)
+NEXT_BEFORE(int64_t, i)
+#undef NEXT_BEFORE
+
+static int64_t next_before(const top *t, int64_t begin, int64_t k, tvms_scalar bar) {
+  tvms_dl_type type = t->data->dtype;
+  if (type.code == TVMS_DL_FLOAT && type.bits == 32)
+    return next_float(t, begin, k, bar);
+  if (type.code == TVMS_DL_FLOAT && type.bits == 64)
+    return next_double(t, begin, k, bar);
+  if (type.code == TVMS_DL_INT && type.bits == 32)
+    return next_int32_t(t, begin, k, bar);
+  if (type.code == TVMS_DL_INT && type.bits == 64)
+    return next_int64_t(t, begin, k, bar);
+  return k;
+}
+
+static void write_best(const top *t, int64_t at, const tvms_order_item *item) {
+  if (t->places) write_place(t->places, at, item->place);
+  if (t->values) write_key(t->values, at, item->key);
+}
+
+// A row of which many are taken, sorted as a whole. False: one is NaN, or there are few.
+static bool take_sorted(const top *t, int64_t begin, int64_t to, int64_t taken,
+                        tvms_order_item *items, uint64_t *lists) {
+  int64_t step = t->e.behind;
+  read_items(t->data, begin, step, 0, t->e.length, items);
+  const int64_t *order = order_by_keys(&t->order, items, t->e.length, lists);
+  for (int64_t k = 0; order && k < taken; k++)
+    write_best(t, to + k * step, &items[order[k]]);
+  return order != NULL;
+}
+
 // The best ones of a row, sorted. If there are fewer than k, the rest is not written.
 static void take_row(const top *t, int64_t row, tvms_order_item *items,
-                     tvms_order_item *spare) {
+                     tvms_order_item *spare, uint64_t *lists) {
+  enum { MANY = 16 };  // of so many one
   int64_t step = t->e.behind, column = row % step, index = row / step;
   int64_t begin = index * t->e.length * step + column;
   int64_t taken = t->k < t->e.length ? t->k : t->e.length;
+  int64_t to = index * t->k * step + column;
+  if (taken >= t->e.length / MANY && take_sorted(t, begin, to, taken, items, lists))
+    return;
   read_items(t->data, begin, step, 0, taken, items);
   tvms_order_heap(&t->order, items, taken);
-  for (int64_t k = taken; k < t->e.length; k++) {
+  for (int64_t k = taken;
+       taken && (k = next_before(t, begin, k, items[0].key)) < t->e.length; k++) {
     tvms_order_item next = {
         k, tvms_dl_element_get(address(t->data, begin + k * step), t->data->dtype)};
     if (tvms_order_before(&t->order, &next, &items[0]))
       tvms_order_heap_exchange(&t->order, items, taken, next);
   }
   tvms_order_sort(&t->order, items, taken, spare);
-  int64_t to = index * t->k * step + column;
-  for (int64_t k = 0; k < taken; k++) {
-    if (t->places) write_place(t->places, to + k * step, items[k].place);
-    if (t->values) write_key(t->values, to + k * step, items[k].key);
-  }
+  for (int64_t k = 0; k < taken; k++)
+    write_best(t, to + k * step, &items[k]);
 }
 
 const char *tvms_packed_topk(tvms_memory *memory, const tvms_any *args, int32_t count) {
   top t = {.k = 0};
   const char *wrong = take_top(&t, args, count);
   if (wrong) return wrong;
-  int64_t taken = t.k < t.e.length ? t.k : t.e.length;
-  tvms_order_item *spare, *items = room_for(memory, taken + 1, &spare);
+  tvms_order_item *spare, *items = room_for(memory, t.e.length + 1, &spare);
+  uint64_t *lists = lists_for(memory, t.e.length);
   for (int64_t row = 0; row < t.e.before * t.e.behind; row++)
-    take_row(&t, row, items, spare);
+    take_row(&t, row, items, spare, lists);
+  tvms_memory_free(memory, lists);
   tvms_memory_free(memory, items);
   return NULL;
 }

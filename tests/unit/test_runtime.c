@@ -274,6 +274,63 @@ static const char *call(const char *name, tvms_any *args, int32_t count) {
   return function(&memory, args, count);
 }
 
+// Each column of `x` is sorted as a sort of pairs has it; the first ones of it are what topk takes.
+static void check_columns(tvms_tensor *x, tvms_tensor *sorted, tvms_tensor *places,
+                          bool ascends, int64_t taken) {
+  enum { ROWS = 70, COLUMNS = 3 };
+  tvms_order order = {.kind = (uint8_t)tvms_order_kind_of(x->view.dtype),
+                      .descends = !ascends};
+  int64_t best_shape[] = {taken, COLUMNS};
+  tvms_tensor *best = tvms_tensor_new(&heap, x->view.dtype, 2, best_shape);
+  tvms_any args[] = {any_tensor(x), any_tensor(sorted), any_int(0), any_int(ascends)};
+  cr_assert_null(call("tvm.contrib.sort.sort", args, 4));
+  args[1] = any_tensor(places);
+  cr_assert_null(call("tvm.contrib.sort.argsort", args, 4));
+  tvms_any text = {.type_index = TVMS_ANY_TEXT, .v.p = (void *)(uintptr_t) "values"};
+  tvms_any top[] = {any_tensor(x), any_tensor(best), any_int(taken), any_int(0),
+                    text,          any_int(ascends)};
+  cr_assert_null(call("tvm.contrib.sort.topk", top, 6));
+  for (int64_t column = 0; column < COLUMNS; column++) {
+    tvms_order_item items[ROWS], wanted[ROWS], spare[ROWS];
+    for (int64_t i = 0; i < ROWS; i++)
+      items[i] = (tvms_order_item){i, tvms_tensor_get(x, i * COLUMNS + column)};
+    memcpy(wanted, items, sizeof items);
+    tvms_order_sort(&order, wanted, ROWS, spare);
+    for (int64_t i = 0; i < ROWS; i++) {
+      int64_t at = i * COLUMNS + column;
+      cr_assert_eq(tvms_tensor_get(places, at).i, wanted[i].place);
+      cr_assert_eq(tvms_tensor_get(sorted, at).i, wanted[i].key.i);
+      if (i < taken) cr_assert_eq(tvms_tensor_get(best, at).i, wanted[i].key.i);
+    }
+  }
+  tvms_value_drop(tvms_value_of_tensor(best));
+}
+
+Test(runtime, packed_functions_sort_columns) {
+  int64_t shape[] = {70, 3};
+  tvms_dl_type types[] = {float32, {TVMS_DL_FLOAT, 64, 1}, int8, {TVMS_DL_INT, 32, 1},
+                          int64,   {TVMS_DL_UINT, 8, 1}};
+  for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+    tvms_tensor *x = tvms_tensor_new(&heap, types[t], 2, shape);
+    tvms_tensor *sorted = tvms_tensor_new(&heap, types[t], 2, shape);
+    tvms_tensor *places = tvms_tensor_new(&heap, int64, 2, shape);
+    for (int64_t i = 0; i < 210; i++) {
+      bool real = types[t].code == TVMS_DL_FLOAT;
+      int64_t value = random_below(40) - (types[t].code == TVMS_DL_UINT ? 0 : 20);
+      tvms_tensor_set(x, i,
+                      real ? (tvms_scalar){.f = (double)value / 8}
+                           : (tvms_scalar){.i = value});
+    }
+    if (types[t].code == TVMS_DL_FLOAT)
+      tvms_tensor_set(x, 30, (tvms_scalar){.f = -0.0});
+    check_columns(x, sorted, places, true, 3);
+    check_columns(x, sorted, places, false, 40);
+    tvms_value_drop(tvms_value_of_tensor(x));
+    tvms_value_drop(tvms_value_of_tensor(sorted));
+    tvms_value_drop(tvms_value_of_tensor(places));
+  }
+}
+
 Test(runtime, packed_functions_refuse_what_they_cannot_sort) {
   int64_t shape[] = {2, 3}, one = 2;
   tvms_tensor *x = tvms_tensor_new(&heap, float32, 2, shape);
