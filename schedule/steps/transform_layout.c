@@ -75,7 +75,6 @@ static tvms_list with_regions(transforming *t, tvms_list old, tvms_list found) {
 // What the block declares of the buffer is found anew from what it does.
 static void renew_regions(transforming *t, tvms_block *block) {
   tvms_block *own = tvms_as_block(tvms_node_copy(t->sched->unit, &block->head));
-  own->init = NULL;
   tvms_regions_infer_all(t->sched->unit, &t->buffers, own);
   block->reads = with_regions(t, block->reads, own->reads);
   block->writes = with_regions(t, block->writes, own->writes);
