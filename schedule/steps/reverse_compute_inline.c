@@ -109,6 +109,20 @@ static const tvms_for *TVMS_NULLABLE copying_loop(const tvms_block *block,
   return is_loop ? tvms_as_for(body) : NULL;
 }
 
+// An analyzer that knows what the axes and the loops in a block run over. The caller frees it.
+static tvms_analyzer *producer_analyzer(tvms_sched *s, const tvms_block *block) {
+  tvms_analyzer *analyzer = tvms_analyzer_new(s->unit);
+  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
+    const tvms_iter_var *axis = tvms_as_iter_var(block->iter_vars.items[i]);
+    const tvms_range *dom = tvms_as_range(axis->dom);
+    tvms_analyzer_bind_range(analyzer, axis->var, dom->min, dom->extent);
+  }
+  const tvms_node *body = block->body;
+  for (const tvms_for *loop; (loop = copying_loop(block, body)); body = loop->body)
+    tvms_analyzer_bind_range(analyzer, loop->var, loop->min, loop->extent);
+  return analyzer;
+}
+
 // The store of the producer, below a condition perhaps.
 static const tvms_store *TVMS_NULLABLE producer_store(const reversal *v) {
   const tvms_block *producer = tvms_sched_block(v->sched, v->producer);
@@ -191,6 +205,26 @@ static bool is_covered(reversal *v) {
   return covered;
 }
 
+static bool takes_axis(tvms_sched *s, const tvms_block *block, tvms_node *index) {
+  bool takes = false;
+  for (uint32_t i = 0; !takes && i < block->iter_vars.len; i++)
+    takes = tvms_sched_uses(s, index, tvms_as_iter_var(block->iter_vars.items[i])->var);
+  return takes;
+}
+
+// Does the producer store at the places that the consumer takes without its axes, and at no others? TVM does not ask.
+static bool stores_only_there(const reversal *v, const tvms_store *stored) {
+  tvms_sched *s = v->sched;
+  tvms_analyzer *analyzer = producer_analyzer(s, tvms_sched_block(s, v->producer));
+  bool only = true;
+  for (uint32_t d = 0; only && d < v->indices.len; d++)
+    only = takes_axis(s, tvms_sched_block(s, v->consumer), v->indices.items[d])
+           || tvms_analyzer_can_prove_equal(analyzer, v->indices.items[d],
+                                            stored->indices.items[d]);
+  tvms_analyzer_free(analyzer);
+  return only;
+}
+
 static bool read_consumer(reversal *v) {
   tvms_sched *s = v->sched;
   const tvms_block *consumer = tvms_sched_block(s, v->consumer);
@@ -202,7 +236,8 @@ static bool read_consumer(reversal *v) {
   if (!tvms_walk(&s->context->memory, consumer->body, &visitor) || !v->indices.items)
     return false;
   const tvms_store *stored = producer_store(v);
-  return stored && reads_once(v) && solve_axes(v, stored) && is_covered(v);
+  return stored && reads_once(v) && stores_only_there(v, stored)
+         && solve_axes(v, stored) && is_covered(v);
 }
 
 // ---- The producer ----
@@ -299,18 +334,12 @@ static bool add_predicate(reversal *v, tvms_sched_ref ref, tvms_node *bounds) {
   int32_t site = tvms_sched_find(s, ref);
   tvms_block_realize *old = tvms_sched_realize(s, site);
   tvms_block *block = tvms_as_block(tvms_node_copy(s->unit, old->block));
-  tvms_analyzer *analyzer = tvms_analyzer_new(s->unit);
+  tvms_analyzer *analyzer = producer_analyzer(s, block);
   tvms_node_map map;
   tvms_node_map_init(&map, &s->context->memory);
-  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
-    const tvms_iter_var *axis = tvms_as_iter_var(block->iter_vars.items[i]);
-    const tvms_range *dom = tvms_as_range(axis->dom);
-    tvms_node_map_put(&map, axis->var, old->iter_values.items[i]);
-    tvms_analyzer_bind_range(analyzer, axis->var, dom->min, dom->extent);
-  }
-  const tvms_node *body = block->body;
-  for (const tvms_for *loop; (loop = copying_loop(block, body)); body = loop->body)
-    tvms_analyzer_bind_range(analyzer, loop->var, loop->min, loop->extent);
+  for (uint32_t i = 0; i < block->iter_vars.len; i++)
+    tvms_node_map_put(&map, tvms_as_iter_var(block->iter_vars.items[i])->var,
+                      old->iter_values.items[i]);
   tvms_node *predicate = tvms_analyzer_simplify(analyzer, bounds);
   bool narrow = !tvms_node_is_int(predicate, 1);
   bool fine = true;
