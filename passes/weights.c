@@ -85,7 +85,7 @@ static const struct {
     {"I16", {TVMS_INT, 16, 1}},   {"I8", {TVMS_INT, 8, 1}},
     {"U64", {TVMS_UINT, 64, 1}},  {"U32", {TVMS_UINT, 32, 1}},
     {"U16", {TVMS_UINT, 16, 1}},  {"U8", {TVMS_UINT, 8, 1}},
-    {"BOOL", {TVMS_BOOL, 8, 1}},
+    {"BOOL", {TVMS_BOOL, 1, 1}},
 };
 
 static bool find_dtype(const tvms_literal *TVMS_NULLABLE name, tvms_dtype *dtype) {
@@ -120,7 +120,7 @@ static bool add_tensor(tvms_relax_weights *w, const tvms_literal *name,
   if (!fits) return false;
   uint64_t begin = (uint64_t)place->items[0].number,
            end = (uint64_t)place->items[1].number;
-  uint64_t bytes = weight.dtype.bits / 8;
+  uint64_t bytes = (weight.dtype.bits + 7u) / 8;
   weight.ndim = (int32_t)shape->len;
   for (uint32_t i = 0; i < shape->len; i++) {
     weight.shape[i] = shape->items[i].number;
@@ -215,7 +215,9 @@ static tvms_node *TVMS_NULLABLE from_npy(tvms_unit *unit,
     if (!tvms_npy_fits(&npy, type)) type.lanes = 0;
   }
   if (!type.lanes) return NULL;
-  tvms_dtype dtype = {type.code, type.bits, (int16_t)type.lanes};
+  // A truth has one bit here, and a byte in memory.
+  bool truths = type.code == TVMS_DL_BOOL;
+  tvms_dtype dtype = {type.code, truths ? 1 : type.bits, (int16_t)type.lanes};
   uint64_t bytes;
   if (!tvms_tensor_measure(type, npy.ndim, npy.shape, &bytes) || bytes > UINT32_MAX)
     return NULL;

@@ -224,6 +224,18 @@ def main(x: R.Tensor((2,), "float32"), w: R.Tensor(("n",), "float32"), b: R.Tens
     def test_safetensors(self):
         self.holds_weights(self.bound("w.safetensors", self.safetensors()))
 
+    def test_truths(self):
+        with open(self.program, "w") as f:
+            f.write("from tvm.script import relax as R\n@R.function\ndef main(m: R.Tensor((3,), 'bool')):\n    return m\n")
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as archive:
+            archive.writestr("m.npy", self.npy("|b1", "(3,)", bytes([1, 0, 1])))
+        head = json.dumps({"m": {"dtype": "BOOL", "shape": [3], "data_offsets": [0, 3]}}).encode()
+        for name, content in [("m.npz", out.getvalue()), ("m.safetensors", struct.pack("<Q", len(head)) + head + bytes([1, 0, 1]))]:
+            p = self.bound(name, content)
+            self.assertEqual(p.returncode, 0, p.stderr)
+            self.assertIn('def main() -> R.Tensor((3,), dtype="bool")', p.stdout.decode())
+
     def test_large_file(self):
         """Files of any size are mapped: what nobody asks for is not read."""
         far = 3 << 30
