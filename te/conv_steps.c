@@ -1,6 +1,6 @@
 // A convolution as a sum of products, one for each step of its window.
 //
-//   part[n, o, h, w] = sum over c: data[n, c, h + …, w + …] * weight[o, c, 0, 0]    of the first step
+//   part[n, o, h, w] = sum over c: data[n, c, h + …, w + …] * weight[o, c, …, …]    of the first step
 //   result[n, o, h, w] = part[n, o, h, w]                                          zeros, if it does not reach all places
 //   part_1[…] = …; result[n, o, h + …, w + …] += part_1[n, o, h, w]                of each other step
 #include "te/conv_steps.h"
@@ -45,7 +45,7 @@ static tvms_node *product(const convolution *v, const tvms_conv_step *step,
   tvms_node *at[] = {axes[0], channel_of(v, axes[1], c, each),
                      ADD(axes[2], INDEX(step->begin[0] + step->shift[0])),
                      ADD(axes[3], INDEX(step->begin[1] + step->shift[1]))};
-  tvms_node *of_weight[] = {axes[1], c, INDEX(0), INDEX(0)};
+  tvms_node *of_weight[] = {axes[1], c, INDEX(step->at[0]), INDEX(step->at[1])};
   tvms_node *a = tvms_te_convert(te, dtype, tvms_te_load(te, v->data, at, 4));
   tvms_node *b = tvms_te_convert(te, dtype, tvms_te_load(te, weight, of_weight, 4));
   return tvms_te_close_fold(&stage, "part", TVMS_FOLD_SUM, MUL(a, b));
@@ -81,7 +81,9 @@ static bool describe(tvms_legal *legal) {
   v.data = tvms_legal_tensor(legal, what->data);
   tvms_node *weights[TVMS_MOST_CONV_STEPS];
   for (uint32_t i = 0; i < what->count; i++)
-    weights[i] = tvms_legal_tensor(legal, what->steps[i].weight);
+    weights[i] = i && what->steps[i].weight == what->steps[i - 1].weight
+                     ? weights[i - 1]
+                     : tvms_legal_tensor(legal, what->steps[i].weight);
   v.result = tvms_te_tensor(v.te, "result", v.shape, tvms_legal_result_dtype(legal));
   bool whole = what->steps[0].whole;
   if (!whole) clear(&v);

@@ -14,8 +14,9 @@ enum { TVMS_CONV_STEP_AXES = 2, TVMS_MOST_CONV_STEPS = 25 };
 typedef struct {
   int64_t begin[TVMS_CONV_STEP_AXES], end[TVMS_CONV_STEP_AXES],
       shift[TVMS_CONV_STEP_AXES];
-  const tvms_node *
-      weight;  // a leaf of the caller: [channels of the result, of a group of the data, 1, 1]
+  // A leaf of the caller, [channels of the result, of a group of the data, …, …], and the step's place in it.
+  const tvms_node *weight;
+  int64_t at[TVMS_CONV_STEP_AXES];
   bool whole;  // it reaches all places
 } tvms_conv_step;
 

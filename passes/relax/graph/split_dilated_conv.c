@@ -1,15 +1,15 @@
 // SplitDilatedConv: a convolution whose window is mostly outside of its data becomes a sum of its steps.
 //
 // Before: y = R.nn.conv2d(x, w, padding=(24, 24), dilation=(24, 24)), of 28 x 28 elements and 3 x 3 steps
-// After:  w0 = R.strided_slice(w, …), of 1 x 1 step, and so on
-//         y = R.call_tir(cls.conv2d_steps, (x, w0, w1, …), …), and a private PrimFunc conv2d_steps (te/conv_steps.h)
+// After:  y = R.call_tir(cls.conv2d_steps, (x, w), …), and a private PrimFunc conv2d_steps (te/conv_steps.h)
 //
 // Steps of a window that is dilated far meet padding at most places: element y of the result takes step k from
 // element y + dilation * k - padding of the data, which exists for some y only. Each step is a product over those
-// alone, which is added to the result there; a step that meets no data goes. So it is done where the steps meet data at no more
-// than seven eighths of all places, strides are 1, sizes along the window are known and there are enough channels for
-// the products to be what takes the time. With constant_weights=true only where the weight is a constant: its steps
-// are parts of it that FoldConstant computes. The result is rounded otherwise, and padding is not
+// alone, which is added to the result there; a step that meets no data goes. So it is done where the steps meet data
+// at no more than seven eighths of all places, strides are 1, sizes along the window are known and there are enough
+// channels for the products to be what takes the time. The steps of a constant weight are parts of it, which
+// FoldConstant computes; other weights are read where they lie, where the steps meet data at half of all places at
+// most; with constant_weights=true they stay. The result is rounded otherwise, and padding is not
 // multiplied: a weight that is infinite or NaN does not reach the places whose step meets none of the data. TVM has no such pass.
 #include "ir/object.h"
 #include "passes/relax/graph/op_calls.h"
@@ -84,7 +84,12 @@ static bool read_conv(dilated_conv *c) {
   return true;
 }
 
-// Do steps meet data at no more than seven eighths of all places, and at any?
+static bool is_constant(const dilated_conv *c) {
+  return c->call->args.items[1]->kind == TVMS_NODE_CONSTANT;
+}
+
+// Do steps meet data at no more than seven eighths of all places, and at any? Weights that are no constants are read
+// in steps as long as the window, which half of the products must pay for.
 static bool is_worth(const dilated_conv *c) {
   double met = 1, all = 1;
   for (uint32_t i = 0; i < AXES; i++) {
@@ -95,7 +100,7 @@ static bool is_worth(const dilated_conv *c) {
     met *= (double)own;
     all *= (double)(a->window * a->result);
   }
-  return met > 0 && 8 * met <= 7 * all;
+  return met > 0 && (is_constant(c) ? 8 * met <= 7 * all : 2 * met <= all);
 }
 
 static tvms_node *ints_tuple(const dilated_conv *c, int64_t first, int64_t second) {
@@ -117,11 +122,17 @@ static tvms_node *part_of(const dilated_conv *c, tvms_node *x,
   return tvms_relax_op_with(c->m, TVMS_R_strided_slice, args, 4, &attr);
 }
 
-static tvms_node *weight_for(const dilated_conv *c, const int64_t step[AXES]) {
-  int64_t end[] = {step[0] + 1, step[1] + 1};
-  tvms_node *weight = c->call->args.items[1];
-  bool whole = c->axis[0].window == 1 && c->axis[1].window == 1;
-  return whole ? weight : part_of(c, weight, step, end);
+// The part of the weight that a step is, or where it is in there: parts of constants are computed beforehand.
+static void read_weight(const dilated_conv *c, const int64_t place[AXES],
+                        tvms_conv_step *step) {
+  step->weight = c->call->args.items[1];
+  bool constant = is_constant(c);
+  for (uint32_t i = 0; i < AXES; i++)
+    step->at[i] = constant ? 0 : place[i];
+  if (!constant) return;
+  int64_t end[] = {place[0] + 1, place[1] + 1};
+  tvms_node *part = part_of(c, c->call->args.items[1], place, end);
+  step->weight = tvms_relax_settle_leaf(c->m, part);
 }
 
 // The step of the window at these places of its axes; false: it meets no data.
@@ -136,7 +147,7 @@ static bool read_step(const dilated_conv *c, const int64_t at[AXES],
     step->shift[i] = r.shift;
     step->whole &= r.begin == 0 && r.end == c->axis[i].result;
   }
-  step->weight = tvms_relax_settle_leaf(c->m, weight_for(c, at));
+  read_weight(c, at, step);
   return true;
 }
 
@@ -177,8 +188,8 @@ static tvms_node *leave_call(tvms_rewriter *rewriter, tvms_node *node) {
   node = tvms_relax_leave_call(rewriter, node);
   if (tvms_op_called(node) != TVMS_R_nn_conv2d) return node;
   c.call = tvms_as_call(node);
-  bool constant = c.call->args.items[1]->kind == TVMS_NODE_CONSTANT;
-  if (!constant && TVMS_OPTION(c.m->run, SplitDilatedConv, constant_weights).number)
+  if (!is_constant(&c)
+      && TVMS_OPTION(c.m->run, SplitDilatedConv, constant_weights).number)
     return node;
   if (!layouts_are_known(c.call) || !read_conv(&c) || !is_worth(&c)) return node;
   tvms_node *made = sum_of_steps(&c);
