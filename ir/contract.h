@@ -18,6 +18,8 @@
 #define TVMS_CONTRACT_SCRATCH "tvms.num_scratch"
 // Of the form of a Relax function that is called directly, which has none of the others: the function's name.
 #define TVMS_CONTRACT_DIRECT "tvms.direct_of"
+// Of a PrimFunc: the number of the parameter where its result may lie, if nothing else of the call does (FuseAttention).
+#define TVMS_CONTRACT_OVER "tvms.may_overwrite"
 
 typedef struct {
   uint32_t inputs;                       // parameters that are arguments

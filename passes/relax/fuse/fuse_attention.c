@@ -11,11 +11,14 @@
 // The PrimFunc keeps the greatest score so far and the sum of powers of each query, and corrects what it has summed when
 // a greater score comes; it adds up in float32 (float64 for float64), and sizes may be symbolic. Keys that a causal mask of the
 // operator leaves out are not computed. Infinite values of keys that have no weight give what 0 weighs.
+// Queries that lie as the result does may be written over, which the attribute tvms.may_overwrite says (DataflowUseInplaceCalls).
 // It is done where it pays: where the scores are more than four times what the second cache of the machine
 // holds. What fits there is faster as two products, and so are fewer than 16 queries; if their number is not known,
 // the PrimFunc has both. With always=true all are done.
 // Run it before LegalizeOps; ScheduleCPU makes vectors of the PrimFunc. Attention that is lowered already, in windows or
 // of ragged length, or dropped out, stays, and so does what is on a GPU. TVM has no such pass; there libraries do it.
+#include "ir/contract.h"
+#include "ir/object.h"
 #include "ir/target.h"
 #include "ir/walk.h"
 #include "passes/relax/fuse/attention_match.h"
@@ -167,6 +170,21 @@ static tvms_walk_step plan_others(void *self, tvms_node *node, tvms_field_role r
 
 // ---- The change ----
 
+// Each tile reads its queries before it stores its results: where both have one form, and lie alike, these
+// may lie there.
+static bool may_overwrite_queries(const tvms_attention *a) {
+  if (a->q.move_count || a->q.dims.len != a->rank) return false;
+  for (uint32_t i = 0; i < a->rank; i++)
+    if (a->order[i] != (int64_t)i) return false;
+  return true;
+}
+
+static void mark(tvms_unit *unit, tvms_node *function) {
+  tvms_prim_func *f = tvms_as_prim_func(function);
+  tvms_node *queries = tvms_object_int_new(unit, 0, TVMS_NO_SPAN);
+  f->attrs = tvms_object_map_with(unit, f->attrs, TVMS_CONTRACT_OVER, queries);
+}
+
 static tvms_node *enter_binding(tvms_rewriter *r, tvms_node *binding) {
   tvms_relax_mutator *m = r->self;
   fuser *f = m->self;
@@ -181,6 +199,7 @@ static tvms_node *enter_binding(tvms_rewriter *r, tvms_node *binding) {
     tvms_functions_drop_unit(m->run, unit);
     return TVMS_REWRITE_BELOW;
   }
+  if (may_overwrite_queries(a)) mark(unit, made.function);
   tvms_sym name = tvms_functions_add_unique(m->run, made.name, unit, made.function);
   tvms_node *fused = tvms_relax_call_legalized(m->unit, call, name, &made);
   tvms_pass_count(m->run, "attention fused", 1);

@@ -9,13 +9,16 @@
 // the data type of the result, was made in the block, is used no more behind the call, and shares
 // memory with nothing that is (aliases.h); of two such arguments the last is taken. A tuple that is
 // needed later needs its fields, and so does a closure what it uses; TVM does not count that, and
-// writes over values that are used again. TVM: relax.transform.DataflowUseInplaceCalls.
+// writes over values that are used again. With marked=true it is done to calls of PrimFuncs that say which argument
+// they may write over (tvms.may_overwrite), to the result that they may, and not to operators. TVM: relax.transform.DataflowUseInplaceCalls.
 #include "ir/build.h"
 #include "ir/clone.h"
+#include "ir/contract.h"
 #include "ir/object.h"
 #include "ir/walk.h"
 #include "passes/relax/analysis/aliases.h"
 #include "passes/relax/lower/legalized_call.h"
+#include "passes/relax/make.h"
 #include "passes/relax/mutator.h"
 #include "passes/remarks.h"
 #include "structinfo/definitions.h"
@@ -128,12 +131,12 @@ static bool same_form(inplace *p, const tvms_node *a, const tvms_node *b) {
   return true;
 }
 
-static bool is_free(inplace *p, const tvms_call *call, uint32_t index) {
-  const tvms_node *arg = call->args.items[index];
+static bool is_free(inplace *p, tvms_list args, uint32_t index) {
+  const tvms_node *arg = args.items[index];
   tvms_alias_set set = tvms_relax_aliases_of(&p->aliases, arg);
   if (set.unknown) return false;
-  for (uint32_t i = 0; i < call->args.len; i++) {
-    const tvms_node *other = call->args.items[i];
+  for (uint32_t i = 0; i < args.len; i++) {
+    const tvms_node *other = args.items[i];
     if (other != arg
         && tvms_relax_aliases_meet(set, tvms_relax_aliases_of(&p->aliases, other)))
       return false;
@@ -144,8 +147,50 @@ static bool is_free(inplace *p, const tvms_call *call, uint32_t index) {
   return true;
 }
 
+// The argument that a call of a PrimFunc may write over + 1; 0: none.
+static uint32_t marked(const inplace *p, const tvms_node *value) {
+  if (tvms_op_called(value) != TVMS_R_call_tir) return 0;
+  const tvms_call *call = tvms_as_call(value);
+  const tvms_member *member =
+      tvms_module_named(p->mutator.run->module, call->args.items[0]);
+  const tvms_node *function = member ? member->function : NULL;
+  if (!function || function->kind != TVMS_NODE_PRIM_FUNC || call->args.len != 2
+      || call->args.items[1]->kind != TVMS_NODE_TUPLE)
+    return 0;
+  int64_t place;
+  const tvms_node *over =
+      tvms_object_map_get(tvms_as_prim_func(function)->attrs, TVMS_CONTRACT_OVER);
+  uint32_t count = tvms_as_tuple(call->args.items[1])->fields.len;
+  bool known = over && tvms_object_as_int(over, &place) && place >= 0 && place < count
+               && tvms_as_prim_func(function)->params.len == count + 1;
+  return known ? (uint32_t)place + 1 : 0;
+}
+
+// The same argument in two places is read while it is written over.
+static bool is_once(tvms_list args, uint32_t index) {
+  for (uint32_t i = 0; i < args.len; i++)
+    if (i != index && args.items[i] == args.items[index]) return false;
+  return true;
+}
+
+static void choose_marked(inplace *p, const tvms_node *binding) {
+  const tvms_node *value = tvms_relax_binding_value(binding);
+  uint32_t chosen = marked(p, value);
+  if (!chosen) return;
+  tvms_list args = tvms_as_tuple(tvms_as_call(value)->args.items[1])->fields;
+  const tvms_node *arg = args.items[chosen - 1];
+  const tvms_node *type = tvms_relax_binding_var(binding)->sinfo;
+  bool fine = arg->kind == TVMS_NODE_VAR && same_form(p, type, arg->sinfo)
+              && is_once(args, chosen - 1) && is_free(p, args, chosen - 1);
+  if (fine) p->chosen[value->id] = chosen;
+}
+
 static void choose(inplace *p, const tvms_node *binding) {
   if (binding->kind != TVMS_NODE_VAR_BINDING) return;
+  if (TVMS_OPTION(p->mutator.run, DataflowUseInplaceCalls, marked).number) {
+    choose_marked(p, binding);
+    return;
+  }
   const tvms_node *value = tvms_relax_binding_value(binding);
   tvms_opcode opcode = tvms_op_called(value);
   if (opcode == TVMS_R_NONE || !fits[opcode]) return;
@@ -154,7 +199,7 @@ static void choose(inplace *p, const tvms_node *binding) {
   for (uint32_t i = call->args.len; i > 0; i--) {
     const tvms_node *arg = call->args.items[i - 1];
     if (arg->kind != TVMS_NODE_VAR || !same_form(p, type, arg->sinfo)) continue;
-    if (!is_free(p, call, i - 1)) continue;
+    if (!is_free(p, call->args, i - 1)) continue;
     p->chosen[value->id] = i;
     return;
   }
@@ -202,6 +247,15 @@ static tvms_node *write_over(tvms_unit *unit, const tvms_node *function,
   return made;
 }
 
+// Adds a function under the name of the one that writes elsewhere and a suffix.
+static tvms_sym add_beside(tvms_pass_run *run, const char *text, tvms_unit *unit,
+                           tvms_node *function) {
+  size_t room = strlen(text) + sizeof "_inplace";
+  char *name = tvms_arena_alloc(&run->context->scratch, room);
+  snprintf(name, room, "%s_inplace", text);
+  return tvms_functions_add_unique(run, name, unit, function);
+}
+
 static tvms_sym add_function(tvms_pass_run *run, tvms_legalized *legalized,
                              tvms_unit *unit, uint32_t index) {
   leftovers *left = run->state;
@@ -216,11 +270,7 @@ static tvms_sym add_function(tvms_pass_run *run, tvms_legalized *legalized,
       tvms_functions_add_unique(run, legalized->name, unit, legalized->function);
   if (run->module->member_count > before)
     tvms_vec_push(&run->context->memory, &left->names, other);
-  const char *text = tvms_symbol_text(run->context, other);
-  size_t room = strlen(text) + sizeof "_inplace";
-  char *name = tvms_arena_alloc(&run->context->scratch, room);
-  snprintf(name, room, "%s_inplace", text);
-  return tvms_functions_add_unique(run, name, own, function);
+  return add_beside(run, tvms_symbol_text(run->context, other), own, function);
 }
 
 // Constants are no arguments of the PrimFunc.
@@ -231,12 +281,40 @@ static uint32_t place_of(tvms_list args, const tvms_node *arg) {
   return place - 1;
 }
 
+static void set_in_place(tvms_unit *unit, tvms_call *call, uint32_t index) {
+  call->callee = tvms_op_operator_new(unit, TVMS_R_call_tir_inplace);
+  tvms_node *place = tvms_object_int_new(unit, index, call->head.span);
+  tvms_node *places = tvms_object_array_new(unit, &place, 1, call->head.span);
+  call->attrs = tvms_list_copy(unit, &places, 1);
+}
+
+// A call of the function that writes over this argument.
+static tvms_node *over_marked(tvms_relax_mutator *m, const tvms_node *node,
+                              uint32_t index) {
+  tvms_node *made = tvms_node_copy(m->unit, node);
+  tvms_call *call = tvms_as_call(made);
+  const tvms_member *member = tvms_module_named(m->run->module, call->args.items[0]);
+  tvms_unit *own = tvms_functions_open_unit(m->run);
+  uint32_t result = tvms_as_tuple(call->args.items[1])->fields.len;
+  tvms_node *function = write_over(own, member->function, result, index);
+  tvms_prim_func *f = tvms_as_prim_func(function);
+  f->attrs = tvms_object_map_with(own, f->attrs, TVMS_CONTRACT_OVER, NULL);
+  tvms_sym name = add_beside(m->run, tvms_symbol_text(m->run->context, member->name),
+                             own, function);
+  call->args = tvms_list_copy(m->unit, call->args.items, call->args.len);
+  call->args.items[0] = tvms_relax_make_global_var(m->unit, name);
+  set_in_place(m->unit, call, index);
+  return made;
+}
+
 static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
   tvms_relax_mutator *m = r->self;
   const inplace *p = m->self;
   uint32_t chosen = r->old->id < p->aliases.ids ? p->chosen[r->old->id] : 0;
   node = tvms_relax_leave_call(r, node);
   if (!chosen) return node;
+  tvms_pass_count(m->run, "calls in place", 1);
+  if (tvms_op_called(node) == TVMS_R_call_tir) return over_marked(m, node, chosen - 1);
   const tvms_call *call = tvms_as_call(node);
   tvms_unit *unit = tvms_functions_open_unit(m->run);
   tvms_legalized legalized = {0};
@@ -247,11 +325,7 @@ static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
   uint32_t index = place_of(legalized.args, call->args.items[chosen - 1]);
   tvms_sym name = add_function(m->run, &legalized, unit, index);
   tvms_node *made = tvms_relax_call_legalized(m->unit, call, name, &legalized);
-  tvms_as_call(made)->callee = tvms_op_operator_new(m->unit, TVMS_R_call_tir_inplace);
-  tvms_node *place = tvms_object_int_new(m->unit, index, node->span);
-  tvms_node *places = tvms_object_array_new(m->unit, &place, 1, node->span);
-  tvms_as_call(made)->attrs = tvms_list_copy(m->unit, &places, 1);
-  tvms_pass_count(m->run, "calls in place", 1);
+  set_in_place(m->unit, tvms_as_call(made), index);
   return made;
 }
 
