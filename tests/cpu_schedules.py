@@ -19,6 +19,9 @@ EPILOGUES = {
     "square": "{x} * {x} + {x}",
     "scale": "{x} * T.{dtype}(2)",
     "update": "{out} + {x}",
+    # What the product gave is read again, and what was computed behind it without it.
+    "gate": "{x} * {first}",
+    "rate": "{x} + R[vj]",
 }
 
 
@@ -35,7 +38,7 @@ def product(r, sizes=None):
     dtype = r.choice(["float32", "float32", "float64", "int32"])
     batch = [r.choice([2, 3])] if r.random() < 0.4 else []
     rows = "m" if r.random() < 0.25 and not sizes else m
-    epilogues = r.choice([(), ("bias",), ("bias", "relu"), ("square",), ("bias", "square", "scale"), ("update",), ("bias", "update")])
+    epilogues = r.choice([(), ("bias",), ("bias", "relu"), ("square",), ("bias", "square", "scale"), ("update",), ("bias", "update"), ("scale", "gate"), ("bias", "square", "gate"), ("rate",), ("rate", "scale", "gate")])
     a_turned, b_turned = r.random() < 0.3, r.random() < 0.3
     shape = lambda x, y: "(" + ", ".join(map(str, batch + [x, y])) + ")"
     a_shape = shape(k, rows) if a_turned else shape(rows, k)
@@ -49,6 +52,8 @@ def product(r, sizes=None):
     lines += [f'        A = T.match_buffer(a, {a_shape}, "{dtype}")', f'        C = T.match_buffer(c, {shape(rows, n)}, "{dtype}")']
     buffers = [f"t{i}" for i in range(len(epilogues))] + ["C"]
     lines += [f'        {b} = T.sblock_alloc_buffer({shape(rows, n)}, "{dtype}")' for b in buffers[:-1]]
+    if "rate" in epilogues:
+        lines.append(f'        R = T.sblock_alloc_buffer(({n},), "{dtype}")')
     if small:
         axes = (["b"] if batch else []) + (["j", "k"] if b_turned else ["k", "j"])
         extents = batch + ([n, k] if b_turned else [k, n])
@@ -64,9 +69,11 @@ def product(r, sizes=None):
     lines += block("product", order, [extent[x] for x in order], "".join("R" if x == "k" else "S" for x in order),
                    ["with T.init():", f"    {out} = T.{dtype}(0)", f"{out} = {out} + {a} * {b}"])
     spatial = [x for x in ("b", "i", "j") if x != "b" or batch]
+    if "rate" in epilogues:
+        lines += block("rates", ["j"], [n], "S", ["R[vj] = D[vj] * D[vj]"])
     for i, name in enumerate(epilogues):
         x = f"{buffers[i]}[{at('i', 'j')}]"
-        value = EPILOGUES[name].format(x=x, dtype=dtype, out=f"{buffers[i + 1]}[{at('i', 'j')}]")
+        value = EPILOGUES[name].format(x=x, dtype=dtype, first=out, out=f"{buffers[i + 1]}[{at('i', 'j')}]")
         lines += block(f"after{i}", spatial, [extent[x] for x in spatial], "S" * len(spatial), [f"{buffers[i + 1]}[{at('i', 'j')}] = {value}"])
     return HEAD + "\n".join(lines) + "\n"
 
