@@ -181,6 +181,14 @@ tvms_value tvms_interp_builtin_paged_length(const tvms_builtin *b) {
   return (tvms_value){.kind = TVMS_VALUE_INT, .i = tvms_paged_length(&p)};
 }
 
+tvms_value tvms_interp_builtin_paged_length_of(const tvms_builtin *b) {
+  tvms_interp_state_owner o = tvms_interp_state_open(b);
+  tvms_paged p = tvms_kv_paged(&o.host);
+  int64_t id = tvms_interp_builtin_number(b, 1);
+  return (tvms_value){.kind = TVMS_VALUE_INT,
+                      .i = tvms_paged_sequence_of(&p, id)->length};
+}
+
 tvms_value tvms_interp_builtin_paged_positions(const tvms_builtin *b) {
   tvms_interp_state_owner o = tvms_interp_state_open(b);
   tvms_paged p = tvms_kv_paged(&o.host);

@@ -101,6 +101,11 @@ tvms_value tvms_interp_builtin_check_tuple_info(const tvms_builtin *b) {
   return nothing();
 }
 
+tvms_value tvms_interp_builtin_check_string_info(const tvms_builtin *b) {
+  expect_kind(b, TVMS_VALUE_STR, "a text");
+  return nothing();
+}
+
 tvms_value tvms_interp_builtin_check_func_info(const tvms_builtin *b) {
   if (tvms_interp_builtin_at(b, 0).kind != TVMS_VALUE_CLOSURE)
     expect_kind(b, TVMS_VALUE_FUNCTION, "a function");

@@ -125,8 +125,8 @@ int32_t tvms_box_cache_create(void *raise, const tvms_any *args, int32_t count,
       .is_cache = is_cache,
       .data = data};
   opened c = open_object(&a, cache);
-  bool good = tvms_kv_plain_append(&c.plain, values)
-              && tvms_kv_plain_fill(&c.plain, filled);
+  bool good =
+      tvms_kv_plain_append(&c.plain, values) && tvms_kv_plain_fill(&c.plain, filled);
   put_back(&c);
   if (good) return tvms_box_give(result, TVMS_ANY_OBJECT, cache);
   tvms_box_release(&cache->head);
@@ -216,8 +216,7 @@ int32_t tvms_box_cache_popn(void *raise, const tvms_any *args, int32_t count,
   (void)result;
   for (int64_t i = 0; i < len && !a.failed; i++) {
     opened c = {.object = NULL};
-    if (open_cache(&a, items[i], &c) && tvms_kv_plain_pop(&c.plain, rows))
-      put_back(&c);
+    if (open_cache(&a, items[i], &c) && tvms_kv_plain_pop(&c.plain, rows)) put_back(&c);
   }
   return a.failed ? -1 : 0;
 }

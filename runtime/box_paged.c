@@ -195,6 +195,14 @@ static void do_paged_length(tvms_paged_host *host, tvms_box_args *a, tvms_any *r
 }
 TVMS_BOX_ACTION("attention_kv_cache_get_total_sequence_length", paged_length)
 
+static void do_paged_length_of(tvms_paged_host *host, tvms_box_args *a,
+                               tvms_any *result) {
+  tvms_paged p = tvms_kv_paged(host);
+  int64_t id = tvms_box_state_number(host, a, 1);
+  give_number(result, TVMS_ANY_INT, tvms_paged_sequence_of(&p, id)->length);
+}
+TVMS_BOX_ACTION("attention_kv_cache_get_sequence_length", paged_length_of)
+
 static void do_paged_positions(tvms_paged_host *host, tvms_box_args *a,
                                tvms_any *result) {
   static const tvms_dl_type type = {TVMS_DL_INT, 32, 1};

@@ -71,8 +71,7 @@ bool tvms_kv_plain_update(tvms_kv_plain *cache, const tvms_dl_tensor *rows) {
   return true;
 }
 
-bool tvms_kv_plain_check(tvms_kv_plain *cache, const int64_t *sizes,
-                            int64_t count) {
+bool tvms_kv_plain_check(tvms_kv_plain *cache, const int64_t *sizes, int64_t count) {
   const tvms_dl_tensor *data = cache->data;
   bool same = count == data->ndim && sizes[0] == cache->filled;
   for (int64_t i = 1; same && i < count; i++)
@@ -85,7 +84,7 @@ static int64_t least(int64_t a, int64_t b) {
 }
 
 bool tvms_kv_plain_window(tvms_kv_plain *cache, const tvms_dl_tensor *rows,
-                             int64_t most, int64_t sinks) {
+                          int64_t most, int64_t sinks) {
   if (!check_rows(cache, rows)) return false;
   const int64_t given = rows->shape[0];
   const int64_t filled = cache->filled, position = cache->position;

@@ -35,6 +35,11 @@ STEPS = """    @R.function(pure=False)
         return y
 
     @R.function(pure=False)
+    def length(cache: R.Any, id: R.Prim("int64")) -> R.Prim("int64"):
+        n: R.Prim("int64") = R.call_packed("vm.builtin.attention_kv_cache_get_sequence_length", cache, id, ty_args=(R.Prim("int64"),))
+        return n
+
+    @R.function(pure=False)
     def seen(cache: R.Any, id: R.Prim("int64"), span: R.Shape(["b", "e"])) -> R.Tuple(R.Tensor((2, "e - b", 1, 2), "float32"), R.Prim("int64"), R.Prim("int64")):
         b, e = T.int64(), T.int64()
         t = R.call_dps_packed("vm.builtin.attention_kv_cache_debug_get_kv", (cache, id, R.prim_value(b), R.prim_value(e)), out_ty=[R.Tensor((2, e - b, 1, 2), "float32"), R.Tensor((2, e - b, 1, 2), "float32")])
@@ -216,6 +221,8 @@ class Paged(InFolder):
             self.assertEqual(sums[1], [2, 3, 1, 2])
             self.assertEqual([round(v - w, 4) for v, w in zip(sums[2][4:6], f("seen", cache, 4, [5, 6])[0][2])], [0, 0])
             self.assertEqual(tokens, 11)
+            self.assertEqual([f("length", cache, name) for name in (3, 4)], [5, 6])
+            self.assertIn('The sequence "5" cannot be found in KV cache.', f("length", cache, 5))
             self.assertEqual(f("seen", cache, 3, [0, 5])[1:], (pages, 11))
             self.assertIn("DebugGetKV does not accept out-of-range end_pos", f("seen", cache, 3, [0, 6]))
             self.assertIn('The sequence "3" is already in the KV cache.', f("add", cache, 3))

@@ -63,7 +63,7 @@ def number(value):
 
 def add_story(module, slides, story):
     """Adds a function `main` that makes a cache and calls it as the story says: (name, numbers...) a step, a shape where there
-    is a list; ("forward", n) is a pass over n tokens, ("ask", name) keeps a number."""
+    is a list; ("forward", n) is a pass over n tokens, ("ask", name, numbers...) keeps a number."""
     from tvm import relax
     as_type = relax.TensorStructInfo if hasattr(relax, "TensorStructInfo") else relax.TensorType
     anything = relax.AnyType() if hasattr(relax, "AnyType") else relax.ObjectStructInfo()
@@ -85,7 +85,7 @@ def add_story(module, slides, story):
                 passed = builder.emit(relax.Call(module.get_global_var("forward"), [ids[numbers[0]], cache, relax.Tuple(weights)]))
                 kept.append(builder.emit(relax.TupleGetItem(passed, 0)))
             elif name == "ask":
-                kept.append(packed(numbers[0], cache))
+                kept.append(packed(numbers[0], cache, *[number(x) for x in numbers[1:]]))
             elif name == "see":
                 kept += see(builder, cache, *numbers)
             else:

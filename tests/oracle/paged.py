@@ -29,6 +29,12 @@ SEQUENCES = [
     ("kv_state_remove_sequence", 0), *batch((2, 1), (1, 1), (8, 1)), *COUNTS,
     ("kv_state_clear",), *COUNTS, ("kv_state_add_sequence", 3), *batch((3, 20)), *batch((3, 1)),
 ]
+# Lengths of single sequences, which 0.27 has.
+LENGTH = "attention_kv_cache_get_sequence_length"
+LENGTHS = [
+    ("kv_state_add_sequence", 0), ("ask", LENGTH, 0), *batch((0, 20)), ("kv_state_fork_sequence", 0, 1, 17), ("kv_state_add_sequence", 4), *batch((4, 3)), *batch((1, 1), (4, 1)),
+    ("ask", LENGTH, 0), ("ask", LENGTH, 1), ("ask", LENGTH, 4), ("kv_state_popn", 0, 5), ("ask", LENGTH, 0), *COUNTS,
+]
 WINDOWS = [
     ("kv_state_add_sequence", 0), ("attention_kv_cache_enable_sliding_window_for_seq", 0, 21, 3), *batch((0, 20)),
     *[step for _ in range(14) for step in batch((0, 1))], ("see", 0, 0, 21),
@@ -73,7 +79,10 @@ class Paged(unittest.TestCase):
     def test_stories(self):
         for release in RELEASES:
             stock = Stock(release, "ask_paged.py", seconds=300)
-            for name, slides, story in (("sequences", 0, SEQUENCES), ("windows", 1, WINDOWS), ("trees", 0, TREES)):
+            stories = [("sequences", 0, SEQUENCES), ("windows", 1, WINDOWS), ("trees", 0, TREES)]
+            if release not in ("0.25", "0.26"):
+                stories.append(("lengths", 0, LENGTHS))
+            for name, slides, story in stories:
                 with self.subTest(release=release, story=name):
                     self.judge(stock, release, slides, story)
             stock.stop()
