@@ -28,7 +28,7 @@ static tvms_analyzer *analyzer_of(tvms_prover *prover) {
   return prover->analyzer;
 }
 
-static void assume_dims(tvms_prover *prover, tvms_list dims) {
+void tvms_prover_assume_dims(tvms_prover *prover, tvms_list dims) {
   for (uint32_t i = 0; i < dims.len; i++) {
     if (dims.items[i]->kind != TVMS_NODE_VAR) continue;
     tvms_analyzer_mark_nonnegative(analyzer_of(prover), dims.items[i]);
@@ -39,10 +39,10 @@ void tvms_prover_assume(tvms_prover *prover, const tvms_node *sinfo) {
   if (sinfo->kind == TVMS_NODE_SINFO_TENSOR) {
     const tvms_node *shape = tvms_as_sinfo_tensor(sinfo)->shape;
     if (shape && shape->kind == TVMS_NODE_SHAPE_EXPR) {
-      assume_dims(prover, tvms_as_shape_expr(shape)->values);
+      tvms_prover_assume_dims(prover, tvms_as_shape_expr(shape)->values);
     }
   } else if (sinfo->kind == TVMS_NODE_SINFO_SHAPE) {
-    assume_dims(prover, tvms_as_sinfo_shape(sinfo)->values);
+    tvms_prover_assume_dims(prover, tvms_as_sinfo_shape(sinfo)->values);
   } else if (sinfo->kind == TVMS_NODE_SINFO_TUPLE) {
     tvms_list fields = tvms_as_sinfo_tuple(sinfo)->fields;
     for (uint32_t i = 0; i < fields.len; i++) {

@@ -22,6 +22,9 @@ void tvms_prover_fini(tvms_prover *prover);
 // Takes every variable that is a dimension in `sinfo` as not negative.
 void tvms_prover_assume(tvms_prover *prover, const tvms_node *sinfo);
 
+// Takes the dimensions of a tensor that are variables as not negative.
+void tvms_prover_assume_dims(tvms_prover *prover, tvms_list dims);
+
 // True only if it is proved that the two are equal.
 bool tvms_dim_equal(tvms_prover *prover, tvms_node *a, tvms_node *b);
 

@@ -245,8 +245,24 @@ class NativeMain(unittest.TestCase):
         z = R.cumprod(y, axis=1)
         n = R.size(z)
         return (z, n)
+
+    @R.function
+    def part(x: R.Tensor(dtype="float32", ndim=2)):
+        y = R.strided_slice(x, axes=[0], begin=[0], end=[2])
+        z = R.cumsum(y, axis=1)
+        return z
+
+    @R.function
+    def named(x: R.Tensor(("n", "m"), dtype="float32")):
+        y = R.strided_slice(x, axes=[1], begin=[1], end=[3])
+        z = R.cumsum(y, axis=0)
+        return z
 """
         for f in self.build(text):
+            for rows in (0, 1, 3):
+                x = [float(i) for i in range(2 * rows)]
+                self.assertEqual(f("part", ("f", [rows, 2], x)), ("f", [min(rows, 2), 2], [v for i in range(min(rows, 2)) for v in (x[2 * i], x[2 * i] + x[2 * i + 1])]))
+                self.assertEqual(f("named", ("f", [rows, 2], x)), ("f", [rows, 1], [sum(x[1:2 * i + 2:2]) for i in range(rows)]))
             self.assertEqual(f("main", ("f", [2, 2], [1.0, 2.0, 3.0, 5.0])), (("f", [2, 2], [1.0, 2.0, 4.0, 28.0]), ("q", [], [4])))
 
     def test_branches_and_recursion(self):

@@ -391,13 +391,16 @@ static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
   if (tvms_relax_is_primitive(function)) return function;
   tvms_relax_definitions definitions;
   tvms_relax_definitions_init(&definitions, unit, function);
-  tvms_fuse_bulk_run f = {.in = {run, unit, &definitions}};
+  tvms_prover prover;
+  tvms_prover_init(&prover, unit);
+  tvms_fuse_bulk_run f = {.in = {run, unit, &definitions, &prover}};
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &f);
   rewriter.leave[TVMS_NODE_BINDING_BLOCK] = fuse_block;
   tvms_node *result = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
   tvms_relax_definitions_fini(&definitions);
+  tvms_prover_fini(&prover);
   tvms_vec_fini(memory_of(&f), &f.made);
   tvms_vec_fini(memory_of(&f), &f.calls);
   tvms_vec_fini(memory_of(&f), &f.operands);

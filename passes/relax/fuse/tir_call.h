@@ -4,6 +4,7 @@
 
 #include "passes/functions.h"
 #include "structinfo/definitions.h"
+#include "structinfo/dims.h"
 #include "support/vec.h"
 
 // The function in which the calls stand.
@@ -11,6 +12,7 @@ typedef struct {
   tvms_pass_run *run;
   tvms_unit *unit;
   const tvms_relax_definitions *definitions;
+  tvms_prover *prover;  // which knows what sizes are not negative
 } tvms_fuse_caller;
 
 // The call of a PrimFunc of the module in a binding; NULL: it is none. `*callee` gets the

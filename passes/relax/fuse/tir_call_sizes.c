@@ -9,7 +9,6 @@
 // the run takes the tensor with those sizes, and checks them when it is called.
 #include "passes/relax/fuse/tir_call_sizes.h"
 
-#include "arith/analyzer.h"
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/substitute.h"
 #include "structinfo/make.h"
@@ -56,7 +55,7 @@ static bool is_same_size(const tvms_fuse_caller *f, const tvms_node_map *values,
     return tvms_as_int_imm(size)->value == tvms_as_int_imm(dim)->value;
   tvms_node *value = tvms_relax_substitute(f->unit, size, values);
   return tvms_dtype_same(value->dtype, dim->dtype)
-         && tvms_arith_prove_equal(f->unit, value, dim);
+         && tvms_dim_equal(f->prover, value, dim);
 }
 
 static const char *TVMS_NULLABLE check_sizes(const tvms_fuse_caller *f,

@@ -239,6 +239,7 @@ tvms_host_value *tvms_host_match(tvms_host *h, const tvms_node *type,
   }
   bool sized = value->kind == TVMS_HOST_TENSOR || value->kind == TVMS_HOST_SHAPE;
   if (!sized || !tvms_sinfo_dims(type, &dims)) return h->failed ? NULL : value;
+  if (value->kind == TVMS_HOST_TENSOR) tvms_prover_assume_dims(&h->prover, value->dims);
   match_sizes(h, dims, value->dims, who, true, span);
   tvms_host_value *made = tvms_host_value_new(h, value->kind);
   *made = *value;

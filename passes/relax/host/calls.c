@@ -82,7 +82,7 @@ static const char *TVMS_NULLABLE solve(tvms_host *h, const tvms_prim_func *calle
     if (tensor != (passed->items[i].type != NULL))
       return "it passes something else than its callee takes";
   }
-  tvms_fuse_caller in = {h->run, h->unit, &h->definitions};
+  tvms_fuse_caller in = {h->run, h->unit, &h->definitions, &h->prover};
   return tvms_fuse_solve_sizes(&in, callee, passed, values);
 }
 

@@ -10,6 +10,7 @@
 #include "ir/node_map.h"
 #include "passes/functions.h"
 #include "structinfo/definitions.h"
+#include "structinfo/dims.h"
 #include "support/strbuf.h"
 #include "support/vec.h"
 
@@ -88,6 +89,8 @@ typedef struct {
   tvms_node_map told;    // variables of the PrimFunc that callers know
   tvms_node_map giving;  // branches that were asked: do they give a function?
   tvms_relax_definitions definitions;
+  tvms_prover
+      prover;  // sizes of tensors among the arguments, and of those that are cast, are not negative
   tvms_host_value **values;         // by id of the variables of the Relax function
   uint8_t *uses;                    // likewise: how often each stands there, up to 2
   bool unused;                      // nothing uses what is evaluated

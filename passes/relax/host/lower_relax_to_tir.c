@@ -157,6 +157,7 @@ static void close_function(tvms_host *h) {
   tvms_node_map_fini(&h->told);
   tvms_node_map_fini(&h->giving);
   tvms_relax_definitions_fini(&h->definitions);
+  tvms_prover_fini(&h->prover);
 }
 
 static tvms_walk_step count_use(void *self, tvms_node *node, tvms_field_role role) {
@@ -193,6 +194,7 @@ static void open_function(tvms_host *h, tvms_pass_run *run,
   tvms_strbuf_init(&h->inputs, &run->context->memory);
   tvms_strbuf_init(&h->pattern, &run->context->memory);
   tvms_relax_definitions_init(&h->definitions, member->unit, source);
+  tvms_prover_init(&h->prover, unit);
   h->values = tvms_arena_array(&run->context->scratch, tvms_host_value *,
                                member->unit->next_id);
   count_uses(h, member->unit->next_id);

@@ -48,7 +48,10 @@ static void learn(tvms_host *h, const tvms_node *type) {
   if (!number && !(sized && tvms_sinfo_dims(type, &dims))) return;
   for (uint32_t i = 0; i < dims.len; i++) {
     if (!defines(h, dims.items[i])) continue;
-    tvms_node_map_put(&h->known, dims.items[i], tvms_var_like(h->unit, dims.items[i]));
+    tvms_node *size = tvms_var_like(h->unit, dims.items[i]);
+    tvms_node_map_put(&h->known, dims.items[i], size);
+    if (type->kind == TVMS_NODE_SINFO_TENSOR)
+      tvms_prover_assume_dims(&h->prover, (tvms_list){&size, 1});
   }
 }
 
