@@ -56,10 +56,25 @@ typedef struct {
   bool seen[TVMS_MOST_STAGE_AXES];  // of the axes of the epilogue
 } matching;
 
+// An axis of the epilogue of one step, where the stage before it has 0: any such axis of the contraction is always 0,
+// too.
+static bool match_single(matching *m, uint32_t own) {
+  const tvms_stage *stage = &m->c->stage;
+  if (own == TVMS_MOST_STAGE_AXES || m->seen[own]
+      || !tvms_stage_axis_is_single(&m->e->stage.axes[own]))
+    return false;
+  for (uint32_t i = 0; i < stage->count && !m->seen[own]; i++) {
+    m->seen[own] = !stage->axes[i].sums && tvms_stage_axis_is_single(&stage->axes[i]);
+    if (m->seen[own]) m->e->axis_of[own] = i;
+  }
+  return m->seen[own];
+}
+
 // An axis of the epilogue, or 0 for an axis of one step, where the contraction has this axis.
 static bool match_axis(matching *m, tvms_node *stored, tvms_node *loaded) {
   uint32_t axis, own = tvms_stage_axis_of(&m->e->stage, loaded);
-  if (tvms_node_is_int(loaded, 0) && tvms_node_is_int(stored, 0)) return true;
+  if (tvms_node_is_int(stored, 0))
+    return tvms_node_is_int(loaded, 0) || match_single(m, own);
   if (!axis_at(m->c, m->before, stored, &axis)) return false;
   const tvms_stage_axis *of_contraction = &m->c->stage.axes[axis];
   if (own == TVMS_MOST_STAGE_AXES)
