@@ -35,6 +35,10 @@ typedef struct {
   tvms_analyzer *analyzer;
   const tvms_for *loop;
   tvms_node *outer;  // the variable of the loop that is left
+  tvms_node *TVMS_NULLABLE
+      group;  // that of the loop around it, of so many steps each; NULL: none
+  int64_t size;
+  int64_t first;  // step of the group with which the outer loop begins
   int64_t lanes;
   uint32_t bytes;  // of the widest element
   bool loops;      // there is a serial loop inside
@@ -128,8 +132,32 @@ static tvms_walk_step see_access(void *self, tvms_node *node, tvms_field_role ro
   return fine ? TVMS_WALK_ON : TVMS_WALK_STOP;
 }
 
+// A step of the loop: `group` * `size` + `first` + `rest`.
+static tvms_node *step_at(scan *s, tvms_node *rest) {
+  tvms_unit *unit = s->unit;
+  if (s->group) {
+    tvms_node *size = tvms_int_imm_new(unit, rest->dtype, s->size, TVMS_NO_SPAN);
+    size = tvms_build_binary(unit, TVMS_NODE_MUL, s->group, size, TVMS_NO_SPAN);
+    rest = tvms_build_binary(unit, TVMS_NODE_ADD, size, rest, TVMS_NO_SPAN);
+  }
+  tvms_node *first = tvms_int_imm_new(unit, rest->dtype, s->first, TVMS_NO_SPAN);
+  return tvms_build_binary(unit, TVMS_NODE_ADD, rest, first, TVMS_NO_SPAN);
+}
+
+static tvms_node *at_step(scan *s, tvms_node *stmt, tvms_node *step) {
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, s->unit, s);
+  tvms_node_map_put(&r.known, s->loop->var, step);
+  r.leave[TVMS_NODE_BUFFER_LOAD] = simplify_indices;
+  r.leave[TVMS_NODE_STORE] = simplify_indices;
+  tvms_node *made = tvms_rewrite(&r, stmt);
+  tvms_rewriter_fini(&r);
+  return made;
+}
+
 static tvms_node *TVMS_NULLABLE store_in_lanes(scan *s, tvms_node *store) {
   tvms_unit *unit = s->unit;
+  if (s->lanes == 1) return at_step(s, store, step_at(s, s->outer));
   tvms_node *lane = tvms_cpu_variable(unit, "lane", s->loop->var);
   tvms_node *count = tvms_int_imm_new(unit, lane->dtype, s->lanes, TVMS_NO_SPAN);
   tvms_node *zero = tvms_int_imm_new(unit, lane->dtype, 0, TVMS_NO_SPAN);
@@ -137,13 +165,7 @@ static tvms_node *TVMS_NULLABLE store_in_lanes(scan *s, tvms_node *store) {
   tvms_node *step =
       tvms_build_binary(unit, TVMS_NODE_MUL, s->outer, count, TVMS_NO_SPAN);
   step = tvms_build_binary(unit, TVMS_NODE_ADD, step, lane, TVMS_NO_SPAN);
-  tvms_rewriter r;
-  tvms_rewriter_init(&r, unit, s);
-  tvms_node_map_put(&r.known, s->loop->var, step);
-  r.leave[TVMS_NODE_BUFFER_LOAD] = simplify_indices;
-  r.leave[TVMS_NODE_STORE] = simplify_indices;
-  tvms_node *made = tvms_rewrite(&r, store);
-  tvms_rewriter_fini(&r);
+  tvms_node *made = at_step(s, store, step_at(s, step));
   neighbours n = {unit, lane};
   tvms_visitor visitor = {.self = &n, .enter = see_access};
   if (!tvms_walk(&unit->context->memory, made, &visitor)) return NULL;
@@ -154,9 +176,16 @@ static tvms_node *TVMS_NULLABLE in_lanes(scan *s, tvms_node *stmt) {
   if (stmt->kind == TVMS_NODE_STORE) return store_in_lanes(s, stmt);
   tvms_node *copy = tvms_node_copy(s->unit, stmt);
   if (stmt->kind == TVMS_NODE_FOR) {
+    // What is done in several pieces has variables for each of them.
     tvms_for *loop = tvms_as_for(copy);
-    tvms_analyzer_bind_range(s->analyzer, loop->var, loop->min, loop->extent);
-    loop->body = in_lanes(s, loop->body);
+    tvms_node *var = tvms_var_like(s->unit, loop->var);
+    tvms_node_map fresh;
+    tvms_node_map_init(&fresh, &s->unit->context->memory);
+    tvms_node_map_put(&fresh, loop->var, var);
+    tvms_analyzer_bind_range(s->analyzer, var, loop->min, loop->extent);
+    loop->body = in_lanes(s, tvms_substitute(s->unit, loop->body, &fresh));
+    loop->var = var;
+    tvms_node_map_fini(&fresh);
     return loop->body ? copy : NULL;
   }
   tvms_seq *seq = tvms_as_seq(copy);
@@ -168,6 +197,13 @@ static tvms_node *TVMS_NULLABLE in_lanes(scan *s, tvms_node *stmt) {
   return copy;
 }
 
+static void bind_steps(scan *s, tvms_node *var, int64_t steps) {
+  tvms_node *zero = tvms_int_imm_new(s->unit, var->dtype, 0, TVMS_NO_SPAN);
+  tvms_node *extent = tvms_int_imm_new(s->unit, var->dtype, steps, TVMS_NO_SPAN);
+  tvms_analyzer_bind_range(s->analyzer, var, zero, extent);
+}
+
+// Steps from the first one on, a vector of them at a time.
 static tvms_node *TVMS_NULLABLE try_lanes(scan *s, int64_t steps, uint8_t kind) {
   tvms_unit *unit = s->unit;
   tvms_node *like = s->loop->var;
@@ -176,12 +212,61 @@ static tvms_node *TVMS_NULLABLE try_lanes(scan *s, int64_t steps, uint8_t kind) 
       unit, tvms_symbol_text(unit->context, tvms_as_var(like)->name), like);
   tvms_node *extent =
       tvms_int_imm_new(unit, like->dtype, steps / s->lanes, TVMS_NO_SPAN);
-  tvms_analyzer_bind_range(s->analyzer, s->outer,
-                           tvms_int_imm_new(unit, like->dtype, 0, TVMS_NO_SPAN),
-                           extent);
+  if (s->group)
+    bind_steps(s, s->group, tvms_as_int_imm(s->loop->extent)->value / s->size);
+  bind_steps(s, s->outer, steps / s->lanes);
   tvms_node *body = in_lanes(s, s->loop->body);
   tvms_analyzer_free(s->analyzer);
   return body ? tvms_cpu_loop(unit, s->outer, extent, kind, body) : NULL;
+}
+
+// The steps of a group in as many vectors as there are, and then in shorter ones; NULL: they do not lie side by side.
+static tvms_node *TVMS_NULLABLE in_pieces(scan *s, int64_t most) {
+  tvms_node_vec made = {0};
+  bool fine = true;
+  for (s->lanes = most; s->lanes >= 1 && fine; s->lanes /= 2) {
+    int64_t steps = (s->size - s->first) / s->lanes * s->lanes;
+    if (!steps) continue;
+    tvms_node *piece = try_lanes(s, steps, TVMS_FOR_SERIAL);
+    fine = piece != NULL;
+    if (piece) tvms_stmt_push(s->unit, &made, piece);
+    s->first += steps;
+  }
+  tvms_node *all = fine ? tvms_stmt_seq(s->unit, &made, s->loop->head.span) : NULL;
+  if (!fine) tvms_vec_fini(&s->unit->context->memory, &made);
+  return all;
+}
+
+typedef struct {
+  const tvms_node *var;
+  int64_t size;  // 0: none
+} modulus;
+
+static tvms_walk_step find_modulus(void *self, tvms_node *node, tvms_field_role role) {
+  modulus *m = self;
+  (void)role;
+  if (node->kind != TVMS_NODE_FLOOR_MOD || tvms_as_binary(node)->a != m->var)
+    return TVMS_WALK_ON;
+  m->size = tvms_cpu_number(tvms_as_binary(node)->b);
+  return TVMS_WALK_STOP;
+}
+
+// Steps that lie side by side in groups, which no vector divides: X[v // 37, k, v % 37].
+static tvms_node *TVMS_NULLABLE try_groups(scan *s, int64_t steps, int64_t most,
+                                           uint8_t kind) {
+  modulus m = {s->loop->var, 0};
+  tvms_visitor visitor = {.self = &m, .enter = find_modulus};
+  tvms_walk(&s->unit->context->memory, s->loop->body, &visitor);
+  s->size = m.size > 0 ? m.size : steps;
+  if (s->size < LEAST_LANES || steps % s->size) return NULL;
+  bool several = s->size < steps;
+  if (!several && kind != TVMS_FOR_SERIAL) return NULL;
+  if (several) s->group = tvms_cpu_variable(s->unit, "g", s->loop->var);
+  tvms_node *body = in_pieces(s, most);
+  if (!body || !several) return body;
+  tvms_node *extent =
+      tvms_int_imm_new(s->unit, s->group->dtype, steps / s->size, TVMS_NO_SPAN);
+  return tvms_cpu_loop(s->unit, s->group, extent, kind, body);
 }
 
 typedef struct {
@@ -214,6 +299,8 @@ static tvms_node *change_loop(tvms_rewriter *r, tvms_node *node) {
     tvms_node *made = steps % s.lanes == 0 ? try_lanes(&s, steps, kind) : NULL;
     if (made) return made;
   }
+  tvms_node *grouped = try_groups(&s, steps, MOST_VECTORS * one, kind);
+  if (grouped) return grouped;
   if (threads) return node;
   tvms_node *copy = tvms_node_copy(r->unit, node);
   tvms_as_for(copy)->for_kind = kind;
