@@ -32,12 +32,11 @@ bool tvms_kv_plain_fill(tvms_kv_plain *cache, int64_t filled);
 bool tvms_kv_plain_update(tvms_kv_plain *cache, const tvms_dl_tensor *rows);
 
 // Are these the sizes of the rows that are filled?
-bool tvms_kv_plain_check(tvms_kv_plain *cache, const int64_t *sizes,
-                            int64_t count);
+bool tvms_kv_plain_check(tvms_kv_plain *cache, const int64_t *sizes, int64_t count);
 
 // Writes rows into a window of `most`, whose first `sinks` stay.
 bool tvms_kv_plain_window(tvms_kv_plain *cache, const tvms_dl_tensor *rows,
-                             int64_t most, int64_t sinks);
+                          int64_t most, int64_t sinks);
 
 // Takes the last rows back.
 bool tvms_kv_plain_pop(tvms_kv_plain *cache, int64_t rows);

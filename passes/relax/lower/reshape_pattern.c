@@ -6,9 +6,9 @@
 //           v, w = T.axis.remap("SS", [i, j])
 //           B[v, w] = A[(v * 6 + w) // 4, (v * 6 + w) % 4]      number of both: v * 6 + w
 //
-// Proofs are tried three times: over the variables of the block; where one side is the block's
-// variables themselves, over their joint number, of which each variable is a digit; and over the
-// digits of variables whose extents are multiples of a number, as 8 * n.
+// Proofs are tried four times: over the variables of the block; where one side is the block's
+// variables themselves, over their joint number, of which each variable is a digit; where the places of the source
+// are the digits of one number, over that; and over the digits of variables whose extents are multiples of a number, as 8 * n.
 // TVM: HasReshapePattern of src/relax/analysis/tir_op_pattern_kind.cc.
 #include "passes/relax/lower/reshape_pattern.h"
 
@@ -355,6 +355,72 @@ static bool is_equal_in_digits(detector *d, const tvms_block *block,
   return same;
 }
 
+// ---- Places that are digits ----
+
+// The number of all elements of a buffer.
+static tvms_node *TVMS_NULLABLE size_of(detector *d, const tvms_node *buffer) {
+  tvms_list shape = tvms_as_buffer(buffer)->shape;
+  tvms_node *size = one_of(d, shape.len ? shape.items[0]->dtype : TVMS_DTYPE(INT, 32));
+  for (uint32_t i = 0; i < shape.len && size; i++)
+    size = build(d, TVMS_NODE_MUL, size, shape.items[i]);
+  return size;
+}
+
+// x, of an index that is x // below % size; the first index need not have the rest. NULL: it is something else.
+static tvms_node *TVMS_NULLABLE counted_by(detector *d, tvms_node *index,
+                                           tvms_node *size, tvms_node *below,
+                                           bool first) {
+  const bool rest = index->kind == TVMS_NODE_FLOOR_MOD;
+  if (rest
+      && !tvms_analyzer_can_prove_equal(d->analyzer, tvms_as_binary(index)->b, size))
+    return NULL;
+  if (!rest && !first) return NULL;
+  tvms_node *number = rest ? tvms_as_binary(index)->a : index;
+  tvms_node *divisor = one_of(d, below->dtype);
+  for (; number->kind == TVMS_NODE_FLOOR_DIV; number = tvms_as_binary(number)->a) {
+    divisor = build(d, TVMS_NODE_MUL, divisor, tvms_as_binary(number)->b);
+    if (!divisor) return NULL;
+  }
+  return tvms_analyzer_can_prove_equal(d->analyzer, divisor, below) ? number : NULL;
+}
+
+// The number x that the places are the digits of: A[x // 5 // m, x // 5 % m, x % 5] of a buffer (n, m, 5) with as many elements
+// as x counts. NULL: there is none.
+static tvms_node *TVMS_NULLABLE number_of_digits(detector *d,
+                                                 const tvms_buffer_load *load) {
+  tvms_list shape = tvms_as_buffer(load->buffer)->shape;
+  tvms_node *number = NULL;
+  if (!shape.len || shape.len != load->indices.len) return NULL;
+  tvms_node *below = one_of(d, shape.items[0]->dtype);
+  for (uint32_t i = shape.len; i-- > 0 && below;) {
+    tvms_node *counted =
+        counted_by(d, load->indices.items[i], shape.items[i], below, i == 0);
+    bool same =
+        counted
+        && (!number || tvms_analyzer_can_prove_equal(d->analyzer, counted, number));
+    if (!same) return NULL;
+    number = counted;
+    below = build(d, TVMS_NODE_MUL, below, shape.items[i]);
+  }
+  return number;
+}
+
+// Sizes are the same sums of products, which analyzers do not order.
+static bool are_as_large(detector *d, const tvms_node *a, const tvms_node *b) {
+  tvms_node *one = size_of(d, a), *other = size_of(d, b);
+  if (!one || !other) return false;
+  one = tvms_analyzer_canonical_simplify(d->analyzer, one);
+  other = tvms_analyzer_canonical_simplify(d->analyzer, other);
+  return tvms_analyzer_can_prove_equal(d->analyzer, one, other);
+}
+
+static bool are_digits(detector *d, const tvms_store *store,
+                       const tvms_buffer_load *load, tvms_node *to) {
+  tvms_node *number = number_of_digits(d, load);
+  return number && are_as_large(d, load->buffer, store->buffer)
+         && tvms_analyzer_can_prove_equal(d->analyzer, number, to);
+}
+
 static bool copies_in_order(detector *d, const tvms_block *block) {
   d->block = block;
   if (block->body->kind != TVMS_NODE_STORE) return false;
@@ -374,6 +440,7 @@ static bool copies_in_order(detector *d, const tvms_block *block) {
     if (other && is_joint_number(d, block, other)) return true;
   }
   bool same = tvms_analyzer_can_prove_equal(d->analyzer, from, to);
+  same = same || are_digits(d, store, load, to);
   for (int way = SMALL_FIRST; way < WAYS && !same; way++)
     same = is_equal_in_digits(d, block, store, load, (digit_order)way);
   return same;
