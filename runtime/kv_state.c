@@ -12,6 +12,13 @@ static bool is_rnn(tvms_paged_host *host) {
   return tvms_kv_kind(host) == TVMS_STATE_RNN;
 }
 
+// Opens a state that is a cache with pages; false: it is one of recurrent layers.
+static bool open_paged(tvms_paged_host *host, tvms_paged *p) {
+  if (is_rnn(host)) return false;
+  *p = tvms_paged_open(host);
+  return true;
+}
+
 tvms_paged tvms_kv_paged(tvms_paged_host *host) {
   if (is_rnn(host)) host->refuse(host, "a cache with pages is expected");
   return tvms_paged_open(host);
@@ -22,59 +29,53 @@ void tvms_kv_check_rnn(tvms_paged_host *host) {
 }
 
 void tvms_kv_clear(tvms_paged_host *host) {
-  if (is_rnn(host)) {
+  tvms_paged p;
+  if (open_paged(host, &p))
+    tvms_paged_clear(&p);
+  else
     tvms_rnn_clear(host);
-    return;
-  }
-  tvms_paged p = tvms_paged_open(host);
-  tvms_paged_clear(&p);
 }
 
 void tvms_kv_add(tvms_paged_host *host, int64_t id) {
-  if (is_rnn(host)) {
+  tvms_paged p;
+  if (open_paged(host, &p))
+    tvms_paged_add(&p, id);
+  else
     tvms_rnn_add(host, id);
-    return;
-  }
-  tvms_paged p = tvms_paged_open(host);
-  tvms_paged_add(&p, id);
 }
 
 void tvms_kv_remove(tvms_paged_host *host, int64_t id) {
-  if (is_rnn(host)) {
+  tvms_paged p;
+  if (open_paged(host, &p))
+    tvms_paged_remove(&p, id);
+  else
     tvms_rnn_remove(host, id);
-    return;
-  }
-  tvms_paged p = tvms_paged_open(host);
-  tvms_paged_remove(&p, id);
 }
 
 void tvms_kv_fork(tvms_paged_host *host, int64_t parent, int64_t child,
                   int64_t position) {
-  if (is_rnn(host)) {
+  tvms_paged p;
+  if (open_paged(host, &p))
+    tvms_paged_fork(&p, parent, child, position);
+  else
     tvms_rnn_fork(host, parent, child);
-    return;
-  }
-  tvms_paged p = tvms_paged_open(host);
-  tvms_paged_fork(&p, parent, child, position);
 }
 
 void tvms_kv_pop(tvms_paged_host *host, int64_t id, int64_t count) {
-  if (is_rnn(host)) {
+  tvms_paged p;
+  if (open_paged(host, &p))
+    tvms_paged_pop(&p, id, count);
+  else
     tvms_rnn_pop(host, id, count);
-    return;
-  }
-  tvms_paged p = tvms_paged_open(host);
-  tvms_paged_pop(&p, id, count);
 }
 
 void tvms_kv_begin(tvms_paged_host *host, tvms_paged_shape ids,
                    tvms_paged_shape lengths, const tvms_paged_shape *parents) {
-  if (is_rnn(host)) {
+  tvms_paged p;
+  if (open_paged(host, &p))
+    tvms_paged_begin(&p, ids, lengths, parents);
+  else
     tvms_rnn_begin(host, ids, lengths, parents);
-    return;
-  }
-  tvms_paged p = tvms_paged_open(host);
-  tvms_paged_begin(&p, ids, lengths, parents);
 }
 
 // Nothing is in progress in a paged cache on a CPU.

@@ -13,12 +13,7 @@ enum {
   TVMS_RELAX_END_OF_KINDS,
 };
 
-#define VALUE(kind, member, text, ops)                                                 \
-  extern const tvms_eval_value_ops tvms_##ops##_ops;
-#define OPERATIONS(kind, text, ops) extern const tvms_eval_value_ops tvms_##ops##_ops;
-#define CLASS(class, ops)           extern const tvms_eval_value_ops tvms_##ops##_ops;
-#define NODE(kind, ops)             extern const tvms_eval_value_ops tvms_##ops##_ops;
-#define TYPED(ops)                  extern const tvms_eval_value_ops tvms_##ops##_ops;
+#define COLUMNS_DECLARE
 #include "parser/relax/values.def"
 
 #endif

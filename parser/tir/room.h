@@ -27,12 +27,7 @@ enum {
   TVMS_TIR_VALUE_ARRAY = TVMS_EVAL_ROOM_FLAG << 4,
 };
 
-#define VALUE(kind, member, text, ops)                                                 \
-  extern const tvms_eval_value_ops tvms_##ops##_ops;
-#define OPERATIONS(kind, text, ops) extern const tvms_eval_value_ops tvms_##ops##_ops;
-#define CLASS(class, ops)           extern const tvms_eval_value_ops tvms_##ops##_ops;
-#define NODE(kind, ops)             extern const tvms_eval_value_ops tvms_##ops##_ops;
-#define TYPED(ops)                  extern const tvms_eval_value_ops tvms_##ops##_ops;
+#define COLUMNS_DECLARE
 #include "parser/tir/values.def"
 
 #endif

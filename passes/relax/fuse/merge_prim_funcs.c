@@ -11,12 +11,11 @@
 #include "ir/object.h"
 #include "ir/op.h"
 #include "passes/relax/analysis/symbols.h"
+#include "passes/relax/fuse/merge_blocks.h"
 #include "structinfo/definitions.h"
 #include "support/diag_ids.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Buffers of the value of one variable of Relax: one, or those of a tuple's fields.
@@ -36,8 +35,7 @@ typedef struct {
   tvms_node_vec allocs;
   tvms_node_vec bodies;
   TVMS_VEC(value) values;
-  TVMS_VEC(tvms_bytes) names;  // of blocks
-  tvms_node_vec inplace;       // OBJECT_INT, one for each result
+  tvms_node_vec inplace;  // OBJECT_INT, one for each result
   bool any_inplace;
 } fuser;
 
@@ -492,71 +490,10 @@ static bool add_results(fuser *f, const tvms_node *result) {
 
 // ---- The function ----
 
-static bool is_taken(const fuser *f, const char *name) {
-  for (uint32_t i = 0; i < f->names.len; i++) {
-    if (tvms_bytes_is(f->names.items[i], name)) return true;
-  }
-  return false;
-}
-
-// A name with a number counts it up, others get one: compute, compute1, compute2 …
-static tvms_node *rename_block(tvms_rewriter *rewriter, tvms_node *node) {
-  fuser *f = rewriter->self;
-  const tvms_block *block = tvms_as_block(node);
-  const char *name = block->name.len ? block->name.text : "";
-  size_t base = strlen(name);
-  while (base > 0 && isdigit((unsigned char)name[base - 1]))
-    base--;
-  long number = strtol(name + base, NULL, 10);
-  size_t room = base + 24;
-  char *text =
-      tvms_arena_alloc(&f->unit->arena, room > strlen(name) ? room : strlen(name) + 1);
-  strcpy(text, name);
-  while (is_taken(f, text))
-    snprintf(text + base, room - base, "%ld", ++number);
-  tvms_bytes unique = {text, (uint32_t)strlen(text)};
-  tvms_vec_push(memory_of(f), &f->names, unique);
-  if (tvms_bytes_same(unique, block->name)) return node;
-  tvms_node *copy = tvms_node_copy(f->unit, node);
-  tvms_as_block(copy)->name = unique;
-  return copy;
-}
-
-// Two buffers of a callee that are one now are declared once (TVM: UnionAccessRegion).
-static tvms_list join_regions(fuser *f, tvms_list regions) {
-  tvms_list made = tvms_list_copy(f->unit, regions.items, regions.len);
-  made.len = 0;
-  for (uint32_t i = 0; i < regions.len; i++) {
-    const tvms_node *buffer = tvms_as_buffer_region(regions.items[i])->buffer;
-    uint32_t k = 0;
-    while (k < made.len && tvms_as_buffer_region(made.items[k])->buffer != buffer)
-      k++;
-    if (k == made.len) made.items[made.len++] = regions.items[i];
-  }
-  return made.len == regions.len ? regions : made;
-}
-
-static tvms_node *leave_block(tvms_rewriter *rewriter, tvms_node *node) {
-  fuser *f = rewriter->self;
-  node = rename_block(rewriter, node);
-  const tvms_block *block = tvms_as_block(node);
-  tvms_list reads = join_regions(f, block->reads),
-            writes = join_regions(f, block->writes);
-  if (reads.len == block->reads.len && writes.len == block->writes.len) return node;
-  tvms_node *copy = tvms_node_copy(f->unit, node);
-  tvms_as_block(copy)->reads = reads;
-  tvms_as_block(copy)->writes = writes;
-  return copy;
-}
-
 static tvms_node *make_body(fuser *f) {
   tvms_unit *unit = f->unit;
-  tvms_rewriter rewriter;
-  tvms_rewriter_init(&rewriter, unit, f);
-  rewriter.leave[TVMS_NODE_BLOCK] = leave_block;
-  tvms_node *body = tvms_stmt_seq(unit, &f->bodies, TVMS_NO_SPAN);
-  body = tvms_rewrite(&rewriter, body);
-  tvms_rewriter_fini(&rewriter);
+  tvms_node *body =
+      tvms_fuse_merge_blocks(unit, tvms_stmt_seq(unit, &f->bodies, TVMS_NO_SPAN));
   tvms_block *root = tvms_node_make(unit, BLOCK, TVMS_NO_SPAN);
   root->name = tvms_bytes_copy(unit, "root", 4);
   root->alloc_buffers = tvms_list_copy(unit, f->allocs.items, f->allocs.len);
@@ -612,7 +549,6 @@ tvms_node *tvms_fuse_merge_prim_funcs(tvms_pass_run *run, tvms_unit *unit,
   tvms_vec_fini(memory_of(&f), &f.allocs);
   tvms_vec_fini(memory_of(&f), &f.bodies);
   tvms_vec_fini(memory_of(&f), &f.values);
-  tvms_vec_fini(memory_of(&f), &f.names);
   tvms_vec_fini(memory_of(&f), &f.inplace);
   return made;
 }
