@@ -3,13 +3,19 @@
 // Before: y = R.nn.conv2d(x, w, padding=(24, 24), dilation=(24, 24)), of 28 x 28 elements and 3 x 3 steps
 // After:  y = R.call_tir(cls.conv2d_steps, (x, w), …), and a private PrimFunc conv2d_steps (te/conv_steps.h)
 //
+// Before: y = R.nn.conv2d(x, w, padding=(4, 4), dilation=(4, 4)), of 5 x 5 elements
+// After:  s0 = R.nn.conv2d(R.strided_slice(x, …), w0), w0 of 1 x 1 step, over what that step meets of the data
+//         y = R.nn.pad(s0, …) + R.nn.pad(s1, …) + …
+//
 // Steps of a window that is dilated far meet padding at most places: element y of the result takes step k from
 // element y + dilation * k - padding of the data, which exists for some y only. Each step is a product over those
 // alone, which is added to the result there; a step that meets no data goes. So it is done where the steps meet data
 // at no more than seven eighths of all places, strides are 1, sizes along the window are known and there are enough
-// channels for the products to be what takes the time. The steps of a constant weight are parts of it, which
-// FoldConstant computes; other weights are read where they lie, where the steps meet data at half of all places at
-// most; with constant_weights=true they stay. The result is rounded otherwise, and padding is not
+// channels for the products to be what takes the time. Large images are read where they lie, and so are weights that
+// are not constant, where the steps meet data at five eighths of all places at most; the steps of a constant weight are parts
+// of it, which FoldConstant computes. Small images are cut and their products padded, which costs little memory, and
+// leaves their layout to ConvertLayout: 3 % of ResNet-18, whose last images are of 7 x 7. With constant_weights=true
+// small ones stay if their weight is not a constant. The result is rounded otherwise, and padding is not
 // multiplied: a weight that is infinite or NaN does not reach the places whose step meets none of the data. TVM has no such pass.
 #include "ir/object.h"
 #include "passes/relax/graph/op_calls.h"
@@ -19,8 +25,17 @@
 #include "structinfo/sinfo.h"
 #include "te/conv_steps.h"
 
+#include <string.h>
+
 // Steps of a window along an axis, each of which is a product, and elements: no more, so that no product of them overflows.
-enum { AXES = 2, MOST_STEPS = 5, MOST_ELEMENTS = 1 << 24, FEWEST_CHANNELS = 64 };
+// Images of fewer places are small.
+enum {
+  AXES = 2,
+  MOST_STEPS = 5,
+  MOST_ELEMENTS = 1 << 24,
+  FEWEST_CHANNELS = 64,
+  LARGE = 256
+};
 
 typedef struct {
   int64_t data, result, window, padding, dilation;
@@ -88,8 +103,12 @@ static bool is_constant(const dilated_conv *c) {
   return c->call->args.items[1]->kind == TVMS_NODE_CONSTANT;
 }
 
-// Do steps meet data at no more than seven eighths of all places, and at any? Weights that are no constants are read
-// in steps as long as the window, which half of the products must pay for.
+static bool is_large(const dilated_conv *c) {
+  return c->axis[0].result * c->axis[1].result >= LARGE;
+}
+
+// Do steps meet data at no more than seven eighths of all places, and at any? Weights that are not constant and are
+// read where they lie are read in steps as long as the window, which three eighths of the products must pay for.
 static bool is_worth(const dilated_conv *c) {
   double met = 1, all = 1;
   for (uint32_t i = 0; i < AXES; i++) {
@@ -100,7 +119,8 @@ static bool is_worth(const dilated_conv *c) {
     met *= (double)own;
     all *= (double)(a->window * a->result);
   }
-  return met > 0 && (is_constant(c) ? 8 * met <= 7 * all : 2 * met <= all);
+  bool strided = is_large(c) && !is_constant(c);
+  return met > 0 && 8 * met <= (strided ? 5 : 7) * all;
 }
 
 static tvms_node *ints_tuple(const dilated_conv *c, int64_t first, int64_t second) {
@@ -122,17 +142,23 @@ static tvms_node *part_of(const dilated_conv *c, tvms_node *x,
   return tvms_relax_op_with(c->m, TVMS_R_strided_slice, args, 4, &attr);
 }
 
+static tvms_node *weight_for(const dilated_conv *c, const int64_t step[AXES]) {
+  int64_t end[] = {step[0] + 1, step[1] + 1};
+  tvms_node *weight = c->call->args.items[1];
+  bool whole = c->axis[0].window == 1 && c->axis[1].window == 1;
+  return whole ? weight : part_of(c, weight, step, end);
+}
+
+// ---- Large images ----
+
 // The part of the weight that a step is, or where it is in there: parts of constants are computed beforehand.
 static void read_weight(const dilated_conv *c, const int64_t place[AXES],
                         tvms_conv_step *step) {
-  step->weight = c->call->args.items[1];
   bool constant = is_constant(c);
   for (uint32_t i = 0; i < AXES; i++)
     step->at[i] = constant ? 0 : place[i];
-  if (!constant) return;
-  int64_t end[] = {place[0] + 1, place[1] + 1};
-  tvms_node *part = part_of(c, c->call->args.items[1], place, end);
-  step->weight = tvms_relax_settle_leaf(c->m, part);
+  step->weight = constant ? tvms_relax_settle_leaf(c->m, weight_for(c, place))
+                          : c->call->args.items[1];
 }
 
 // The step of the window at these places of its axes; false: it meets no data.
@@ -183,17 +209,81 @@ static tvms_node *TVMS_NULLABLE sum_of_steps(const dilated_conv *c) {
   return tvms_relax_call_legalized(m->unit, c->call, name, &made);
 }
 
+// ---- Small images ----
+
+static tvms_node *data_for(const dilated_conv *c, const reach r[AXES]) {
+  int64_t begin[AXES], end[AXES];
+  bool whole = true;
+  for (uint32_t i = 0; i < AXES; i++) {
+    begin[i] = r[i].begin + r[i].shift;
+    end[i] = r[i].end + r[i].shift;
+    whole &= begin[i] == 0 && end[i] == c->axis[i].data;
+  }
+  tvms_node *data = c->call->args.items[0];
+  return whole ? data : part_of(c, data, begin, end);
+}
+
+static tvms_node *convolved(const dilated_conv *c, tvms_node *data, tvms_node *weight) {
+  int64_t ones[] = {1, 1}, none[2 * AXES] = {0};
+  tvms_node *attrs[TVMS_ATTR_conv2d_COUNT], *args[] = {data, weight};
+  for (uint32_t i = 0; i < TVMS_ATTR_conv2d_COUNT; i++)
+    attrs[i] = c->call->attrs.items[i];
+  attrs[TVMS_ATTR_conv2d_padding] = tvms_relax_op_ints(c->m->unit, none, 2 * AXES);
+  attrs[TVMS_ATTR_conv2d_dilation] = tvms_relax_op_ints(c->m->unit, ones, AXES);
+  return tvms_relax_op_with(c->m, TVMS_R_nn_conv2d, args, 2, attrs);
+}
+
+// With zeros around it, as large as the result.
+static tvms_node *placed(const dilated_conv *c, const reach r[AXES], tvms_node *x) {
+  int64_t width[2 * (AXES + 2)] = {0};
+  bool any = false;
+  for (uint32_t i = 0; i < AXES; i++) {
+    int64_t *around = &width[2 * (i + 2)];
+    around[0] = r[i].begin;
+    around[1] = c->axis[i].result - r[i].end;
+    any |= around[0] > 0 || around[1] > 0;
+  }
+  if (!any) return x;
+  tvms_unit *unit = c->m->unit;
+  tvms_node *attrs[TVMS_ATTR_pad_COUNT] = {
+      [TVMS_ATTR_pad_pad_width] = tvms_relax_op_ints(unit, width, 2 * (AXES + 2)),
+      [TVMS_ATTR_pad_pad_value] = tvms_object_float_new(unit, 0.0, TVMS_NO_SPAN),
+      [TVMS_ATTR_pad_pad_mode] =
+          tvms_object_str_new(unit, "constant", strlen("constant"), TVMS_NO_SPAN),
+  };
+  return tvms_relax_op_with(c->m, TVMS_R_nn_pad, &x, 1, attrs);
+}
+
+static tvms_node *sum_of_convolutions(const dilated_conv *c) {
+  tvms_node *sum = NULL;
+  for (int64_t k = 0; k < c->axis[0].window; k++) {
+    for (int64_t l = 0; l < c->axis[1].window; l++) {
+      int64_t step[] = {k, l};
+      reach r[] = {reach_of(&c->axis[0], k), reach_of(&c->axis[1], l)};
+      if (r[0].begin == r[0].end || r[1].begin == r[1].end) continue;
+      tvms_node *own = convolved(c, data_for(c, r), weight_for(c, step));
+      own = placed(c, r, own);
+      sum = sum ? tvms_relax_op_binary(c->m, TVMS_R_add, sum, own) : own;
+    }
+  }
+  return tvms_relax_settle(c->m, sum);
+}
+
+// ---- The pass ----
+
 static tvms_node *leave_call(tvms_rewriter *rewriter, tvms_node *node) {
   dilated_conv c = {.m = rewriter->self};
   node = tvms_relax_leave_call(rewriter, node);
   if (tvms_op_called(node) != TVMS_R_nn_conv2d) return node;
   c.call = tvms_as_call(node);
-  if (!is_constant(&c)
-      && TVMS_OPTION(c.m->run, SplitDilatedConv, constant_weights).number)
-    return node;
   if (!layouts_are_known(c.call) || !read_conv(&c) || !is_worth(&c)) return node;
-  tvms_node *made = sum_of_steps(&c);
-  return made ? made : node;
+  if (is_large(&c)) {
+    tvms_node *made = sum_of_steps(&c);
+    return made ? made : node;
+  }
+  bool stays = TVMS_OPTION(c.m->run, SplitDilatedConv, constant_weights).number != 0
+               && !is_constant(&c);
+  return stays ? node : sum_of_convolutions(&c);
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
