@@ -139,7 +139,7 @@ Test(box, caches_of_a_tuple_lose_rows) {
   cr_assert_eq(references(&boxes[0]), 2);
   cr_assert_neq(CALL(CACHE "array_popn", &boxes[2], boxes[1], number(2)), 0);
   cr_assert_str_eq(raised, "ValueError: " CACHE
-                           "array_popn: no more rows than are filled is expected");
+                           "array_popn: no more rows than are filled are expected");
   cr_assert_eq(CALL(CACHE "array_popn", &boxes[2], boxes[1], number(1)), 0);
   cr_assert_eq(CALL(CACHE "array_clear", &boxes[2], boxes[1]), 0);
   cr_assert_eq(CALL("vm.builtin.tuple_getitem", &boxes[2], boxes[1], number(0)), 0);
