@@ -12,11 +12,16 @@
 #include "ir/op.h"
 #include "runtime/value.h"
 
+// What stands for the signature of a function in texts of its checks.
+#define TVMS_SIGNATURE_MARK '\1'
+
 // Where traced native code leaves why it failed (backend/backend.h, `traced`); it gets the
 // address as its `self`. Texts are constants of that code.
 typedef struct tvms_raised {
   const char *kind;  // "ValueError", "TypeError" …; NULL: nothing raised
   const char *text;
+  const char *TVMS_NULLABLE
+      signature;   // of what was called, where the text has its mark
   tvms_span span;  // of what failed; {0, 0}: an argument check
   int64_t got;     // valid if `compared`
   int64_t expected;

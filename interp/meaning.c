@@ -4,6 +4,8 @@
 // what a node says is no matter of opinion and is read in one place.
 #include "interp/meaning.h"
 
+#include "interp/interp.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -69,6 +71,16 @@ void tvms_meaning_put_numbers(tvms_strbuf *out, const char *text, int64_t left,
   snprintf(numbers[0], sizeof numbers[0], "%lld", (long long)left);
   snprintf(numbers[1], sizeof numbers[1], "%lld", (long long)right);
   tvms_meaning_put_sides(out, text, numbers[0], numbers[1]);
+}
+
+void tvms_meaning_put_signature(tvms_strbuf *out, const char *text,
+                                const char *signature) {
+  for (; *text; text++) {
+    if (*text == TVMS_SIGNATURE_MARK)
+      tvms_strbuf_puts(out, signature);
+    else
+      tvms_strbuf_putc(out, *text);
+  }
 }
 
 tvms_tir_opcode tvms_meaning_of_extern(const tvms_call *call, const char **name) {

@@ -40,6 +40,10 @@ void tvms_meaning_put_sides(tvms_strbuf *out, const char *text, const char *left
 void tvms_meaning_put_numbers(tvms_strbuf *out, const char *text, int64_t left,
                               int64_t right);
 
+// Appends the text of a check of arguments, with the signature in the place of its mark.
+void tvms_meaning_put_signature(tvms_strbuf *out, const char *text,
+                                const char *signature);
+
 // The operator that is the function of libm which T.call_extern names, with or without the
 // "f" of single precision; TVMS_TIR_NONE for another one. `*name` is the name, "?" if the
 // call has none.

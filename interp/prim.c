@@ -250,13 +250,19 @@ static tvms_value from_any(tvms_any any) {
 TVMS_NORETURN static void report_raised(tvms_interp_frame *f, const tvms_raised *raised,
                                         tvms_span call) {
   bool placed = raised->span.end > raised->span.begin;
-  tvms_strbuf text;
+  tvms_strbuf whole, text;
+  tvms_strbuf_init(&whole, &f->context->memory);
   tvms_strbuf_init(&text, &f->context->memory);
-  tvms_meaning_put_numbers(&text, raised->text, raised->got, raised->expected);
-  bool told = raised->compared && strcmp(tvms_strbuf_text(&text), raised->text) != 0;
+  if (raised->signature)
+    tvms_meaning_put_signature(&whole, raised->text, raised->signature);
+  else
+    tvms_strbuf_puts(&whole, raised->text);
+  const char *raw = tvms_strbuf_text(&whole);
+  tvms_meaning_put_numbers(&text, raw, raised->got, raised->expected);
+  bool told = raised->compared && strcmp(tvms_strbuf_text(&text), raw) != 0;
   tvms_diag *diag = tvms_diag_report(&f->context->diags, TVMS_D_compiled_code_raised,
                                      placed ? raised->span : call, raised->kind,
-                                     told ? tvms_strbuf_text(&text) : raised->text);
+                                     told ? tvms_strbuf_text(&text) : raw);
   if (raised->compared && !told) {
     tvms_diag_remark(&f->context->diags, diag, "the value is %lld, the limit %lld",
                      (long long)raised->got, (long long)raised->expected);

@@ -1,97 +1,11 @@
-// The entry of a PrimFunc in C: a line for each step (backend/core/entry.h).
+// The entry of a PrimFunc in C: steps, the call of the body, results.
 #include "backend/c/entry.h"
 
 #include "backend/c/results.h"
+#include "backend/c/steps.h"
 #include "backend/core/plain.h"
 #include "ir/build.h"
 #include "runtime/abi.h"
-
-static bool is_pointer(const tvms_entry *entry, uint32_t at) {
-  const tvms_entry_step *step = &entry->steps[at];
-  switch (step->kind) {
-  case TVMS_ENTRY_ARGUMENTS:
-  case TVMS_ENTRY_LOAD_POINTER:
-  case TVMS_ENTRY_OFFSET: return true;
-  case TVMS_ENTRY_CHOOSE:
-    return is_pointer(entry, step->b) && is_pointer(entry, step->c);
-  default: return false;
-  }
-}
-
-static const char *operand(c_emitter *e, const tvms_entry *entry, uint32_t at) {
-  return tvms_c_text(e, is_pointer(entry, at) ? "WORD(s%u)" : "s%u", at);
-}
-
-static const char *binary(c_emitter *e, const tvms_entry *entry, uint32_t at,
-                          const char *sign) {
-  const tvms_entry_step *step = &entry->steps[at];
-  return tvms_c_text(e, "%s %s %s", operand(e, entry, step->a), sign,
-                     operand(e, entry, step->b));
-}
-
-static const char *wrapping(c_emitter *e, const tvms_entry_step *step,
-                            const char *sign) {
-  return tvms_c_text(e, "(i64)((u64)s%u %s (u64)s%u)", step->a, sign, step->b);
-}
-
-static const char *helper(c_emitter *e, const tvms_entry_step *step, const char *name) {
-  return tvms_c_text(e, "%s(s%u, s%u)", name, step->a, step->b);
-}
-
-static const char *value_of(c_emitter *e, const tvms_entry *entry, uint32_t at) {
-  const tvms_entry_step *step = &entry->steps[at];
-  long long number = step->number;
-  const char *at_field = step->field
-                             ? tvms_c_text(e, "AT_%s", tvms_layout_name(step->field))
-                             : tvms_c_text(e, "%lld", number);
-  uint32_t a = step->a, b = step->b;
-  switch (step->kind) {
-  case TVMS_ENTRY_ARGUMENTS: return "(ptr)args";
-  case TVMS_ENTRY_COUNT: return "count";
-  case TVMS_ENTRY_NUMBER: return tvms_c_text(e, "%lldll", number);
-  case TVMS_ENTRY_LOAD_INT32: return tvms_c_text(e, "*(i32m *)(s%u + %s)", a, at_field);
-  case TVMS_ENTRY_LOAD_INT64: return tvms_c_text(e, "*(i64m *)(s%u + %s)", a, at_field);
-  case TVMS_ENTRY_LOAD_POINTER:
-    return tvms_c_text(e, "*(ptrm *)(s%u + %s)", a, at_field);
-  case TVMS_ENTRY_OFFSET: return tvms_c_text(e, "s%u + %lld", a, number);
-  case TVMS_ENTRY_ADD: return wrapping(e, step, "+");
-  case TVMS_ENTRY_SUB: return wrapping(e, step, "-");
-  case TVMS_ENTRY_MUL: return wrapping(e, step, "*");
-  case TVMS_ENTRY_GROW_ADD: return helper(e, step, "add_bounded");
-  case TVMS_ENTRY_GROW_SUB: return helper(e, step, "sub_bounded");
-  case TVMS_ENTRY_GROW_MUL: return helper(e, step, "mul_bounded");
-  case TVMS_ENTRY_DIV: return helper(e, step, "div_to_zero");
-  case TVMS_ENTRY_MOD: return helper(e, step, "mod_to_zero");
-  case TVMS_ENTRY_FLOOR_DIV: return helper(e, step, "div_floor");
-  case TVMS_ENTRY_FLOOR_MOD: return helper(e, step, "mod_floor");
-  case TVMS_ENTRY_MIN: return tvms_c_text(e, "s%u < s%u ? s%u : s%u", a, b, a, b);
-  case TVMS_ENTRY_MAX: return tvms_c_text(e, "s%u > s%u ? s%u : s%u", a, b, a, b);
-  case TVMS_ENTRY_BITS_AND: return binary(e, entry, at, "&");
-  case TVMS_ENTRY_SIGNED: return tvms_c_text(e, "(i%lld)s%u", number, a);
-  case TVMS_ENTRY_UNSIGNED: return tvms_c_text(e, "(u%lld)s%u", number, a);
-  case TVMS_ENTRY_REAL: return tvms_c_text(e, "bits_of((f64)s%u)", a);
-  case TVMS_ENTRY_EQUAL: return binary(e, entry, at, "==");
-  case TVMS_ENTRY_IS:
-    return tvms_c_text(e, "%s == %lldll", operand(e, entry, a), number);
-  case TVMS_ENTRY_AT_LEAST: return binary(e, entry, at, ">=");
-  case TVMS_ENTRY_EITHER: return binary(e, entry, at, "|");
-  case TVMS_ENTRY_BOTH: return binary(e, entry, at, "&");
-  case TVMS_ENTRY_NOT: return tvms_c_text(e, "!s%u", a);
-  default: return tvms_c_text(e, "s%u ? s%u : s%u", a, b, step->c);
-  }
-}
-
-static void write_step(c_emitter *e, const tvms_entry *entry, uint32_t at) {
-  const tvms_entry_step *step = &entry->steps[at];
-  if (step->kind < TVMS_ENTRY_CHECK) {
-    tvms_c_line(e, "const %s s%u = %s;", is_pointer(entry, at) ? "ptr" : "i64", at,
-                value_of(e, entry, at));
-    return;
-  }
-  const char *holds = step->kind == TVMS_ENTRY_CHECK ? tvms_c_text(e, "s%u", step->a)
-                                                     : binary(e, entry, at, "==");
-  tvms_c_check(e, holds, step->error, step->text, TVMS_NO_SPAN);
-}
 
 // A step's value as a parameter of this type.
 static const char *argument_of(c_emitter *e, uint32_t step, tvms_dtype dtype) {
@@ -122,12 +36,11 @@ void tvms_c_entry(c_emitter *e, const tvms_member *member) {
   tvms_params_collect(&e->context->memory, function, &sizes);
   tvms_c_line(e, "%sint %s(void *self, const void *args, i32 count, void *result);",
               linkage, own);
+  c_steps steps = tvms_c_steps_open(e, entry, member);
   tvms_c_open(e, "%sint %s(void *self, const void *args, i32 count, void *result)",
               linkage, own);
   tvms_c_line(e, "(void)self, (void)result;");
-  for (uint32_t i = 0; i < entry->count; i++) {
-    write_step(e, entry, i);
-  }
+  tvms_c_steps_take(e, &steps);
   const char *args = "";
   bool serves = entry->contract.result_text != NULL;
   if (serves) tvms_c_make_results(e, entry);

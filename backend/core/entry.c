@@ -243,6 +243,16 @@ static void make(tvms_entry_maker *m) {
   plan_results(m);
 }
 
+// What the longest text of a check needs.
+static uint32_t text_bytes(const tvms_entry_maker *m) {
+  size_t longest = 0;
+  for (uint32_t i = 0; i < m->steps.len; i++) {
+    const char *text = m->steps.items[i].text;
+    if (text && strlen(text) > longest) longest = strlen(text);
+  }
+  return (uint32_t)(longest + strlen(m->words.signature) + 1);
+}
+
 const tvms_entry *tvms_entry_new(tvms_context *context, const tvms_member *member,
                                  bool serves) {
   const tvms_prim_func *function = tvms_as_prim_func(member->function);
@@ -259,8 +269,16 @@ const tvms_entry *tvms_entry_new(tvms_context *context, const tvms_member *membe
   m.words.signature = tvms_words_signature(&m.words, member, &m.contract);
   make(&m);
   tvms_entry *entry = tvms_arena_new(arena, tvms_entry);
-  *entry = (tvms_entry){context, function,   m.steps.len, NULL,       m.params,
-                        m.vars,  m.contract, m.results,   m.workspace};
+  *entry = (tvms_entry){.context = context,
+                        .function = function,
+                        .signature = m.words.signature,
+                        .text_bytes = text_bytes(&m),
+                        .count = m.steps.len,
+                        .params = m.params,
+                        .vars = m.vars,
+                        .contract = m.contract,
+                        .results = m.results,
+                        .workspace = m.workspace};
   entry->steps = tvms_arena_array(arena, tvms_entry_step, m.steps.len);
   memcpy(entry->steps, m.steps.items, m.steps.len * sizeof *m.steps.items);
   tvms_vec_fini(&context->memory, &m.steps);

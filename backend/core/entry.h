@@ -35,7 +35,8 @@ typedef struct {
   uint32_t a, b, c;                 // steps that it uses; 0 where it uses none
   int64_t number;                   // a constant, an offset in bytes, a number of bits
   const char *TVMS_NULLABLE error;  // of a check: "ValueError"
-  const char *TVMS_NULLABLE text;
+  const char *TVMS_NULLABLE
+      text;        // of a check; TVMS_SIGNATURE_MARK stands for the signature
   tvms_span span;  // {0, 0}: of an argument
 } tvms_entry_step;
 
@@ -54,6 +55,8 @@ typedef struct {
 typedef struct {
   tvms_context *context;
   const tvms_prim_func *function;
+  const char *signature;  // what the texts of checks are filled with
+  uint32_t text_bytes;    // of the longest one when it is filled, with its end
   uint32_t count;
   tvms_entry_step *steps;
   uint32_t *

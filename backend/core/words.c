@@ -1,11 +1,12 @@
 // What the entry of a PrimFunc says of wrong arguments, in the words of TVM 0.27.
 //
-// Every text is put together while code is made and is a constant of it; what only the call
-// knows are two numbers, which a trace adds (tvms_raised). Names of sizes are
-// those of the program in a signature, and the places that gave them their values in what
-// is expected: "A.shape[0] + 1".
+// Every text is a constant of the code. The signature, which nearly all of them have in their middle, stands
+// there once: with hundreds of parameters it is long, and every parameter has ten checks. What only the call
+// knows are two numbers, which a trace adds (tvms_raised). Names of sizes are those of the program in a
+// signature, and the places that gave them their values in what is expected: "A.shape[0] + 1".
 #include "backend/core/words.h"
 
+#include "interp/interp.h"
 #include "ir/build.h"
 #include "support/strbuf.h"
 
@@ -182,7 +183,7 @@ const char *tvms_words_message(tvms_words *n, const char *more, const char *form
   va_start(arguments, format);
   tvms_strbuf_vprintf(&out, format, arguments);
   va_end(arguments);
-  tvms_strbuf_printf(&out, " when calling:\n  `%s`%s", n->signature, more);
+  tvms_strbuf_printf(&out, " when calling:\n  `%c`%s", TVMS_SIGNATURE_MARK, more);
   return keep_text(n, &out);
 }
 

@@ -38,7 +38,8 @@ const char *tvms_words_of_buffer(const tvms_words *n, const tvms_buffer *buffer)
 const char *tvms_words_signature(tvms_words *n, const tvms_member *member,
                                  const tvms_contract *contract);
 
-// "<format> when calling:\n  `<signature>`<more>"; `more` is "" or tvms_words_expected.
+// "<format> when calling:\n  `…`<more>", with TVMS_SIGNATURE_MARK in the place of the signature; `more` is "" or
+// tvms_words_expected.
 const char *tvms_words_message(tvms_words *n, const char *more, const char *format, ...)
     TVMS_PRINTF(3, 4);
 

@@ -50,6 +50,8 @@ static void store_field(emitter *e, size_t offset, LLVMValueRef value) {
 static void raise_traced(emitter *e, const found_failure *what) {
   store_field(e, offsetof(tvms_raised, kind), what->kind);
   store_field(e, offsetof(tvms_raised, text), what->text);
+  store_field(e, offsetof(tvms_raised, signature),
+              what->signature ? what->signature : LLVMConstNull(e->pointer));
   store_field(e, offsetof(tvms_raised, span.begin), what->begin);
   store_field(e, offsetof(tvms_raised, span.end), what->end);
   if (!what->got) return;
@@ -110,11 +112,57 @@ static LLVMValueRef raise_function(emitter *e) {
   return h.function;
 }
 
+static LLVMValueRef is_byte(emitter *e, LLVMValueRef byte, char wanted) {
+  return LLVMBuildICmp(e->builder, LLVMIntEQ, byte,
+                       LLVMConstInt(e->i8, (unsigned char)wanted, false), "");
+}
+
+// Copies the text to `room`, with the signature in the place of its mark: byte after byte from where it reads. At
+// the mark it reads the signature, and at the end of that goes back to what stands behind the mark. There may be no
+// C library.
+static void copy_text(emitter *e, const found_failure *what, LLVMValueRef room) {
+  LLVMBuilderRef b = e->builder;
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(b), loop = tvms_emit_block(e, "copy"),
+                    done = tvms_emit_block(e, "copied");
+  LLVMValueRef null = LLVMConstNull(e->pointer), one = tvms_emit_int(e, 1);
+  LLVMBuildBr(b, loop);
+  tvms_emit_enter(e, loop);
+  LLVMValueRef from = LLVMBuildPhi(b, e->pointer, ""),
+               to = LLVMBuildPhi(b, e->pointer, ""),
+               back = LLVMBuildPhi(b, e->pointer, "");
+  LLVMValueRef byte = LLVMBuildLoad2(b, e->i8, from, "");
+  LLVMBuildStore(b, byte, to);
+  LLVMValueRef mark = is_byte(e, byte, TVMS_SIGNATURE_MARK), end = is_byte(e, byte, 0);
+  LLVMValueRef behind = LLVMBuildGEP2(b, e->i8, from, &one, 1, "");
+  LLVMValueRef stays = LLVMBuildOr(b, mark, end, "");
+  LLVMValueRef next_from = LLVMBuildSelect(
+      b, mark, what->signature, LLVMBuildSelect(b, end, back, behind, ""), "");
+  LLVMValueRef next_to =
+      LLVMBuildSelect(b, stays, to, LLVMBuildGEP2(b, e->i8, to, &one, 1, ""), "");
+  LLVMValueRef next_back =
+      LLVMBuildSelect(b, mark, behind, LLVMBuildSelect(b, end, null, back, ""), "");
+  LLVMValueRef over = LLVMBuildICmp(b, LLVMIntEQ, next_from, null, "");
+  LLVMBuildCondBr(b, over, done, loop);
+  LLVMBasicBlockRef blocks[] = {before, loop};
+  LLVMAddIncoming(from, (LLVMValueRef[]){what->text, next_from}, blocks, 2);
+  LLVMAddIncoming(to, (LLVMValueRef[]){room, next_to}, blocks, 2);
+  LLVMAddIncoming(back, (LLVMValueRef[]){null, next_back}, blocks, 2);
+  tvms_emit_enter(e, done);
+}
+
+// The text as a whole; who raises copies it.
+static LLVMValueRef whole_text(emitter *e, const found_failure *what) {
+  if (!what->signature) return what->text;
+  LLVMValueRef room = LLVMBuildArrayAlloca(e->builder, e->i8, what->bytes, "");
+  copy_text(e, what, room);
+  return room;
+}
+
 void tvms_emit_raise_found(emitter *e, const found_failure *what) {
   if (e->options->traced) {
     raise_traced(e, what);
   } else {
-    LLVMValueRef args[] = {e->raised, what->kind, what->text};
+    LLVMValueRef args[] = {e->raised, what->kind, whole_text(e, what)};
     LLVMBuildCall2(e->builder, raise_type(e, true), raise_function(e), args, 3, "");
   }
   LLVMBuildRet(e->builder, LLVMConstInt(e->i32, (unsigned long long)-1, true));
@@ -164,26 +212,34 @@ LLVMValueRef tvms_emit_held(emitter *e) {
   return e->held;
 }
 
-static LLVMTypeRef formatted_type(emitter *e) {
-  LLVMTypeRef params[] = {e->pointer, e->pointer, e->i64, e->i64};
+// snprintf(room, bytes, format, first, second), with two texts or two numbers of 64 bits.
+static void fill_format(emitter *e, LLVMValueRef room, LLVMValueRef bytes,
+                        LLVMValueRef format, LLVMValueRef first, LLVMValueRef second) {
+  LLVMTypeRef size = e->pointer_bytes == 8 ? e->i64 : e->i32;
+  LLVMTypeRef fixed[] = {e->pointer, size, e->pointer};
+  LLVMTypeRef type = LLVMFunctionType(e->i32, fixed, 3, true);
+  bytes = LLVMBuildIntCast2(e->builder, bytes, size, false, "");
+  LLVMValueRef args[] = {room, bytes, format, first, second};
+  LLVMBuildCall2(e->builder, type, tvms_emit_weak(e, "snprintf", type), args, 5, "");
+}
+
+static LLVMTypeRef formatted_type(emitter *e, LLVMTypeRef value) {
+  LLVMTypeRef params[] = {e->pointer, e->pointer, value, value};
   return LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), params, 4, false);
 }
 
-// One private function per module: (kind, format, two numbers or texts) raises a text that snprintf makes. Who
-// raises copies it.
-static LLVMValueRef formatted_function(emitter *e) {
+// One private function per module for texts and one for numbers: (kind, format, two values) raises a text that
+// snprintf makes. Who raises copies it.
+static LLVMValueRef formatted_function(emitter *e, LLVMTypeRef value) {
   raise_function(e);
   tvms_helper h;
-  if (!tvms_helper_begin(e, &h, "tvms.raise_formatted", formatted_type(e)))
-    return h.function;
+  const char *name = value == e->pointer ? "tvms.raise_joined" : "tvms.raise_formatted";
+  if (!tvms_helper_begin(e, &h, name, formatted_type(e, value))) return h.function;
   tvms_llvm_make_fast(h.function);
   LLVMBuilderRef b = e->builder;
-  LLVMTypeRef fixed[] = {e->pointer, e->i64, e->pointer};
-  LLVMTypeRef type = LLVMFunctionType(e->i32, fixed, 3, true);
   LLVMValueRef room = LLVMBuildAlloca(b, LLVMArrayType2(e->i8, MOST_TEXT), "");
-  LLVMValueRef all[] = {room, tvms_emit_int(e, MOST_TEXT), LLVMGetParam(h.function, 1),
-                        LLVMGetParam(h.function, 2), LLVMGetParam(h.function, 3)};
-  LLVMBuildCall2(b, type, tvms_emit_weak(e, "snprintf", type), all, 5, "");
+  fill_format(e, room, tvms_emit_int(e, MOST_TEXT), LLVMGetParam(h.function, 1),
+              LLVMGetParam(h.function, 2), LLVMGetParam(h.function, 3));
   LLVMValueRef args[] = {LLVMConstNull(e->pointer), LLVMGetParam(h.function, 0), room};
   LLVMBuildCall2(b, raise_type(e, true), raise_function(e), args, 3, "");
   LLVMBuildRetVoid(b);
@@ -194,7 +250,9 @@ static LLVMValueRef formatted_function(emitter *e) {
 static void raise_formatted(emitter *e, LLVMValueRef kind, LLVMValueRef format,
                             LLVMValueRef first, LLVMValueRef second) {
   LLVMValueRef args[] = {kind, format, first, second};
-  LLVMBuildCall2(e->builder, formatted_type(e), formatted_function(e), args, 4, "");
+  LLVMTypeRef value = LLVMTypeOf(first);
+  LLVMBuildCall2(e->builder, formatted_type(e, value), formatted_function(e, value),
+                 args, 4, "");
 }
 
 // One private function per Relax function, which says its name.
@@ -202,15 +260,13 @@ static LLVMValueRef raiser_in(emitter *e, const char *place) {
   char name[256];
   snprintf(name, sizeof name, "tvms.raise_in.%s",
            tvms_symbol_text(e->context, e->member->name));
-  formatted_function(e);
+  formatted_function(e, e->pointer);
   tvms_helper h;
   if (!tvms_helper_begin(e, &h, name, raise_type(e, true))) return h.function;
   tvms_llvm_make_fast(h.function);
   LLVMBuilderRef b = e->builder;
-  LLVMValueRef text = LLVMBuildPtrToInt(b, LLVMGetParam(h.function, 2), e->i64, "");
-  LLVMValueRef behind = LLVMBuildPtrToInt(b, tvms_emit_text(e, place), e->i64, "");
-  raise_formatted(e, LLVMGetParam(h.function, 1), tvms_emit_text(e, "%s%s"), text,
-                  behind);
+  raise_formatted(e, LLVMGetParam(h.function, 1), tvms_emit_text(e, "%s%s"),
+                  LLVMGetParam(h.function, 2), tvms_emit_text(e, place));
   LLVMBuildRetVoid(b);
   tvms_helper_end(e, &h);
   return h.function;
@@ -229,7 +285,7 @@ static LLVMTypeRef again_type(emitter *e) {
 
 // The same: (words that a kernel may have left its error in, what is said behind it).
 static LLVMValueRef again_function(emitter *e) {
-  formatted_function(e);
+  formatted_function(e, e->pointer);
   tvms_helper h;
   if (!tvms_helper_begin(e, &h, "tvms.raise_called", again_type(e))) return h.function;
   tvms_llvm_make_fast(h.function);
@@ -240,9 +296,10 @@ static LLVMValueRef again_function(emitter *e) {
   LLVMValueRef kind = LLVMBuildLoad2(b, e->pointer, words, "");
   LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, kind, null, ""), left, end);
   tvms_helper_enter(e, left);
-  LLVMValueRef text = LLVMBuildLoad2(b, e->i64, tvms_helper_at(e, words, 8), "");
-  LLVMValueRef place = LLVMBuildPtrToInt(b, LLVMGetParam(h.function, 1), e->i64, "");
-  raise_formatted(e, kind, tvms_emit_text(e, "%s%s"), text, place);
+  LLVMValueRef second = tvms_helper_at(e, words, e->pointer_bytes);
+  LLVMValueRef text = LLVMBuildLoad2(b, e->pointer, second, "");
+  raise_formatted(e, kind, tvms_emit_text(e, "%s%s"), text,
+                  LLVMGetParam(h.function, 1));
   LLVMBuildBr(b, end);
   tvms_helper_enter(e, end);
   LLVMBuildRetVoid(b);

@@ -9,7 +9,11 @@
 
 // A failure that only the running program knows.
 typedef struct {
-  LLVMValueRef kind, text;         // pointers to constants
+  LLVMValueRef kind, text;  // pointers to constants
+  // NULL: the text is whole. Else what stands in the place of its TVMS_SIGNATURE_MARK; then it has at most so many
+  // bytes (i64).
+  LLVMValueRef TVMS_NULLABLE signature;
+  LLVMValueRef TVMS_NULLABLE bytes;
   LLVMValueRef begin, end;         // i32: its span
   LLVMValueRef TVMS_NULLABLE got;  // both NULL, or two numbers that differ
   LLVMValueRef TVMS_NULLABLE expected;

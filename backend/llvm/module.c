@@ -146,7 +146,6 @@ static bool made_directly(emitter *e, const tvms_member *member, bool hidden) {
                                 .hidden = hidden,
                                 .weak = e->options->plain_prefix != NULL,
                                 .body = tvms_emit_body_name(e, member),
-                                .raise = TVMS_EMIT_RAISE_NAME,
                                 .traced = e->options->traced};
   tvms_x86_add_entry(e->direct, entry, &names);
   return true;
@@ -155,7 +154,10 @@ static bool made_directly(emitter *e, const tvms_member *member, bool hidden) {
 static void add_raise(emitter *e) {
   if (!e->direct || e->options->traced) return;
   bool wanted = e->direct->symbols.len || tvms_helper_is_used(e, TVMS_EMIT_RAISE_NAME);
-  if (wanted) tvms_x86_add_raise(e->direct, TVMS_EMIT_RAISE_NAME);
+  if (!wanted) return;
+  if (tvms_x86_is_named(e->direct, TVMS_X86_REFUSE_NAME))
+    tvms_x86_add_refuse(e->direct, TVMS_EMIT_RAISE_NAME);
+  tvms_x86_add_raise(e->direct, TVMS_EMIT_RAISE_NAME);
 }
 
 void tvms_emit_entries(emitter *e) {

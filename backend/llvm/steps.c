@@ -233,27 +233,35 @@ void tvms_emit_steps(emitter *e, const tvms_entry *entry, LLVMValueRef *values,
 //
 // One row per step: i32 kind, a, b, c, span.begin, span.end and i64 number; of a check the
 // number is where its text begins, and above 32 bits that of its kind of error. Texts of a
-// function stand in one constant.
+// function stand in one constant, which begins with the signature that they are filled with.
 
 enum { ROW_BYTES = 32 };
 
 _Static_assert(TVMS_ENTRY_STEP_COUNT <= 32, "emitter.steps_used has a bit for each");
 
+enum { MOST_KINDS = 8 };
+
 typedef struct {
   emitter *e;
   tvms_strbuf texts;
+  uint64_t kinds[MOST_KINDS];  // where those of errors begin
+  uint32_t kind_count;
 } table;
 
-// Where a text begins; the kinds of errors, which are few, are not repeated.
-static uint64_t place_of(table *t, const char *text) {
-  size_t length = strlen(text);
-  for (size_t at = 0; length < 32 && at < t->texts.len;
-       at += strlen(t->texts.text + at) + 1) {
-    if (!strcmp(t->texts.text + at, text)) return at;
-  }
+static uint64_t add_text(table *t, const char *text) {
   uint64_t place = t->texts.len;
   tvms_strbuf_puts(&t->texts, text);
   tvms_strbuf_putc(&t->texts, 0);
+  return place;
+}
+
+// Where the text of a kind of error begins: they are few, and are not repeated.
+static uint64_t place_of_kind(table *t, const char *kind) {
+  for (uint32_t i = 0; i < t->kind_count; i++) {
+    if (!strcmp(t->texts.text + t->kinds[i], kind)) return t->kinds[i];
+  }
+  uint64_t place = add_text(t, kind);
+  if (t->kind_count < MOST_KINDS) t->kinds[t->kind_count++] = place;
   return place;
 }
 
@@ -261,8 +269,8 @@ static LLVMValueRef row_of(table *t, const tvms_entry_step *step) {
   emitter *e = t->e;
   uint64_t number = (uint64_t)number_of(e, step);
   if (step->error) {
-    uint64_t error = place_of(t, step->error);
-    number = place_of(t, step->text) | error << 32;
+    uint64_t error = place_of_kind(t, step->error);
+    number = add_text(t, step->text) | error << 32;
   }
   LLVMValueRef fields[] = {
       LLVMConstInt(e->i32, step->kind, false),
@@ -287,7 +295,7 @@ static LLVMValueRef constant(emitter *e, LLVMValueRef content, const char *name)
 
 // ---- The walker ----
 
-// i32 tvms.refuse(self, args, count, rows, rows' number, texts)
+// i32 tvms.refuse(self, args, count, rows, rows' number, texts, bytes of the longest text)
 typedef struct {
   LLVMValueRef function;
   LLVMValueRef values;  // one i64 per step
@@ -320,6 +328,8 @@ static void raise_found(emitter *e, const walker *w, bool compared) {
   found_failure found = {
       .kind = LLVMBuildGEP2(b, e->i8, texts, &high, 1, ""),
       .text = LLVMBuildGEP2(b, e->i8, texts, &low, 1, ""),
+      .signature = texts,
+      .bytes = LLVMGetParam(w->function, 6),
       .begin = row_field(e, w, e->i32, 16),
       .end = row_field(e, w, e->i32, 20),
       .got = compared ? w->of.a : NULL,
@@ -388,9 +398,9 @@ static void emit_walk(emitter *e, walker *w) {
 }
 
 static LLVMTypeRef walker_type(emitter *e) {
-  LLVMTypeRef params[] = {e->pointer, e->pointer, e->i32,
-                          e->pointer, e->i64,     e->pointer};
-  return LLVMFunctionType(e->i32, params, 6, false);
+  LLVMTypeRef params[] = {e->pointer, e->pointer, e->i32, e->pointer,
+                          e->i64,     e->pointer, e->i64};
+  return LLVMFunctionType(e->i32, params, 7, false);
 }
 
 static LLVMValueRef walker_of(emitter *e) {
@@ -414,6 +424,7 @@ void tvms_emit_refusal(emitter *e, const tvms_entry *entry) {
       tvms_arena_array(&e->context->scratch, LLVMValueRef, entry->count);
   table t = {.e = e};
   tvms_strbuf_init(&t.texts, &e->context->memory);
+  add_text(&t, entry->signature);
   for (uint32_t i = 0; i < entry->count; i++) {
     rows[i] = row_of(&t, &entry->steps[i]);
     e->steps_used |= (uint32_t)1 << entry->steps[i].kind;
@@ -429,8 +440,9 @@ void tvms_emit_refusal(emitter *e, const tvms_entry *entry) {
       constant(e, all, "steps"),
       tvms_emit_int(e, entry->count),
       constant(e, texts, "texts"),
+      tvms_emit_int(e, entry->text_bytes),
   };
   LLVMValueRef status =
-      LLVMBuildCall2(e->builder, walker_type(e), walker_of(e), args, 6, "");
+      LLVMBuildCall2(e->builder, walker_type(e), walker_of(e), args, 7, "");
   LLVMBuildRet(e->builder, status);
 }

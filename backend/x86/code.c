@@ -165,9 +165,20 @@ static void settle_jumps(tvms_x86_code *c) {
 
 // ---- References ----
 
+static uint32_t find_symbol(const tvms_x86_code *c, const char *name) {
+  uint32_t i = 0;
+  while (i < c->symbols.len && strcmp(c->names.text + c->symbols.items[i].name, name))
+    i++;
+  return i;
+}
+
+bool tvms_x86_is_named(const tvms_x86_code *c, const char *name) {
+  return find_symbol(c, name) < c->symbols.len;
+}
+
 uint32_t tvms_x86_symbol_of(tvms_x86_code *c, const char *name) {
-  for (uint32_t i = 0; i < c->symbols.len; i++)
-    if (!strcmp(c->names.text + c->symbols.items[i].name, name)) return i;
+  uint32_t known = find_symbol(c, name);
+  if (known < c->symbols.len) return known;
   tvms_x86_symbol symbol = {.name = (uint32_t)c->names.len};
   tvms_strbuf_add(&c->names, name, strlen(name) + 1);
   tvms_vec_push(c->memory, &c->symbols, symbol);

@@ -154,6 +154,9 @@ void tvms_x86_jump_to(tvms_x86_code *c, tvms_x86_condition condition, uint32_t l
 // said of it.
 uint32_t tvms_x86_symbol_of(tvms_x86_code *c, const char *name);
 
+// Has somebody named a symbol so?
+bool tvms_x86_is_named(const tvms_x86_code *c, const char *name);
+
 // Defines a variable of eight zeroed bytes that others find by its name. Returns its symbol.
 uint32_t tvms_x86_add_variable(tvms_x86_code *c, const char *name);
 

@@ -13,6 +13,7 @@
 #include "backend/x86/entry.h"
 
 #include "backend/core/params.h"
+#include "backend/x86/raise.h"
 #include "interp/interp.h"
 
 #include <elf.h>
@@ -441,10 +442,15 @@ static void refuse(maker *m) {
     tvms_x86_jump_to(c, TVMS_X86_ALWAYS, end);
   }
   tvms_x86_land(c, end);
-  if (!traced) {
-    tvms_x86_set(c, RDI, 0);
+  uint64_t signature = tvms_x86_text(c, m->entry->signature);
+  if (traced) {
+    tvms_x86_address_of(c, R10, signature);
+    tvms_x86_at(c, TVMS_X86_STORE, true, R10, RDI, offsetof(tvms_raised, signature));
+  } else {
+    tvms_x86_address_of(c, RCX, signature);
+    tvms_x86_set(c, R8, (m->entry->text_bytes + 15) / 16 * 16);
     tvms_x86_bytes(c, "\xE8", 1);
-    tvms_x86_refer(c, tvms_x86_symbol_of(c, m->names->raise), R_X86_64_PLT32, 0);
+    tvms_x86_refer(c, tvms_x86_symbol_of(c, TVMS_X86_REFUSE_NAME), R_X86_64_PLT32, 0);
   }
   tvms_x86_bytes(c, leave, sizeof leave);
 }

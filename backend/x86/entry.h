@@ -14,9 +14,8 @@ typedef struct {
   const char *name;  // of its symbol
   bool hidden;       // nothing outside of the object needs it
   bool weak;  // a program may be linked of several objects that have one of this name
-  const char *body;   // the symbol of what it calls
-  const char *raise;  // of the function that raises (backend/x86/raise.h)
-  bool traced;        // errors go to the tvms_raised that its first argument is
+  const char *body;  // the symbol of what it calls
+  bool traced;       // errors go to the tvms_raised that its first argument is
 } tvms_x86_entry_names;
 
 // Can the entry be made here?

@@ -274,8 +274,8 @@ def keep(lines, name, threads, out):
             f.write("\n".join(lines) + "\n")
 
 
-def command(script, description, name, inside):
-    """The command line of a bench: `inside` measures in the Python that has onnxruntime, with the threads that were asked for."""
+def command(script, description, name, inside, python=rows.peers_python):
+    """The command line of a bench: `inside` measures in a Python that `python` finds, one with onnxruntime if not said, with the threads that were asked for."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("build", help="folder of a release build")
     parser.add_argument("--only", default="", metavar="PATTERN", help="only what has a name that it matches")
@@ -287,7 +287,7 @@ def command(script, description, name, inside):
         inside(os.path.join(given.build, "tvms"), given.only, given.threads, given.out)
         return
     environment = dict(os.environ) | {name: str(given.threads) for name in ("OMP_NUM_THREADS", "TVMS_NUM_THREADS")}
-    sys.exit(subprocess.run([rows.peers_python(), os.path.abspath(script), "--inside", *sys.argv[1:]], env=environment).returncode)
+    sys.exit(subprocess.run([python(), os.path.abspath(script), "--inside", *sys.argv[1:]], env=environment).returncode)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,8 @@ typedef enum { USE_NUMBER, LOAD_SLOT } make_code;
 typedef struct {
   tvms_node *value;
   tvms_list sizes;
-  const char *where;
+  tvms_node *
+      where;  // text for an error: fields of a tuple have one, which has its whole type
 } match;
 
 typedef TVMS_VEC(match) matches;
@@ -54,7 +55,7 @@ typedef struct {
 // One round of checks.
 typedef struct {
   lowering *l;
-  const char *where;
+  tvms_node *where;
   bool always;        // also where the type of the value says it already
   bool dynamic_only;  // constant shapes are taken on trust
   matches *todo;
@@ -97,10 +98,6 @@ static void call_packed(lowering *l, const char *name, tvms_node *const *args,
 
 static tvms_node *number(lowering *l, int64_t value) {
   return tvms_relax_make_int(l->unit, value);
-}
-
-static tvms_node *place_text(lowering *l, const char *where) {
-  return tvms_relax_make_text(l->unit, l->says_where ? where : "");
 }
 
 // ---- Matching ----
@@ -155,7 +152,7 @@ static bool match_value(lowering *l, const match *m, bool last) {
     tvms_vec_push(memory, &args, number(l, code));
     tvms_vec_push(memory, &args, number(l, operand));
   }
-  tvms_vec_push(memory, &args, place_text(l, m->where));
+  tvms_vec_push(memory, &args, m->where);
   const char *name = scalar ? "vm.builtin.match_prim_value" : "vm.builtin.match_shape";
   if (!idle) {
     args.items[0] = as_argument(l, m->value);
@@ -243,7 +240,7 @@ static void check_tensor(check *c, const tvms_node *type, tvms_node *value) {
     } else {
       args[2] = tvms_relax_make_dtype(l->unit, type->dtype);
     }
-    args[3] = place_text(l, c->where);
+    args[3] = c->where;
     call_packed(l, "vm.builtin.check_tensor_info", args, 4);
   }
   if (tensor->shape && tensor->shape->kind == TVMS_NODE_SHAPE_EXPR)
@@ -255,8 +252,7 @@ static void check_shape(check *c, const tvms_node *type, tvms_node *value) {
   const tvms_sinfo_shape *shape = tvms_as_sinfo_shape(type);
   tvms_node *rank = tvms_sinfo_shape_new_ndim(l->unit, shape->ndim);
   if (c->always || !says_already(c, rank, value)) {
-    tvms_node *args[] = {as_argument(l, value), number(l, shape->ndim),
-                         place_text(l, c->where)};
+    tvms_node *args[] = {as_argument(l, value), number(l, shape->ndim), c->where};
     call_packed(l, "vm.builtin.check_shape_info", args, 3);
   }
   if (type->flags & TVMS_FLAG_KNOWN) add_match(c, value, shape->values);
@@ -267,8 +263,7 @@ static void check_prim(check *c, const tvms_node *type, tvms_node *value) {
   tvms_node *plain = tvms_sinfo_prim_new(l->unit, type->dtype, NULL);
   if (c->always || !says_already(c, plain, value)) {
     tvms_node *args[] = {as_argument(l, value),
-                         tvms_relax_make_dtype(l->unit, type->dtype),
-                         place_text(l, c->where)};
+                         tvms_relax_make_dtype(l->unit, type->dtype), c->where};
     call_packed(l, "vm.builtin.check_prim_value_info", args, 3);
   }
   tvms_node *stated = tvms_as_sinfo_prim(type)->value;
@@ -279,7 +274,7 @@ static void check_prim(check *c, const tvms_node *type, tvms_node *value) {
 static void check_function(check *c, tvms_node *value) {
   bool known = value->sinfo && value->sinfo->kind == TVMS_NODE_SINFO_FUNC;
   if (!c->always && known) return;
-  tvms_node *args[] = {as_argument(c->l, value), place_text(c->l, c->where)};
+  tvms_node *args[] = {as_argument(c->l, value), c->where};
   call_packed(c->l, "vm.builtin.check_func_info", args, 2);
 }
 
@@ -305,8 +300,7 @@ static void check_tuple(check *c, const tvms_node *type, tvms_node *value) {
   bool tuple = value->sinfo && value->sinfo->kind == TVMS_NODE_SINFO_TUPLE;
   if (tuple && tvms_as_sinfo_tuple(value->sinfo)->fields.len != fields.len) return;
   if (c->always || !tuple) {
-    tvms_node *args[] = {as_argument(l, value), number(l, fields.len),
-                         place_text(l, c->where)};
+    tvms_node *args[] = {as_argument(l, value), number(l, fields.len), c->where};
     call_packed(l, "vm.builtin.check_tuple_info", args, 3);
   }
   for (uint32_t i = 0; i < fields.len; i++)
@@ -391,7 +385,7 @@ static tvms_node *TVMS_NULLABLE compute(tvms_rewriter *r, tvms_node *node) {
 // ---- Bindings ----
 
 // A scalar that gets a value here, if a shape speaks of it.
-static void match_scalar(lowering *l, tvms_node *var, const char *where) {
+static void match_scalar(lowering *l, tvms_node *var, tvms_node *where) {
   if (!slot_of(l, var)) return;
   matches todo = {0};
   match m = {var, tvms_list_copy(l->unit, &var, 1), where};
@@ -406,19 +400,19 @@ static tvms_node *TVMS_NULLABLE after_binding(tvms_rewriter *r, tvms_node *node)
   tvms_node *var = tvms_as_var_binding(node)->var;
   if (!slot_of(l, var)) return node;
   tvms_rewrite_emit(r, node);
-  match_scalar(l, var, "");
+  match_scalar(l, var, tvms_relax_make_text(l->unit, ""));
   return NULL;
 }
 
 // The text of a buffer, which is freed, for as long as the unit lives.
-static const char *kept(lowering *l, tvms_strbuf *text) {
-  const char *copy =
-      tvms_arena_text(&l->unit->arena, tvms_strbuf_text(text), text->len + 1);
+static tvms_node *kept(lowering *l, tvms_strbuf *text) {
+  tvms_node *node =
+      tvms_relax_make_text(l->unit, l->says_where ? tvms_strbuf_text(text) : "");
   tvms_strbuf_fini(text);
-  return copy;
+  return node;
 }
 
-static const char *where_cast(lowering *l, const tvms_node *type) {
+static tvms_node *where_cast(lowering *l, const tvms_node *type) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, memory_of(l));
   bool newer = tvms_release_has(l->unit->dialect, TVMS_FACT_types_are_called_ty);
@@ -430,7 +424,7 @@ static const char *where_cast(lowering *l, const tvms_node *type) {
 static tvms_node *rewrite_match_cast(tvms_rewriter *r, tvms_node *node) {
   lowering *l = r->self;
   const tvms_match_cast *cast = tvms_as_match_cast(node);
-  const char *where = where_cast(l, cast->type);
+  tvms_node *where = where_cast(l, cast->type);
   tvms_node *made = compute(r, cast->value);
   tvms_node *value = made ? made : tvms_rewrite(r, cast->value);
   matches todo = {0};
@@ -482,7 +476,7 @@ static uint32_t input_count(const tvms_function *function) {
                                                          : function->params.len;
 }
 
-static const char *where_param(lowering *l, const tvms_function *function, uint32_t i) {
+static tvms_node *where_param(lowering *l, const tvms_function *function, uint32_t i) {
   const tvms_context *context = l->unit->context;
   const tvms_node *param = function->params.items[i];
   tvms_strbuf text;
@@ -495,7 +489,7 @@ static const char *where_param(lowering *l, const tvms_function *function, uint3
   return kept(l, &text);
 }
 
-static const char *where_result(lowering *l, const tvms_function *function) {
+static tvms_node *where_result(lowering *l, const tvms_function *function) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, memory_of(l));
   tvms_strbuf_printf(&text, "ErrorContext(fn=%s, loc=return, annotation=%s) ",
@@ -509,7 +503,7 @@ static void check_params(lowering *l, const tvms_function *function) {
   uint32_t inputs = input_count(function);
   for (uint32_t i = 0; i < function->params.len; i++) {
     tvms_node *param = function->params.items[i];
-    const char *where = where_param(l, function, i);
+    tvms_node *where = where_param(l, function, i);
     check c = {l, where, true, i >= inputs, &todo};
     check_type(&c, param->sinfo, param);
     if (!slot_of(l, param)) continue;
