@@ -299,7 +299,8 @@ static tvms_node *change_loop(tvms_rewriter *r, tvms_node *node) {
     tvms_node *made = steps % s.lanes == 0 ? try_lanes(&s, steps, kind) : NULL;
     if (made) return made;
   }
-  tvms_node *grouped = try_groups(&s, steps, MOST_VECTORS * one, kind);
+  // A processor without vectors takes one step after the other.
+  tvms_node *grouped = one ? try_groups(&s, steps, MOST_VECTORS * one, kind) : NULL;
   if (grouped) return grouped;
   if (threads) return node;
   tvms_node *copy = tvms_node_copy(r->unit, node);
