@@ -226,35 +226,59 @@ static const char *load_pairs(c_emitter *e, const place *p, tvms_dtype dtype,
   return tvms_c_pick(e, dtype, span, a, b, indices);
 }
 
-// The lanes `bits` of such a load.
+// Where the lanes `bits` of such a load come from: of a vector that begins with the first one, and of a second one that
+// ends with the last one. Neighbouring windows which leave out other lanes want the same elements then, and compilers
+// join loads that are the same.
+typedef struct {
+  int from, behind;      // where the vectors begin, in elements
+  uint64_t first, last;  // lanes of them that are loaded
+  int indices
+      [64];  // of each lane in both; of one that is left out, of one that is not loaded
+} pair_parts;
+
+static pair_parts parts_of(int lanes, uint64_t bits) {
+  int low = __builtin_ctzll(bits), high = 63 - __builtin_clzll(bits),
+      length = 2 * (high - low) + 1;
+  pair_parts parts = {.from = 2 * low};
+  parts.behind = parts.from + (length > lanes ? length - lanes : 0);
+  for (int k = 0; k < lanes; k++) {
+    parts.indices[k] = 1;
+    if (!(bits >> k & 1)) continue;
+    int at = 2 * (k - low);
+    if (at < lanes) {
+      parts.first |= 1ull << at;
+      parts.indices[k] = at;
+    } else {
+      at += parts.from - parts.behind;
+      parts.last |= 1ull << at;
+      parts.indices[k] = lanes + at;
+    }
+  }
+  return parts;
+}
+
+// The lanes `bits` of every second element.
 static const char *load_some_pairs(c_emitter *e, const place *p, tvms_dtype dtype,
                                    tvms_span span, uint64_t bits) {
-  int indices[64], lanes = dtype.lanes;
-  uint64_t first = 0, last = 0;
-  for (int k = 0; k < lanes; k++) {
-    indices[k] = 2 * k < lanes ? 2 * k : 2 * k + 1;
-    if (!(bits >> k & 1)) continue;
-    if (2 * k < lanes)
-      first |= 1ull << 2 * k;
-    else
-      last |= 1ull << (2 * k + 1 - lanes);
+  pair_parts parts = parts_of(dtype.lanes, bits);
+  const char *loaded[2];
+  for (int k = 0; k < 2; k++) {
+    place part = *p;
+    part.flat = tvms_c_text(e, "%s + %d", p->flat, k ? parts.behind : parts.from);
+    const char *at = pointer_to(e, &part, tvms_dtype_with_lanes(dtype, 1), span);
+    uint64_t lanes = k ? parts.last : parts.first;
+    loaded[k] = k && !lanes
+                    ? loaded[0]
+                    : tvms_c_whole(e, dtype, span,
+                                   tvms_c_load_lanes(e, dtype, span, at, lanes));
   }
-  place second = *p;
-  second.flat = tvms_c_text(e, "%s + %d", p->flat, lanes - 1);
-  tvms_dtype element = tvms_dtype_with_lanes(dtype, 1);
-  const char *at = pointer_to(e, p, element, span),
-             *behind = pointer_to(e, &second, element, span);
-  const char *a =
-      tvms_c_whole(e, dtype, span, tvms_c_load_lanes(e, dtype, span, at, first));
-  const char *b =
-      tvms_c_whole(e, dtype, span, tvms_c_load_lanes(e, dtype, span, behind, last));
-  return tvms_c_pick(e, dtype, span, a, b, indices);
+  return tvms_c_pick(e, dtype, span, loaded[0], loaded[1], parts.indices);
 }
 
 // A vector of which some lanes are loaded, of a place or a variable.
 static const char *load_some(c_emitter *e, const tvms_node *node, const place *p,
                              uint64_t bits) {
-  if (p->step == 2) return load_some_pairs(e, p, node->dtype, node->span, bits);
+  if (p->step == 2 && bits) return load_some_pairs(e, p, node->dtype, node->span, bits);
   const char *at = pointer_to(e, p, tvms_dtype_with_lanes(node->dtype, 1), node->span);
   return tvms_c_whole(e, node->dtype, node->span,
                       tvms_c_load_lanes(e, node->dtype, node->span, at, bits));
