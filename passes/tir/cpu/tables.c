@@ -7,6 +7,11 @@
 // Places and shares of samples are such (of grids and boxes): a channel after the other reads at the same ones. All tables
 // of a stage have the same axes, so that neighbouring ones are one line as before. What numbers and axes alone say stays:
 // there, lines are written out, and the compiler knows it.
+//
+// Functions that are the same all along a line come in front of it, too, one element a row:
+//
+// Before: Y[i, j] = X[i, j] - T.log(S[i])
+// After:  table[i] = T.log(S[i]);  Y[i, j] = X[i, j] - table[i]
 #include "passes/tir/cpu/tables.h"
 
 #include "arith/analyzer.h"
@@ -26,6 +31,8 @@ enum {
   CONVERTED = 2,
   LEAST_COST = 3,   // of what one table has
   LEAST_GAIN = 12,  // of each step of the axis, by all tables
+  LEAST_CALL =
+      TAKES_LONG - LOADED,  // the gain of a function that is taken out of a line
   LEAST_STEPS = 3,
   FEW_BYTES = 1 << 20,  // tables may have that, else what the stage stores
 };
@@ -35,7 +42,8 @@ typedef struct {
   uint32_t cost, own;  // with all that it is made of, and of its last step
   uint32_t axes;       // a bit for each that it depends on
   bool loads;
-  bool safe;  // it can be computed wherever the axes are in their ranges
+  bool calls;  // functions that take long
+  bool safe;   // it can be computed wherever the axes are in their ranges
 } fact;
 
 typedef struct {
@@ -56,6 +64,7 @@ typedef struct {
   uint32_t count;
   uint32_t axes;  // of all tables
   uint32_t gain;
+  bool calls;  // only what calls functions is in them
 } choice;
 
 // ---- Values ----
@@ -140,6 +149,7 @@ static void see_value(void *self, tvms_node *node, tvms_field_role role) {
   uint32_t axis = tvms_stage_axis_of(f->stage, node);
   if (axis < TVMS_MOST_STAGE_AXES) all.axes = 1u << axis;
   all.loads = node->kind == TVMS_NODE_BUFFER_LOAD;
+  all.calls = node->kind == TVMS_NODE_CALL && all.own == TAKES_LONG;
   all.cost = value ? all.own : 0;
   tvms_node *child;
   for (tvms_child_at at = {0}; value && (child = tvms_walk_next_child(node, &at));) {
@@ -158,6 +168,7 @@ static void see_value(void *self, tvms_node *node, tvms_field_role role) {
     all.cost += of->cost;
     all.axes |= of->axes;
     all.loads |= of->loads;
+    all.calls |= of->calls;
     all.safe &= of->safe;
   }
   uint32_t number = tvms_value_numbers_add(&f->numbers, node, parts, count);
@@ -206,7 +217,8 @@ static tvms_walk_step collect(void *self, tvms_node *node, tvms_field_role role)
   if (!is->safe || !is->loads || is->axes & c->without)
     return is->loads && is->cost >= LEAST_COST ? TVMS_WALK_ON : TVMS_WALK_SKIP;
   uint32_t number = tvms_value_numbers_of(&all->f->numbers, node);
-  if (is->cost < LEAST_COST || table_of(c, number) < c->count) return TVMS_WALK_SKIP;
+  bool wanted = is->cost >= LEAST_COST && (is->calls || !c->calls);
+  if (!wanted || table_of(c, number) < c->count) return TVMS_WALK_SKIP;
   all->full |= c->count == TVMS_MOST_TABLES;
   if (all->full) return TVMS_WALK_STOP;
   uint32_t at = c->count++;
@@ -231,7 +243,7 @@ static uint32_t cost_with(const finder *f, const choice *c, const tvms_node *nod
 
 // Tables that what is in others makes cheap go.
 static void keep_costly(const finder *f, choice *c) {
-  choice kept = {.without = c->without};
+  choice kept = {.without = c->without, .calls = c->calls};
   for (uint32_t i = 0; i < c->count; i++) {
     uint32_t number = c->values[i];
     uint32_t cost = cost_with(f, &kept, tvms_value_numbers_get(&f->numbers, number));
@@ -256,14 +268,13 @@ static uint32_t line_axes(const finder *f) {
   return bits;
 }
 
-static void choose(const finder *f, uint32_t without, uint32_t line, choice *c) {
-  *c = (choice){.without = without};
+// The tables that a choice without any has by its axes.
+static void choose(const finder *f, choice *c) {
   collecting all = {f, c, false};
   tvms_visitor visitor = {.self = &all, .enter = collect};
   tvms_walk(&f->unit->context->memory, f->stage->store->value, &visitor);
   if (all.full) c->count = 0;
   keep_costly(f, c);
-  if (!(c->axes & line) || c->gain < LEAST_GAIN) *c = (choice){0};
 }
 
 // The bytes of one step of some axes in all; -1: not known.
@@ -300,11 +311,28 @@ static bool find_tables(const finder *f, choice *best) {
     const tvms_stage_axis *axis = &f->stage->axes[i];
     if (axis->sums || line >> i & 1 || tvms_cpu_number(axis->extent) < LEAST_STEPS)
       continue;
-    choice c;
-    choose(f, 1u << i, line, &c);
-    if (c.gain > best->gain) *best = c;
+    choice c = {.without = 1u << i};
+    choose(f, &c);
+    if (c.axes & line && c.gain >= LEAST_GAIN && c.gain > best->gain) *best = c;
   }
   return best->count && has_room(f, best);
+}
+
+// Functions that are the same all along a line, of elements that do not wait for each other.
+static bool find_functions(const finder *f, choice *best) {
+  uint32_t line = line_axes(f);
+  int64_t steps = 1;
+  bool functions = false;
+  for (uint32_t i = 0; i < f->facts.len; i++)
+    functions |= f->facts.items[i].calls;
+  for (uint32_t i = 0; i < f->stage->count; i++) {
+    if (f->stage->axes[i].sums) return false;
+    if (line >> i & 1) steps = tvms_cpu_number(f->stage->axes[i].extent);
+  }
+  *best = (choice){.without = line, .calls = true};
+  if (!functions || !line || (steps >= 0 && steps < LEAST_STEPS)) return false;
+  choose(f, best);
+  return best->count && best->axes && best->gain >= LEAST_CALL && has_room(f, best);
 }
 
 // ---- Writing ----
@@ -410,16 +438,15 @@ static void write_tables(const finder *f, choice *c, tvms_stage *stage,
 
 bool tvms_cpu_tabulate(tvms_unit *unit, tvms_stage *stage, tvms_cpu_tables *tables) {
   tables->count = 0;
-  if (stage->count < 2
-      || tvms_chain_cost_of(unit, stage->store->value, NULL).nodes < LEAST_GAIN)
-    return false;
+  tvms_chain_cost cost = tvms_chain_cost_of(unit, stage->store->value, NULL);
+  if (stage->count < 2 || (cost.nodes < LEAST_GAIN && !cost.calls)) return false;
   finder f = {.unit = unit, .stage = stage, .plain = true};
   tvms_memory *memory = &unit->context->memory;
   tvms_value_numbers_init(&f.numbers, memory);
   tvms_visitor visitor = {.self = &f, .enter = enter_value, .leave = see_value};
   tvms_walk(memory, stage->store->value, &visitor);
   choice best;
-  bool found = f.plain && find_tables(&f, &best);
+  bool found = f.plain && (find_tables(&f, &best) || find_functions(&f, &best));
   if (found) write_tables(&f, &best, stage, tables);
   tvms_vec_fini(memory, &f.operators);
   tvms_vec_fini(memory, &f.facts);
