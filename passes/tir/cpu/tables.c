@@ -117,7 +117,22 @@ static uint32_t own_cost(const tvms_node *node) {
              : 1;
 }
 
+// Does a call do something with any arguments? Shifts do not go beyond the width.
+static bool is_call_safe(const tvms_node *node) {
+  switch ((int)tvms_call_opcode(node)) {
+  case TVMS_TIR_shift_left:
+  case TVMS_TIR_shift_right: {
+    int64_t amount = tvms_cpu_number(tvms_as_call(node)->args.items[1]);
+    return amount >= 0 && amount < node->dtype.bits;
+  }
+  case TVMS_TIR_q_multiply_shift:
+  case TVMS_TIR_q_multiply_shift_per_axis: return false;
+  default: return true;
+  }
+}
+
 static bool is_safe_alone(const finder *f, const tvms_node *node) {
+  if (node->kind == TVMS_NODE_CALL && !is_call_safe(node)) return false;
   if (node->kind == TVMS_NODE_BUFFER_LOAD)
     return is_load_safe(f, tvms_as_buffer_load(node));
   if (divides(node) && !tvms_dtype_is_real(node->dtype))
