@@ -35,7 +35,10 @@ static const char *what(const tvms_builtin *b) {
   bool said = last.kind == TVMS_VALUE_STR && last.text && last.text[0];
   if (!said) return "the value";
   const char *begin = strstr(last.text, "param="), *text = last.text;
-  if (!begin && b->frame->checks) return b->frame->checks;
+  const tvms_interp *interp = b->frame->interp;
+  const char *name =
+      begin || !interp->checked ? NULL : interp->checked(interp->tell_state);
+  if (name) return name;
   size_t len = strlen(text);
   if (begin) {
     text = begin + strlen("param=");

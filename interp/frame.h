@@ -70,8 +70,7 @@ typedef struct tvms_interp_frame {
   TVMS_VEC(tvms_interp_region)
   regions;  // of parameters, then of allocations, innermost last
   struct tvms_interp_boxes *TVMS_NULLABLE boxes;  // lists of objects (interp/boxes.h)
-  const char *TVMS_NULLABLE checks;  // the name of the value that is checked
-  bool returns;                      // a value was returned
+  bool returns;                                   // a value was returned
   tvms_scalar returned;
   tvms_scalar *lanes;  // of the vector store in progress, with their places
   char **places;

@@ -80,7 +80,9 @@ struct tvms_interp {
   void *invoke_state;
   // Says of a fault that was just reported in which functions it was, where these are not the interpreter's; may be NULL.
   void (*TVMS_NULLABLE tell)(void *state);
-  void *tell_state;
+  // The name of the value that the instruction in progress checks, or NULL; may be NULL itself.
+  const char *TVMS_NULLABLE (*TVMS_NULLABLE checked)(void *state);
+  void *tell_state;  // of both
   // Functions of plug-ins (interp/foreign.h); NULL: there are none.
   const struct tvms_foreign *TVMS_NULLABLE foreign;
   uint8_t engine;  // tvms_interp_engine

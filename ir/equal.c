@@ -274,6 +274,13 @@ bool tvms_node_same_fields(const tvms_node *a, const tvms_node *b) {
   return true;
 }
 
+bool tvms_node_same_exprs(tvms_list a, tvms_list b) {
+  bool same = a.len == b.len;
+  for (uint32_t i = 0; same && i < a.len; i++)
+    same = tvms_node_same_expr(a.items[i], b.items[i]);
+  return same;
+}
+
 // ---- Hash ----
 
 typedef struct {

@@ -42,6 +42,9 @@ static inline bool tvms_node_same_expr(const tvms_node *a, const tvms_node *b) {
          && tvms_node_same_fields(a, b);
 }
 
+// As many expressions in both lists, and the same ones?
+bool tvms_node_same_exprs(tvms_list a, tvms_list b);
+
 // A hash that agrees with tvms_node_equal: equal nodes have equal hashes. Free variables are
 // hashed by identity.
 uint64_t tvms_node_hash(tvms_context *context, const tvms_node *node);

@@ -125,6 +125,14 @@ tvms_list tvms_list_copy(tvms_unit *unit, tvms_node *const *items, uint32_t len)
   return list;
 }
 
+tvms_list tvms_list_with(tvms_unit *unit, tvms_list list, tvms_node *last) {
+  tvms_list made = {tvms_arena_array(&unit->arena, tvms_node *, list.len + 1),
+                    list.len + 1};
+  if (list.len) memcpy(made.items, list.items, list.len * sizeof *list.items);
+  made.items[list.len] = last;
+  return made;
+}
+
 // From so many bytes on units share them.
 enum { MANY_BYTES = 1 << 14, BYTES_ALIGNMENT = 64 };
 

@@ -243,6 +243,9 @@ tvms_node *tvms_node_new(tvms_unit *unit, tvms_node_kind kind, tvms_span span);
 // A list of `len` items copied into the unit.
 tvms_list tvms_list_copy(tvms_unit *unit, tvms_node *const *items, uint32_t len);
 
+// The same list with one more item behind.
+tvms_list tvms_list_with(tvms_unit *unit, tvms_list list, tvms_node *last);
+
 // Bytes for the unit, ended by NUL. Many of them are copied once only: units share them from then on (support/shared.h).
 tvms_bytes tvms_bytes_copy(tvms_unit *unit, const char *text, size_t len);
 

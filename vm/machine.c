@@ -35,6 +35,13 @@ static void add_line(tvms_vm_machine *m, tvms_strbuf *out, int64_t instruction) 
   if (line > 0) tvms_strbuf_printf(out, " (line %lld)", (long long)line);
 }
 
+static const char *TVMS_NULLABLE checked(void *state) {
+  tvms_vm_machine *m = state;
+  const running *at = m->running;
+  const tvms_bytes *name = at ? tvms_vm_name_of(m->code, at->at) : NULL;
+  return name ? text_of(m, *name) : NULL;
+}
+
 // Says of the last fault in which instruction of which function it was, and who called that, as the interpreter does.
 static void tell(void *state) {
   enum { MOST_CALLERS = 6 };
@@ -146,9 +153,6 @@ static void do_call(tvms_vm_machine *m, tvms_value *registers, int64_t instructi
     if (words[4 + i] != TVMS_VM_SELF)
       args[count++] = argument(m, registers, words[4 + i]);
   }
-  const tvms_bytes *checked = tvms_vm_name_of(m->code, instruction);
-  m->frame.checks =
-      checked ? tvms_arena_text(scratch, checked->text, checked->len) : NULL;
   if (m->observe) m->observe(m->observe_state, instruction, true);
   tvms_value result = call_entry(m, &m->entries[words[2]], args, count);
   if (m->observe) m->observe(m->observe_state, instruction, false);
@@ -255,6 +259,7 @@ static void prepare(tvms_vm_machine *m) {
   m->interp->invoke = invoke;
   m->interp->invoke_state = m;
   m->interp->tell = tell;
+  m->interp->checked = checked;
   m->interp->tell_state = m;
   if (m->entries) return;
   m->entries = tvms_arena_array(arena, tvms_vm_entry, m->code->functions.len + 1);

@@ -258,17 +258,10 @@ static bool check_second_name(tvms_reader *reader, const tvms_node *buffer,
   return false;
 }
 
-static bool same_exprs(tvms_list a, tvms_list b) {
-  if (a.len != b.len) return false;
-  for (uint32_t i = 0; i < a.len; i++) {
-    if (!tvms_node_same_expr(a.items[i], b.items[i])) return false;
-  }
-  return true;
-}
-
 static bool are_one(const tvms_buffer *a, const tvms_buffer *b) {
   return a->data == b->data && tvms_dtype_same(a->element, b->element)
-         && same_exprs(a->shape, b->shape) && same_exprs(a->strides, b->strides)
+         && tvms_node_same_exprs(a->shape, b->shape)
+         && tvms_node_same_exprs(a->strides, b->strides)
          && tvms_node_same_expr(a->elem_offset, b->elem_offset);
 }
 

@@ -62,21 +62,12 @@ static tvms_node *parameter(provider *p, tvms_unit *unit) {
   return var;
 }
 
-static tvms_list with(tvms_unit *unit, tvms_list list, tvms_node *last) {
-  tvms_list made = {tvms_arena_array(&unit->arena, tvms_node *, list.len + 1),
-                    list.len + 1};
-  for (uint32_t i = 0; i < list.len; i++)
-    made.items[i] = list.items[i];
-  made.items[list.len] = last;
-  return made;
-}
-
 // ---- Functions of back ends ----
 
 static tvms_node *take_workspace(tvms_unit *unit, tvms_node *node, tvms_node *param) {
   tvms_node *copy = tvms_node_copy(unit, node);
   tvms_function *function = tvms_as_function(copy);
-  function->params = with(unit, function->params, param);
+  function->params = tvms_list_with(unit, function->params, param);
   function->attrs = tvms_object_map_with(unit, function->attrs, "WorkspaceSize", NULL);
   if (!tvms_object_map_count(function->attrs)) function->attrs = NULL;
   copy->sinfo = tvms_sinfo_func_new_of_vars(unit, function->params, function->ret,
@@ -105,7 +96,7 @@ static tvms_node *leave_local_call(tvms_rewriter *r, tvms_node *node) {
   const tvms_call *call = tvms_as_call(node);
   if (!tvms_node_map_get(&p->composite, call->callee)) return node;
   tvms_node *copy = node == r->old ? tvms_node_copy(r->unit, node) : node;
-  tvms_as_call(copy)->args = with(r->unit, call->args, p->workspace);
+  tvms_as_call(copy)->args = tvms_list_with(r->unit, call->args, p->workspace);
   return copy;
 }
 
@@ -164,7 +155,7 @@ static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
   if (!name || !p->workspace) return node;
   tvms_node *copy = node == r->old ? tvms_node_copy(r->unit, node) : node;
   tvms_as_call(copy)->callee = tvms_relax_make_global_var(r->unit, name);
-  tvms_as_call(copy)->args = with(r->unit, call->args, p->workspace);
+  tvms_as_call(copy)->args = tvms_list_with(r->unit, call->args, p->workspace);
   return copy;
 }
 

@@ -86,19 +86,11 @@ bool tvms_contraction_is_arithmetic(tvms_memory *memory, tvms_node *expr) {
   return all.arithmetic;
 }
 
-static bool same_indices(tvms_list a, tvms_list b) {
-  if (a.len != b.len) return false;
-  for (uint32_t i = 0; i < a.len; i++) {
-    if (!tvms_node_same_expr(a.items[i], b.items[i])) return false;
-  }
-  return true;
-}
-
 static bool is_result(const tvms_stage *stage, const tvms_node *node) {
   if (node->kind != TVMS_NODE_BUFFER_LOAD) return false;
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
   return load->buffer == stage->store->buffer && !load->predicate
-         && same_indices(load->indices, stage->store->indices);
+         && tvms_node_same_exprs(load->indices, stage->store->indices);
 }
 
 // What is added to the result, or NULL if something else is done with it.

@@ -5,7 +5,7 @@
 // D is behind C then, and can be computed tile by tile with it.
 #include "passes/tir/cpu/early_stages.h"
 
-#include "ir/walk.h"
+#include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/stage.h"
 
 typedef struct {
@@ -13,12 +13,6 @@ typedef struct {
   tvms_list stmts;
   bool *late;  // needs the sum, or something that does
 } sorting;
-
-static bool mentions(sorting *s, tvms_node *stmt, const tvms_node *buffer) {
-  tvms_memory *memory = &s->unit->context->memory;
-  return tvms_walk_contains(memory, stmt, buffer)
-         || tvms_walk_contains(memory, stmt, tvms_as_buffer(buffer)->data);
-}
 
 static const tvms_node *stored_by(sorting *s, uint32_t i) {
   tvms_stage stage;
@@ -28,8 +22,8 @@ static const tvms_node *stored_by(sorting *s, uint32_t i) {
 
 // Must statement `i` stay behind statement `before`, which is late?
 static bool must_follow(sorting *s, uint32_t before, uint32_t i) {
-  return mentions(s, s->stmts.items[i], stored_by(s, before))
-         || mentions(s, s->stmts.items[before], stored_by(s, i));
+  return tvms_cpu_mentions(s->unit, s->stmts.items[i], stored_by(s, before))
+         || tvms_cpu_mentions(s->unit, s->stmts.items[before], stored_by(s, i));
 }
 
 // Finds what is late among the element-wise stages behind the sum `at`, and returns the last one of those; `at`: none

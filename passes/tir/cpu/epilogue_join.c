@@ -6,20 +6,14 @@
 // X is read by the first and by the last stage. Computed in one, tile by tile, it needs no memory.
 #include "passes/tir/cpu/epilogue_join.h"
 
-#include "ir/walk.h"
 #include "passes/tir/cpu/chain.h"
-
-static bool mentions(tvms_unit *unit, tvms_node *stmt, const tvms_node *buffer) {
-  tvms_memory *memory = &unit->context->memory;
-  return tvms_walk_contains(memory, stmt, buffer)
-         || tvms_walk_contains(memory, stmt, tvms_as_buffer(buffer)->data);
-}
+#include "passes/tir/cpu/nodes.h"
 
 // The number of the statement behind the last one that mentions the buffer.
 static uint32_t end_of_uses(tvms_unit *unit, tvms_list stmts, uint32_t at,
                             const tvms_node *buffer) {
   uint32_t end = stmts.len;
-  while (end > at && !mentions(unit, stmts.items[end - 1], buffer))
+  while (end > at && !tvms_cpu_mentions(unit, stmts.items[end - 1], buffer))
     end--;
   return end;
 }

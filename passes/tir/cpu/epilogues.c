@@ -6,6 +6,7 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/groups.h"
+#include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/places.h"
 
 typedef struct {
@@ -27,13 +28,6 @@ static tvms_walk_step note_use(void *self, tvms_node *node, tvms_field_role role
   if (u->load && !same) u->alike = false;
   if (!u->load) u->load = load;
   return TVMS_WALK_ON;
-}
-
-// Does a node mention a buffer outside of types?
-static bool mentions(tvms_unit *unit, tvms_node *node, const tvms_node *buffer) {
-  return tvms_walk_contains(&unit->context->memory, node, buffer)
-         || tvms_walk_contains(&unit->context->memory, node,
-                               tvms_as_buffer(buffer)->data);
 }
 
 // Is the index `at` of the place that the contraction (or an epilogue before) stores at the axis
@@ -149,7 +143,7 @@ static bool is_allocated(const tvms_list allocated, const tvms_node *buffer) {
 static bool updates(tvms_unit *unit, const tvms_epilogue *all, uint32_t count) {
   const tvms_node *stored = all[count - 1].stage.store->buffer;
   for (uint32_t i = 0; i < count; i++) {
-    if (mentions(unit, all[i].stage.store->value, stored)) return true;
+    if (tvms_cpu_mentions(unit, all[i].stage.store->value, stored)) return true;
   }
   return false;
 }
@@ -158,7 +152,7 @@ static bool updates(tvms_unit *unit, const tvms_epilogue *all, uint32_t count) {
 // What updates a buffer must do that once for each element.
 static bool may_store(tvms_unit *unit, const tvms_contraction *c, const tvms_tile *tile,
                       const tvms_epilogue *all, uint32_t count) {
-  if (mentions(unit, c->term, all[count].stage.store->buffer)) return false;
+  if (tvms_cpu_mentions(unit, c->term, all[count].stage.store->buffer)) return false;
   return !updates(unit, all, count + 1) || !tvms_tile_repeats(c, tile);
 }
 
@@ -187,7 +181,7 @@ static bool read_epilogue(tvms_unit *unit, const tvms_contraction *c,
   const tvms_epilogue *earlier = count ? &all[count - 1] : NULL;
   if (!match_axes(unit, c, earlier, before->indices, u.load->indices, e)) return false;
   for (uint32_t i = at + 1; i < stmts.len; i++) {
-    if (mentions(unit, stmts.items[i], before->buffer)) return false;
+    if (tvms_cpu_mentions(unit, stmts.items[i], before->buffer)) return false;
   }
   if (!may_store(unit, c, tile, all, count)) return false;
   // What changes the dtype is stored at once.

@@ -50,6 +50,12 @@ tvms_node *tvms_cpu_buffer(tvms_unit *unit, const char *name, tvms_dtype element
 // In LLVM's words.
 enum { READ = 0, SECOND_CACHE = 1, FIRST_CACHE = 3, DATA = 1 };
 
+bool tvms_cpu_mentions(tvms_unit *unit, tvms_node *node, const tvms_node *buffer) {
+  tvms_memory *memory = &unit->context->memory;
+  return tvms_walk_contains(memory, node, buffer)
+         || tvms_walk_contains(memory, node, tvms_as_buffer(buffer)->data);
+}
+
 static tvms_node *prefetch(tvms_unit *unit, tvms_node *load, int64_t bytes,
                            int64_t cache) {
   static const char name[] = "llvm.prefetch";

@@ -19,6 +19,9 @@ tvms_node *tvms_cpu_store(tvms_unit *unit, tvms_node *buffer, tvms_list indices,
 tvms_node *tvms_cpu_buffer(tvms_unit *unit, const char *name, tvms_dtype element,
                            const char *scope, tvms_node *const *shape, uint32_t dims);
 
+// Is a buffer, or its data, mentioned in a node outside of types?
+bool tvms_cpu_mentions(tvms_unit *unit, tvms_node *node, const tvms_node *buffer);
+
 // A statement by which the line of the caches that lies so many bytes behind the element that `load` loads is
 // fetched into the second one. It may lie behind the buffer: nothing is loaded.
 tvms_node *tvms_cpu_prefetch(tvms_unit *unit, tvms_node *load, int64_t bytes);

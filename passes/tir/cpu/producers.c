@@ -21,10 +21,6 @@ static bool contains(search *s, tvms_node *node, const tvms_node *what) {
   return tvms_walk_contains(&s->unit->context->memory, node, what);
 }
 
-static bool mentions(search *s, tvms_node *node, const tvms_node *buffer) {
-  return contains(s, node, buffer) || contains(s, node, tvms_as_buffer(buffer)->data);
-}
-
 // ---- What can be put in the place of a load ----
 
 // Every element of the buffer is stored once, at its own axes.
@@ -65,7 +61,8 @@ static tvms_walk_step note_store(void *self, tvms_node *node, tvms_field_role ro
   (void)role;
   change_check *c = self;
   if (node->kind == TVMS_NODE_STORE)
-    c->changes |= mentions(c->search, c->value, tvms_as_store(node)->buffer);
+    c->changes |=
+        tvms_cpu_mentions(c->search->unit, c->value, tvms_as_store(node)->buffer);
   return TVMS_WALK_ON;
 }
 
@@ -102,7 +99,9 @@ static bool find_producer(search *s, const tvms_node *buffer, uint32_t at,
   if (!is_allocated(s, buffer)) return false;
   uint32_t found = at;
   for (uint32_t i = 0; i < s->stmts.len; i++) {
-    if (i == at || s->dropped[i] || !mentions(s, s->stmts.items[i], buffer)) continue;
+    if (i == at || s->dropped[i]
+        || !tvms_cpu_mentions(s->unit, s->stmts.items[i], buffer))
+      continue;
     if (found != at || i > at) return false;
     found = i;
   }

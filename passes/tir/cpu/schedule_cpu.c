@@ -194,16 +194,8 @@ static void tell_rows(scheduler *s, const tvms_stage *stage,
                    (long long)last->lanes, together);
 }
 
-static tvms_list with(scheduler *s, tvms_list list, tvms_node *more) {
-  tvms_list made = {tvms_arena_array(&s->unit->arena, tvms_node *, list.len + 1),
-                    list.len + 1};
-  for (uint32_t i = 0; i < list.len; i++)
-    made.items[i] = list.items[i];
-  made.items[list.len] = more;
-  return made;
-}
-
-// What outer axes do not change is computed by stages of its own, in front of those that use it.
+// What outer axes do not change, and functions along a line, are computed by stages of their own, in front of those
+// that use them.
 static void tabulate(scheduler *s, tvms_chain *chain) {
   tvms_stage *made = tvms_arena_array(&s->unit->arena, tvms_stage,
                                       chain->count * (TVMS_MOST_TABLES + 1));
@@ -213,7 +205,7 @@ static void tabulate(scheduler *s, tvms_chain *chain) {
     (void)tvms_cpu_tabulate(s->unit, &chain->stages[i], tables);
     for (uint32_t k = 0; k < tables->count; k++) {
       made[count++] = tables->stages[k];
-      chain->allocated = with(s, chain->allocated, tables->buffers[k]);
+      chain->allocated = tvms_list_with(s->unit, chain->allocated, tables->buffers[k]);
       tvms_stmt_push(s->unit, &s->added, tables->buffers[k]);
     }
     made[count++] = chain->stages[i];
@@ -290,7 +282,7 @@ static void take_factors_out(scheduler *s, tvms_list *stmts, tvms_list *allocate
     }
     for (uint32_t k = 0; k < 2; k++)
       made.items[made.len++] = parts[k];
-    *allocated = with(s, *allocated, buffer);
+    *allocated = tvms_list_with(s->unit, *allocated, buffer);
     tvms_stmt_push(unit, &s->added, buffer);
   }
   *stmts = made;
@@ -310,7 +302,7 @@ static tvms_list take_windows_apart(scheduler *s, tvms_list stmts,
         && tvms_cpu_take_window_apart(s->unit, &stage, s->reorders, parts, &buffer)) {
       first = parts[0];
       behind[count++] = parts[1];
-      *allocated = with(s, *allocated, buffer);
+      *allocated = tvms_list_with(s->unit, *allocated, buffer);
       tvms_stmt_push(s->unit, &s->added, buffer);
     }
     tvms_stmt_push(s->unit, &made, first);

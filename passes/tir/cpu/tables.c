@@ -292,7 +292,7 @@ static void choose(const finder *f, choice *c) {
   keep_costly(f, c);
 }
 
-// The bytes of one step of some axes in all; -1: not known.
+// So many bytes for each step of some axes, in all; -1: not known.
 static int64_t steps_of(const tvms_stage *stage, uint32_t axes, int64_t bytes) {
   for (uint32_t i = 0; i < stage->count; i++) {
     int64_t extent = tvms_cpu_number(stage->axes[i].extent);
@@ -336,16 +336,10 @@ static bool find_tables(const finder *f, choice *best) {
 // Functions that are the same all along a line, of elements that do not wait for each other.
 static bool find_functions(const finder *f, choice *best) {
   uint32_t line = line_axes(f);
-  int64_t steps = 1;
-  bool functions = false;
-  for (uint32_t i = 0; i < f->facts.len; i++)
-    functions |= f->facts.items[i].calls;
-  for (uint32_t i = 0; i < f->stage->count; i++) {
-    if (f->stage->axes[i].sums) return false;
-    if (line >> i & 1) steps = tvms_cpu_number(f->stage->axes[i].extent);
-  }
+  int64_t steps = steps_of(f->stage, line, 1);
   *best = (choice){.without = line, .calls = true};
-  if (!functions || !line || (steps >= 0 && steps < LEAST_STEPS)) return false;
+  if (!line || tvms_stage_has_sums(f->stage) || (steps >= 0 && steps < LEAST_STEPS))
+    return false;
   choose(f, best);
   return best->count && best->axes && best->gain >= LEAST_CALL && has_room(f, best);
 }

@@ -29,10 +29,7 @@ typedef struct {
 // ---- Reading ----
 
 static bool mentions(const tuple *t, const tvms_node *value, const tvms_store *store) {
-  tvms_memory *memory = &t->unit->context->memory;
-  tvms_node *node = (tvms_node *)(uintptr_t)value;
-  return tvms_walk_contains(memory, node, store->buffer)
-         || tvms_walk_contains(memory, node, tvms_as_buffer(store->buffer)->data);
+  return tvms_cpu_mentions(t->unit, (tvms_node *)(uintptr_t)value, store->buffer);
 }
 
 static bool add_store(tuple *t, const tvms_store *store, const tvms_node_map *lets,

@@ -140,10 +140,14 @@ static tvms_walk_step stop_at_quotient(void *self, tvms_node *node,
 }
 
 // Can it be computed for lanes that are left out, too?
-static bool never_fails(tvms_memory *memory, tvms_node *node) {
+static bool cannot_fail(tvms_memory *memory, tvms_node *node, tvms_effect most) {
   tvms_visitor visitor = {.enter = stop_at_quotient};
-  return tvms_arith_effect_of(memory, node) <= TVMS_EFFECT_PURE
+  return tvms_arith_effect_of(memory, node) <= most
          && tvms_walk(memory, node, &visitor);
+}
+
+static bool never_fails(tvms_memory *memory, tvms_node *node) {
+  return cannot_fail(memory, node, TVMS_EFFECT_PURE);
 }
 
 // Combined by bits, the right side is computed where the left one decides, too.
@@ -189,13 +193,6 @@ typedef struct {
   bool found;
 } same_place;
 
-static bool same_list(tvms_list a, tvms_list b) {
-  bool same = a.len == b.len;
-  for (uint32_t i = 0; same && i < a.len; i++)
-    same = tvms_node_same_expr(a.items[i], b.items[i]);
-  return same;
-}
-
 static tvms_walk_step find_same_place(void *self, tvms_node *node,
                                       tvms_field_role role) {
   same_place *s = self;
@@ -203,9 +200,9 @@ static tvms_walk_step find_same_place(void *self, tvms_node *node,
   if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
   if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  s->found |= !load->predicate && same_list(load->indices, s->load->indices)
-              && same_list(tvms_as_buffer(load->buffer)->shape,
-                           tvms_as_buffer(s->load->buffer)->shape);
+  s->found |= !load->predicate && tvms_node_same_exprs(load->indices, s->load->indices)
+              && tvms_node_same_exprs(tvms_as_buffer(load->buffer)->shape,
+                                      tvms_as_buffer(s->load->buffer)->shape);
   return s->found ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
@@ -233,10 +230,7 @@ static tvms_node *TVMS_NULLABLE cover(tvms_vectorizer *vectorizer, tvms_node *va
   r.leave[TVMS_NODE_BUFFER_LOAD] = cover_every_load;
   tvms_node *made = tvms_rewrite(&r, value);
   tvms_rewriter_fini(&r);
-  tvms_visitor visitor = {.enter = stop_at_quotient};
-  tvms_memory *memory = &unit->context->memory;
-  bool fine = !c.fails && tvms_arith_effect_of(memory, value) <= TVMS_EFFECT_READ
-              && tvms_walk(memory, value, &visitor);
+  bool fine = !c.fails && cannot_fail(&unit->context->memory, value, TVMS_EFFECT_READ);
   return fine ? tvms_vectorize_broadcast(vectorizer, made, condition->dtype.lanes)
               : NULL;
 }

@@ -119,14 +119,6 @@ static tvms_list strides_of(compaction *c, const tvms_node *aligns, tvms_list sh
 
 // ---- Buffers ----
 
-static bool same_exprs(tvms_list a, tvms_list b) {
-  if (a.len != b.len) return false;
-  for (uint32_t i = 0; i < a.len; i++) {
-    if (!tvms_node_same_expr(a.items[i], b.items[i])) return false;
-  }
-  return true;
-}
-
 static tvms_node *compact(compaction *c, tvms_node *node, const tvms_node *region) {
   tvms_list ranges = tvms_as_buffer_region(region)->region;
   const tvms_buffer *old = tvms_as_buffer(node);
@@ -139,7 +131,8 @@ static tvms_node *compact(compaction *c, tvms_node *node, const tvms_node *regio
   tvms_list strides = {0};
   if (aligns && shape.len) strides = strides_of(c, aligns, shape);
   // TVM makes all buffers anew, which shows where an annotation keeps the old one.
-  bool same = same_exprs(shape, old->shape) && same_exprs(strides, old->strides);
+  bool same = tvms_node_same_exprs(shape, old->shape)
+              && tvms_node_same_exprs(strides, old->strides);
   if (same && !tvms_node_map_get(&c->noted, node)) return node;
   tvms_node *copy = tvms_node_copy(c->unit, node);
   tvms_as_buffer(copy)->shape = shape;
@@ -215,7 +208,7 @@ static tvms_node *leave_allocate(tvms_rewriter *r, tvms_node *node) {
   const tvms_node *buffer = tvms_node_map_get(&c->memory, tvms_as_allocate(node)->var);
   if (!buffer) return node;
   tvms_list shape = tvms_as_buffer(buffer)->shape;
-  if (same_exprs(shape, tvms_as_allocate(node)->extents)) return node;
+  if (tvms_node_same_exprs(shape, tvms_as_allocate(node)->extents)) return node;
   tvms_node *copy = tvms_node_copy(c->unit, node);
   tvms_as_allocate(copy)->extents = shape;
   return copy;

@@ -32,7 +32,7 @@ void tvms_lift_gaps_init(tvms_lift_gaps *gaps, tvms_memory *memory,
 // Frees what was found.
 void tvms_lift_gaps_fini(tvms_lift_gaps *gaps);
 
-// The first and the last statement in which `node`, a part of the body, runs; all of them if it is no part of it.
+// The first and the last statement in which `node`, a part of the body, runs; all of them if it is not there.
 void tvms_lift_gaps_span(const tvms_lift_gaps *gaps, tvms_node *node, uint32_t *first,
                          uint32_t *last);
 
