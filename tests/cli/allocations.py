@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """A run of a compiled Relax function allocates nothing: calls of the allocator are counted, in programs that are linked with it."""
-import os, subprocess, sys, tempfile, unittest
+import os, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import npy
-from cases import main, tvms
+from cases import InFolder, main, tvms
 
 HEAD = "from tvm.script import ir as I, relax as R, tirx as T\n\n@I.ir_module\nclass Module:\n"
 RT = os.path.join(os.path.dirname(os.environ.get("TVMS_PROGRAM", "")), "backend", "libtvms_rt.a")
@@ -124,20 +124,7 @@ AGAIN = HEAD + """
 """
 
 
-class Allocations(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def file(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, text):
-        with open(self.file(name), "w", encoding="utf-8") as f:
-            f.write(text)
-        return self.file(name)
-
+class Allocations(InFolder):
     def check(self, text, shapes, result, sizes="", warm=2):
         """The function allocates nothing once it has run `warm` times, and computes what the interpreter does."""
         given, fields = [], []
@@ -152,8 +139,8 @@ class Allocations(unittest.TestCase):
         p = tvms("run", "-", "--out", self.file("out"), *given, stdin=text)
         self.assertEqual(p.returncode, 0, p.stderr.decode())
         right = npy.read(os.path.join(self.file("out"), "result.npy"))
-        self.write("count.c", COUNTER)
-        self.write("drive.c", DRIVER % {"inputs": ", ".join(fields) + sizes, "count": result, "warm": warm})
+        self.file("count.c", COUNTER)
+        self.file("drive.c", DRIVER % {"inputs": ", ".join(fields) + sizes, "count": result, "warm": warm})
         for suffix, library, flags in ((".o", [], []), (".o", [RT, "-pthread"], []), (".c", [], ["-march=native"])):
             for level in ("-O1", "-O2"):
                 with self.subTest(suffix=suffix, library=bool(library), level=level):

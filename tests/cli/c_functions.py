@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Functions of C (T.call_extern): called by the interpreter, by native code in memory, and by libraries, C text and the virtual machine that are linked with them."""
-import ctypes, os, subprocess, sys, tempfile, unittest
+import ctypes, os, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
-from cases import main, source, tvms
+from cases import InFolder, main, source, tvms
 from native_main import Any, Tensor
 
 PROGRAM = source("tests", "files", "functions.tvms")
@@ -44,28 +44,17 @@ def call(path, name, types, inputs):
     return [list(d) for d in data]
 
 
-class Functions(unittest.TestCase):
-    def setUp(self):
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.place = place.name
-
-    def path(self, name):
-        return os.path.join(self.place, name)
-
+class Functions(InFolder):
     def cc(self, *arguments):
-        subprocess.run(["cc", "-Wall", "-Werror", *arguments], check=True, cwd=self.place)
+        subprocess.run(["cc", "-Wall", "-Werror", *arguments], check=True, cwd=self.folder)
 
     def functions(self, text=None):
         """The functions as an object, an archive and a library."""
-        if text:
-            with open(self.path("given.c"), "w", encoding="utf-8") as f:
-                f.write(text)
-        given = self.path("given.c") if text else source("tests", "files", "functions.c")
+        given = self.file("given.c", text) if text else source("tests", "files", "functions.c")
         self.cc("-fPIC", "-c", given, "-o", "given.o")
         self.cc("-shared", "given.o", "-o", "given.so")
-        subprocess.run(["ar", "rcs", "given.a", "given.o"], check=True, cwd=self.place)
-        return [self.path(name) for name in ("given.o", "given.a", "given.so")]
+        subprocess.run(["ar", "rcs", "given.a", "given.o"], check=True, cwd=self.folder)
+        return [self.file(name) for name in ("given.o", "given.a", "given.so")]
 
     def build(self, *arguments, stdin=""):
         p = tvms("build", *arguments, stdin=stdin)
@@ -84,61 +73,61 @@ class Functions(unittest.TestCase):
 
     def test_run(self):
         library = self.functions()[2]
-        npy.write(self.path("x.npy"), "<f4", [8], X)
+        npy.write(self.file("x.npy"), "<f4", [8], X)
         for backend in ("interp", "llvm"):
-            p = tvms("run", PROGRAM, "--backend", backend, "--plugin", library, "--in", "A=" + self.path("x.npy"), "--out", self.place)
+            p = tvms("run", PROGRAM, "--backend", backend, "--plugin", library, "--in", "A=" + self.file("x.npy"), "--out", self.folder)
             self.assertEqual((p.returncode, p.stderr.decode()), (0, ""))
-            self.check([npy.read(self.path(f"result.{i}.npy"))[2] for i in range(4)])
+            self.check([npy.read(self.file(f"result.{i}.npy"))[2] for i in range(4)])
 
     def test_libraries(self):
         types = [(ctypes.c_float, 2), (ctypes.c_float, 2), (ctypes.c_int64, 0), (ctypes.c_double, 2)]
         inputs = [X, [0] * 8, [0] * 8, [0] * 2]
         for i, given in enumerate(self.functions()):
-            built = self.path(f"built{i}.so")
+            built = self.file(f"built{i}.so")
             self.build(PROGRAM, "--link", given, "-o", built)
             self.check(call(built, "main", types, inputs))
         # An object file and C text name the functions, and whoever links them brings these.
-        self.build(PROGRAM, "-o", self.path("own.o"))
+        self.build(PROGRAM, "-o", self.file("own.o"))
         self.cc("-shared", "own.o", "given.o", "-lm", "-o", "own.so")
-        self.check(call(self.path("own.so"), "main", types, inputs))
-        self.build(PROGRAM, "-o", self.path("text.c"))
+        self.check(call(self.file("own.so"), "main", types, inputs))
+        self.build(PROGRAM, "-o", self.file("text.c"))
         self.cc("-shared", "-fPIC", "-O2", "text.c", "given.o", "-lm", "-o", "text.so")
-        self.check(call(self.path("text.so"), "main", types, inputs))
+        self.check(call(self.file("text.so"), "main", types, inputs))
 
     def test_loops_and_the_virtual_machine(self):
         given = self.functions(SOURCE)
-        npy.write(self.path("x.npy"), "<f4", [8], X)
-        asked = ["--in", "x=" + self.path("x.npy"), "--out", self.place]
-        self.build("--vm", "-", "--link", given[0], "-o", self.path("machine.so"), stdin=LOOPS)
-        runs = [["-", "--entry", "main", "--plugin", given[2], "--backend", backend] for backend in ("interp", "llvm")] + [[self.path("machine.so")]]
+        npy.write(self.file("x.npy"), "<f4", [8], X)
+        asked = ["--in", "x=" + self.file("x.npy"), "--out", self.folder]
+        self.build("--vm", "-", "--link", given[0], "-o", self.file("machine.so"), stdin=LOOPS)
+        runs = [["-", "--entry", "main", "--plugin", given[2], "--backend", backend] for backend in ("interp", "llvm")] + [[self.file("machine.so")]]
         for arguments in runs:
             p = tvms("run", *arguments, *asked, stdin=LOOPS)
             self.assertEqual((p.returncode, p.stderr.decode()), (0, ""))
-            self.assertEqual(npy.read(self.path("result.npy"))[2], FILLED)
+            self.assertEqual(npy.read(self.file("result.npy"))[2], FILLED)
 
     def test_what_is_missing_is_said_where_it_is_called(self):
         said = self.refused("run", PROGRAM)
         self.assertIn("functions.tvms:6:30: error[E0913]: there is no function 'axpy' to call", said)
-        said = self.refused("build", PROGRAM, "-o", self.path("x.so"))
+        said = self.refused("build", PROGRAM, "-o", self.file("x.so"))
         for place in ("6:30: error[E0913]: there is no function 'axpy'", "14:16: error[E0913]: there is no function 'tick'", "17:28: error[E0913]: there is no function 'ticks'"):
             self.assertIn(place, said)
         self.assertEqual(said.count("E0913"), 10)
-        self.assertFalse(os.path.exists(self.path("x.so")))
+        self.assertFalse(os.path.exists(self.file("x.so")))
         # What one file has is not missing.
         given = self.functions(SOURCE)[0]
-        p = tvms("build", "-", "--link", given, "-o", self.path("x.so"), stdin=LOOPS.replace('"fill"', '"feel"'))
+        p = tvms("build", "-", "--link", given, "-o", self.file("x.so"), stdin=LOOPS.replace('"fill"', '"feel"'))
         self.assertEqual((p.returncode, p.stderr.decode().count("E0913")), (1, 1))
         self.assertIn("there is no function 'feel'", p.stderr.decode())
         # What the linker says of other files is handed on.
-        said = self.refused("build", "-", "--link", given, "--link", self.path("none.o"), "-o", self.path("x.so"), stdin=LOOPS)
+        said = self.refused("build", "-", "--link", given, "--link", self.file("none.o"), "-o", self.file("x.so"), stdin=LOOPS)
         self.assertIn("'cc' failed", said)
         self.assertIn("none.o", said)
-        self.assertIn("--link goes with .so", self.refused("build", "-", "--link", given, "-o", self.path("x.o"), stdin=LOOPS))
+        self.assertIn("--link goes with .so", self.refused("build", "-", "--link", given, "-o", self.file("x.o"), stdin=LOOPS))
 
     def test_types_that_c_does_not_have(self):
         self.functions(SOURCE)
         text = LOOPS.replace('"float32", "twice", A[vi]', '"float32", "twice", T.Cast("float16", A[vi])')
-        for arguments in (["run", "-", "--entry", "main", "--plugin", self.path("given.so")], ["build", "-", "-o", self.path("x.o")], ["build", "-", "-o", self.path("x.c")]):
+        for arguments in (["run", "-", "--entry", "main", "--plugin", self.file("given.so")], ["build", "-", "-o", self.file("x.o")], ["build", "-", "-o", self.file("x.c")]):
             self.assertIn("error[E0945]: a function of C such as 'twice' cannot take or give a value of float16", self.refused(*arguments, stdin=text))
 
 

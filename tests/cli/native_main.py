@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Relax functions in libraries: called through the convention of tvm-ffi, what they return is what the interpreter computes."""
-import ctypes, math, os, re, struct, subprocess, sys, tempfile, unittest, zipfile
+import ctypes, math, os, re, struct, subprocess, sys, zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import npy
-from cases import main, tvms
+from cases import InFolder, main, tvms
 
 RT = os.path.join(os.path.dirname(os.environ.get("TVMS_PROGRAM", "")), "backend", "libtvms_rt.a")
 # A header may be included in old C and in C++.
@@ -119,15 +119,7 @@ class Library:
         return self.taken(result)
 
 
-class NativeMain(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def file(self, name):
-        return os.path.join(self.folder, name)
-
+class NativeMain(InFolder):
     def build(self, text, name="model", options=("--fp", "strict")):
         """The library of both back ends."""
         libraries = []
