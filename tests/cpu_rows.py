@@ -4,7 +4,7 @@
     cpu_rows.py [--count N] [--seed N]
 
 Reductions along rows with element-wise stages between them, sums along columns, windows, copies that transpose, pad, join, cut
-and gather, elements at places that are loaded, all of small and odd sizes, known and unknown, as blocks and as plain loops, for machines with vectors of 16, 32 and
+and gather, elements at places that are loaded, all of small and odd sizes, known and unknown (of either dtype), as blocks and as plain loops, for machines with vectors of 16, 32 and
 64 bytes. The interpreter runs each before and after the pass on the same inputs, whole numbers, and symbolic sizes of all kinds; what
 comes out must be well-formed, and check as a text again. Results must be the same to the last bit, but with `reorder` where sums
 of floats are not exact.
@@ -26,6 +26,7 @@ class Program:
     def __init__(self, r, noalias=True):
         self.r, self.params, self.inner, self.body, self.symbols = r, [], [], [], []
         self.noalias, self.blocks = noalias, r.random() < 0.7
+        self.widths = [32, 64]  # of symbols
 
     def size(self, most=200):
         n = self.r.choice([s for s in SIZES if s <= most])
@@ -88,7 +89,7 @@ class Program:
         lines = [f"    def main({heads}):"]
         if self.noalias:
             lines.append('        T.func_attr({"tirx.noalias": True})')
-        lines += [f"        {s} = T.int32()" for s in self.symbols]
+        lines += [f"        {s} = T.int{self.r.choice(self.widths)}()" for s in self.symbols]
         lines += [f'        {n} = T.match_buffer({n.lower()}_, {show(s)}, "{d}")' for n, s, d in self.params]
         lines += [f'        {n} = T.sblock_alloc_buffer({show(s)}, "{d}")' for n, s, d in self.inner]
         return HEAD + "\n".join(lines + self.body) + "\n"
@@ -154,6 +155,7 @@ def tuples(r):
         p.stage("norm", [("i", f"{groups} * {size}", "S"), ("j", n, "S")], [f"Y[i, j] = X[i, j] * S[i // {size}] - Q[i // {size}]"])
         return p
     inner = p.size(20) if r.random() < 0.4 else None
+    p.widths = [32]  # places are stored as such
     p.param("X", [groups, n] + ([inner] if inner else []), d)
     shape, at, x = ([groups, inner], "i, j", "X[i, k, j]") if inner else ([groups], "i", "X[i, k]")
     p.param("A", shape, "int32")

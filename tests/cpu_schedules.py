@@ -4,7 +4,7 @@
     cpu_schedules.py [--count N] [--seed N]
 
 Matrix products with loops in any order, operands transposed, batches, known and unknown numbers of
-rows, stages behind them, weights that are made floats and such whose layout is free, and convolutions in two layouts, all of small and odd sizes, for machines
+rows (of either dtype), stages behind them, weights that are made floats and such whose layout is free, and convolutions in two layouts, all of small and odd sizes, for machines
 with vectors of 16, 32 and 64 bytes. `opt --check-semantics` runs each before and after the pass on
 the same inputs in the interpreter; what comes out must be well-formed, and check as a text again.
 """
@@ -48,7 +48,7 @@ def product(r, sizes=None):
     free = ', "layout_free_buffers": [1]' if not sizes and r.random() < 0.3 else ""
     weights = f'Q: T.Buffer({b_shape}, "int8")' if small else f'B: T.Buffer({b_shape}, "{dtype}")'
     lines = [f'    def main(a: T.handle, {weights}, D: T.Buffer(({n},), "{dtype}"), c: T.handle):',
-             f'        T.func_attr({{"tirx.noalias": True{free}}})'] + (["        m = T.int32()"] if rows == "m" else [])
+             f'        T.func_attr({{"tirx.noalias": True{free}}})'] + ([f"        m = T.int{r.choice([32, 64])}()"] if rows == "m" else [])
     lines += [f'        A = T.match_buffer(a, {a_shape}, "{dtype}")', f'        C = T.match_buffer(c, {shape(rows, n)}, "{dtype}")']
     buffers = [f"t{i}" for i in range(len(epilogues))] + ["C"]
     lines += [f'        {b} = T.sblock_alloc_buffer({shape(rows, n)}, "{dtype}")' for b in buffers[:-1]]

@@ -29,6 +29,7 @@
 #include "passes/tir/cpu/epilogues.h"
 #include "passes/tir/cpu/factors.h"
 #include "passes/tir/cpu/groups.h"
+#include "passes/tir/cpu/loop_dtypes.h"
 #include "passes/tir/cpu/producers.h"
 #include "passes/tir/cpu/rows_nest.h"
 #include "passes/tir/cpu/scans.h"
@@ -474,8 +475,7 @@ static tvms_node *behind_allocations(scheduler *s, tvms_node *body,
 
 // The body is a root block around the stages, or the stages themselves. What allocates buffers in front of
 // them is as good as what the block allocates.
-static tvms_node *TVMS_NULLABLE schedule(scheduler *s) {
-  tvms_node *body = s->function->body;
+static tvms_node *TVMS_NULLABLE schedule(scheduler *s, tvms_node *body) {
   const tvms_block *root = NULL;
   if (body->kind == TVMS_NODE_BLOCK_REALIZE
       && tvms_as_block_realize(body)->iter_values.len == 0)
@@ -537,8 +537,10 @@ static tvms_node *tile_function(tvms_pass_run *run, tvms_unit *unit,
   bool fits = find_target(&s);
   if (TVMS_OPTION(run, ScheduleCPU, masks).number && tvms_target_has_masks(&s.target))
     s.mask_bits = s.target.vector_bits;
-  tvms_node *old = s.function->body, *made = fits ? schedule(&s) : NULL;
-  tvms_node *body = made ? made : old;
+  tvms_node *old = s.function->body,
+            *body = fits ? tvms_cpu_widen_loops(unit, old) : old;
+  tvms_node *made = fits ? schedule(&s, body) : NULL;
+  if (made) body = made;
   if (fits) body = tvms_cpu_scans_in_lanes(unit, &s.target, body);
   tvms_node_map_fini(&s.gone);
   tvms_vec_fini(&unit->context->memory, &s.added);
