@@ -171,6 +171,16 @@ static void add_lifting(const tvms_module *module, tvms_strbuf *passes) {
   if (found) tvms_strbuf_puts(passes, "LambdaLift,");
 }
 
+// ScheduleCPU, where weights need it in front of what follows, or where it is to be explained: lowering to
+// code schedules whatever is not scheduled then, and says nothing of it.
+static void add_schedule(const tvms_library_options *options,
+                         const tvms_native_options *code, bool needed,
+                         tvms_strbuf *passes) {
+  if (!needed && !(options->explain && options->level >= 1)) return;
+  tvms_strbuf_putc(passes, ',');
+  tvms_native_schedule(code, passes);
+}
+
 // The passes that make PrimFuncs of operators and lower what calls them, up to code.
 static void add_lowering(const tvms_library_options *options,
                          const tvms_native_options *code, tvms_strbuf *passes) {
@@ -185,11 +195,8 @@ static void add_lowering(const tvms_library_options *options,
     tvms_strbuf_putc(passes, ',');
   }
   tvms_strbuf_puts(passes, first[options->level]);
-  if (options->level >= 2) {
-    tvms_strbuf_putc(passes, ',');
-    tvms_native_schedule(code, passes);
-    tvms_strbuf_puts(passes, ",weights");
-  }
+  add_schedule(options, code, options->level >= 2, passes);
+  if (options->level >= 2) tvms_strbuf_puts(passes, ",weights");
   tvms_strbuf_puts(passes, options->for_machine ? ",machine" : ",memory");
 }
 
@@ -228,12 +235,15 @@ tvms_module *tvms_runnable_join(const tvms_program *program,
                                 const tvms_native_options *code) {
   tvms_module *module = join_with_weights(program, options);
   if (!module) return NULL;
-  if (options->prim_funcs_only || !has_relax(module))
-    return lower(program, module, to_prim_funcs, options);
   tvms_strbuf passes;
   tvms_strbuf_init(&passes, &program->context->memory);
-  add_lifting(module, &passes);
-  add_lowering(options, code, &passes);
+  if (options->prim_funcs_only || !has_relax(module)) {
+    tvms_strbuf_puts(&passes, to_prim_funcs);
+    add_schedule(options, code, false, &passes);
+  } else {
+    add_lifting(module, &passes);
+    add_lowering(options, code, &passes);
+  }
   module = lower(program, module, tvms_strbuf_text(&passes), options);
   tvms_strbuf_fini(&passes);
   return module;

@@ -16,7 +16,7 @@ typedef struct {
   // `entry` (NULL: main, or the only Relax function); NULL: none.
   const char *TVMS_NULLABLE params;
   const char *TVMS_NULLABLE entry;
-  bool explain;  // report, as notes, what became of weights
+  bool explain;  // report, as notes, what became of weights and loops
   // What may be done to Relax functions: 0 their operators become PrimFuncs, 1 these are fused as TVM
   // does, 2 constants and norms are folded, layouts chosen and weights that are constants laid out for
   // the code, 3 products of matrices are taken in another order, too.

@@ -27,8 +27,8 @@ struct tvms_pass_log {
   tvms_memory *memory;
   bool remarks;
   const tvms_pass *TVMS_NULLABLE only;  // the pass whose remarks are wanted; NULL: all
-  bool of_weights;                      // only those that tell what became of weights
-  TVMS_VEC(tvms_pass_number) numbers;   // in the order in which they first came
+  bool of_weights;  // only those that tell what became of weights and loops
+  TVMS_VEC(tvms_pass_number) numbers;  // in the order in which they first came
 };
 
 // Whether remarks of this run are wanted.

@@ -106,6 +106,25 @@ class Native(unittest.TestCase):
         program = "from tvm.script import relax as R\n\n@R.function\ndef main(x: R.Object):\n    return x\n"
         self.ended(tvms("run", "-", "--from", "0.22", stdin=program), 1, "error[E0936]: parameter 'x'")
 
+    def test_loops_of_prim_funcs_are_explained(self):
+        text = """from tvm.script import tirx as T
+
+@T.prim_func(s_tir=True)
+def main(a: T.handle, b: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n, 16))
+    B = T.match_buffer(b, (n, 16))
+    for i, j in T.grid(n, 16):
+        with T.sblock("twice"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] + A[vi, vj]
+"""
+        for level, codes in (("-O0", []), ("-O1", [(8, 5, "N0898")]), ("-O2", [(8, 5, "N0898")])):
+            with self.subTest(level=level):
+                p = tvms("build", "--explain", level, "-", "-o", self.file("twice.o"), stdin=text)
+                self.ended(p, 0)
+                self.assertEqual(places_of(p), codes)
+
     def test_every_form_is_written(self):
         marks = {".o": b"\x7fELF", ".so": b"\x7fELF", ".s": b"__tvm_ffi_scale", ".ll": b"define"}
         for suffix, mark in marks.items():
