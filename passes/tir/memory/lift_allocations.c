@@ -12,10 +12,12 @@
 // numbers gets a parameter for each buffer that is too large for the stack; buffers of which one
 // is not used any more when the other begins have one together. Its callers put these into
 // memory of their own, calls one after the other into the same, and hand that up likewise, to
-// the function that has a workspace: there memory lies where no tensor is that is still used. Where sizes are
-// numbers, the tensors get other places if it takes less then (lift_pack.c). Sizes are expressions of the parameters. A size that is a formula becomes a number if it is small whatever
-// it gives (lift_bound.c). What stays an allocation: in a parallel loop (each thread needs its own), of a size that is computed on the
-// way, and in functions that call themselves. TVM has no such pass.
+// the function that has a workspace: there memory lies where no tensor is that is still used. Where sizes are numbers, the
+// tensors get other places if it takes less then (lift_pack.c). Sizes are expressions of the parameters, and not less
+// than 0 where the memory may not be needed (a branch, a loop without steps). A size that is a formula becomes a number if
+// it is small whatever it gives (lift_bound.c). What stays an allocation: in a parallel loop (each thread needs its own),
+// of a size that is computed on the way, or whose division could fail where it is not needed, and in functions that call
+// themselves. TVM has no such pass.
 #include "passes/tir/memory/lift_allocations.h"
 
 #include "ir/build.h"
@@ -89,15 +91,22 @@ static tvms_node *TVMS_NULLABLE leave_allocation(tvms_rewriter *r, tvms_node *no
   return declaration(l, tvms_as_alloc_buffer(node)->buffer, param);
 }
 
-static tvms_node *enter_loop(tvms_rewriter *r, tvms_node *node) {
+static bool is_parallel(const tvms_node *stmt) {
+  return stmt->kind == TVMS_NODE_FOR
+         && tvms_as_for(stmt)->for_kind == TVMS_FOR_PARALLEL;
+}
+
+static tvms_node *enter_around(tvms_rewriter *r, tvms_node *node) {
   lifting *l = r->self;
-  l->parallel += tvms_as_for(node)->for_kind == TVMS_FOR_PARALLEL;
+  l->parallel += is_parallel(node);
+  l->plan.skips += tvms_lift_may_skip(node);
   return TVMS_REWRITE_BELOW;
 }
 
-static tvms_node *leave_loop(tvms_rewriter *r, tvms_node *node) {
+static tvms_node *leave_around(tvms_rewriter *r, tvms_node *node) {
   lifting *l = r->self;
-  l->parallel -= tvms_as_for(node)->for_kind == TVMS_FOR_PARALLEL;
+  l->parallel -= is_parallel(r->old);
+  l->plan.skips -= tvms_lift_may_skip(r->old);
   return node;
 }
 
@@ -142,30 +151,37 @@ static tvms_node *allocate_bytes(lifting *l, tvms_node *buffer) {
   return tvms_seq_new(l->unit, both, 2, TVMS_NO_SPAN);
 }
 
+// Memory that a call allocates itself.
+static tvms_node *own_memory(tvms_rewriter *r, tvms_node *total) {
+  lifting *l = r->self;
+  tvms_node *own = byte_buffer(l, "memory", total);
+  tvms_node *stmt = allocate_bytes(l, own);
+  if (stmt->kind != TVMS_NODE_SEQ) {
+    tvms_rewrite_emit(r, stmt);
+    return own;
+  }
+  for (uint32_t i = 0; i < tvms_as_seq(stmt)->stmts.len; i++)
+    tvms_rewrite_emit(r, tvms_as_seq(stmt)->stmts.items[i]);
+  return own;
+}
+
 // Where the memory of a call lies: that of the caller, or, where it cannot be, its own.
 static tvms_node *memory_for(tvms_rewriter *r, tvms_node *total, tvms_node **begin) {
   lifting *l = r->self;
   *begin = number(l, 0);
-  if (l->parallel || !tvms_lift_is_known(&l->plan, total)) {
-    tvms_node *own = byte_buffer(l, "memory", total);
-    tvms_node *stmt = allocate_bytes(l, own);
-    if (stmt->kind != TVMS_NODE_SEQ) {
-      tvms_rewrite_emit(r, stmt);
-      return own;
-    }
-    for (uint32_t i = 0; i < tvms_as_seq(stmt)->stmts.len; i++)
-      tvms_rewrite_emit(r, tvms_as_seq(stmt)->stmts.items[i]);
-    return own;
-  }
+  bool known = !l->parallel && tvms_lift_is_known(&l->plan, total);
+  tvms_node *bytes =
+      known && l->plan.skips ? tvms_lift_beforehand(&l->plan, total) : total;
+  if (!known || !bytes) return own_memory(r, total);
   if (!l->memory) l->memory = byte_buffer(l, "memory", number(l, 0));
   if (l->gaps.size && tvms_node_is_int_imm(total)) {
-    int64_t bytes = tvms_as_int_imm(total)->value;
     tvms_node *call = (tvms_node *)(uintptr_t)r->old;
-    *begin = number(l, tvms_lift_gaps_find(&l->gaps, call, bytes));
+    *begin =
+        number(l, tvms_lift_gaps_find(&l->gaps, call, tvms_as_int_imm(total)->value));
   } else if (l->gaps.size) {
     *begin = tvms_lift_aligned(&l->plan, number(l, l->gaps.size));
   }
-  tvms_node *end = binary(l, TVMS_NODE_ADD, *begin, total);
+  tvms_node *end = binary(l, TVMS_NODE_ADD, *begin, bytes);
   l->needed = l->needed ? binary(l, TVMS_NODE_MAX, l->needed, end) : end;
   return l->memory;
 }
@@ -312,8 +328,12 @@ static tvms_node *rewritten(lifting *l, tvms_node *function) {
   tvms_rewriter_init(&r, l->unit, l);
   r.leave[TVMS_NODE_ALLOC_BUFFER] = leave_allocation;
   r.leave[TVMS_NODE_ALLOCATE] = leave_allocation;
-  r.enter[TVMS_NODE_FOR] = enter_loop;
-  r.leave[TVMS_NODE_FOR] = leave_loop;
+  static const tvms_node_kind around[] = {TVMS_NODE_FOR, TVMS_NODE_WHILE,
+                                          TVMS_NODE_IF_THEN_ELSE};
+  for (size_t i = 0; i < sizeof around / sizeof around[0]; i++) {
+    r.enter[around[i]] = enter_around;
+    r.leave[around[i]] = leave_around;
+  }
   r.leave[TVMS_NODE_EVALUATE] = leave_evaluate;
   tvms_node *made = tvms_rewrite(&r, function);
   tvms_rewriter_fini(&r);
@@ -368,7 +388,7 @@ static void lift(tvms_pass_run *run, lifted_function *functions, uint32_t index)
   if (contract.has_workspace && !l.lifts && has_own_variables(&l)) {
     start = packed(&l, start);
     l.plan.source = tvms_as_prim_func(start);
-    tvms_lift_gaps_init(&l.gaps, memory_of(&l), l.plan.source);
+    tvms_lift_gaps_init(&l.gaps, unit, l.plan.source);
   }
   tvms_node *made = rewritten(&l, start);
   if (made == copy) {

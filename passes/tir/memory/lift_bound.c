@@ -13,10 +13,10 @@
 #include "ir/walk.h"
 #include "passes/relax/make.h"
 #include "passes/tir/memory/lift_allocations.h"
+#include "passes/tir/memory/lift_plan.h"
 
 typedef struct {
   tvms_scopes scopes;
-  const tvms_prim_func *function;
   int64_t frame;  // bytes on the stack so far
 } bounding;
 
@@ -35,23 +35,11 @@ static int64_t bytes_of(const tvms_node *stmt, int64_t elements) {
   return bytes;
 }
 
-static bool is_param(const bounding *b, const tvms_node *TVMS_NULLABLE source) {
-  for (uint32_t i = 0; source && i < b->function->params.len; i++)
-    if (b->function->params.items[i] == source) return true;
-  return false;
-}
-
 static tvms_walk_step note(void *self, tvms_node *node, tvms_field_role role) {
   bounding *b = self;
   (void)role;
   if (node->kind == TVMS_NODE_FOR && tvms_as_for(node)->for_kind == TVMS_FOR_PARALLEL)
     return TVMS_WALK_SKIP;
-  if (node->kind == TVMS_NODE_DECL_BUFFER
-      && is_param(b, tvms_as_decl_buffer(node)->source)) {
-    tvms_list shape = tvms_as_buffer(tvms_as_decl_buffer(node)->buffer)->shape;
-    for (uint32_t i = 0; i < shape.len; i++)
-      tvms_analyzer_mark_nonnegative(b->scopes.analyzer, shape.items[i]);
-  }
   if (node->kind == TVMS_NODE_ALLOC_BUFFER) {
     const tvms_node *size = size_of(node);
     bool known = size && tvms_node_is_int_imm(size);
@@ -79,10 +67,11 @@ static tvms_node *enter_allocation(tvms_rewriter *r, tvms_node *node) {
 }
 
 tvms_node *tvms_lift_bound(tvms_unit *unit, tvms_node *function) {
-  bounding b = {.function = tvms_as_prim_func(function)};
+  bounding b = {.frame = 0};
   tvms_scopes_init(&b.scopes, unit);
+  tvms_lift_mark_sizes(b.scopes.analyzer, tvms_as_prim_func(function));
   tvms_visitor visitor = {.self = &b, .enter = note};
-  tvms_walk(&unit->context->memory, b.function->body, &visitor);
+  tvms_walk(&unit->context->memory, tvms_as_prim_func(function)->body, &visitor);
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &b);
   r.watch = &b.scopes.watch;

@@ -10,6 +10,8 @@
 #include "passes/relax/make.h"
 #include "passes/tir/memory/lift_allocations.h"
 
+#include <string.h>
+
 static bool is_base(const tvms_lift_gaps *g, const tvms_node *var) {
   for (uint32_t i = 0; i < g->bases.len; i++)
     if (g->bases.items[i] == var) return true;
@@ -42,17 +44,30 @@ static int64_t bytes_of(const tvms_buffer *buffer) {
   return bytes;
 }
 
+uint32_t tvms_lift_gaps_tensor(const tvms_lift_gaps *g, const tvms_node *var) {
+  uint32_t at = var->id < g->ids ? g->tensor_of[var->id] : 0;
+  return at && g->tensors.items[at - 1].var == var ? at - 1 : g->tensors.len;
+}
+
 static void add_tensor(tvms_lift_gaps *g, tvms_node *var, int64_t begin, int64_t end,
                        uint32_t over) {
   tvms_lift_tensor made = {var, begin, end, g->at, g->at, over, false};
   tvms_vec_push(g->memory, &g->tensors, made);
+  if (var->id < g->ids) g->tensor_of[var->id] = g->tensors.len;
+}
+
+static tvms_walk_step find_tensor(void *self, tvms_node *node, tvms_field_role role) {
+  const tvms_lift_gaps *g = self;
+  (void)role;
+  bool found =
+      node->kind == TVMS_NODE_VAR && tvms_lift_gaps_tensor(g, node) < g->tensors.len;
+  return found ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
 // Does an expression lead into a tensor?
-static bool leads_into_tensor(const tvms_lift_gaps *g, tvms_node *pointer) {
-  for (uint32_t i = 0; i < g->tensors.len; i++)
-    if (tvms_walk_contains(g->memory, pointer, g->tensors.items[i].var)) return true;
-  return false;
+static bool leads_into_tensor(tvms_lift_gaps *g, tvms_node *pointer) {
+  tvms_visitor visitor = {.self = g, .enter = find_tensor};
+  return !tvms_walk(g->memory, pointer, &visitor);
 }
 
 // A declaration over memory of the workspace. False: it has a place or a size that is not known.
@@ -62,9 +77,9 @@ static bool look_at_declaration(tvms_lift_gaps *g, const tvms_decl_buffer *decla
     tvms_vec_push(g->memory, &g->bases, buffer->data);
     return true;
   }
-  for (uint32_t i = 0; i < g->tensors.len; i++) {
-    tvms_lift_tensor around = g->tensors.items[i];
-    if (around.var != declared->source) continue;
+  uint32_t at = tvms_lift_gaps_tensor(g, declared->source);
+  if (at < g->tensors.len) {
+    tvms_lift_tensor around = g->tensors.items[at];
     add_tensor(g, buffer->data, around.begin, around.end, around.over);
     return true;
   }
@@ -77,11 +92,13 @@ static bool look_at_declaration(tvms_lift_gaps *g, const tvms_decl_buffer *decla
 }
 
 // What packed functions get is in use as long as what they return.
-static void note_handed(tvms_lift_gaps *g, tvms_node *array) {
-  for (uint32_t i = 0; i < g->tensors.len; i++) {
-    tvms_lift_tensor *tensor = &g->tensors.items[i];
-    tensor->handed |= tvms_walk_contains(g->memory, array, tensor->var);
-  }
+static tvms_walk_step note_handed(void *self, tvms_node *node, tvms_field_role role) {
+  tvms_lift_gaps *g = self;
+  (void)role;
+  uint32_t at =
+      node->kind == TVMS_NODE_VAR ? tvms_lift_gaps_tensor(g, node) : g->tensors.len;
+  if (at < g->tensors.len) g->tensors.items[at].handed = true;
+  return TVMS_WALK_ON;
 }
 
 static tvms_walk_step look_at(void *self, tvms_node *node, tvms_field_role role) {
@@ -94,7 +111,9 @@ static tvms_walk_step look_at(void *self, tvms_node *node, tvms_field_role role)
     bool pointer = tvms_dtype_is_handle(bind->var->dtype);
     return pointer && leads_into_tensor(g, bind->value) ? TVMS_WALK_STOP : TVMS_WALK_ON;
   }
-  if (tvms_call_opcode(node) == TVMS_TIR_tvm_stack_make_array) note_handed(g, node);
+  tvms_visitor handed = {.self = g, .enter = note_handed};
+  if (tvms_call_opcode(node) == TVMS_TIR_tvm_stack_make_array)
+    tvms_walk(g->memory, node, &handed);
   if (node->kind != TVMS_NODE_DECL_BUFFER) return TVMS_WALK_ON;
   const tvms_decl_buffer *declared = tvms_as_decl_buffer(node);
   if (!declared->source) return TVMS_WALK_ON;
@@ -104,26 +123,42 @@ static tvms_walk_step look_at(void *self, tvms_node *node, tvms_field_role role)
   return found ? TVMS_WALK_SKIP : TVMS_WALK_ON;
 }
 
+static tvms_walk_step note_span(void *self, tvms_node *node, tvms_field_role role) {
+  tvms_lift_gaps *g = self;
+  (void)role;
+  if (node->id >= g->ids) return TVMS_WALK_ON;
+  tvms_lift_span *span = &g->spans[node->id];
+  if (!span->found) span->first = g->at;
+  *span = (tvms_lift_span){span->first, g->at, true};
+  return TVMS_WALK_ON;
+}
+
 // True if all that is done with the workspace is known.
 static bool find_tensors(tvms_lift_gaps *g) {
-  tvms_visitor visitor = {.self = g, .enter = look_at};
-  for (g->at = 0; g->at < g->stmts.len; g->at++)
+  tvms_visitor visitor = {.self = g, .enter = look_at},
+               spans = {.self = g, .enter = note_span};
+  for (g->at = 0; g->at < g->stmts.len; g->at++) {
     if (!tvms_walk(g->memory, g->stmts.items[g->at], &visitor)) return false;
+    tvms_walk(g->memory, g->stmts.items[g->at], &spans);
+  }
   for (uint32_t k = 0; k < g->tensors.len; k++) {
     tvms_lift_tensor *tensor = &g->tensors.items[k];
-    if (tensor->handed) tensor->last = g->stmts.len - 1;
-    for (uint32_t i = g->stmts.len; i > tensor->last + 1; i--) {
-      if (!tvms_walk_contains(g->memory, g->stmts.items[i - 1], tensor->var)) continue;
-      tensor->last = i - 1;
-      break;
-    }
+    tensor->last =
+        tensor->handed ? g->stmts.len - 1 : tvms_lift_gaps_span(g, tensor->var).last;
   }
   return true;
 }
 
-void tvms_lift_gaps_init(tvms_lift_gaps *g, tvms_memory *memory,
+static void *zeros(tvms_memory *memory, size_t count, size_t size) {
+  return memset(tvms_memory_alloc(memory, count * size), 0, count * size);
+}
+
+void tvms_lift_gaps_init(tvms_lift_gaps *g, const tvms_unit *unit,
                          const tvms_prim_func *function) {
-  *g = (tvms_lift_gaps){.memory = memory};
+  tvms_memory *memory = &unit->context->memory;
+  *g = (tvms_lift_gaps){.memory = memory, .ids = unit->next_id};
+  g->tensor_of = zeros(memory, g->ids + 1u, sizeof *g->tensor_of);
+  g->spans = zeros(memory, g->ids + 1u, sizeof *g->spans);
   uint32_t last = function->params.len - 1;
   const tvms_buffer *workspace = tvms_as_buffer(function->buffers.items[last]);
   int64_t size = bytes_of(workspace);
@@ -134,35 +169,27 @@ void tvms_lift_gaps_init(tvms_lift_gaps *g, tvms_memory *memory,
 }
 
 void tvms_lift_gaps_fini(tvms_lift_gaps *g) {
+  tvms_memory_free(g->memory, g->tensor_of);
+  tvms_memory_free(g->memory, g->spans);
   tvms_vec_fini(g->memory, &g->tensors);
   tvms_vec_fini(g->memory, &g->bases);
 }
 
-void tvms_lift_gaps_span(const tvms_lift_gaps *g, tvms_node *node, uint32_t *first,
-                         uint32_t *last) {
-  *first = g->stmts.len;
-  *last = 0;
-  for (uint32_t i = 0; i < g->stmts.len; i++) {
-    if (!tvms_walk_contains(g->memory, g->stmts.items[i], node)) continue;
-    if (i < *first) *first = i;
-    *last = i;
-  }
-  // What is not a part of the body may run at any time.
-  if (*first > *last) {
-    *first = 0;
-    *last = g->stmts.len;
-  }
+// What is not a part of the body may run at any time.
+tvms_lift_span tvms_lift_gaps_span(const tvms_lift_gaps *g, const tvms_node *node) {
+  if (node->id < g->ids && g->spans[node->id].found) return g->spans[node->id];
+  return (tvms_lift_span){0, g->stmts.len, false};
 }
 
-int64_t tvms_lift_gaps_find(const tvms_lift_gaps *g, tvms_node *node, int64_t bytes) {
-  uint32_t first, last;
-  tvms_lift_gaps_span(g, node, &first, &last);
+int64_t tvms_lift_gaps_find(const tvms_lift_gaps *g, const tvms_node *node,
+                            int64_t bytes) {
+  tvms_lift_span span = tvms_lift_gaps_span(g, node);
   int64_t place = 0, before = -1;
   while (place != before) {
     before = place;
     for (uint32_t i = 0; i < g->tensors.len; i++) {
       const tvms_lift_tensor *t = &g->tensors.items[i];
-      bool used = t->first <= last && t->last >= first;
+      bool used = t->first <= span.last && t->last >= span.first;
       if (!used || t->end <= place || t->begin >= place + bytes) continue;
       place = (t->end + TVMS_FRAME_ALIGNMENT - 1) / TVMS_FRAME_ALIGNMENT
               * TVMS_FRAME_ALIGNMENT;

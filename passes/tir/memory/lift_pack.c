@@ -44,8 +44,8 @@ static void add_tensors(packing *p) {
 
 static void add_needs(packing *p, const tvms_lift_needs *needs) {
   for (uint32_t i = 0; i < needs->len; i++) {
-    piece made = {.bytes = needs->items[i].bytes, .begin = -1};
-    tvms_lift_gaps_span(&p->gaps, needs->items[i].call, &made.first, &made.last);
+    tvms_lift_span span = tvms_lift_gaps_span(&p->gaps, needs->items[i].call);
+    piece made = {needs->items[i].bytes, -1, span.first, span.last};
     tvms_vec_push(p->gaps.memory, &p->pieces, made);
   }
 }
@@ -99,14 +99,6 @@ typedef struct {
   tvms_node *workspace;  // of the new size
 } writer;
 
-// The number of the tensor that a variable is the data of; that of all tensors: it is of none.
-static uint32_t tensor_of(const tvms_lift_gaps *gaps, const tvms_node *var) {
-  uint32_t i = 0;
-  while (i < gaps->tensors.len && gaps->tensors.items[i].var != var)
-    i++;
-  return i;
-}
-
 static bool is_workspace(const tvms_lift_gaps *gaps, const tvms_node *var) {
   for (uint32_t i = 0; i < gaps->bases.len; i++)
     if (gaps->bases.items[i] == var) return true;
@@ -133,7 +125,7 @@ static tvms_node *TVMS_NULLABLE leave_declaration(tvms_rewriter *r, tvms_node *n
   const tvms_decl_buffer *old = tvms_as_decl_buffer(r->old);
   const tvms_node *var = tvms_as_buffer(old->buffer)->data;
   if (is_workspace(&p->gaps, var)) return NULL;
-  uint32_t i = tensor_of(&p->gaps, var);
+  uint32_t i = tvms_lift_gaps_tensor(&p->gaps, var);
   if (i == p->gaps.tensors.len || p->gaps.tensors.items[i].over != i) return node;
   int64_t begin = p->pieces.items[p->piece_of.items[i]].begin;
   tvms_node *made = node == r->old ? tvms_node_copy(r->unit, node) : node;
@@ -174,7 +166,7 @@ tvms_node *tvms_lift_pack(tvms_unit *unit, tvms_node *function,
                           const tvms_lift_needs *needs) {
   tvms_memory *memory = &unit->context->memory;
   packing p = {0};
-  tvms_lift_gaps_init(&p.gaps, memory, tvms_as_prim_func(function));
+  tvms_lift_gaps_init(&p.gaps, unit, tvms_as_prim_func(function));
   tvms_node *made = function;
   if (p.gaps.size && p.gaps.tensors.len) {
     add_tensors(&p);

@@ -15,10 +15,13 @@ void tvms_lift_plan_init(tvms_lift_plan *l, tvms_unit *unit,
                          const tvms_prim_func *source) {
   *l = (tvms_lift_plan){.context = unit->context, .unit = unit, .source = source};
   tvms_node_map_init(&l->places, &unit->context->memory);
+  l->sizes = tvms_analyzer_new(unit);
+  tvms_lift_mark_sizes(l->sizes, source);
 }
 
 void tvms_lift_plan_fini(tvms_lift_plan *l) {
   tvms_node_map_fini(&l->places);
+  tvms_analyzer_free(l->sizes);
   tvms_vec_fini(&l->context->memory, &l->groups);
   tvms_vec_fini(&l->context->memory, &l->waiting);
 }
@@ -61,6 +64,50 @@ static tvms_walk_step find_local(void *self, tvms_node *node, tvms_field_role ro
 bool tvms_lift_is_known(const tvms_lift_plan *l, tvms_node *size) {
   tvms_visitor visitor = {.self = (void *)(uintptr_t)l, .enter = find_local};
   return tvms_walk(&l->context->memory, size, &visitor);
+}
+
+static void mark_shape(tvms_analyzer *analyzer, const tvms_node *buffer) {
+  tvms_list shape = tvms_as_buffer(buffer)->shape;
+  for (uint32_t i = 0; i < shape.len; i++)
+    tvms_analyzer_mark_nonnegative(analyzer, shape.items[i]);
+}
+
+void tvms_lift_mark_sizes(tvms_analyzer *analyzer, const tvms_prim_func *function) {
+  for (uint32_t i = 0; i < function->buffers.len; i++)
+    if (function->buffers.items[i]) mark_shape(analyzer, function->buffers.items[i]);
+  if (function->body->kind != TVMS_NODE_SEQ) return;
+  tvms_list stmts = tvms_as_seq(function->body)->stmts;
+  for (uint32_t i = 0; i < stmts.len; i++) {
+    if (stmts.items[i]->kind != TVMS_NODE_DECL_BUFFER) continue;
+    const tvms_decl_buffer *declared = tvms_as_decl_buffer(stmts.items[i]);
+    if (declared->source && is_param(function, declared->source))
+      mark_shape(analyzer, declared->buffer);
+  }
+}
+
+bool tvms_lift_may_skip(const tvms_node *stmt) {
+  if (stmt->kind != TVMS_NODE_FOR)
+    return stmt->kind == TVMS_NODE_IF_THEN_ELSE || stmt->kind == TVMS_NODE_WHILE;
+  const tvms_node *steps = tvms_as_for(stmt)->extent;
+  return !tvms_node_is_int_imm(steps) || tvms_as_int_imm(steps)->value <= 0;
+}
+
+static tvms_walk_step find_failing(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self;
+  (void)role;
+  if (node->kind < TVMS_NODE_DIV || node->kind > TVMS_NODE_FLOOR_MOD)
+    return TVMS_WALK_ON;
+  const tvms_node *divisor = tvms_as_binary(node)->b;
+  bool fine = tvms_node_is_int_imm(divisor) && !tvms_node_is_int(divisor, 0);
+  return fine ? TVMS_WALK_ON : TVMS_WALK_STOP;
+}
+
+tvms_node *TVMS_NULLABLE tvms_lift_beforehand(const tvms_lift_plan *l,
+                                              tvms_node *bytes) {
+  tvms_visitor visitor = {.enter = find_failing};
+  if (!tvms_walk(&l->context->memory, bytes, &visitor)) return NULL;
+  if (tvms_analyzer_can_prove_ge(l->sizes, bytes, 0)) return bytes;
+  return tvms_lift_binary(l, TVMS_NODE_MAX, bytes, tvms_lift_number(l, 0));
 }
 
 tvms_node *tvms_lift_aligned(const tvms_lift_plan *l, tvms_node *bytes) {
@@ -187,6 +234,7 @@ static void plan_allocation(tvms_lift_plan *l, tvms_list stmts, uint32_t at) {
   for (uint32_t i = 0; i < a.extents.len; i++)
     if (!tvms_lift_is_known(l, a.extents.items[i])) return;
   tvms_node *bytes = bytes_of(l, a.element, a.extents);
+  if (bytes && l->skips) bytes = tvms_lift_beforehand(l, bytes);
   if (!bytes) return;
   if (tvms_node_is_int_imm(bytes)) {
     int64_t size = tvms_as_int_imm(bytes)->value;
@@ -226,11 +274,14 @@ static void plan_stmt(tvms_lift_plan *l, tvms_node *node) {
   tvms_node *child;
   bool parallel =
       node->kind == TVMS_NODE_FOR && tvms_as_for(node)->for_kind == TVMS_FOR_PARALLEL;
+  bool skips = tvms_lift_may_skip(node);
+  l->skips += skips;
   if (node->kind == TVMS_NODE_SEQ)
     plan_sequence(l, tvms_as_seq(node)->stmts);
   else
     while (!parallel && (child = tvms_walk_next_child(node, &at)))
       if (at.role == TVMS_ROLE_BODY) plan_stmt(l, child);
+  l->skips -= skips;
   tvms_memory_leave(&l->context->memory);
 }
 

@@ -3,6 +3,7 @@
 #ifndef TVMS_PASSES_TIR_MEMORY_LIFT_PLAN_H
 #define TVMS_PASSES_TIR_MEMORY_LIFT_PLAN_H
 
+#include "arith/analyzer.h"
 #include "ir/node_map.h"
 #include "passes/functions.h"
 #include "support/vec.h"
@@ -39,6 +40,8 @@ typedef struct {
   TVMS_VEC(tvms_lift_group) groups;
   TVMS_VEC(tvms_lift_waiting) waiting;
   tvms_node_map places;  // data variable of a buffer: the parameter that it gets
+  tvms_analyzer *sizes;  // knows of sizes what holds everywhere
+  uint32_t skips;        // statements around that may do nothing
   int64_t frame;         // bytes on the stack
   bool given_up;         // an allocation stands in two places
 } tvms_lift_plan;
@@ -72,5 +75,17 @@ tvms_node *tvms_lift_aligned(const tvms_lift_plan *plan, tvms_node *bytes);
 
 // Is a size known when the function begins?
 bool tvms_lift_is_known(const tvms_lift_plan *plan, tvms_node *size);
+
+// May what stands in a statement be left out: in a branch, or in a loop without steps?
+bool tvms_lift_may_skip(const tvms_node *stmt);
+
+// Bytes as they are computed where the function begins, though what needs them may be left out: not less than 0, so that
+// they take nothing from what lies behind them. NULL: a division could fail that is not done then.
+tvms_node *TVMS_NULLABLE tvms_lift_beforehand(const tvms_lift_plan *plan,
+                                              tvms_node *bytes);
+
+// Tells an analyzer that no size is negative of what the parameters of a function point to. What is declared in a branch
+// has its sizes there only.
+void tvms_lift_mark_sizes(tvms_analyzer *analyzer, const tvms_prim_func *function);
 
 #endif
