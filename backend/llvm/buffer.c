@@ -419,14 +419,16 @@ static uint32_t short_step(const tvms_node *index) {
   return sum->b->kind == TVMS_NODE_BROADCAST ? short_step(sum->a) : 0;
 }
 
-// The short step of the last index, if the other ones are the same in all lanes.
+// The short step of the last index, if the other ones are the same in all lanes: one that vectors of so many lanes go
+// through without a gap, so that the one that ends with the last lane is the only one that reaches so far.
 static uint32_t last_step(const tvms_buffer_load *load, uint32_t lanes) {
   tvms_list indices = load->indices;
   if (lanes > MOST_STEPS || !is_compact(load->buffer)) return 0;
   for (uint32_t i = 0; i + 1 < indices.len; i++) {
     if (indices.items[i]->dtype.lanes > 1) return 0;
   }
-  return short_step(indices.items[indices.len - 1]);
+  uint32_t step = short_step(indices.items[indices.len - 1]);
+  return step <= lanes + 1 ? step : 0;
 }
 
 // Every `step`-th element from the place of the first lane on. Nothing behind the last lane is read.

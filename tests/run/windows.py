@@ -5,7 +5,7 @@
 
 Depthwise convolutions and pools of images of small and odd sizes, with padding, strides and dilations, and something added behind them. All numbers
 are small integers, so that sums are exact in any order. Tensors end where a page ends that may be touched, and then begin where one begins.
-Beside them, vectors of what windows are made of: loads some lanes of which are left out.
+Beside them, vectors of what windows are made of: loads in steps, and loads some lanes of which are left out.
 """
 import ctypes, mmap, os, random, struct, sys, tempfile, unittest
 
@@ -141,8 +141,8 @@ class Module:
 """
 
 
-class LanesLeftOut(unittest.TestCase):
-    """Vectors some lanes of which are left out: as native code of walled memory and in the interpreter."""
+class Lanes(unittest.TestCase):
+    """Vectors whose lanes lie apart, or some of which are left out: as native code of walled memory and in the interpreter."""
 
     def both(self, text, kinds, arrays, expected):
         """`text` is a function f(A, P, R) whose result R has as many elements as `expected`."""
@@ -196,6 +196,16 @@ class LanesLeftOut(unittest.TestCase):
         for j in T.vectorized(8):
             R[j] = T.if_then_else({value}, T.float32(0))
 """, ["<f4", "<i4"], [line, five], expected)
+
+    def test_nothing_is_read_behind_the_last_lane(self):
+        """Vectors of any length in steps of any length, from the first element or a later one to the last one."""
+        for lanes, step, first in [(lanes, step, first) for lanes in (2, 3, 4, 5, 8) for step in range(2, 9) for first in (0, 3)]:
+            with self.subTest(lanes=lanes, step=step, first=first):
+                line = [float(n) for n in range(first + (lanes - 1) * step + 1)]
+                self.both(f"""    def f(A: T.Buffer(({len(line)},), "float32"), P: T.Buffer((1,), "float32"), R: T.Buffer(({lanes},), "float32")):
+        for j in T.vectorized({lanes}):
+            R[j] = A[j * {step} + {first}] + P[0]
+""", ["<f4", "<f4"], [line, [1.0]], [n + 1 for n in line[first::step]])
 
 
 if __name__ == "__main__":
