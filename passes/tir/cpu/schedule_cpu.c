@@ -5,8 +5,9 @@
 //
 // It looks at one PrimFunc at a time and at access maps, not at names: an axis is a
 // row, a column, a batch or a sum by what moves along it. Stages behind a contraction that go
-// through its result once, element by element, are computed while a tile is in registers. The tile
-// follows from the lanes, registers and caches of the machine; nothing is searched or timed.
+// through its result once, element by element, are computed while a tile is in registers, and so is what they alone
+// read of stages in front (late_operands.c). The tile follows from the lanes, registers and caches of the machine;
+// nothing is searched or timed.
 // Reductions along rows and element-wise stages share loops over their rows. What an outer axis does not change is
 // computed beforehand (tables.c). Parallel loops of scans are done in lanes (scans.c). A block inside of loops and branches
 // that allocates buffers is scheduled as the body of a function is, on one thread; the loops stay.
@@ -29,6 +30,7 @@
 #include "passes/tir/cpu/epilogues.h"
 #include "passes/tir/cpu/factors.h"
 #include "passes/tir/cpu/groups.h"
+#include "passes/tir/cpu/late_operands.h"
 #include "passes/tir/cpu/loop_dtypes.h"
 #include "passes/tir/cpu/producers.h"
 #include "passes/tir/cpu/rows_nest.h"
@@ -341,7 +343,10 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
   if (s->rooted) stmts = take_windows_apart(s, stmts, &allocated);
   stmts = tvms_cpu_producers_join(s->unit, allocated, stmts, &s->gone);
   if (s->reorders && s->rooted) take_factors_out(s, &stmts, &allocated);
-  if (s->noalias) stmts = tvms_cpu_early_stages(s->unit, stmts);
+  if (s->noalias) {
+    stmts = tvms_cpu_early_stages(s->unit, stmts);
+    stmts = tvms_cpu_late_operands(s->unit, allocated, stmts, &s->gone);
+  }
   bool changed = false;
   uint32_t rows =
       0;  // statements in front of the one at hand that wait for schedule_rows
