@@ -6,10 +6,11 @@
 // A statement that has no vector form (a condition on the variable, a call of something
 // unknown, a loop with as many steps as the variable says) becomes a serial loop of its own; it
 // may use no variable that became a vector.
-// Where the target has vectors of variable length, a condition `i < n` becomes a mask (with
-// native_functions other conditions of lanes, too), and for
-// RISC-V loops of a fixed extent are cut into such vectors. The body may hold no `while`. With
-// enable_vectorize=false marked loops become serial. TVM: tirx.transform.VectorizeLoop.
+// Where the target has vectors of variable length, a condition `i < n` becomes a mask, and for
+// RISC-V loops of a fixed extent are cut into such vectors. With native_functions vectors have as many lanes as
+// loops have steps on every target, and conditions of lanes are masks as they stand. The body may hold no `while`. With
+// enable_vectorize=false marked loops become serial. TVM: tirx.transform.VectorizeLoop, which makes a mask of
+// `i * 2 < n`, too, one of other lanes.
 #include "ir/fold_ops.h"
 #include "ir/object.h"
 #include "ir/target.h"
@@ -212,9 +213,10 @@ typedef struct {
   int masks;
 } pass_state;
 
-// What the machine of a target has.
+// What the machine of a target has. Native code has vectors of fixed length only.
 static void take_target(pass_state *s, const tvms_node *TVMS_NULLABLE node) {
   if (!node || node->kind != TVMS_NODE_OBJECT_TARGET) return;
+  if (TVMS_OPTION(s->run, VectorizeLoop, native_functions).number) return;
   s->machine = (tvms_vector_machine){0};
   const tvms_node *config = tvms_as_object_target(node)->config;
   if (config->kind == TVMS_NODE_OBJECT_MAP) {

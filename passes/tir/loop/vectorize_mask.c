@@ -1,5 +1,6 @@
 // Conditions of vectorized loops as masks of accesses: ramp < limit becomes the predicate of
-// every load and store under it. For native code other conditions are masks, too, as they stand.
+// every load and store under it, if the ramp has steps of one, in which T.get_active_lane_mask counts. For native code
+// other conditions are masks, too, as they stand.
 #include "passes/tir/loop/vectorize_mask.h"
 
 #include "ir/equal.h"
@@ -58,7 +59,8 @@ tvms_node *tvms_vectorize_mask(tvms_vectorizer *vectorizer, tvms_node *node,
                                tvms_node *condition) {
   if (condition->kind != TVMS_NODE_LT) return NULL;
   const tvms_binary *less = tvms_as_binary(condition);
-  if (less->a->kind != TVMS_NODE_RAMP || less->b->kind != TVMS_NODE_BROADCAST)
+  if (less->a->kind != TVMS_NODE_RAMP || less->b->kind != TVMS_NODE_BROADCAST
+      || !tvms_node_is_int(tvms_as_ramp(less->a)->stride, 1))
     return NULL;
   masking m = {.vectorizer = vectorizer,
                .ramp = tvms_as_ramp(less->a),
