@@ -63,6 +63,11 @@ double tvms_interp_math(tvms_tir_opcode op, tvms_dl_type type, const double *x) 
     result.f = type.bits > 32 ? fma(x[0], x[1], x[2])
                               : fmaf((float)x[0], (float)x[1], (float)x[2]);
     break;
+  case TVMS_TIR_nextafter:
+    // The next one of its type, not of the wider one.
+    result.f =
+        type.bits > 32 ? nextafter(x[0], x[1]) : nextafterf((float)x[0], (float)x[1]);
+    break;
   case TVMS_TIR_rsqrt:
     result.f = 1 / tvms_scalar_fit((tvms_scalar){.f = sqrt(x[0])}, type).f;
     break;
@@ -221,9 +226,25 @@ static tvms_scalar multiply_shift(tvms_interp_frame *f, const tvms_call *call,
     fault(f, TVMS_D_shift_too_far, call->head.span, (long long)(left ? left : right),
           63);
   }
-  int64_t product = (int64_t)((uint64_t)x << left) * y;
-  int64_t half = right > 0 ? (int64_t)1 << (right - 1) : 0;
-  return tvms_scalar_fit(of_int((product + half) >> right),
+  uint64_t product = ((uint64_t)x << left) * (uint64_t)y;
+  uint64_t half = right > 0 ? (uint64_t)1 << (right - 1) : 0;
+  return tvms_scalar_fit(of_int((int64_t)(product + half) >> right),
+                         tvms_interp_dl_type_of(call->head.dtype));
+}
+
+// x * 2^n, which may be a number where 2^n is none.
+static tvms_scalar scale_by_power(tvms_interp_frame *f, const tvms_call *call,
+                                  uint32_t lane) {
+  static const tvms_dl_type whole = {TVMS_DL_INT, 32, 1};
+  tvms_dl_type from = type_of_argument(call, 1);
+  tvms_scalar n = argument(f, call, 1, lane);
+  // Of a whole number that is wider the nearest one counts.
+  if (!tvms_scalar_kind_is_real(from.code))
+    n.i = n.i > INT32_MAX ? INT32_MAX : n.i < INT32_MIN ? INT32_MIN : n.i;
+  else
+    n = tvms_scalar_convert(n, from, whole);
+  double x = real_argument(f, call, 0, lane);
+  return tvms_scalar_fit((tvms_scalar){.f = ldexp(x, (int)n.i)},
                          tvms_interp_dl_type_of(call->head.dtype));
 }
 
@@ -268,17 +289,12 @@ static tvms_scalar call_operator(tvms_interp_frame *f, const tvms_call *call,
   const tvms_operator *callee = tvms_as_operator(call->callee);
   tvms_tir_opcode op = tvms_call_opcode(&call->head);
   if (tvms_interp_math_arity(op)) return call_math(f, call, op, 0, lane);
-  tvms_dl_type type = tvms_interp_dl_type_of(call->head.dtype);
   switch ((int)op) {
   case TVMS_TIR_if_then_else:
     return argument(f, call, argument(f, call, 0, lane).i ? 1 : 2, lane);
   case TVMS_TIR_likely:
   case TVMS_TIR_tvm_thread_invariant: return argument(f, call, 0, lane);
-  case TVMS_TIR_ldexp: {
-    double scale = (double)argument(f, call, 1, lane).i;
-    return tvms_scalar_fit(
-        (tvms_scalar){.f = real_argument(f, call, 0, lane) * exp2(scale)}, type);
-  }
+  case TVMS_TIR_ldexp: return scale_by_power(f, call, lane);
   case TVMS_TIR_isnan:
   case TVMS_TIR_isinf:
   case TVMS_TIR_isfinite: return classify(f, call, op, lane);

@@ -103,6 +103,21 @@ static const char *call_formula(c_emitter *e, const tvms_call *call,
   return value(e, call, tvms_c_round(e, dtype, result));
 }
 
+// x * 2^n, which may be a number where 2^n is none. Of an n that is wider than an int the nearest counts.
+static const char *scale_by_power(c_emitter *e, const tvms_call *call) {
+  tvms_dtype dtype = call->head.dtype, from = source_of(e, call, 1)->dtype;
+  const char *x = argument(e, call, 0), *n = argument(e, call, 1);
+  x = tvms_c_convert(e, source_of(e, call, 0)->dtype, dtype, x);
+  if (tvms_dtype_is_real(from))
+    n = tvms_c_convert(e, from, TVMS_DTYPE(INT, 32), n);
+  else if (from.bits >= 32)
+    n = tvms_c_text(e, "((i64)%s > 99999 ? 99999 : (i64)%s < -99999 ? -99999 : %s)", n,
+                    n, n);
+  const char *suffix = dtype.bits == 64 ? "" : "f";
+  const char *made = tvms_c_text(e, "__builtin_ldexp%s(%s, (int)%s)", suffix, x, n);
+  return value(e, call, tvms_c_round(e, dtype, made));
+}
+
 static const char *classify(c_emitter *e, const tvms_call *call, tvms_tir_opcode op) {
   const char *x = argument(e, call, 0);
   if (!tvms_dtype_is_real(call->args.items[0]->dtype))
@@ -342,6 +357,7 @@ static const char *call_operator(c_emitter *e, const tvms_call *call) {
   case TVMS_TIR_exp10:
   case TVMS_TIR_rsqrt:
   case TVMS_TIR_sigmoid: return call_formula(e, call, op);
+  case TVMS_TIR_ldexp: return scale_by_power(e, call);
   case TVMS_TIR_isnan:
   case TVMS_TIR_isinf:
   case TVMS_TIR_isfinite: return classify(e, call, op);

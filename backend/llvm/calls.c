@@ -92,7 +92,9 @@ static void mark_pure(emitter *e, LLVMValueRef call) {
 static LLVMValueRef call_libm(emitter *e, const char *name, LLVMTypeRef type,
                               LLVMValueRef *args, uint32_t count) {
   char text[32];
-  LLVMTypeRef params[3] = {type, type, type};
+  LLVMTypeRef params[3];
+  for (uint32_t i = 0; i < count; i++)
+    params[i] = LLVMTypeOf(args[i]);
   snprintf(text, sizeof text, "%s%s", name, type == e->f32 ? "f" : "");
   LLVMTypeRef signature = LLVMFunctionType(type, params, count, false);
   LLVMValueRef function = tvms_emit_weak(e, text, signature);
@@ -435,13 +437,28 @@ static LLVMValueRef large_uint(emitter *e, const tvms_call *call) {
   return LLVMBuildOr(e->builder, LLVMBuildAnd(e->builder, low, mask, ""), high, "");
 }
 
+// x * 2^n, which may be a number where 2^n is none: ldexp of C, whose n is an int. Of a wider one the nearest counts.
 static LLVMValueRef scale_by_power(emitter *e, const tvms_call *call) {
-  tvms_dtype dtype = call->head.dtype;
-  LLVMValueRef x = argument(e, call, 0), n = argument(e, call, 1);
-  n = tvms_emit_convert(e, dtype_of(call, 1), dtype, n, call->head.span);
-  LLVMTypeRef type = LLVMTypeOf(x);
-  LLVMValueRef power = math_value(e, &math_rows[TVMS_TIR_exp2], type, &n);
-  return tvms_emit_round(e, dtype, LLVMBuildFMul(e->builder, x, power, ""));
+  static const math_row row = {"ldexp", 2, false};
+  tvms_dtype dtype = call->head.dtype, from = dtype_of(call, 1);
+  uint32_t lanes = (uint32_t)dtype.lanes;
+  tvms_dtype wide = TVMS_DTYPE(INT, 64), whole = TVMS_DTYPE(INT, 32);
+  wide.lanes = whole.lanes = dtype.lanes;
+  LLVMValueRef args[] = {argument(e, call, 0), argument(e, call, 1)};
+  args[0] = tvms_emit_convert(e, dtype_of(call, 0), dtype, args[0], call->head.span);
+  if (!tvms_dtype_is_real(from)) {
+    static const char *const ends[] = {"llvm.smin", "llvm.smax"};
+    static const int64_t most[] = {INT32_MAX, INT32_MIN};
+    args[1] = tvms_emit_convert(e, from, wide, args[1], call->head.span);
+    from = wide;
+    for (uint32_t i = 0; i < 2; i++) {
+      LLVMValueRef end = tvms_emit_int(e, most[i]), both[2] = {args[1], end};
+      if (lanes > 1) both[1] = tvms_emit_splat(e, end, lanes);
+      args[1] = call_intrinsic(e, ends[i], LLVMTypeOf(args[1]), both, 2);
+    }
+  }
+  args[1] = tvms_emit_convert(e, from, whole, args[1], call->head.span);
+  return tvms_emit_round(e, dtype, math_value(e, &row, LLVMTypeOf(args[0]), args));
 }
 
 static LLVMValueRef call_operator(emitter *e, const tvms_call *call) {

@@ -218,6 +218,7 @@ class Text(unittest.TestCase):
         for dtype in ("float16", "float32", "float64"):
             for expression in ("A[i] * B[i] + A[i]", "A[i] / B[i] - A[i]", "T.min(A[i], B[i]) + T.max(B[i], A[i])",
                                "T.floor(A[i]) - T.round(B[i]) + T.sqrt(T.abs(A[i]))",
+                               'T.ldexp(A[i], T.Cast("int64", B[i] * B[i] * B[i]) * T.int64(30)) + T.nextafter(A[i], B[i])',
                                f'T.if_then_else(A[i] < B[i] and B[i] > T.{dtype}(0), A[i] / B[i], A[i])'):
                 with self.subTest(dtype=dtype, expression=expression):
                     self.agree(elementwise(expression, dtype, dtype, dtype), *[(KINDS[dtype], (64,))] * 3)
