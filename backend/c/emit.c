@@ -136,21 +136,25 @@ static bool is_declared(const c_emitter *e, tvms_dtype dtype) {
   return false;
 }
 
+int tvms_c_room(int lanes) {
+  int room = 2;
+  while (room < lanes)
+    room *= 2;
+  return room;
+}
+
 const char *tvms_c_type(c_emitter *e, tvms_dtype dtype, tvms_span span) {
   char text[TVMS_DTYPE_TEXT];
   const char *scalar = scalar_type(e, tvms_dtype_with_lanes(dtype, 1), span);
   if (dtype.lanes == 1) return scalar;
   if (dtype.lanes < 1 || dtype.code == TVMS_HANDLE)
     tvms_c_refuse(e, span, tvms_dtype_text(dtype, text));
-  int room =
-      2;  // GCC's vectors have a power of two of lanes; the last ones may be unused
-  while (room < dtype.lanes)
-    room *= 2;
+  int room = tvms_c_room(dtype.lanes);
   // One declaration for all kinds that are the same in registers.
-  tvms_dtype kind = dtype;
-  if (tvms_c_is_narrow(dtype)) kind = (tvms_dtype){TVMS_FLOAT, 32, dtype.lanes};
-  if (dtype.code == TVMS_BOOL) kind = (tvms_dtype){TVMS_UINT, 8, dtype.lanes};
-  const char *name = tvms_c_text(e, "%sx%d", scalar, dtype.lanes);
+  tvms_dtype kind = tvms_dtype_with_lanes(dtype, room);
+  if (tvms_c_is_narrow(dtype)) kind = (tvms_dtype){TVMS_FLOAT, 32, kind.lanes};
+  if (dtype.code == TVMS_BOOL) kind = (tvms_dtype){TVMS_UINT, 8, kind.lanes};
+  const char *name = tvms_c_text(e, "%sx%d", scalar, room);
   if (is_declared(e, kind)) return name;
   tvms_vec_push(&e->context->memory, &e->vectors, kind);
   int bytes = scalar_bytes(dtype);

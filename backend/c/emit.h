@@ -37,6 +37,9 @@ typedef struct {
 // What of a function's memory is variables; see registers.h.
 typedef struct c_registers c_registers;
 
+// What a load reads for others that are beside it; see windows.h.
+typedef struct c_window c_window;
+
 // Where break and continue go: what was allocated inside of the loop is freed on the way.
 typedef struct c_loop {
   struct c_loop *outer;
@@ -53,6 +56,7 @@ typedef struct {
   tvms_context *context;
   const tvms_module *program;
   bool contract;
+  uint32_t vector_bytes;                   // of a register
   const char *TVMS_NULLABLE plain_prefix;  // as in tvms_native_options
   tvms_source *TVMS_NULLABLE lines_of;     // whose lines its lines are
   uint32_t line;  // of it; 0: what is written is not in the program
@@ -78,6 +82,7 @@ typedef struct {
   const char **vars;        // by id
   const c_view **views;     // by id
   c_registers **registers;  // by id of the variable of the memory
+  c_window **windows;       // by id of the load
   TVMS_VEC(c_live) memory;  // live allocations, innermost last
   uint64_t frame;           // bytes on the stack of the function
   c_loop *TVMS_NULLABLE loop;
@@ -107,6 +112,9 @@ void tvms_c_close(c_emitter *e);
 
 // Is it a float of 16 bits, which is one of 32 bits in registers?
 bool tvms_c_is_narrow(tvms_dtype dtype);
+
+// Lanes of the vector that C has for so many: a power of two. The last ones may be unused.
+int tvms_c_room(int lanes);
 
 // The name of a type in registers; declares it if it is a vector.
 const char *tvms_c_type(c_emitter *e, tvms_dtype dtype, tvms_span span);

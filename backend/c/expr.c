@@ -246,7 +246,7 @@ static const char *TVMS_NULLABLE binary_whole(c_emitter *e, const tvms_node *nod
   if (tvms_c_is_narrow(dtype) && node->kind <= TVMS_NODE_DIV) {
     const char *result = real_arithmetic(e, node, a, b);
     result = tvms_c_narrowed(e, dtype, span, result);
-    return tvms_c_whole(e, dtype, span, tvms_c_widened(e, dtype, span, result));
+    return tvms_c_widen(e, dtype, span, result);
   }
   const char *sign = node->kind == TVMS_NODE_ADD   ? "+"
                      : node->kind == TVMS_NODE_SUB ? "-"
@@ -256,9 +256,22 @@ static const char *TVMS_NULLABLE binary_whole(c_emitter *e, const tvms_node *nod
   return tvms_c_wrapping(e, dtype, node->span, a, sign, b);
 }
 
+// What 0 < T.Cast("int64", truth) asks.
+static const tvms_node *TVMS_NULLABLE truth_of(const tvms_node *node) {
+  const tvms_binary *binary = tvms_as_binary(node);
+  const tvms_node *cast = binary->b;
+  int64_t zero;
+  bool asks = node->kind == TVMS_NODE_LT && is_constant(binary->a, &zero) && !zero
+              && cast->kind == TVMS_NODE_CAST
+              && tvms_dtype_is_bool(tvms_as_cast(cast)->value->dtype);
+  return asks ? tvms_as_cast(cast)->value : NULL;
+}
+
 static const char *binary_expr(c_emitter *e, const tvms_node *node) {
   if (node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR) return logic(e, node);
   const tvms_binary *binary = tvms_as_binary(node);
+  const tvms_node *truth = truth_of(node);
+  if (truth) return tvms_c_expr(e, truth);
   if (node->kind == TVMS_NODE_ADD && (product(e, binary->a) || product(e, binary->b)))
     return contracted(e, node);
   const char *a = tvms_c_expr(e, binary->a), *b = tvms_c_expr(e, binary->b);
@@ -407,7 +420,7 @@ static const char *expr_kind(c_emitter *e, const tvms_node *node) {
     const tvms_node *from = tvms_as_cast(node)->value;
     const char *value = tvms_c_expr(e, from);
     if (tvms_c_is_whole(node->dtype) && tvms_c_converts_whole(from->dtype, node->dtype))
-      return tvms_c_convert_whole(e, node->dtype, node->span, value);
+      return tvms_c_convert_whole(e, from->dtype, node->dtype, node->span, value);
     const char *lane = tvms_c_lane(e, value, from->dtype);
     return tvms_c_value(e, node->dtype, node->span,
                         tvms_c_convert(e, from->dtype, node->dtype, lane));

@@ -31,13 +31,15 @@ static const char *store_macro(c_emitter *e, const char *type, int lanes) {
 
 const char *tvms_c_load_lanes(c_emitter *e, tvms_dtype dtype, tvms_span span,
                               const char *place, uint64_t bits) {
-  const char *macro = load_macro(e, tvms_c_type(e, dtype, span), dtype.lanes);
+  const char *macro =
+      load_macro(e, tvms_c_type(e, dtype, span), tvms_c_room(dtype.lanes));
   return tvms_c_text(e, "%s(%s, 0x%llxull)", macro, place, (unsigned long long)bits);
 }
 
 void tvms_c_store_lanes(c_emitter *e, tvms_dtype dtype, tvms_span span,
                         const char *place, uint64_t bits, const char *value) {
-  const char *macro = store_macro(e, tvms_c_type(e, dtype, span), dtype.lanes);
+  const char *macro =
+      store_macro(e, tvms_c_type(e, dtype, span), tvms_c_room(dtype.lanes));
   tvms_c_line(e, "%s(%s, %s, 0x%llxull);", macro, place, value,
               (unsigned long long)bits);
 }

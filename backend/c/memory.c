@@ -5,8 +5,11 @@
 
 #include "backend/c/expr.h"
 #include "backend/c/masked.h"
+#include "backend/c/picked.h"
 #include "backend/c/registers.h"
+#include "backend/c/sums.h"
 #include "backend/c/vector.h"
+#include "backend/c/windows.h"
 #include "backend/core/lanes.h"
 #include "ir/build.h"
 #include "passes/tir/memory/lift_allocations.h"
@@ -35,7 +38,8 @@ static c_view *view_of(c_emitter *e, const tvms_buffer *buffer, const char *data
   fill_strides(e, v, buffer);
   const tvms_node *offset = buffer->elem_offset;
   bool unused = offset && offset->kind == TVMS_NODE_VAR && !e->vars[offset->id];
-  v->offset = offset && !unused ? tvms_c_index(e, offset) : "0";
+  bool none = !offset || unused || tvms_node_is_int(offset, 0);
+  v->offset = none ? "0" : tvms_c_index(e, offset);
   return v;
 }
 
@@ -122,10 +126,11 @@ void tvms_c_end_memory(c_emitter *e, uint32_t mark, bool open) {
 
 // ---- Accesses ----
 
-// Where an access goes: `flat` names lane `k` if the indices have lanes.
+// Where an access goes: `flat` and the number, of lane `k` if the indices have lanes.
 typedef struct {
   const char *data;
   const char *flat;
+  int64_t number;
   uint32_t lanes;
   // Lane k lies so many elements behind lane k - 1, and `flat` is the place of lane 0; 0: neither.
   int64_t step;
@@ -147,12 +152,52 @@ static void check_count(c_emitter *e, const c_view *v, const tvms_node *node,
   tvms_c_give_up(e);
 }
 
+// The text of a scalar index, or of lane `k`, but for what is added to it last.
+static const char *index_text(c_emitter *e, const tvms_node *index, int64_t *number) {
+  c_sum sum = {0};
+  *number = 0;
+  if (index->dtype.lanes > 1 || !tvms_c_sum_add(&sum, index))
+    return tvms_c_lane(e, tvms_c_index(e, index), index->dtype);
+  *number = sum.number;
+  const char *text = sum.count ? "" : "0ll";
+  for (uint32_t i = 0; i < sum.count; i++)
+    text =
+        tvms_c_text(e, "%s%s%s", text, i ? " + " : "", tvms_c_index(e, sum.terms[i]));
+  return text;
+}
+
+// The sum of what lanes have in common.
+static const char *base_text(c_emitter *e, const tvms_lanes *lanes, int64_t *number) {
+  const char *text = lanes->base_count ? "" : "0ll";
+  int64_t all = 0;
+  for (uint32_t i = 0; i < lanes->base_count; i++) {
+    const char *base = index_text(e, lanes->bases[i], number);
+    text = tvms_c_text(e, "%s%s%s", text, i ? " + " : "", base);
+    all += *number;
+  }
+  *number = all;
+  return text;
+}
+
+static void add_index(c_emitter *e, place *p, const char *stride, const char *at,
+                      int64_t number) {
+  bool beside = !strcmp(stride, "1");
+  if (beside)
+    p->number += number;
+  else if (number)
+    at = tvms_c_text(e, "(i64)(%s + %lld) * %s", at, (long long)number, stride);
+  else
+    at = tvms_c_text(e, "(i64)(%s) * %s", at, stride);
+  p->flat = strcmp(p->flat, "0") ? tvms_c_text(e, "%s + %s", p->flat, at) : at;
+}
+
+// Where an access goes; with `picked`, which was read of the last index, the place is that of offset 0.
 static place place_of(c_emitter *e, const tvms_node *node, tvms_list indices,
-                      tvms_span span) {
+                      const tvms_lanes *TVMS_NULLABLE picked, tvms_span span) {
   const c_view *v = use(e, node, span);
   tvms_list strides = tvms_as_buffer(node)->strides;
   bool compact = !strides.len || tvms_node_is_int(strides.items[strides.len - 1], 1);
-  place p = {v->data, v->offset, 1, 1};
+  place p = {.data = v->data, .flat = v->offset, .lanes = 1, .step = 1};
   check_count(e, v, node, indices.len, span);
   for (uint32_t i = 0; i < indices.len; i++) {
     const tvms_node *index = indices.items[i];
@@ -163,42 +208,54 @@ static place place_of(c_emitter *e, const tvms_node *node, tvms_list indices,
   for (uint32_t i = 0; i < indices.len; i++) {
     const tvms_node *index = indices.items[i];
     bool base = p.lanes > 1 && p.step && index->dtype.lanes > 1;
-    const char *at = base ? tvms_c_index(e, tvms_as_ramp(index)->base)
-                          : tvms_c_lane(e, tvms_c_index(e, index), index->dtype);
-    p.flat = !strcmp(p.flat, "0") ? at : p.flat;
-    if (strcmp(v->strides[i], "1"))
-      at = tvms_c_text(e, "(i64)%s * %s", at, v->strides[i]);
-    p.flat =
-        i == 0 && !strcmp(v->offset, "0") ? at : tvms_c_text(e, "%s + %s", p.flat, at);
+    int64_t number;
+    const char *at =
+        picked && index->dtype.lanes > 1
+            ? base_text(e, picked, &number)
+            : index_text(e, base ? tvms_as_ramp(index)->base : index, &number);
+    add_index(e, &p, v->strides[i], at, number);
   }
   return p;
+}
+
+static const char *pointer_to(c_emitter *e, const place *p, tvms_dtype element,
+                              tvms_span span) {
+  const char *type = tvms_c_memory_type(e, element, span);
+  if (!p->number) return tvms_c_text(e, "((%s *)%s + (%s))", type, p->data, p->flat);
+  return tvms_c_text(e, "((%s *)%s + (%s) + %lld)", type, p->data, p->flat,
+                     (long long)p->number);
 }
 
 // The element of lane `k`, or of a scalar.
 static const char *element_of(c_emitter *e, const place *p, tvms_dtype element,
                               tvms_span span) {
-  const char *adds = "";
-  if (p->lanes > 1 && p->step == 1)
-    adds = " + k";
-  else if (p->lanes > 1 && p->step)
-    adds = tvms_c_text(e, " + %lld * k", (long long)p->step);
-  return tvms_c_text(e, "((%s *)%s)[%s%s]", tvms_c_memory_type(e, element, span),
-                     p->data, p->flat, adds);
+  const char *at = pointer_to(e, p, element, span);
+  if (p->lanes <= 1 || !p->step) return tvms_c_text(e, "(*%s)", at);
+  if (p->step == 1) return tvms_c_text(e, "%s[k]", at);
+  return tvms_c_text(e, "%s[%lld * k]", at, (long long)p->step);
 }
 
 static bool is_whole(const place *p, tvms_dtype element) {
   bool narrow = tvms_dtype_is_real(element) && element.bits < 32;
-  bool same = element.code != TVMS_BOOL
-              && (!narrow || (tvms_c_is_narrow(element) && p->lanes <= 64));
+  bool truths = element.code == TVMS_BOOL;
+  bool same =
+      (!narrow && !truths) || (p->lanes <= 64 && (truths || tvms_c_is_narrow(element)));
   bool full = !(p->lanes & (p->lanes - 1));
-  bool near = p->step == 1 || (p->step == 2 && !narrow && p->lanes <= 64);
-  return p->lanes > 1 && full && near && same;
+  return p->lanes > 1 && full && p->step == 1 && same;
 }
 
-static const char *pointer_to(c_emitter *e, const place *p, tvms_dtype element,
-                              tvms_span span) {
-  return tvms_c_text(e, "((%s *)%s + (%s))", tvms_c_memory_type(e, element, span),
-                     p->data, p->flat);
+// Is it an access of some lanes of a vector? `bits` says of which: those of a predicate, if numbers decide it, or the
+// first ones where the vector that C has is longer.
+static bool is_some(const place *p, tvms_dtype element,
+                    const tvms_node *TVMS_NULLABLE predicate, uint64_t *bits) {
+  bool kind = element.code == TVMS_FLOAT || element.code == TVMS_INT
+              || element.code == TVMS_UINT;
+  bool full = !(p->lanes & (p->lanes - 1));
+  if (p->lanes < 2 || p->lanes > 64 || !kind || tvms_c_is_narrow(element)) return false;
+  if (predicate)
+    return full && (p->step == 1 || p->step == 2) && tvms_lanes_truths(predicate, bits);
+  *bits = (UINT64_C(1) << p->lanes) - 1;
+  return !full && p->step == 1 && element.code == TVMS_FLOAT;
 }
 
 // A vector that lies side by side, in its form in memory.
@@ -210,76 +267,12 @@ static const char *whole_of(c_emitter *e, const place *p, tvms_dtype element,
                      pointer_to(e, p, element, span));
 }
 
-// Every second element, of two vectors which together reach from the first to the last:
-//
-//   [0 . 2 . 4 . 6] from lane 0 on,  [. 8 . 10 . 12 . 14] up to the last
-static const char *load_pairs(c_emitter *e, const place *p, tvms_dtype dtype,
-                              tvms_span span) {
-  int indices[64], lanes = dtype.lanes;
-  place second = *p;
-  second.flat = tvms_c_text(e, "%s + %d", p->flat, lanes - 1);
-  tvms_dtype element = tvms_dtype_with_lanes(dtype, 1);
-  const char *a = tvms_c_whole(e, dtype, span, whole_of(e, p, element, span));
-  const char *b = tvms_c_whole(e, dtype, span, whole_of(e, &second, element, span));
-  for (int k = 0; k < lanes; k++)
-    indices[k] = 2 * k < lanes ? 2 * k : 2 * k + 1;
-  return tvms_c_pick(e, dtype, span, a, b, indices);
-}
-
-// Where the lanes `bits` of such a load come from: of a vector that begins with the first one, and of a second one that
-// ends with the last one. Neighbouring windows which leave out other lanes want the same elements then, and compilers
-// join loads that are the same.
-typedef struct {
-  int from, behind;      // where the vectors begin, in elements
-  uint64_t first, last;  // lanes of them that are loaded
-  int indices
-      [64];  // of each lane in both; of one that is left out, of one that is not loaded
-} pair_parts;
-
-static pair_parts parts_of(int lanes, uint64_t bits) {
-  int low = __builtin_ctzll(bits), high = 63 - __builtin_clzll(bits),
-      length = 2 * (high - low) + 1;
-  pair_parts parts = {.from = 2 * low};
-  parts.behind = parts.from + (length > lanes ? length - lanes : 0);
-  for (int k = 0; k < lanes; k++) {
-    parts.indices[k] = 1;
-    if (!(bits >> k & 1)) continue;
-    int at = 2 * (k - low);
-    if (at < lanes) {
-      parts.first |= 1ull << at;
-      parts.indices[k] = at;
-    } else {
-      at += parts.from - parts.behind;
-      parts.last |= 1ull << at;
-      parts.indices[k] = lanes + at;
-    }
-  }
-  return parts;
-}
-
-// The lanes `bits` of every second element.
-static const char *load_some_pairs(c_emitter *e, const place *p, tvms_dtype dtype,
-                                   tvms_span span, uint64_t bits) {
-  pair_parts parts = parts_of(dtype.lanes, bits);
-  const char *loaded[2];
-  for (int k = 0; k < 2; k++) {
-    place part = *p;
-    part.flat = tvms_c_text(e, "%s + %d", p->flat, k ? parts.behind : parts.from);
-    const char *at = pointer_to(e, &part, tvms_dtype_with_lanes(dtype, 1), span);
-    uint64_t lanes = k ? parts.last : parts.first;
-    loaded[k] = k && !lanes
-                    ? loaded[0]
-                    : tvms_c_whole(e, dtype, span,
-                                   tvms_c_load_lanes(e, dtype, span, at, lanes));
-  }
-  return tvms_c_pick(e, dtype, span, loaded[0], loaded[1], parts.indices);
-}
-
 // A vector of which some lanes are loaded, of a place or a variable.
 static const char *load_some(c_emitter *e, const tvms_node *node, const place *p,
                              uint64_t bits) {
-  if (p->step == 2 && bits) return load_some_pairs(e, p, node->dtype, node->span, bits);
   const char *at = pointer_to(e, p, tvms_dtype_with_lanes(node->dtype, 1), node->span);
+  if (p->step == 2 && bits)
+    return tvms_c_load_some_pairs(e, node->dtype, node->span, at, bits);
   return tvms_c_whole(e, node->dtype, node->span,
                       tvms_c_load_lanes(e, node->dtype, node->span, at, bits));
 }
@@ -291,6 +284,16 @@ static const char *some_of(c_emitter *e, tvms_dtype dtype, tvms_span span,
   return tvms_c_blend(e, dtype, span, mask, value, others);
 }
 
+static const char *load_whole(c_emitter *e, const tvms_node *node, const place *p) {
+  tvms_dtype element = tvms_dtype_with_lanes(node->dtype, 1);
+  const char *whole = whole_of(e, p, element, node->span);
+  if (element.code == TVMS_BOOL)
+    whole = tvms_c_text(e, "(%s)((%s != 0) & 1)",
+                        tvms_c_type(e, node->dtype, node->span), whole);
+  if (tvms_c_is_narrow(element)) return tvms_c_widen(e, node->dtype, node->span, whole);
+  return tvms_c_whole(e, node->dtype, node->span, whole);
+}
+
 static const char *load_kept(c_emitter *e, const tvms_node *node, const char *kept) {
   const tvms_node *predicate = tvms_as_buffer_load(node)->predicate;
   uint64_t bits;
@@ -300,29 +303,43 @@ static const char *load_kept(c_emitter *e, const tvms_node *node, const char *ke
   return some_of(e, node->dtype, node->span, bits, kept, zero);
 }
 
+// Are the lanes of a load picked from whole vectors? Not those that are one whole vector.
+static bool is_near(const tvms_buffer_load *load, tvms_lanes *lanes) {
+  const tvms_buffer *buffer = tvms_as_buffer(load->buffer);
+  tvms_list indices = load->indices, strides = buffer->strides;
+  if (!indices.len
+      || (strides.len && !tvms_node_is_int(strides.items[strides.len - 1], 1)))
+    return false;
+  for (uint32_t i = 0; i + 1 < indices.len; i++)
+    if (indices.items[i]->dtype.lanes > 1) return false;
+  const tvms_node *index = indices.items[indices.len - 1];
+  bool beside =
+      index->kind == TVMS_NODE_RAMP && tvms_node_is_int(tvms_as_ramp(index)->stride, 1);
+  return index->dtype.lanes > 1 && !beside && tvms_lanes_read(index, lanes)
+         && tvms_c_is_picked(buffer->element, lanes);
+}
+
 const char *tvms_c_load(c_emitter *e, const tvms_node *node) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
   const char *kept = tvms_c_register(e, load->buffer, load->indices);
   if (kept) return load_kept(e, node, kept);
   tvms_dtype element = tvms_as_buffer(load->buffer)->element;
-  uint64_t bits;
-  bool known = load->predicate && tvms_lanes_truths(load->predicate, &bits);
-  bool narrow = tvms_c_is_narrow(element);
-  const char *predicate =
-      load->predicate && !known ? tvms_c_expr(e, load->predicate) : NULL;
-  place p = place_of(e, load->buffer, load->indices, node->span);
   if (element.lanes > 1) tvms_c_refuse(e, node->span, "a buffer of vectors");
-  if (is_whole(&p, element) && known && !narrow) return load_some(e, node, &p, bits);
-  if (is_whole(&p, element) && !load->predicate) {
-    if (p.step == 2) return load_pairs(e, &p, node->dtype, node->span);
-    const char *whole = whole_of(e, &p, element, node->span);
-    if (narrow) whole = tvms_c_widened(e, node->dtype, node->span, whole);
-    return tvms_c_whole(e, node->dtype, node->span, whole);
+  tvms_lanes lanes;
+  if (!load->predicate && is_near(load, &lanes)) {
+    tvms_c_windows_widen(e, node, &lanes);
+    place p = place_of(e, load->buffer, load->indices, &lanes, node->span);
+    return tvms_c_load_picked(e, node->dtype, node->span,
+                              pointer_to(e, &p, element, node->span), &lanes);
   }
-  if (known) predicate = tvms_c_expr(e, load->predicate);
+  uint64_t bits;
+  place p = place_of(e, load->buffer, load->indices, NULL, node->span);
+  if (is_some(&p, element, load->predicate, &bits)) return load_some(e, node, &p, bits);
+  if (is_whole(&p, element) && !load->predicate) return load_whole(e, node, &p);
   const char *value =
       tvms_c_from_memory(e, element, element_of(e, &p, element, node->span));
-  if (predicate) {
+  if (load->predicate) {
+    const char *predicate = tvms_c_expr(e, load->predicate);
     const char *lane = tvms_c_lane(e, predicate, load->predicate->dtype);
     value = tvms_c_text(e, "%s ? %s : 0", lane, value);
   }
@@ -341,6 +358,17 @@ static void store_kept(c_emitter *e, const tvms_node *node, const char *kept,
   tvms_c_line(e, "%s = %s;", kept, value);
 }
 
+static void store_whole(c_emitter *e, const tvms_store *store, const place *p,
+                        const char *value) {
+  tvms_dtype element = tvms_as_buffer(store->buffer)->element;
+  tvms_span span = store->head.span;
+  const char *memory = whole_of(e, p, element, span);
+  if (tvms_c_is_narrow(element))
+    value = tvms_c_narrowed(e, store->value->dtype, span, value);
+  if (element.code == TVMS_BOOL) value = tvms_c_truths(e, (int)p->lanes, span, value);
+  tvms_c_line(e, "%s = %s;", memory, value);
+}
+
 void tvms_c_store(c_emitter *e, const tvms_node *node) {
   const tvms_store *store = tvms_as_store(node);
   tvms_dtype element = tvms_as_buffer(store->buffer)->element;
@@ -351,25 +379,19 @@ void tvms_c_store(c_emitter *e, const tvms_node *node) {
     return;
   }
   uint64_t bits;
-  bool known = store->predicate && tvms_lanes_truths(store->predicate, &bits);
-  bool narrow = tvms_c_is_narrow(element);
-  const char *predicate =
-      store->predicate && !(known && !narrow) ? tvms_c_expr(e, store->predicate) : NULL;
-  place p = place_of(e, store->buffer, store->indices, node->span);
+  place p = place_of(e, store->buffer, store->indices, NULL, node->span);
   if (element.lanes > 1) tvms_c_refuse(e, node->span, "a buffer of vectors");
-  bool whole = p.step == 1 && store->value->dtype.lanes > 1 && is_whole(&p, element);
-  if (whole && known && !narrow) {
+  bool beside = p.step == 1 && store->value->dtype.lanes > 1;
+  if (beside && is_some(&p, element, store->predicate, &bits)) {
     const char *at = pointer_to(e, &p, element, node->span);
     tvms_c_store_lanes(e, store->value->dtype, node->span, at, bits, value);
     return;
   }
-  if (whole && !store->predicate) {
-    const char *memory = whole_of(e, &p, element, node->span);
-    if (narrow) value = tvms_c_narrowed(e, store->value->dtype, node->span, value);
-    tvms_c_line(e, "%s = %s;", memory, value);
+  if (beside && is_whole(&p, element) && !store->predicate) {
+    store_whole(e, store, &p, value);
     return;
   }
-  if (known && !predicate) predicate = tvms_c_expr(e, store->predicate);
+  const char *predicate = store->predicate ? tvms_c_expr(e, store->predicate) : NULL;
   const char *lane = tvms_c_lane(e, value, store->value->dtype);
   const char *test = "";
   if (predicate)
@@ -383,7 +405,7 @@ void tvms_c_store(c_emitter *e, const tvms_node *node) {
 
 const char *tvms_c_address(c_emitter *e, const tvms_node *node) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  place p = place_of(e, load->buffer, load->indices, node->span);
+  place p = place_of(e, load->buffer, load->indices, NULL, node->span);
   if (p.lanes > 1) tvms_c_refuse(e, node->span, "the address of a vector");
   return tvms_c_text(
       e, "(ptr)&%s",

@@ -7,6 +7,8 @@
 #include "backend/c/memory.h"
 #include "backend/c/registers.h"
 #include "backend/c/stmt.h"
+#include "backend/c/wide.h"
+#include "backend/c/windows.h"
 #include "backend/core/layout.h"
 #include "backend/core/place.h"
 #include "interp/result.h"
@@ -33,6 +35,7 @@ static void open_function(c_emitter *e, const tvms_member *member) {
   e->vars = tvms_arena_array(&e->context->scratch, const char *, ids);
   e->views = tvms_arena_array(&e->context->scratch, const c_view *, ids);
   e->registers = tvms_arena_array(&e->context->scratch, c_registers *, ids);
+  e->windows = tvms_arena_array(&e->context->scratch, c_window *, ids);
   e->result_dtype = tvms_interp_result_dtype(&e->context->memory, member->function);
   e->dialect = member->unit->dialect;
   e->member = member;
@@ -73,7 +76,7 @@ static const char *head_of(c_emitter *e, const tvms_member *member) {
   return tvms_c_text(e, "%s)", head);
 }
 
-static void write_body(c_emitter *e, const tvms_member *member) {
+static void write_body(c_emitter *e, const tvms_member *member, tvms_node *body) {
   const tvms_prim_func *function = tvms_as_prim_func(member->function);
   tvms_c_at(e, function->head.span);
   tvms_c_open(e, "%s", head_of(e, member));
@@ -82,9 +85,10 @@ static void write_body(c_emitter *e, const tvms_member *member) {
     const tvms_node *buffer = function->buffers.items[i];
     if (buffer) tvms_c_define_buffer(e, buffer, tvms_c_text(e, "p%u", i));
   }
-  tvms_c_registers_find(e, function);
+  tvms_c_registers_find(e, body);
+  tvms_c_windows_find(e, body);
   e->room = tvms_place_is_relax(member->function) ? C_RELAX : C_KERNEL;
-  if (tvms_c_stmt(e, function->body)) tvms_c_line(e, "return 0;");
+  if (tvms_c_stmt(e, body)) tvms_c_line(e, "return 0;");
   e->room = C_ENTRY;
   tvms_c_close(e);
   if (e->line) tvms_strbuf_puts(&e->body, "#line 1 \"entry\"\n");
@@ -96,11 +100,12 @@ static void write_functions(c_emitter *e) {
   for (uint32_t i = 0; i < e->program->member_count; i++) {
     const tvms_member *member = &e->program->members[i];
     if (!is_compiled(member)) continue;
+    tvms_node *body = tvms_c_split_wide(member, e->vector_bytes);
     tvms_mark mark = tvms_arena_mark(&e->context->scratch);
     open_function(e, member);
     tvms_strbuf_printf(&e->head, "%s;\n", head_of(e, member));
     tvms_strbuf_putc(&e->body, '\n');
-    write_body(e, member);
+    write_body(e, member, body);
     if (tvms_c_is_exported(e, member)) {
       tvms_strbuf_putc(&e->body, '\n');
       tvms_c_entry(e, member);
@@ -131,10 +136,22 @@ typedef struct {
   tvms_strbuf *out;
 } job;
 
+// Of a register of this machine, for which loops are scheduled.
+static uint32_t vector_bytes(tvms_context *context) {
+  tvms_unit unit;
+  tvms_target host;
+  tvms_unit_init(&unit, context, TVMS_DIALECT_CURRENT);
+  tvms_target_from_host(&unit, &host);
+  uint32_t bits = host.vector_bits;
+  tvms_unit_fini(&unit);
+  return bits > 128 ? bits / 8 : 16;
+}
+
 static void write_module(void *what) {
   job *j = what;
   c_emitter *e = &j->e;
   tvms_memory *memory = &e->context->memory;
+  e->vector_bytes = vector_bytes(e->context);
   tvms_strbuf_init(&e->head, memory);
   tvms_strbuf_init(&e->body, memory);
   write_functions(e);

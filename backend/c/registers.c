@@ -1,11 +1,12 @@
 // Small memory of a function that is variables of C: compilers keep these in registers.
 #include "backend/c/registers.h"
 
+#include "backend/c/sums.h"
 #include "backend/core/lanes.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 
-enum { MOST_REGISTERS = 128, DEEPEST_PLACE = 16 };
+enum { MOST_REGISTERS = 128 };
 
 // What the accesses to one piece of memory are.
 struct c_registers {
@@ -17,24 +18,6 @@ struct c_registers {
 
 // ---- Places ----
 
-static bool constant_of(const tvms_node *node, uint32_t depth, int64_t *value) {
-  if (tvms_node_is_int_imm(node)) {
-    *value = tvms_as_int_imm(node)->value;
-    return true;
-  }
-  int64_t a, b;
-  if (depth == DEEPEST_PLACE || !tvms_node_is_binary(node)
-      || !constant_of(tvms_as_binary(node)->a, depth + 1, &a)
-      || !constant_of(tvms_as_binary(node)->b, depth + 1, &b))
-    return false;
-  switch ((int)node->kind) {
-  case TVMS_NODE_ADD: return !__builtin_add_overflow(a, b, value);
-  case TVMS_NODE_SUB: return !__builtin_sub_overflow(a, b, value);
-  case TVMS_NODE_MUL: return !__builtin_mul_overflow(a, b, value);
-  default: return false;
-  }
-}
-
 // The number of the vector that one index names; -1: it is none.
 static int64_t number_of(const tvms_node *index) {
   int64_t first;
@@ -45,7 +28,7 @@ static int64_t number_of(const tvms_node *index) {
   }
   int lanes = index->dtype.lanes;
   bool fits = lanes > 0 && (lanes == 1 || index->kind == TVMS_NODE_RAMP)
-              && constant_of(base, 0, &first) && first >= 0 && first % lanes == 0
+              && tvms_c_number(base, &first) && first >= 0 && first % lanes == 0
               && first / lanes < MOST_REGISTERS;
   return fits ? first / lanes : -1;
 }
@@ -59,9 +42,8 @@ static c_registers *registers_of(c_emitter *e, const tvms_node *data) {
 }
 
 static bool is_kind(tvms_dtype element) {
-  return !tvms_c_is_narrow(element)
-         && (element.code == TVMS_INT || element.code == TVMS_UINT
-             || element.code == TVMS_FLOAT);
+  return element.code == TVMS_INT || element.code == TVMS_UINT
+         || element.code == TVMS_FLOAT || element.code == TVMS_BFLOAT;
 }
 
 // Of some lanes only, it must be known which.
@@ -110,9 +92,9 @@ static tvms_walk_step see(void *self, tvms_node *node, tvms_field_role role) {
   return TVMS_WALK_ON;
 }
 
-void tvms_c_registers_find(c_emitter *e, const tvms_prim_func *function) {
+void tvms_c_registers_find(c_emitter *e, tvms_node *body) {
   tvms_visitor visitor = {.self = e, .enter = see};
-  tvms_walk(&e->context->memory, function->body, &visitor);
+  tvms_walk(&e->context->memory, body, &visitor);
 }
 
 // ---- Using ----

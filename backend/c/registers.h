@@ -7,9 +7,9 @@
 
 #include "backend/c/emit.h"
 
-// Finds the memory of `function` of which each access is a whole vector at a constant place, all of
+// Finds the memory in the body of a function of which each access is a whole vector at a constant place, all of
 // them of one length and kind, side by side. Its variables stand in e->registers by their ids.
-void tvms_c_registers_find(c_emitter *e, const tvms_prim_func *function);
+void tvms_c_registers_find(c_emitter *e, tvms_node *body);
 
 // Declares the variables that are the memory `data` names; false if it has to be memory.
 bool tvms_c_registers_declare(c_emitter *e, const tvms_node *data, uint64_t bytes,

@@ -48,13 +48,42 @@ const char *tvms_c_compare(c_emitter *e, tvms_dtype dtype, tvms_span span,
                      tvms_c_text(e, "%s %s %s", a, sign, b));
 }
 
+// The macro that makes integers of one width those of another, all as signed ones or all as unsigned ones. Where the
+// processor's instruction is not named (preamble.inc) GCC goes by half or twice the width: other steps it does lane by lane.
+static const char *resizing(c_emitter *e, int code, int from, int to, int lanes,
+                            tvms_span span) {
+  tvms_dtype scalar = {(uint8_t)code, (uint8_t)from, 1};
+  const char *type = tvms_c_type(e, tvms_dtype_with_lanes(scalar, lanes), span);
+  const char *text = "v", *source = type;
+  while (from != to) {
+    from = from < to ? 2 * from : from / 2;
+    scalar.bits = (uint8_t)from;
+    type = tvms_c_type(e, tvms_dtype_with_lanes(scalar, lanes), span);
+    text = tvms_c_text(e, "__builtin_convertvector(%s, %s)", text, type);
+  }
+  const char *name = tvms_c_text(e, "%s_of_%s", type, source);
+  if (tvms_c_is_new(e, name))
+    tvms_strbuf_printf(&e->head, "#ifndef %s\n#define %s(v) %s\n#endif\n", name, name,
+                       text);
+  return name;
+}
+
+static const char *resize(c_emitter *e, int code, int from, int to, int lanes,
+                          tvms_span span, const char *value) {
+  if (from == to) return value;
+  const char *macro = resizing(e, code, from, to, lanes, span);
+  tvms_dtype scalar = {(uint8_t)code, (uint8_t)to, 1};
+  return tvms_c_whole(e, tvms_dtype_with_lanes(scalar, lanes), span,
+                      tvms_c_text(e, "%s(%s)", macro, value));
+}
+
 const char *tvms_c_mask_of(c_emitter *e, const char *value, int lanes, int bits,
                            tvms_span span) {
   int own = tvms_c_mask_bits(value);
   if (own == bits) return value;
-  const char *wide = tvms_c_text(e, "__builtin_convertvector(%s, %s)%s", value,
-                                 ints(e, bits, lanes, span), own ? "" : " != 0");
-  return tvms_c_mask(e, bits, lanes, span, wide);
+  if (!own) value = tvms_c_mask(e, 8, lanes, span, tvms_c_text(e, "%s != 0", value));
+  value = resize(e, TVMS_INT, own ? own : 8, bits, lanes, span, value);
+  return tvms_c_mask_bits(value) ? value : tvms_c_mask(e, bits, lanes, span, value);
 }
 
 const char *tvms_c_blend(c_emitter *e, tvms_dtype dtype, tvms_span span,
@@ -72,10 +101,7 @@ const char *tvms_c_blend(c_emitter *e, tvms_dtype dtype, tvms_span span,
 
 // So many times the scalar. Lanes that are not used get it as well.
 static const char *times(c_emitter *e, int lanes, const char *scalar) {
-  int room = 2;
-  while (room < lanes)
-    room *= 2;
-  return tvms_c_text(e, "{X%d(%s)}", room, scalar);
+  return tvms_c_text(e, "{X%d(%s)}", tvms_c_room(lanes), scalar);
 }
 
 const char *tvms_c_spread(c_emitter *e, tvms_dtype dtype, tvms_span span,
@@ -141,7 +167,7 @@ const char *tvms_c_each_lane(c_emitter *e, tvms_dtype dtype, tvms_span span,
   const char *type = tvms_c_type(e, dtype, span);
   const char *name = tvms_c_text(e, "%s_%s", function, type), *list = "";
   if (tvms_c_is_new(e, name))
-    declare_each_lane(e, name, type, dtype.lanes, function, arity);
+    declare_each_lane(e, name, type, tvms_c_room(dtype.lanes), function, arity);
   for (uint32_t i = 0; i < arity; i++)
     list = tvms_c_text(e, "%s%s%s", list, i ? ", " : "", args[i]);
   return tvms_c_whole(e, dtype, span, tvms_c_text(e, "%s(%s)", name, list));
@@ -166,25 +192,43 @@ const char *tvms_c_extreme(c_emitter *e, tvms_dtype dtype, tvms_span span,
 // The function that converts vectors of narrow floats, with the types that it has.
 static const char *narrow(c_emitter *e, tvms_dtype dtype, tvms_span span,
                           const char *way, const char *value) {
-  int lanes = dtype.lanes;
+  int lanes = tvms_c_room(dtype.lanes);
   (void)tvms_c_type(e, dtype, span);
   (void)ints(e, 32, lanes, span);
   (void)uints(e, 32, lanes, span);
   (void)uints(e, 16, lanes, span);
+  (void)resizing(e, TVMS_UINT, 16, 32, lanes, span);
+  (void)resizing(e, TVMS_UINT, 32, 16, lanes, span);
   const char *made = tvms_c_text(e, "NARROW(%d)", lanes);
-  if (tvms_c_is_new(e, made)) tvms_strbuf_printf(&e->head, "%s\n", made);
+  if (tvms_c_is_new(e, made))
+    tvms_strbuf_printf(&e->head,
+                       "%s\n#ifndef from_f16x%d\n#define from_f16x%d real_of_f16x%d\n"
+                       "#define to_f16x%d f16_of_realx%d\n#endif\n",
+                       made, lanes, lanes, lanes, lanes, lanes);
   const char *kind = dtype.code == TVMS_FLOAT ? "f16" : "bf16";
   return tvms_c_text(e, "%s_%sx%d(%s)", way, kind, lanes, value);
 }
 
-const char *tvms_c_narrowed(c_emitter *e, tvms_dtype dtype, tvms_span span,
-                            const char *value) {
-  return narrow(e, dtype, span, "to", value);
+// The form in memory of a value that has both: w7 is h7; NULL for any other text.
+static const char *TVMS_NULLABLE memory_form(c_emitter *e, const char *value) {
+  bool both = *value == 'w' && !value[1 + strspn(value + 1, "0123456789")];
+  return both ? tvms_c_text(e, "h%s", value + 1) : NULL;
 }
 
-const char *tvms_c_widened(c_emitter *e, tvms_dtype dtype, tvms_span span,
-                           const char *value) {
-  return narrow(e, dtype, span, "from", value);
+const char *tvms_c_narrowed(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                            const char *value) {
+  const char *form = memory_form(e, value);
+  return form ? form : narrow(e, dtype, span, "to", value);
+}
+
+const char *tvms_c_widen(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                         const char *expr) {
+  tvms_dtype narrow_type = {TVMS_UINT, 16, dtype.lanes};
+  const char *number = tvms_c_text(e, "%u", e->next++);
+  tvms_c_line(e, "const %s h%s = %s;", tvms_c_type(e, narrow_type, span), number, expr);
+  const char *wide = narrow(e, dtype, span, "from", tvms_c_text(e, "h%s", number));
+  tvms_c_line(e, "const %s w%s = %s;", tvms_c_type(e, dtype, span), number, wide);
+  return tvms_c_text(e, "w%s", number);
 }
 
 // ---- Conversions ----
@@ -195,16 +239,85 @@ static bool is_plain(tvms_dtype dtype) {
 }
 
 bool tvms_c_converts_whole(tvms_dtype from, tvms_dtype to) {
-  bool saturates = tvms_dtype_is_real(from) && !tvms_dtype_is_real(to);
-  return is_plain(from) && is_plain(to) && !saturates;
+  return (is_plain(from) || from.code == TVMS_BOOL)
+         && (is_plain(to) || to.code == TVMS_BOOL);
 }
 
-const char *tvms_c_convert_whole(c_emitter *e, tvms_dtype to, tvms_span span,
-                                 const char *value) {
+// The text of what C converts, lane by lane; reals become integers only within the range of these.
+static const char *convert_plain(c_emitter *e, tvms_dtype from, tvms_dtype to,
+                                 tvms_span span, const char *value) {
+  bool from_real = tvms_dtype_is_real(from), to_real = tvms_dtype_is_real(to);
+  tvms_dtype word = tvms_dtype_with_lanes(TVMS_DTYPE(INT, 32), to.lanes);
+  int code = from.code == TVMS_INT ? TVMS_INT : TVMS_UINT, bits = bits_of(from);
   const char *type = tvms_c_type(e, to, span);
-  const char *text = tvms_c_text(e, "__builtin_convertvector(%s, %s)", value, type);
+  if (from_real && !to_real && to.bits < 32) {
+    value = tvms_c_whole(e, word, span, convert_plain(e, from, word, span, value));
+    code = TVMS_INT;
+    bits = 32;
+    from_real = false;
+  }
+  if (!from_real && !to_real)
+    return tvms_c_text(e, "(%s)%s", type,
+                       resize(e, code, bits, to.bits, to.lanes, span, value));
+  if (!from_real && bits < 32)
+    value = tvms_c_text(e, "(%s)%s", tvms_c_type(e, word, span),
+                        resize(e, code, bits, 32, to.lanes, span, value));
+  return tvms_c_text(e, "__builtin_convertvector(%s, %s)", value, type);
+}
+
+// Reals to integers: those out of range give the nearest end of it, NaN gives 0.
+static const char *saturate(c_emitter *e, tvms_dtype from, tvms_dtype to,
+                            tvms_span span, const char *value) {
+  bool is_signed = to.code == TVMS_INT, exact = bits_of(from) == 64 || to.bits < 32;
+  int bits = to.bits - is_signed;
+  exact &= to.bits < 64;
+  const char *end = bits_of(from) == 64 ? "" : "f";
+  unsigned long long most = ~0ull >> (64 - bits);
+  const char *least = is_signed ? tvms_c_text(e, "-0x1p+%d%s", bits, end) : "0";
+  const char *inside =
+      tvms_c_extreme(e, from, span, value, tvms_c_spread(e, from, span, least), true);
+  const char *beyond = NULL;
+  if (exact) {
+    const char *last =
+        tvms_c_spread(e, from, span, tvms_c_text(e, "%llu.0%s", most, end));
+    inside = tvms_c_extreme(e, from, span, inside, last, false);
+  } else {
+    const char *first = tvms_c_text(e, "0x1p+%d%s", bits, end);
+    beyond =
+        tvms_c_compare(e, from, span, value, ">=", tvms_c_spread(e, from, span, first));
+    inside =
+        tvms_c_blend(e, from, span, beyond, tvms_c_spread(e, from, span, "0"), inside);
+  }
+  const char *made =
+      tvms_c_whole(e, to, span, convert_plain(e, from, to, span, inside));
+  if (beyond)
+    made =
+        tvms_c_blend(e, to, span, beyond,
+                     tvms_c_spread(e, to, span, tvms_c_text(e, "%lluull", most)), made);
+  const char *number = tvms_c_compare(e, from, span, value, "==", value);
+  return tvms_c_blend(e, to, span, number, made, tvms_c_spread(e, to, span, "0"));
+}
+
+const char *tvms_c_truths(c_emitter *e, int lanes, tvms_span span, const char *value) {
+  if (!tvms_c_mask_bits(value)) return value;
+  tvms_dtype truth = tvms_dtype_with_lanes(TVMS_DTYPE(BOOL, 1), lanes);
+  return tvms_c_whole(e, truth, span,
+                      tvms_c_text(e, "(%s)(%s & 1)", tvms_c_type(e, truth, span),
+                                  tvms_c_mask_of(e, value, lanes, 8, span)));
+}
+
+const char *tvms_c_convert_whole(c_emitter *e, tvms_dtype from, tvms_dtype to,
+                                 tvms_span span, const char *value) {
+  if (from.code == TVMS_BOOL) value = tvms_c_truths(e, from.lanes, span, value);
+  if (to.code == TVMS_BOOL && from.code == TVMS_BOOL) return value;
+  if (to.code == TVMS_BOOL)
+    return tvms_c_compare(e, from, span, value,
+                          "!=", tvms_c_spread(e, from, span, "0"));
+  if (tvms_dtype_is_real(from) && !tvms_dtype_is_real(to))
+    return saturate(e, from, to, span, value);
+  const char *text = convert_plain(e, from, to, span, value);
   if (tvms_c_is_narrow(to))
-    text = tvms_c_widened(e, to, span, tvms_c_narrowed(e, to, span, text));
+    return tvms_c_widen(e, to, span, tvms_c_narrowed(e, to, span, text));
   return tvms_c_whole(e, to, span, text);
 }
 
@@ -219,7 +332,12 @@ const char *tvms_c_pick(c_emitter *e, tvms_dtype dtype, tvms_span span, const ch
   const char *list = "";
   for (int k = 0; k < dtype.lanes; k++)
     list = tvms_c_text(e, "%s, %d", list, indices[k]);
-  const char *mask = ints(e, bits_of(dtype), dtype.lanes, span);
-  return tvms_c_whole(e, dtype, span,
-                      tvms_c_text(e, "PICK(%s, %s, %s%s)", mask, a, b, list));
+  const char *first = memory_form(e, a), *second = memory_form(e, b);
+  bool narrow_forms = first && second;
+  const char *mask = ints(e, narrow_forms ? 16 : bits_of(dtype), dtype.lanes, span);
+  const char *picked =
+      tvms_c_text(e, "PICK(%s, %s, %s%s)", mask, narrow_forms ? first : a,
+                  narrow_forms ? second : b, list);
+  return narrow_forms ? tvms_c_widen(e, dtype, span, picked)
+                      : tvms_c_whole(e, dtype, span, picked);
 }

@@ -64,16 +64,20 @@ const char *tvms_c_each_lane(c_emitter *e, tvms_dtype dtype, tvms_span span,
 const char *tvms_c_narrowed(c_emitter *e, tvms_dtype dtype, tvms_span span,
                             const char *value);
 
-// The text of a vector of narrow floats in registers, from its form in memory.
-const char *tvms_c_widened(c_emitter *e, tvms_dtype dtype, tvms_span span,
-                           const char *value);
+// A new vector of narrow floats in registers, of the text of its form in memory. Both are kept, w7 and h7, so that what
+// is only moved is not converted.
+const char *tvms_c_widen(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                         const char *expr);
 
-// Can a vector be converted as a whole? Not what saturates or is a truth.
+// Can a vector be converted as a whole?
 bool tvms_c_converts_whole(tvms_dtype from, tvms_dtype to);
 
-// The vector, converted lane by lane as C converts numbers.
-const char *tvms_c_convert_whole(c_emitter *e, tvms_dtype to, tvms_span span,
-                                 const char *value);
+// The vector, converted lane by lane as the interpreter converts numbers.
+const char *tvms_c_convert_whole(c_emitter *e, tvms_dtype from, tvms_dtype to,
+                                 tvms_span span, const char *value);
+
+// A vector of truths, which may be a mask, as lanes of 8 bits, 0 or 1.
+const char *tvms_c_truths(c_emitter *e, int lanes, tvms_span span, const char *value);
 
 // The bits of a vector as a vector of other lanes of the same width.
 const char *tvms_c_reinterpret_whole(c_emitter *e, tvms_dtype to, tvms_span span,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`build -o x.c`: the text compiles without a warning and computes the bits that the interpreter computes."""
-import ctypes, mmap, os, random, re, struct, subprocess, sys, tempfile, unittest
+import ctypes, math, mmap, os, platform, random, re, struct, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
@@ -85,6 +85,20 @@ def f(A: T.Buffer((32,), "DTYPE"), B: T.Buffer((32,), "DTYPE")):
 """
 
 
+# Windows along a line in steps of two, the last of which ends with it.
+WINDOWS = HEAD + """@T.prim_func
+def f(A: T.Buffer((33,), "DTYPE"), B: T.Buffer((16,), "DTYPE")):
+    S = T.alloc_buffer((16,), "DTYPE", scope="local")
+    for j in T.vectorized(16):
+        S[j] = A[j * 2]
+    for k in T.unroll(2):
+        for j in T.vectorized(16):
+            S[j] = S[j] + A[j * 2 + k + 1]
+    for j in T.vectorized(16):
+        B[j] = S[j]
+"""
+
+
 def apart(size, at_end):
     """Memory with a page that nobody may touch before or behind it."""
     page = mmap.PAGESIZE
@@ -141,6 +155,10 @@ class Text(unittest.TestCase):
         self.made = getattr(self, "made", 0) + 1
         os.rename(self.file("x.so"), self.file(f"x{self.made}.so"))
         return ctypes.CDLL(self.file(f"x{self.made}.so"))
+
+    def text(self):
+        with open(self.file("x.c"), encoding="utf-8") as f:
+            return f.read()
 
     def data(self, kind, count):
         if kind == "|b1":
@@ -202,8 +220,7 @@ class Text(unittest.TestCase):
                         self.touch(second, kind, code, at_end, sum(lines, []), [x for row in lines for x in [5, *row[1::2], 5, 5, 3]])
 
     def touch(self, library, kind, code, at_end, given, wanted):
-        size = struct.calcsize(code) * len(given)
-        memory = [(kind, (len(given),), apart(size, at_end)) for _ in range(2)]
+        memory = [(kind, (len(values),), apart(struct.calcsize(code) * len(values), at_end)) for values in (given, wanted)]
         memory[0][2][:] = struct.pack(f"{len(given)}{code}", *given)
         self.assertEqual(call(library, memory), 0)
         self.assertEqual(list(struct.unpack(f"{len(wanted)}{code}", memory[1][2])), wanted)
@@ -257,6 +274,56 @@ class Text(unittest.TestCase):
                     expressions = [e for e in (*both, *own) if lanes < 32 or "% 64" not in e]
                     self.agree(many_vectors(expressions, dtype, lanes), (KINDS[dtype], (64,)), (KINDS[dtype], (64,)), (KINDS[dtype], (len(expressions), 64)))
 
+    def test_vectors_that_are_picked(self):
+        """From whole vectors, which windows beside each other share; nothing outside of the memory is touched."""
+        for dtype, code in (("float32", "f"), ("float64", "d"), ("float16", "e"), ("int32", "i"), ("int8", "b")):
+            given = [self.random.randint(-40, 40) for _ in range(33)]
+            with self.subTest(dtype=dtype):
+                library = self.build(WINDOWS.replace("DTYPE", dtype))
+                for at_end in (False, True):
+                    self.touch(library, KINDS[dtype], code, at_end, given, [sum(given[2 * j:2 * j + 3]) for j in range(16)])
+            for place, count, wanted in (("j * 3", 46, lambda j: 3 * j), ("15 - j", 16, lambda j: 15 - j), ("j // 2 + 1", 9, lambda j: j // 2 + 1), ("j * 8", 121, lambda j: 8 * j)):
+                with self.subTest(dtype=dtype, place=place):
+                    given = [self.random.randint(-40, 40) for _ in range(count)]
+                    library = self.build(HEAD + f'@T.prim_func\ndef f(A: T.Buffer(({count},), "{dtype}"), B: T.Buffer((16,), "{dtype}")):\n'
+                                         f"    for j in T.vectorized(16):\n        B[j] = A[{place}]\n")
+                    for at_end in (False, True):
+                        self.touch(library, KINDS[dtype], code, at_end, given, [given[wanted(j)] for j in range(16)])
+        self.build(WINDOWS.replace("DTYPE", "float32"))
+        self.assertEqual(len(set(re.findall(r"= (\*\(f32x16m \*\).*p0.*);", self.text()))), 4)
+
+    def test_reals_out_of_range(self):
+        """As integers they are the nearest end of the range, and NaN is 0: of vectors as of numbers."""
+        some = [math.nan, math.inf, -math.inf, 0.5, -0.5, 1e30, -1e30, 127.5, -128.5, 255.9, 65535.5, 2147483520.0, 2147483648.0, -2147483648.0, 4294967296.0, 1.75]
+        for source_kind, code in (("float32", "f"), ("float64", "d")):
+            for to in INTEGERS:
+                with self.subTest(source=source_kind, to=to):
+                    library = self.build(HEAD + f'@T.prim_func\ndef f(A: T.Buffer((16,), "{source_kind}"), B: T.Buffer((16,), "{to}")):\n'
+                                         f'    for j in T.vectorized(16):\n        B[j] = T.Cast("{to}", A[j])\n')
+                    self.assertNotIn(")to_", self.text().split("body_f")[-1])
+                    bits, low = int(to.lstrip("uint")), 0 if to[0] == "u" else -(1 << int(to.lstrip("uint")) - 1)
+                    given = struct.unpack(f"16{code}", struct.pack(f"16{code}", *some))
+                    wanted = [0 if x != x else min(max(low, -(1 << 70) if x == -math.inf else 1 << 70 if x == math.inf else int(x)), low + (1 << bits) - 1) for x in given]
+                    memory = [(KINDS[source_kind], (16,), bytearray(struct.pack(f"16{code}", *some))), (KINDS[to], (16,), bytearray(16 * bits // 8))]
+                    self.assertEqual(call(library, memory), 0)
+                    letter = {8: "b", 16: "h", 32: "i", 64: "q"}[bits]
+                    self.assertEqual(list(struct.unpack("16" + (letter if to[0] == "i" else letter.upper()), memory[1][2])), wanted)
+
+    def test_vectors_wider_than_registers(self):
+        """Are computed in parts of 64 bytes, from what is a whole vector or a variable as well; all parts before one is stored."""
+        expressions = ("T.Cast(\"float32\", T.Cast(\"float64\", x) * T.Cast(\"float64\", y))", "T.Select(T.Cast(\"int64\", j) * T.int64(2) < T.Cast(\"int64\", y), x, y)",
+                       "T.Select(T.Cast(\"float64\", x) < T.float64(0.5), T.Cast(\"float32\", i * 16 + j), T.exp(T.float32(0)) + x)", "C[1, i * 16 + j] + T.Cast(\"float32\", T.Cast(\"float64\", x))")
+        self.agree(many_vectors(expressions, "float32", 16), *[("<f4", (64,))] * 2, ("<f4", (4, 64)))
+        self.assertNotRegex(self.text(), r"const (i64|f64)x16 ")
+
+    def test_halves_are_moved_as_they_are(self):
+        """Also NaN: nothing is converted."""
+        library = self.build(vectors("A[i * 16 + 15 - j]", "float16", 16))
+        given = [self.random.randint(0, 65535) for _ in range(64)]
+        memory = [("<f2", (64,), bytearray(struct.pack("64H", *given))) for _ in range(3)]
+        self.assertEqual(call(library, memory), 0)
+        self.assertEqual(list(struct.unpack("64H", memory[2][2])), [given[i // 16 * 16 + 15 - i % 16] for i in range(64)])
+
     def test_programs(self):
         self.agree(MATMUL, ("<f4", (24, 40)), ("<f4", (40, 16)), ("<f4", (24, 16)))
         self.agree(LEAVING, ("<i4", (8, 64)), ("<i4", (8, 64)))
@@ -286,6 +353,9 @@ class Text(unittest.TestCase):
         self.assertEqual(said.pop()[0], "TypeError")
         self.assertEqual(call(library, [one, one, one]), 0)
         self.assertEqual(said, [])
+        if platform.machine() == "x86_64":
+            c = subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-m32", "-fsyntax-only", self.file("x.c")], capture_output=True)
+            self.assertEqual(c.returncode, 0, c.stderr.decode())
 
     def test_a_product_is_contracted_if_that_is_asked_for(self):
         program = elementwise("A[i] * B[i] + A[i]", "float32", "float32", "float32")

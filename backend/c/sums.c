@@ -1,0 +1,63 @@
+// Indices as sums.
+#include "backend/c/sums.h"
+
+#include "ir/build.h"
+
+enum { DEEPEST = 16 };
+
+static bool divided(tvms_node_kind kind, int64_t a, int64_t b, int64_t *value) {
+  if (b <= 0) return false;
+  bool modulo = kind == TVMS_NODE_MOD || kind == TVMS_NODE_FLOOR_MOD;
+  bool floors = kind == TVMS_NODE_FLOOR_DIV || kind == TVMS_NODE_FLOOR_MOD;
+  bool below = floors && a % b < 0;
+  *value = modulo ? a % b + (below ? b : 0) : a / b - below;
+  return true;
+}
+
+static bool number_of(const tvms_node *node, uint32_t depth, int64_t *value) {
+  if (tvms_node_is_int_imm(node)) {
+    *value = tvms_as_int_imm(node)->value;
+    return true;
+  }
+  int64_t a, b;
+  if (depth == DEEPEST || !tvms_node_is_binary(node)
+      || !number_of(tvms_as_binary(node)->a, depth + 1, &a)
+      || !number_of(tvms_as_binary(node)->b, depth + 1, &b))
+    return false;
+  switch ((int)node->kind) {
+  case TVMS_NODE_ADD: return !__builtin_add_overflow(a, b, value);
+  case TVMS_NODE_SUB: return !__builtin_sub_overflow(a, b, value);
+  case TVMS_NODE_MUL: return !__builtin_mul_overflow(a, b, value);
+  case TVMS_NODE_DIV:
+  case TVMS_NODE_MOD:
+  case TVMS_NODE_FLOOR_DIV:
+  case TVMS_NODE_FLOOR_MOD: return divided((tvms_node_kind)node->kind, a, b, value);
+  default: return false;
+  }
+}
+
+bool tvms_c_number(const tvms_node *node, int64_t *value) {
+  return number_of(node, 0, value);
+}
+
+static bool add(c_sum *sum, const tvms_node *node, uint32_t depth) {
+  int64_t number;
+  if (number_of(node, depth, &number))
+    return !__builtin_add_overflow(sum->number, number, &sum->number);
+  bool deep = depth < DEEPEST;
+  if (deep && node->kind == TVMS_NODE_ADD)
+    return add(sum, tvms_as_binary(node)->a, depth + 1)
+           && add(sum, tvms_as_binary(node)->b, depth + 1);
+  if (deep && node->kind == TVMS_NODE_SUB
+      && number_of(tvms_as_binary(node)->b, depth, &number))
+    return !__builtin_sub_overflow(sum->number, number, &sum->number)
+           && add(sum, tvms_as_binary(node)->a, depth + 1);
+  if (sum->count == C_MOST_TERMS) return false;
+  sum->terms[sum->count++] = node;
+  return true;
+}
+
+bool tvms_c_sum_add(c_sum *sum, const tvms_node *index) {
+  bool wraps = index->dtype.code != TVMS_INT || index->dtype.bits < 32;
+  return !wraps && add(sum, index, 0);
+}

@@ -1,0 +1,270 @@
+// Statements on vectors that are wider than registers, in parts.
+//
+// A vector of bytes or of float32 may be computed from one of int64 or float64, and then takes several registers. LLVM
+// divides such vectors itself. GCC compares, converts and chooses among them lane by lane.
+//
+//   B[T.Ramp(i * 16, 1, 16)] = T.Select(T.Ramp(i * 16, 1, 16) < n, a, b)         int64 of 16 lanes
+//
+//   v = T.Select(T.Ramp(i * 16, 1, 8) < n, a, b)                                 8 of them
+//   w = T.Select(T.Ramp(i * 16 + 8, 1, 8) < n, a, b)
+//   B[T.Ramp(i * 16, 1, 8)] = v
+//   B[T.Ramp(i * 16 + 8, 1, 8)] = w
+//
+// All parts are computed before one is stored. What cannot be divided is taken as a whole, and a part is picked from it.
+#include "backend/c/wide.h"
+
+#include "backend/c/sums.h"
+#include "ir/build.h"
+#include "ir/rewrite.h"
+#include "ir/tir_op.h"
+#include "ir/walk.h"
+
+enum { MOST_PARTS = 8, MOST_LANES = 64 };
+
+// A variable that is known in parts.
+typedef struct {
+  const tvms_node *var;
+  tvms_node *parts[MOST_PARTS];
+  uint32_t count;
+} parted;
+
+typedef struct {
+  tvms_unit *unit;
+  const tvms_prim_func *function;
+  uint32_t bytes;
+  TVMS_VEC(parted) known;
+} splitter;
+
+// Lanes first … first + count - 1 of vectors, which are part number `part` of `parts`.
+typedef struct {
+  splitter *s;
+  int first, count;
+  uint32_t part, parts;
+} slice;
+
+static const parted *TVMS_NULLABLE parts_of(const splitter *s, const tvms_node *var) {
+  for (uint32_t i = s->known.len; i > 0; i--)
+    if (s->known.items[i - 1].var == var) return &s->known.items[i - 1];
+  return NULL;
+}
+
+// ---- How many ----
+
+typedef struct {
+  const splitter *s;
+  int lanes;
+  uint32_t parts;
+} count_parts;
+
+static tvms_walk_step count_node(void *self, tvms_node *node, tvms_field_role role) {
+  count_parts *c = self;
+  (void)role;
+  int lanes = node->dtype.lanes, bits = node->dtype.bits;
+  bool real = tvms_dtype_is_real(node->dtype);
+  if (lanes == c->lanes) {
+    int each = real && bits < 32 ? 4 : bits < 8 ? 1 : bits / 8;
+    const parted *known = node->kind == TVMS_NODE_VAR ? parts_of(c->s, node) : NULL;
+    uint32_t parts = known ? known->count : 1;
+    while ((uint32_t)(lanes * each) / parts > c->s->bytes)
+      parts *= 2;
+    if (parts > c->parts) c->parts = parts;
+  }
+  // Indices along lines are places: none is computed.
+  bool place = node->kind == TVMS_NODE_BUFFER_LOAD
+               && tvms_as_buffer_load(node)->indices.len == 1
+               && tvms_as_buffer_load(node)->indices.items[0]->kind == TVMS_NODE_RAMP;
+  return place || node->kind == TVMS_NODE_BUFFER ? TVMS_WALK_SKIP : TVMS_WALK_ON;
+}
+
+static uint32_t parts_needed(splitter *s, tvms_node *value) {
+  int lanes = value->dtype.lanes;
+  count_parts c = {s, lanes, 1};
+  if (lanes < 4 || lanes > MOST_LANES || lanes & (lanes - 1)) return 1;
+  tvms_visitor visitor = {.self = &c, .enter = count_node};
+  tvms_walk(&s->unit->context->memory, value, &visitor);
+  return c.parts <= MOST_PARTS && (int)c.parts <= lanes / 2 ? c.parts : 1;
+}
+
+// ---- Parts of values ----
+
+static tvms_node *take(const slice *p, tvms_node *node);
+
+// Picked from the whole.
+static tvms_node *pick(const slice *p, tvms_node *node) {
+  tvms_unit *unit = p->s->unit;
+  tvms_node *indices[MOST_LANES];
+  for (int i = 0; i < p->count; i++)
+    indices[i] = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), p->first + i, node->span);
+  tvms_shuffle *made = tvms_node_make(unit, SHUFFLE, node->span);
+  made->head.dtype = tvms_dtype_with_lanes(node->dtype, p->count);
+  made->vectors = tvms_list_copy(unit, &node, 1);
+  made->indices = tvms_list_copy(unit, indices, (uint32_t)p->count);
+  return &made->head;
+}
+
+static tvms_node *take_ramp(const slice *p, tvms_node *node) {
+  const tvms_ramp *ramp = tvms_as_ramp(node);
+  tvms_unit *unit = p->s->unit;
+  tvms_node *first = tvms_int_imm_new(unit, ramp->base->dtype, p->first, node->span);
+  if (!tvms_node_is_int(ramp->stride, 1))
+    first = tvms_binary_new(unit, TVMS_NODE_MUL, first, ramp->stride, node->span);
+  tvms_node *base = tvms_binary_new(unit, TVMS_NODE_ADD, ramp->base, first, node->span);
+  return tvms_ramp_new(unit, base, ramp->stride, p->count, node->span);
+}
+
+static tvms_node *take_var(const slice *p, tvms_node *node) {
+  const parted *known = parts_of(p->s, node);
+  return known && known->count == p->parts ? known->parts[p->part] : pick(p, node);
+}
+
+static tvms_list take_list(const slice *p, tvms_list list) {
+  tvms_list made = tvms_list_copy(p->s->unit, list.items, list.len);
+  for (uint32_t i = 0; i < list.len; i++)
+    made.items[i] = take(p, list.items[i]);
+  return made;
+}
+
+// Of functions that are computed lane by lane.
+static tvms_node *take_call(const slice *p, tvms_node *node) {
+  const tvms_call *call = tvms_as_call(node);
+  tvms_tir_opcode opcode = tvms_call_opcode(node);
+  bool plain = opcode && tvms_tir_op_row_of(opcode)->effect == TVMS_EFFECT_PURE;
+  bool any = false;
+  for (uint32_t i = 0; plain && i < call->args.len; i++) {
+    int lanes = call->args.items[i]->dtype.lanes;
+    plain = lanes == 1 || lanes == node->dtype.lanes;
+    any |= lanes > 1;
+  }
+  if (!plain || !any) return pick(p, node);
+  tvms_list args = take_list(p, call->args);
+  return tvms_call_new(p->s->unit, tvms_dtype_with_lanes(node->dtype, p->count),
+                       call->callee, args.items, args.len, node->span);
+}
+
+// What is in variables of C is picked from these (registers.h).
+static bool may_be_register(const splitter *s, const tvms_node *buffer,
+                            tvms_list indices) {
+  int64_t number;
+  if (indices.len != 1 || indices.items[0]->kind != TVMS_NODE_RAMP) return false;
+  for (uint32_t i = 0; i < s->function->buffers.len; i++)
+    if (s->function->buffers.items[i] == buffer) return false;
+  return tvms_c_number(tvms_as_ramp(indices.items[0])->base, &number);
+}
+
+static tvms_node *take_load(const slice *p, tvms_node *node) {
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  if (may_be_register(p->s, load->buffer, load->indices)) return pick(p, node);
+  tvms_list indices = take_list(p, load->indices);
+  tvms_node *predicate = load->predicate ? take(p, load->predicate) : NULL;
+  return tvms_buffer_load_new(p->s->unit, load->buffer, indices.items, indices.len,
+                              predicate, node->span);
+}
+
+static tvms_node *take_let(const slice *p, tvms_node *node) {
+  const tvms_let *let = tvms_as_let(node);
+  if (let->var->dtype.lanes == 1)
+    return tvms_let_new(p->s->unit, let->var, let->value, take(p, let->body),
+                        node->span);
+  return pick(p, node);
+}
+
+// The lanes of a vector; a scalar is itself.
+static tvms_node *take(const slice *p, tvms_node *node) {
+  tvms_unit *unit = p->s->unit;
+  if (node->dtype.lanes == 1) return node;
+  if (tvms_node_is_binary(node))
+    return tvms_binary_new(unit, (tvms_node_kind)node->kind,
+                           take(p, tvms_as_binary(node)->a),
+                           take(p, tvms_as_binary(node)->b), node->span);
+  switch ((int)node->kind) {
+  case TVMS_NODE_RAMP: return take_ramp(p, node);
+  case TVMS_NODE_BROADCAST:
+    return tvms_broadcast_new(unit, tvms_as_broadcast(node)->value, p->count,
+                              node->span);
+  case TVMS_NODE_VAR: return take_var(p, node);
+  case TVMS_NODE_CAST:
+    return tvms_cast_new(unit, tvms_dtype_with_lanes(node->dtype, p->count),
+                         take(p, tvms_as_cast(node)->value), node->span);
+  case TVMS_NODE_NOT:
+    return tvms_not_new(unit, take(p, tvms_as_not(node)->a), node->span);
+  case TVMS_NODE_SELECT: {
+    const tvms_select *choice = tvms_as_select(node);
+    return tvms_select_new(unit, take(p, choice->condition),
+                           take(p, choice->true_value), take(p, choice->false_value),
+                           node->span);
+  }
+  case TVMS_NODE_CALL: return take_call(p, node);
+  case TVMS_NODE_BUFFER_LOAD: return take_load(p, node);
+  case TVMS_NODE_LET: return take_let(p, node);
+  default: return pick(p, node);
+  }
+}
+
+// ---- Statements ----
+
+// Binds each part of a value in front of the statement at hand.
+static void bind_parts(tvms_rewriter *r, tvms_node *value, uint32_t count,
+                       parted *made) {
+  splitter *s = r->self;
+  int lanes = value->dtype.lanes / (int)count;
+  made->count = count;
+  for (uint32_t i = 0; i < count; i++) {
+    slice p = {s, (int)i * lanes, lanes, i, count};
+    tvms_node *part = take(&p, value);
+    tvms_sym name = tvms_symbol_intern(s->unit->context, "part", 4);
+    made->parts[i] = tvms_var_new(s->unit, name, part->dtype, value->span);
+    tvms_bind *bind = tvms_node_make(s->unit, BIND, value->span);
+    bind->value = part;
+    bind->var = made->parts[i];
+    tvms_rewrite_emit(r, &bind->head);
+  }
+}
+
+// The whole stays for what cannot be divided; else nobody uses it.
+static tvms_node *split_bind(tvms_rewriter *r, tvms_node *node) {
+  splitter *s = r->self;
+  const tvms_bind *bind = tvms_as_bind(node);
+  uint32_t count = parts_needed(s, bind->value);
+  if (count == 1) return node;
+  parted made = {.var = bind->var};
+  bind_parts(r, bind->value, count, &made);
+  tvms_vec_push(&s->unit->context->memory, &s->known, made);
+  return node;
+}
+
+static tvms_node *split_store(tvms_rewriter *r, tvms_node *node) {
+  splitter *s = r->self;
+  const tvms_store *store = tvms_as_store(node);
+  uint32_t count = parts_needed(s, store->value), last = store->indices.len;
+  bool line =
+      count > 1 && last && store->indices.items[last - 1]->kind == TVMS_NODE_RAMP;
+  if (!line || may_be_register(s, store->buffer, store->indices)) return node;
+  parted made = {0};
+  bind_parts(r, store->value, count, &made);
+  int lanes = store->value->dtype.lanes / (int)count;
+  tvms_node *part = node;
+  for (uint32_t i = 0; i < count; i++) {
+    slice p = {s, (int)i * lanes, lanes, i, count};
+    if (i) tvms_rewrite_emit(r, part);
+    part = tvms_node_copy(s->unit, node);
+    tvms_store *copy = (tvms_store *)part;
+    copy->value = made.parts[i];
+    copy->indices = take_list(&p, store->indices);
+    if (store->predicate) copy->predicate = take(&p, store->predicate);
+  }
+  return part;
+}
+
+tvms_node *tvms_c_split_wide(const tvms_member *member, uint32_t bytes) {
+  const tvms_prim_func *function = tvms_as_prim_func(member->function);
+  tvms_unit *unit = member->unit;
+  splitter s = {.unit = unit, .function = function, .bytes = bytes};
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, unit, &s);
+  r.leave[TVMS_NODE_BIND] = split_bind;
+  r.leave[TVMS_NODE_STORE] = split_store;
+  tvms_node *body = tvms_rewrite(&r, function->body);
+  tvms_rewriter_fini(&r);
+  tvms_vec_fini(&unit->context->memory, &s.known);
+  return body;
+}
