@@ -240,28 +240,61 @@ static void settle_sum(tvms_unit *unit, tvms_stage *stage) {
   stage->init = NULL;
 }
 
-// Does `first` store one constant wherever `sum` adds up, and nowhere else?
-static bool begins(tvms_chain *chain, const tvms_stage *first, const tvms_stage *sum) {
+static bool same_extent(tvms_unit *unit, const tvms_stage_axis *a,
+                        const tvms_stage_axis *b) {
+  return tvms_node_same_expr(a->extent, b->extent)
+         || tvms_arith_prove_equal(unit, a->extent, b->extent);
+}
+
+// Does each index of a store consist of one axis of either stage, or is it the same in both?
+static bool stores_at_axes(tvms_unit *unit, const tvms_stage *first,
+                           const tvms_stage *sum) {
+  tvms_list a = first->store->indices, b = sum->store->indices;
+  uint32_t matched = 0;
+  for (uint32_t i = 0; i < a.len; i++) {
+    uint32_t x = tvms_stage_axis_of(first, a.items[i]);
+    uint32_t y = tvms_stage_axis_of(sum, b.items[i]);
+    if (x == TVMS_MOST_STAGE_AXES || y == TVMS_MOST_STAGE_AXES) {
+      if (!tvms_node_same_expr(a.items[i], b.items[i])) return false;
+      continue;
+    }
+    if (!same_extent(unit, &first->axes[x], &sum->axes[y])) return false;
+    matched++;
+  }
+  return matched == first->count;
+}
+
+// Are the stages' axes the same in order, but for those that are summed over, and the indices the same in them?
+static bool stores_alike(tvms_unit *unit, const tvms_stage *first,
+                         const tvms_stage *sum) {
+  tvms_node_map now;
+  tvms_node_map_init(&now, &unit->context->memory);
+  uint32_t matched = 0;
+  bool same = true;
+  for (uint32_t i = 0; i < sum->count && same; i++) {
+    const tvms_stage_axis *axis = &sum->axes[i];
+    if (axis->sums) continue;
+    same = matched < first->count && same_extent(unit, &first->axes[matched], axis);
+    if (same) tvms_node_map_put(&now, first->axes[matched++].var, axis->var);
+  }
+  same = same && matched == first->count;
+  for (uint32_t i = 0; i < sum->store->indices.len && same; i++)
+    same =
+        tvms_node_same_expr(tvms_substitute(unit, first->store->indices.items[i], &now),
+                            sum->store->indices.items[i]);
+  tvms_node_map_fini(&now);
+  return same;
+}
+
+bool tvms_chain_begins(tvms_unit *unit, const tvms_stage *first,
+                       const tvms_stage *sum) {
   const tvms_store *a = first->store, *b = sum->store;
   bool constant =
       a->value->kind == TVMS_NODE_INT_IMM || a->value->kind == TVMS_NODE_FLOAT_IMM;
   if (!constant || sum->init || first->init || a->buffer != b->buffer
       || a->indices.len != b->indices.len)
     return false;
-  uint32_t matched = 0;
-  for (uint32_t i = 0; i < a->indices.len; i++) {
-    uint32_t x = tvms_stage_axis_of(first, a->indices.items[i]);
-    uint32_t y = tvms_stage_axis_of(sum, b->indices.items[i]);
-    if (x == TVMS_MOST_STAGE_AXES || y == TVMS_MOST_STAGE_AXES) {
-      if (!tvms_node_same_expr(a->indices.items[i], b->indices.items[i])) return false;
-      continue;
-    }
-    tvms_node *n = first->axes[x].extent, *m = sum->axes[y].extent;
-    if (!tvms_node_same_expr(n, m) && !tvms_arith_prove_equal(chain->unit, n, m))
-      return false;
-    matched++;
-  }
-  return matched == first->count;
+  return stores_at_axes(unit, first, sum) || stores_alike(unit, first, sum);
 }
 
 static void remove_stage(tvms_chain *chain, uint32_t at) {
@@ -281,7 +314,8 @@ void tvms_chain_settle(tvms_unit *unit, tvms_stage *stage) {
 void tvms_chain_join_initial(tvms_chain *chain) {
   for (uint32_t i = 0; i + 1 < chain->count; i++) {
     tvms_stage *next = &chain->stages[i + 1];
-    if (!has_sums(next) || !begins(chain, &chain->stages[i], next)) continue;
+    if (!has_sums(next) || !tvms_chain_begins(chain->unit, &chain->stages[i], next))
+      continue;
     next->init = chain->stages[i].store->value;
     remove_stage(chain, i);
   }

@@ -30,6 +30,9 @@ typedef struct {
 // Axes of one step go, and indices become simple.
 void tvms_chain_settle(tvms_unit *unit, tvms_stage *stage);
 
+// Does `first` store one constant wherever `sum`, which has no initial value, adds up, and nowhere else?
+bool tvms_chain_begins(tvms_unit *unit, const tvms_stage *first, const tvms_stage *sum);
+
 // A stage that only stores what a sum begins with becomes that sum's initial value.
 void tvms_chain_join_initial(tvms_chain *chain);
 

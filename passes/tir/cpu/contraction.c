@@ -86,22 +86,6 @@ bool tvms_contraction_is_arithmetic(tvms_memory *memory, tvms_node *expr) {
   return all.arithmetic;
 }
 
-static bool is_result(const tvms_stage *stage, const tvms_node *node) {
-  if (node->kind != TVMS_NODE_BUFFER_LOAD) return false;
-  const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  return load->buffer == stage->store->buffer && !load->predicate
-         && tvms_node_same_exprs(load->indices, stage->store->indices);
-}
-
-// What is added to the result, or NULL if something else is done with it.
-static tvms_node *TVMS_NULLABLE term_of(const tvms_stage *stage) {
-  const tvms_node *value = stage->store->value;
-  if (value->kind != TVMS_NODE_ADD) return NULL;
-  const tvms_binary *sum = tvms_as_binary(value);
-  if (is_result(stage, sum->a)) return sum->b;
-  return is_result(stage, sum->b) ? sum->a : NULL;
-}
-
 // Does `index` grow by 1 with each step of the variable?
 static bool follows(tvms_memory *memory, tvms_node *index, const tvms_node *var) {
   if (index == var) return true;
@@ -464,7 +448,7 @@ const char *TVMS_NULLABLE tvms_contraction_find(tvms_unit *unit,
     return "it does not begin with a constant";
   if (!dtype_fits(stage->store->value->dtype))
     return "its sums have an unsuitable dtype";
-  tvms_node *term = term_of(stage);
+  tvms_node *term = tvms_stage_term(stage, TVMS_NODE_ADD);
   if (!term) return "it does not add up";
   found->init = stage->init;
   found->term = without_single_axes(unit, stage, term);

@@ -57,5 +57,5 @@ tvms_list tvms_cpu_join_epilogue(tvms_unit *unit, tvms_list allocated, tvms_list
   const tvms_stage *one = &chain.stages[0];
   tvms_node *store = (tvms_node *)(uintptr_t)one->store;
   return with_one(unit, stmts, at, end,
-                  tvms_stage_write(unit, one, one->name, store, NULL));
+                  tvms_stage_write_each(unit, one, one->name, store));
 }

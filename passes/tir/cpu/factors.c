@@ -43,19 +43,6 @@ static void sort_factors(factors *f, tvms_node *node) {
   f->loads |= !inside && node->kind == TVMS_NODE_BUFFER_LOAD;
 }
 
-static tvms_node *TVMS_NULLABLE term_of(const tvms_stage *stage) {
-  const tvms_node *value = stage->store->value;
-  if (value->kind != TVMS_NODE_ADD) return NULL;
-  tvms_node *sum = tvms_as_binary(value)->a;
-  if (sum->kind != TVMS_NODE_BUFFER_LOAD) return NULL;
-  const tvms_buffer_load *load = tvms_as_buffer_load(sum);
-  bool same = load->buffer == stage->store->buffer
-              && load->indices.len == stage->store->indices.len;
-  for (uint32_t i = 0; same && i < load->indices.len; i++)
-    same = tvms_node_same_expr(load->indices.items[i], stage->store->indices.items[i]);
-  return same ? tvms_as_binary(value)->b : NULL;
-}
-
 static bool begins_with_zero(const tvms_stage *stage) {
   const tvms_node *init = stage->init;
   return init && init->kind == TVMS_NODE_FLOAT_IMM
@@ -66,7 +53,7 @@ bool tvms_cpu_take_factors_out(tvms_unit *unit, const tvms_stage *stage,
                                tvms_node *stmts[2], tvms_node **buffer) {
   factors f = {.unit = unit, .stage = stage};
   const tvms_store *out = stage->store;
-  tvms_node *term = term_of(stage);
+  tvms_node *term = tvms_stage_term(stage, TVMS_NODE_ADD);
   if (!term || !begins_with_zero(stage) || out->value->dtype.code != TVMS_FLOAT)
     return false;
   sort_factors(&f, term);
@@ -82,9 +69,8 @@ bool tvms_cpu_take_factors_out(tvms_unit *unit, const tvms_stage *stage,
   stmts[0] = tvms_stage_write(unit, stage, stage->name,
                               tvms_cpu_store(unit, plain, out->indices, more),
                               tvms_cpu_store(unit, plain, out->indices, stage->init));
-  stmts[1] =
-      tvms_stage_write(unit, stage, "scaled",
-                       tvms_cpu_store(unit, out->buffer, out->indices, scaled), NULL);
+  stmts[1] = tvms_stage_write_each(
+      unit, stage, "scaled", tvms_cpu_store(unit, out->buffer, out->indices, scaled));
   *buffer = plain;
   return true;
 }

@@ -442,6 +442,17 @@ static bool goes_step_by_step(tvms_line_writer *w, const tvms_line_member *m) {
   return !tvms_walk(&w->unit->context->memory, m->term, &visitor);
 }
 
+// What the elements of the chunk begin with. Lanes that are left out load nothing behind the buffer.
+static tvms_node *column_begin(tvms_line_writer *w, uint32_t at) {
+  const tvms_stage *stage = &w->g->members[at].stage;
+  if (stage->init) return tvms_line_as_now(w, stage->init);
+  if (!pass_plan(w)->active) return tvms_line_load(w, at);
+  const tvms_store *store = stage->store;
+  tvms_node *load = tvms_buffer_load_new(w->unit, store->buffer, store->indices.items,
+                                         store->indices.len, NULL, TVMS_NO_SPAN);
+  return tvms_line_as_now(w, tvms_line_mask_loads(w, at, load, NULL));
+}
+
 // Sums of all elements of the chunk in registers, step by step in the order of the text.
 static tvms_node *column_chunk(tvms_line_writer *w, uint32_t at) {
   static const char *const names[] = {"k", "k1", "k2", "k3"};
@@ -449,10 +460,8 @@ static tvms_node *column_chunk(tvms_line_writer *w, uint32_t at) {
   tvms_node *sums = w->lanes[at], *vars[TVMS_MOST_STAGE_AXES];
   tvms_node_vec stmts = {0};
   tvms_line_element e = tvms_line_open(w);
-  tvms_node *begin =
-      m->stage.init ? tvms_line_as_now(w, m->stage.init) : tvms_line_load(w, at);
-  tvms_node *stored =
-      tvms_cpu_store(w->unit, sums, tvms_list_copy(w->unit, &w->place, 1), begin);
+  tvms_node *stored = tvms_cpu_store(
+      w->unit, sums, tvms_list_copy(w->unit, &w->place, 1), column_begin(w, at));
   tvms_stmt_push(w->unit, &stmts, tvms_line_close(w, &e, false, stored));
   uint32_t count = 0;
   for (uint32_t i = 0; i < m->stage.count; i++) {

@@ -8,6 +8,8 @@
 // through its result once, element by element, are computed while a tile is in registers, and so is what they alone
 // read of stages in front (late_operands.c). The tile follows from the lanes, registers and caches of the machine;
 // nothing is searched or timed.
+// Loops that stand around several statements, or that somebody tiled without saying what for, are straightened first
+// (distribute.c, reroll.c), and sums get constants to begin with (initials.c).
 // Reductions along rows and element-wise stages share loops over their rows. What an outer axis does not change is
 // computed beforehand (tables.c). Parallel loops of scans are done in lanes (scans.c). A block inside of loops and branches
 // that allocates buffers is scheduled as the body of a function is, on one thread; the loops stay.
@@ -25,14 +27,18 @@
 #include "passes/tir/cpu/beforehand.h"
 #include "passes/tir/cpu/contraction_nest.h"
 #include "passes/tir/cpu/contraction_report.h"
+#include "passes/tir/cpu/distribute.h"
 #include "passes/tir/cpu/early_stages.h"
 #include "passes/tir/cpu/epilogue_join.h"
 #include "passes/tir/cpu/epilogues.h"
 #include "passes/tir/cpu/factors.h"
 #include "passes/tir/cpu/groups.h"
+#include "passes/tir/cpu/initials.h"
 #include "passes/tir/cpu/late_operands.h"
 #include "passes/tir/cpu/loop_dtypes.h"
+#include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/producers.h"
+#include "passes/tir/cpu/reroll.h"
 #include "passes/tir/cpu/rows_nest.h"
 #include "passes/tir/cpu/scans.h"
 #include "passes/tir/cpu/tables.h"
@@ -139,6 +145,15 @@ static epilogues find_epilogues(scheduler *s, const tvms_contraction *c,
   return b;
 }
 
+// Did an earlier statement use a buffer, too, for something that it held then?
+static bool is_used_before(scheduler *s, tvms_list stmts, uint32_t at,
+                           const tvms_node *buffer) {
+  for (uint32_t i = 0; i < at; i++) {
+    if (tvms_cpu_mentions(s->unit, stmts.items[i], buffer)) return true;
+  }
+  return false;
+}
+
 // The statement in the place of number `at` and of `*used` behind it; NULL: it stays.
 static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
                                             tvms_list stmts, uint32_t at,
@@ -159,7 +174,7 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
   bool stays = tile.sum_block && !tile.sum_in_result;
   for (uint32_t i = stays ? 1 : 0; i < b.count; i++) {
     tvms_node *gone = (tvms_node *)(uintptr_t)b.stages[i].from;
-    tvms_node_map_put(&s->gone, gone, gone);
+    if (!is_used_before(s, stmts, at, gone)) tvms_node_map_put(&s->gone, gone, gone);
   }
   tell_tiled(s, &c, &tile, b.count);
   tvms_span outer = begin_at(s, c.stage.nest);
@@ -270,8 +285,22 @@ static bool is_stage(scheduler *s, tvms_node *stmt) {
   return !tvms_stage_read(s->unit, stmt, &stage);
 }
 
-// Each contraction with factors that its sum does not need becomes two statements.
-static void take_factors_out(scheduler *s, tvms_list *stmts, tvms_list *allocated) {
+// Two statements for a sum, and the buffer between them or NULL; false: it stays.
+typedef bool sum_splitter(scheduler *s, const tvms_stage *stage, tvms_node *parts[2],
+                          tvms_node **buffer);
+
+static bool take_factors_out(scheduler *s, const tvms_stage *stage, tvms_node *parts[2],
+                             tvms_node **buffer) {
+  return tvms_cpu_take_factors_out(s->unit, stage, parts, buffer);
+}
+
+static bool take_initial_out(scheduler *s, const tvms_stage *stage, tvms_node *parts[2],
+                             tvms_node **buffer) {
+  return tvms_cpu_take_initial_out(s->unit, stage, s->reorders, parts, buffer);
+}
+
+static void split_sums(scheduler *s, sum_splitter *split, tvms_list *stmts,
+                       tvms_list *allocated) {
   tvms_unit *unit = s->unit;
   tvms_list made = {tvms_arena_array(&unit->arena, tvms_node *, 2 * stmts->len), 0};
   for (uint32_t i = 0; i < stmts->len; i++) {
@@ -279,12 +308,13 @@ static void take_factors_out(scheduler *s, tvms_list *stmts, tvms_list *allocate
     tvms_node *parts[2], *buffer;
     bool sums =
         !tvms_stage_read(unit, stmts->items[i], &stage) && tvms_stage_has_sums(&stage);
-    if (!sums || !tvms_cpu_take_factors_out(unit, &stage, parts, &buffer)) {
+    if (!sums || !split(s, &stage, parts, &buffer)) {
       made.items[made.len++] = stmts->items[i];
       continue;
     }
     for (uint32_t k = 0; k < 2; k++)
       made.items[made.len++] = parts[k];
+    if (!buffer) continue;
     *allocated = tvms_list_with(s->unit, *allocated, buffer);
     tvms_stmt_push(unit, &s->added, buffer);
   }
@@ -317,6 +347,23 @@ static tvms_list take_windows_apart(scheduler *s, tvms_list stmts,
   return list;
 }
 
+// Loops in a form in which stages have them: one for each axis, around one statement.
+static tvms_list straighten_loops(scheduler *s, tvms_list stmts, tvms_list *allocated) {
+  tvms_list old = stmts;
+  stmts = tvms_list_copy(s->unit, stmts.items, stmts.len);
+  bool changed = false;
+  for (uint32_t i = 0; i < stmts.len; i++) {
+    stmts.items[i] = tvms_cpu_reroll(s->unit, stmts.items[i], s->reorders);
+    changed |= stmts.items[i] != old.items[i];
+  }
+  tvms_distribution d = {s->unit, *allocated, &s->added, &s->gone};
+  stmts = tvms_cpu_distribute_loops(&d, stmts);
+  *allocated = d.allocated;
+  if (changed || stmts.len > old.len)
+    tvms_pass_count(s->run, "bodies with straightened loops", 1);
+  return tvms_cpu_join_initials(s->unit, stmts);
+}
+
 // Each reduction to several values becomes one statement for each of them.
 static tvms_list take_tuples_apart(scheduler *s, tvms_list stmts) {
   tvms_node_vec made = {0};
@@ -339,10 +386,12 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
   tvms_list stmts =
       body->kind == TVMS_NODE_SEQ ? tvms_as_seq(body)->stmts : (tvms_list){&body, 1};
   tvms_node_vec made = {0};
+  stmts = straighten_loops(s, stmts, &allocated);
   if (s->noalias) stmts = take_tuples_apart(s, stmts);
   if (s->rooted) stmts = take_windows_apart(s, stmts, &allocated);
   stmts = tvms_cpu_producers_join(s->unit, allocated, stmts, &s->gone);
-  if (s->reorders && s->rooted) take_factors_out(s, &stmts, &allocated);
+  split_sums(s, take_initial_out, &stmts, &allocated);
+  if (s->reorders && s->rooted) split_sums(s, take_factors_out, &stmts, &allocated);
   if (s->noalias) {
     stmts = tvms_cpu_early_stages(s->unit, stmts);
     stmts = tvms_cpu_late_operands(s->unit, allocated, stmts, &s->gone);

@@ -126,6 +126,21 @@ bool tvms_stage_same_place(const tvms_store *a, const tvms_store *b) {
   return true;
 }
 
+bool tvms_stage_is_result(const tvms_stage *stage, const tvms_node *node) {
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return false;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  return load->buffer == stage->store->buffer && !load->predicate
+         && tvms_node_same_exprs(load->indices, stage->store->indices);
+}
+
+tvms_node *TVMS_NULLABLE tvms_stage_term(const tvms_stage *stage, tvms_node_kind kind) {
+  const tvms_node *value = stage->store->value;
+  if (value->kind != kind) return NULL;
+  const tvms_binary *both = tvms_as_binary(value);
+  if (tvms_stage_is_result(stage, both->a)) return both->b;
+  return tvms_stage_is_result(stage, both->b) ? both->a : NULL;
+}
+
 // Without a block the axes that the place of the store lacks are those that are summed over.
 static void find_sums(tvms_memory *memory, tvms_stage *stage) {
   for (uint32_t i = 0; i < stage->count; i++) {
@@ -170,8 +185,8 @@ const char *TVMS_NULLABLE tvms_stage_read(tvms_unit *unit, tvms_node *nest,
   return NULL;
 }
 
-tvms_node *tvms_stage_write(tvms_unit *unit, const tvms_stage *stage, const char *name,
-                            tvms_node *store, tvms_node *TVMS_NULLABLE init) {
+static tvms_node *write(tvms_unit *unit, const tvms_stage *stage, const char *name,
+                        tvms_node *store, tvms_node *TVMS_NULLABLE init, bool sums) {
   tvms_node *iters[TVMS_MOST_STAGE_AXES], *loops[TVMS_MOST_STAGE_AXES];
   tvms_node *extents[TVMS_MOST_STAGE_AXES];
   uint32_t count = 0;
@@ -179,7 +194,7 @@ tvms_node *tvms_stage_write(tvms_unit *unit, const tvms_stage *stage, const char
   tvms_node_map_init(&fresh, &unit->context->memory);
   for (uint32_t i = 0; i < stage->count; i++) {
     const tvms_stage_axis *axis = &stage->axes[i];
-    if (axis->sums && !init) continue;
+    if (axis->sums && !sums) continue;
     tvms_iter_var *iter = tvms_node_make(unit, ITER_VAR, TVMS_NO_SPAN);
     tvms_node *zero = tvms_int_imm_new(unit, axis->var->dtype, 0, TVMS_NO_SPAN);
     iter->dom = tvms_range_new(unit, zero, axis->extent, TVMS_NO_SPAN);
@@ -203,4 +218,14 @@ tvms_node *tvms_stage_write(tvms_unit *unit, const tvms_stage *stage, const char
     made = tvms_cpu_loop(unit, loops[i], extents[i], TVMS_FOR_SERIAL, made);
   made->span = stage->nest->span;
   return made;
+}
+
+tvms_node *tvms_stage_write(tvms_unit *unit, const tvms_stage *stage, const char *name,
+                            tvms_node *store, tvms_node *TVMS_NULLABLE init) {
+  return write(unit, stage, name, store, init, true);
+}
+
+tvms_node *tvms_stage_write_each(tvms_unit *unit, const tvms_stage *stage,
+                                 const char *name, tvms_node *store) {
+  return write(unit, stage, name, store, NULL, false);
 }

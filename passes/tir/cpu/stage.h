@@ -38,11 +38,21 @@ const char *TVMS_NULLABLE tvms_stage_read_nest(tvms_unit *unit, tvms_node *nest,
 // Do both store at the same place?
 bool tvms_stage_same_place(const tvms_store *a, const tvms_store *b);
 
+// Is an expression what lies at the place where the stage stores?
+bool tvms_stage_is_result(const tvms_stage *stage, const tvms_node *node);
+
+// What an operation of that kind (ADD, MAX, MIN) combines with the result, on either side. NULL: the
+// stage stores something else.
+tvms_node *TVMS_NULLABLE tvms_stage_term(const tvms_stage *stage, tvms_node_kind kind);
+
 // A nest of loops around one block that does `store` in all steps of the stage's axes, for which there
-// are fresh variables, and `init`, a store, before the first one; without `init` the axes that are summed over
-// are left out. It stands where the stage's nest stands.
+// are fresh variables, and `init`, a store, before the first one. It stands where the stage's nest stands.
 tvms_node *tvms_stage_write(tvms_unit *unit, const tvms_stage *stage, const char *name,
                             tvms_node *store, tvms_node *TVMS_NULLABLE init);
+
+// The same without the axes that are summed over, on which `store` does not depend.
+tvms_node *tvms_stage_write_each(tvms_unit *unit, const tvms_stage *stage,
+                                 const char *name, tvms_node *store);
 
 // The axis of a variable, or TVMS_MOST_STAGE_AXES.
 uint32_t tvms_stage_axis_of(const tvms_stage *stage, const tvms_node *var);

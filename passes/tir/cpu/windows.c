@@ -27,13 +27,6 @@ typedef struct {
   bool line;  // neighbours along the axis are loaded
 } window;
 
-static bool is_place(const tvms_stage *stage, const tvms_node *node) {
-  if (node->kind != TVMS_NODE_BUFFER_LOAD) return false;
-  const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  tvms_store place = {.buffer = load->buffer, .indices = load->indices};
-  return tvms_stage_same_place(&place, stage->store);
-}
-
 // What is combined with the result, by an operation whose initial value may be combined twice.
 static tvms_node *TVMS_NULLABLE term_of(const tvms_stage *stage, bool reorders) {
   const tvms_node *value = stage->store->value, *init = stage->init;
@@ -43,9 +36,7 @@ static tvms_node *TVMS_NULLABLE term_of(const tvms_stage *stage, bool reorders) 
   bool zero = init->kind == TVMS_NODE_FLOAT_IMM && tvms_as_float_imm(init)->value == 0;
   if (adds && !zero && !tvms_node_is_int(init, 0)) return NULL;
   if (adds && tvms_dtype_is_real(value->dtype) && !reorders) return NULL;
-  const tvms_binary *both = tvms_as_binary(value);
-  if (is_place(stage, both->a)) return both->b;
-  return is_place(stage, both->b) ? both->a : NULL;
+  return tvms_stage_term(stage, (tvms_node_kind)value->kind);
 }
 
 // Each index moves by `step` times as much along the axis of the results as along that of the window.

@@ -1,0 +1,127 @@
+// Initial values of sums: joined with the sum where they stand in front of it, and taken out where they are no constant.
+#include "passes/tir/cpu/initials.h"
+
+#include "ir/build.h"
+#include "ir/fold.h"
+#include "passes/tir/cpu/chain.h"
+#include "passes/tir/cpu/contraction.h"
+#include "passes/tir/cpu/nodes.h"
+
+// ---- In front ----
+
+// The contraction at `sum` with what `first` stores as its initial value; NULL: it is something else.
+static tvms_node *TVMS_NULLABLE join(tvms_unit *unit, tvms_node *first,
+                                     tvms_node *sum) {
+  tvms_stage before, stage;
+  tvms_contraction c;
+  if (tvms_stage_read(unit, first, &before) || tvms_stage_read(unit, sum, &stage)
+      || !tvms_stage_has_sums(&stage) || !tvms_chain_begins(unit, &before, &stage))
+    return NULL;
+  stage.init = before.store->value;
+  if (tvms_contraction_find(unit, &stage, &c)) return NULL;
+  tvms_node *store = (tvms_node *)(uintptr_t)&stage.store->head;
+  tvms_node *init =
+      tvms_cpu_store(unit, stage.store->buffer, stage.store->indices, stage.init);
+  return tvms_stage_write(unit, &stage, stage.name, store, init);
+}
+
+tvms_list tvms_cpu_join_initials(tvms_unit *unit, tvms_list stmts) {
+  tvms_list made = {tvms_arena_array(&unit->arena, tvms_node *, stmts.len), 0};
+  for (uint32_t i = 0; i < stmts.len; i++) {
+    tvms_node *joined =
+        made.len ? join(unit, made.items[made.len - 1], stmts.items[i]) : NULL;
+    if (joined)
+      made.items[made.len - 1] = joined;
+    else
+      made.items[made.len++] = stmts.items[i];
+  }
+  return made.len == stmts.len ? stmts : made;
+}
+
+// ---- Taken out ----
+
+typedef struct {
+  tvms_unit *unit;
+  const tvms_stage *stage;
+  tvms_node *TVMS_NULLABLE rest;  // all that is added to the result
+  uint32_t results;
+} addends;
+
+static void sort_addends(addends *a, tvms_node *node) {
+  if (tvms_stage_is_result(a->stage, node)) {
+    a->results++;
+  } else if (node->kind == TVMS_NODE_ADD) {
+    sort_addends(a, tvms_as_binary(node)->a);
+    sort_addends(a, tvms_as_binary(node)->b);
+  } else {
+    a->rest =
+        a->rest ? tvms_build_binary(a->unit, TVMS_NODE_ADD, a->rest, node, TVMS_NO_SPAN)
+                : node;
+  }
+}
+
+static bool is_constant(const tvms_node *node) {
+  return node->kind == TVMS_NODE_FLOAT_IMM || node->kind == TVMS_NODE_INT_IMM;
+}
+
+static tvms_node *zero_of(tvms_unit *unit, tvms_dtype dtype) {
+  return tvms_dtype_is_real(dtype) ? tvms_float_imm_new(unit, dtype, 0, TVMS_NO_SPAN)
+                                   : tvms_int_imm_new(unit, dtype, 0, TVMS_NO_SPAN);
+}
+
+// Stores what the sum begins with in a statement of its own.
+static bool put_in_front(tvms_unit *unit, const tvms_stage *stage,
+                         tvms_node *stmts[2]) {
+  const tvms_store *out = stage->store;
+  if (!stage->init) return false;
+  stmts[0] = tvms_stage_write_each(
+      unit, stage, stage->name,
+      tvms_cpu_store(unit, out->buffer, out->indices, stage->init));
+  stmts[1] = tvms_stage_write(unit, stage, stage->name,
+                              (tvms_node *)(uintptr_t)&out->head, NULL);
+  return true;
+}
+
+// The sum from 0 on, in a buffer like that of the result, and what is added to it.
+static bool add_behind(tvms_unit *unit, const tvms_stage *stage, tvms_node *rest,
+                       tvms_node *stmts[2], tvms_node **buffer) {
+  const tvms_store *out = stage->store;
+  const tvms_buffer *result = tvms_as_buffer(out->buffer);
+  tvms_node *plain = tvms_cpu_buffer(unit, "plain", result->element, "global",
+                                     result->shape.items, result->shape.len);
+  tvms_node *sum = tvms_buffer_load_new(unit, plain, out->indices.items,
+                                        out->indices.len, NULL, TVMS_NO_SPAN);
+  tvms_node *more = tvms_build_binary(unit, TVMS_NODE_ADD, sum, rest, TVMS_NO_SPAN);
+  tvms_node *zero = zero_of(unit, out->value->dtype);
+  stmts[0] = tvms_stage_write(unit, stage, stage->name,
+                              tvms_cpu_store(unit, plain, out->indices, more),
+                              tvms_cpu_store(unit, plain, out->indices, zero));
+  tvms_stage made;
+  tvms_contraction c;
+  bool tiled = !tvms_stage_read(unit, stmts[0], &made)
+               && !tvms_contraction_find(unit, &made, &c);
+  // Rows may begin with what lies there, but with nothing else.
+  if (!tiled && !stage->init) return false;
+  tvms_node *begin = stage->init;
+  if (!begin)
+    begin = tvms_buffer_load_new(unit, out->buffer, out->indices.items,
+                                 out->indices.len, NULL, TVMS_NO_SPAN);
+  tvms_node *all = tvms_build_binary(unit, TVMS_NODE_ADD, begin, sum, TVMS_NO_SPAN);
+  stmts[1] = tvms_stage_write_each(
+      unit, stage, "sum", tvms_cpu_store(unit, out->buffer, out->indices, all));
+  *buffer = plain;
+  return true;
+}
+
+bool tvms_cpu_take_initial_out(tvms_unit *unit, const tvms_stage *stage, bool reorders,
+                               tvms_node *stmts[2], tvms_node **buffer) {
+  tvms_node *value = stage->store->value;
+  *buffer = NULL;
+  if (stage->init && is_constant(stage->init)) return false;
+  if (value->kind != TVMS_NODE_ADD || (tvms_dtype_is_real(value->dtype) && !reorders))
+    return put_in_front(unit, stage, stmts);
+  addends a = {.unit = unit, .stage = stage};
+  sort_addends(&a, value);
+  return a.results == 1 && a.rest ? add_behind(unit, stage, a.rest, stmts, buffer)
+                                  : put_in_front(unit, stage, stmts);
+}

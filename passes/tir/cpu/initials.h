@@ -1,0 +1,25 @@
+// What sums begin with, before they are looked at as contractions.
+//
+// Before: C[i, j] = 0     C[i, j] += A[i, k] * B[k, j]     two statements
+// After:  one, which begins with 0
+//
+// Before: C[i, j] += A[i, k] * B[k, j], or a sum that begins with b[j]
+// After:  t[i, j] = sum of A[i, k] * B[k, j]     C[i, j] = C[i, j] + t[i, j], or b[j] + t[i, j]
+#ifndef TVMS_PASSES_TIR_CPU_INITIALS_H
+#define TVMS_PASSES_TIR_CPU_INITIALS_H
+
+#include "passes/tir/cpu/stage.h"
+
+// The statements with contractions that begin where the statement in front stores a constant as one statement; `stmts`
+// itself if there are none.
+tvms_list tvms_cpu_join_initials(tvms_unit *unit, tvms_list stmts);
+
+// Splits a sum that begins with something else than a constant in two statements: the sum from 0 on, and what adds it
+// to what it begins with; `buffer` is what stands between, for the root block to allocate. Reals are rounded otherwise
+// then: unless `reorders` allows that, and for what is no sum, the first statement stores what it begins with and the
+// second one goes on from there, and `buffer` is NULL. Returns false if the sum is as well scheduled as it is.
+TVMS_NODISCARD bool tvms_cpu_take_initial_out(tvms_unit *unit, const tvms_stage *stage,
+                                              bool reorders, tvms_node *stmts[2],
+                                              tvms_node **buffer);
+
+#endif

@@ -1,0 +1,60 @@
+// The statements of a nest of loops that stands around several of them, and where each touches memory.
+#ifndef TVMS_PASSES_TIR_CPU_PIECES_H
+#define TVMS_PASSES_TIR_CPU_PIECES_H
+
+#include "ir/node.h"
+#include "support/vec.h"
+
+enum { TVMS_MOST_PIECES = 32, TVMS_MOST_PIECE_LOOPS = 16, TVMS_MOST_PIECE_DIMS = 8 };
+
+// A store, or a block around one, and the loops around it, the outermost one first.
+typedef struct {
+  tvms_node *stmt;
+  uint32_t depth;
+  tvms_node *loops[TVMS_MOST_PIECE_LOOPS];
+} tvms_piece;
+
+// An index as base + sum of coefficients times variables of the loops around; not `linear`: it is something else.
+typedef struct {
+  bool linear;
+  int64_t base;
+  int64_t coefficients[TVMS_MOST_PIECE_LOOPS];
+} tvms_piece_index;
+
+typedef struct {
+  const tvms_node *buffer;
+  uint32_t piece;
+  bool stores;
+  uint32_t dims;
+  tvms_piece_index indices[TVMS_MOST_PIECE_DIMS];
+} tvms_piece_access;
+
+typedef struct {
+  tvms_unit *unit;
+  uint32_t count;
+  tvms_piece pieces[TVMS_MOST_PIECES];
+  // Buffers that statements of the nest allocate.
+  tvms_list allocated;
+  TVMS_VEC(tvms_piece_access) accesses;  // of all pieces, in their order
+} tvms_pieces;
+
+// Reads a nest of plain loops whose extents do not depend on each other, around stores and simple blocks. False: it is
+// something else, or touches memory otherwise than by loads and stores. tvms_cpu_pieces_fini must follow in any case.
+TVMS_NODISCARD bool tvms_cpu_pieces_read(tvms_unit *unit, tvms_node *nest,
+                                         tvms_pieces *pieces);
+
+// Frees what it holds.
+void tvms_cpu_pieces_fini(tvms_pieces *pieces);
+
+// An integer expression of a piece as such a form, with variables of its block replaced by what they are bound to.
+tvms_piece_index tvms_cpu_pieces_index(const tvms_piece *piece, tvms_node *expr);
+
+// How many loops stand around both pieces.
+uint32_t tvms_cpu_pieces_shared_loops(const tvms_piece *a, const tvms_piece *b);
+
+// Can two accesses touch the same element only in the same step of the first `shared` loops, which stand around both
+// pieces?
+bool tvms_cpu_pieces_tell_apart(const tvms_pieces *pieces, const tvms_piece_access *a,
+                                const tvms_piece_access *b, uint32_t shared);
+
+#endif
