@@ -343,9 +343,27 @@ static const char *TVMS_NULLABLE shuffle_whole(c_emitter *e, const tvms_node *no
   return tvms_c_pick(e, node->dtype, node->span, a, b, indices);
 }
 
+// Lanes beside each other of one longer vector; NULL if it is anything else.
+static const char *TVMS_NULLABLE shuffle_part(c_emitter *e, const tvms_node *node) {
+  const tvms_shuffle *source = tvms_as_shuffle(node);
+  int first = 0, lane, lanes = node->dtype.lanes;
+  bool part = source->vectors.len == 1 && tvms_c_is_whole(node->dtype)
+              && !(lanes & (lanes - 1)) && !tvms_dtype_is_bool(node->dtype)
+              && tvms_c_is_whole(source->vectors.items[0]->dtype);
+  for (uint32_t i = 0; part && i < source->indices.len; i++) {
+    shuffled(e, node, i, &lane);
+    if (i == 0) first = lane;
+    part = lane == first + (int)i;
+  }
+  return part ? tvms_c_part(e, node->dtype, node->span,
+                            tvms_c_expr(e, source->vectors.items[0]), first)
+              : NULL;
+}
+
 static const char *shuffle(c_emitter *e, const tvms_node *node) {
   const tvms_shuffle *source = tvms_as_shuffle(node);
   const char *whole = shuffle_whole(e, node), *list = "";
+  if (!whole) whole = shuffle_part(e, node);
   if (whole) return whole;
   const char **values =
       tvms_arena_array(&e->context->scratch, const char *, source->vectors.len);

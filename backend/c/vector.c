@@ -341,3 +341,15 @@ const char *tvms_c_pick(c_emitter *e, tvms_dtype dtype, tvms_span span, const ch
   return narrow_forms ? tvms_c_widen(e, dtype, span, picked)
                       : tvms_c_whole(e, dtype, span, picked);
 }
+
+const char *tvms_c_part(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                        const char *value, int first) {
+  const char *lanes = "", *numbers = "";
+  for (int k = 0; k < dtype.lanes; k++) {
+    lanes = tvms_c_text(e, "%s%s%s[%d]", lanes, k ? ", " : "", value, first + k);
+    numbers = tvms_c_text(e, "%s, %d", numbers, first + k);
+  }
+  return tvms_c_whole(e, dtype, span,
+                      tvms_c_text(e, "PART(((%s){%s}), %s%s)",
+                                  tvms_c_type(e, dtype, span), lanes, value, numbers));
+}

@@ -87,4 +87,8 @@ const char *tvms_c_reinterpret_whole(c_emitter *e, tvms_dtype to, tvms_span span
 const char *tvms_c_pick(c_emitter *e, tvms_dtype dtype, tvms_span span, const char *a,
                         const char *b, const int *indices);
 
+// Lanes of a longer vector from number `first` on, a power of two of them.
+const char *tvms_c_part(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                        const char *value, int first);
+
 #endif
