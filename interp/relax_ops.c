@@ -226,6 +226,39 @@ static tvms_value op_memory_alloc_tensor(tvms_interp_frame *f, const tvms_call *
   return alloc_tensor(f, call, 2, 3);
 }
 
+static bool is_open(tvms_value value) {
+  bool empty = value.kind == TVMS_VALUE_TUPLE && !value.tuple->len;
+  return empty || value.kind == TVMS_VALUE_NONE;
+}
+
+// memory.view(tensor, shape, dtype, offset in bytes): the same memory, seen as another tensor. What is left open,
+// by an empty tuple or R.null_value(), is as the tensor has it.
+static tvms_value op_memory_view(tvms_interp_frame *f, const tvms_call *call) {
+  tvms_value args[] = {tensor_argument(f, call, 0), {0}, {0}, {0}};
+  const tvms_tensor *tensor = args[0].tensor;
+  for (uint32_t i = 1; i < 4; i++)
+    args[i] = tvms_interp_eval_relax(f, argument(f, call, i));
+  if (is_open(args[1])) {
+    tvms_value_drop(args[1]);
+    args[1] = (tvms_value){
+        .kind = TVMS_VALUE_SHAPE,
+        .tensor = tvms_shape_new(f->interp->heap, tensor->view.ndim, tensor->shape)};
+  }
+  if (is_open(args[2])) {
+    tvms_value_drop(args[2]);
+    args[2] = (tvms_value){.kind = TVMS_VALUE_TYPE, .type = tensor->view.dtype};
+  }
+  if (is_open(args[3])) {
+    tvms_value_drop(args[3]);
+    args[3] = (tvms_value){.kind = TVMS_VALUE_INT};
+  }
+  const tvms_builtin view = {f, args, 4, call->head.span};
+  tvms_value result = tvms_interp_builtin_create_view(&view);
+  for (uint32_t i = 0; i < 4; i++)
+    tvms_value_drop(args[i]);
+  return result;
+}
+
 // Most packed functions live in a TVM run time, which is not here.
 static tvms_value op_packed(tvms_interp_frame *f, const tvms_call *call) {
   const tvms_node *callee = argument(f, call, 0);
@@ -329,6 +362,8 @@ static const struct {
     {TVMS_R_builtin_alloc_tensor, op_builtin_alloc_tensor},
     {TVMS_R_memory_alloc_tensor, op_memory_alloc_tensor},
     {TVMS_R_vm_alloc_tensor, op_memory_alloc_tensor},
+    {TVMS_R_memory_view, op_memory_view},
+    {TVMS_R_memory_ensure_zero_offset, op_first_argument},
     {TVMS_R_memory_alloc_storage, op_nothing},
     {TVMS_R_vm_alloc_storage, op_nothing},
     {TVMS_R_memory_kill_storage, op_nothing},

@@ -212,6 +212,30 @@ class NativeMain(InFolder):
             self.assertIn("match_cast: dimension 0 of", f("turned", ("f", [1, 6], six), (1, [3, 3])))
             self.assertIn("negative", f("turned", ("f", [1, 6], six), (1, [-3, -2])))
 
+    def test_views(self):
+        text = self.HEAD + """
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), s: R.Shape(["k", "at"])):
+        n, k, at = T.int64(), T.int64(), T.int64()
+        y = R.memory.view(x, R.shape([k, 2]), R.dtype("float32"), R.prim_value(at))
+        z = R.add(y, R.const(0.5, "float32"))
+        return z
+
+    @R.function
+    def bits(x: R.Tensor((4,), "float32")):
+        y = R.memory.view(x, dtype="int32")
+        z = R.call_pure_packed("runtime.TVMTensorCreateView", y, R.shape([2]), R.dtype("int32"), R.prim_value(4), ty_args=(R.Tensor((2,), "int32"),))
+        return (y, z)
+"""
+        x = ("f", [3, 4], [float(i) for i in range(12)])
+        pattern = list(struct.unpack("4i", struct.pack("4f", 0.0, 1.0, -2.0, 3.5)))
+        for f in self.build(text):
+            self.assertEqual(f("main", x, [2, 16]), ("f", [2, 2], [4.5, 5.5, 6.5, 7.5]))
+            self.assertEqual(f("main", x, [6, 0]), ("f", [6, 2], [i + 0.5 for i in range(12)]))
+            self.assertIn("ValueError: view: the tensor has too few bytes", f("main", x, [6, 4]))
+            self.assertIn("ValueError: view: the offset is negative", f("main", x, [1, -4]))
+            self.assertEqual(f("bits", ("f", [4], [0.0, 1.0, -2.0, 3.5])), (("i", [4], pattern), ("i", [2], pattern[1:3])))
+
     def test_places_by_truths(self):
         text = self.HEAD + """
     @T.prim_func(private=True, s_tir=True)

@@ -14,6 +14,7 @@
 #include "passes/relax/host/objects.h"
 #include "passes/relax/host/packed.h"
 #include "passes/relax/host/values.h"
+#include "passes/relax/host/views.h"
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
@@ -357,6 +358,7 @@ static tvms_host_value *TVMS_NULLABLE call_operator(tvms_host *h, tvms_node *nod
   case TVMS_R_memory_ensure_zero_offset:
   case TVMS_R_hint_on_device:
   case TVMS_R_to_vdevice: return tvms_host_eval(h, call->args.items[0]);
+  case TVMS_R_memory_view: return tvms_host_view(h, call);
   case TVMS_R_reshape: return reshape(h, call);
   case TVMS_R_shape_of: return shape_of(h, call);
   case TVMS_R_tensor_to_shape: return tvms_host_tensor_to_shape(h, call);

@@ -8,6 +8,7 @@
 #include "passes/relax/host/leaves.h"
 #include "passes/relax/host/objects.h"
 #include "passes/relax/host/values.h"
+#include "passes/relax/host/views.h"
 #include "runtime/box.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
@@ -115,6 +116,7 @@ static const struct {
   const char *name;
   known_function *run;
 } known_functions[] = {
+    {"runtime.TVMTensorCreateView", tvms_host_view},
     {"vm.builtin.copy", same},
     {"vm.builtin.ensure_zero_offset", same},
     {"vm.builtin.make_tuple", make_tuple},

@@ -238,13 +238,17 @@ tvms_node *tvms_host_take(tvms_host *h, tvms_node *bytes) {
   return begin;
 }
 
-tvms_node *tvms_host_place(tvms_host *h, tvms_node *offset) {
+tvms_node *tvms_host_place_in(tvms_host *h, tvms_node *buffer, tvms_node *offset) {
   tvms_node *load =
-      tvms_buffer_load_new(h->unit, h->workspace, &offset, 1, NULL, TVMS_NO_SPAN);
+      tvms_buffer_load_new(h->unit, buffer, &offset, 1, NULL, TVMS_NO_SPAN);
   tvms_node *made = tvms_call_new_of(h->unit, TVMS_DTYPE(HANDLE, 64),
                                      TVMS_TIR_address_of, &load, 1, TVMS_NO_SPAN);
-  made->sinfo = tvms_as_buffer(h->workspace)->data->sinfo;
+  made->sinfo = tvms_as_buffer(buffer)->data->sinfo;
   return made;
+}
+
+tvms_node *tvms_host_place(tvms_host *h, tvms_node *offset) {
+  return tvms_host_place_in(h, h->workspace, offset);
 }
 
 tvms_host_value *tvms_host_tensor(tvms_host *h, const char *name, tvms_dtype dtype,

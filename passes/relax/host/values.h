@@ -48,6 +48,9 @@ tvms_node *tvms_host_bytes(tvms_host *h, tvms_dtype dtype, tvms_list dims);
 // Takes bytes of the workspace; returns where they begin.
 tvms_node *tvms_host_take(tvms_host *h, tvms_node *bytes);
 
+// The pointer to an element of a vector.
+tvms_node *tvms_host_place_in(tvms_host *h, tvms_node *buffer, tvms_node *offset);
+
 // The pointer to a byte of the workspace.
 tvms_node *tvms_host_place(tvms_host *h, tvms_node *offset);
 
