@@ -47,10 +47,27 @@ static void index_members(tvms_module *module) {
   }
 }
 
-void tvms_module_forget_index(tvms_module *module) {
+static void forget_index(tvms_module *module) {
   tvms_memory_free(&module->context->memory, module->index);
   module->index = NULL;
   module->indexed = module->index_mask = 0;
+}
+
+// The table anew, which is at most a quarter full.
+static void make_index(tvms_module *module) {
+  uint32_t slots = 4 * INDEXED_FROM;
+  while (slots < module->member_count * 4)
+    slots *= 2;
+  module->index =
+      tvms_memory_alloc(&module->context->memory, slots * sizeof *module->index);
+  module->index_mask = slots - 1;
+}
+
+void tvms_module_index_again(tvms_module *module) {
+  forget_index(module);
+  if (module->member_count < INDEXED_FROM) return;
+  make_index(module);
+  index_members(module);
 }
 
 // Adds the newest member; doubles the table when it is half full.
@@ -59,14 +76,8 @@ static void update_index(tvms_module *module) {
   if (count < INDEXED_FROM) return;
   bool stale = module->indexed + 1 != count;
   if (stale || count * 2 > module->index_mask) {
-    uint32_t slots = 4 * INDEXED_FROM;
-    while (slots < count * 4) {
-      slots *= 2;
-    }
-    tvms_module_forget_index(module);
-    module->index =
-        tvms_memory_alloc(&module->context->memory, slots * sizeof *module->index);
-    module->index_mask = slots - 1;
+    forget_index(module);
+    make_index(module);
   }
   index_members(module);
 }

@@ -79,8 +79,8 @@ bool tvms_module_shares(const tvms_unit *unit, const tvms_node *node);
 // members die when the next one is added. A name must not change after that.
 tvms_member *tvms_module_add(tvms_module *module, tvms_sym name, tvms_span name_span);
 
-// To be called after members were removed.
-void tvms_module_forget_index(tvms_module *module);
+// To be called after members were removed, moved or renamed: finds them by their names again.
+void tvms_module_index_again(tvms_module *module);
 
 // The last member with this name, or NULL.
 tvms_member *TVMS_NULLABLE tvms_module_find(const tvms_module *module, tvms_sym name);

@@ -55,7 +55,7 @@ void tvms_functions_remove(tvms_pass_run *run, const bool *dead) {
     }
   }
   module->member_count = kept;
-  tvms_module_forget_index(module);
+  tvms_module_index_again(module);
 }
 
 tvms_sym tvms_functions_fresh_name(tvms_pass_run *run, const char *name) {
@@ -200,7 +200,7 @@ void tvms_functions_order_by_name(tvms_pass_run *run, tvms_node_kind kind) {
     module->members[kept + i] = members[order[i].index];
   for (uint32_t i = 0; i < count; i++)
     run->changed |= module->members[i].name != members[i].name;
-  tvms_module_forget_index(module);
+  tvms_module_index_again(module);
   tvms_memory_free(memory, members);
   tvms_memory_free(memory, order);
 }

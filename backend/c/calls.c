@@ -264,15 +264,18 @@ static const char *call_member(c_emitter *e, const tvms_call *call,
       tvms_params_callee(&e->context->memory, member, count);
   const char *name = member ? tvms_symbol_text(e->context, member->name) : "?";
   if (!function) refuse_call(e, call, name);
-  const char *slot = tvms_c_text(e, "r%u", e->next++), *args = "";
+  const char *slot = tvms_c_text(e, "r%u", e->next++);
+  tvms_strbuf args;
+  tvms_strbuf_init(&args, &e->context->memory);
   for (uint32_t i = 0; i < count; i++) {
     const char *arg = argument(e, call, i + first);
     arg = tvms_c_convert(e, call->args.items[i + first]->dtype,
                          tvms_params_dtype(function, i), arg);
-    args = tvms_c_text(e, "%s, %s", args, arg);
+    tvms_strbuf_printf(&args, ", %s", arg);
   }
   tvms_c_line(e, "i64 %s[3] = {0};", slot);
-  tvms_c_open(e, "if (body_%s(%s%s))", name, slot, args);
+  tvms_c_open(e, "if (body_%s(%s%s))", name, slot, tvms_strbuf_text(&args));
+  tvms_strbuf_fini(&args);
   tvms_c_free_from(e, 0);
   if (e->room == C_KERNEL)
     tvms_c_line(e, "return hold(result, (const char *)%s[1], (const char *)%s[2]);",
@@ -299,13 +302,16 @@ static const char *type_of_c(c_emitter *e, const tvms_node *node) {
 // Declares a function of C with the types of a call, under a name of its own: other calls may have other types, and
 // compilers know what some names stand for.
 static const char *declare_of_c(c_emitter *e, const tvms_call *call, const char *name) {
-  const char *params = "";
+  tvms_strbuf params;
+  tvms_strbuf_init(&params, &e->context->memory);
   for (uint32_t i = 1; i < call->args.len; i++)
-    params = tvms_c_text(e, "%s%s%s", params, i > 1 ? ", " : "",
-                         type_of_c(e, call->args.items[i]));
+    tvms_strbuf_printf(&params, "%s%s", i > 1 ? ", " : "",
+                       type_of_c(e, call->args.items[i]));
   const char *own = tvms_c_text(e, "of_c%u", e->foreign++);
   tvms_strbuf_printf(&e->head, "%s %s(%s) __asm__(PREFIX \"%s\");\n",
-                     type_of_c(e, &call->head), own, *params ? params : "void", name);
+                     type_of_c(e, &call->head), own,
+                     params.len ? tvms_strbuf_text(&params) : "void", name);
+  tvms_strbuf_fini(&params);
   return own;
 }
 
@@ -318,16 +324,19 @@ static const char *call_c(c_emitter *e, const tvms_call *call, const char *name)
                      tvms_dtype_text(odd->dtype, type));
     tvms_c_give_up(e);
   }
-  const char *args = "";
+  tvms_strbuf args;
+  tvms_strbuf_init(&args, &e->context->memory);
   for (uint32_t i = 1; i < call->args.len; i++) {
     const tvms_node *arg = call->args.items[i];
     const char *text =
         arg->kind == TVMS_NODE_STRING_IMM ? tvms_c_text(
             e, "(ptr)%s", tvms_c_literal(e, tvms_as_string_imm(arg)->value.text))
                                           : tvms_c_expr(e, arg);
-    args = tvms_c_text(e, "%s%s%s", args, i > 1 ? ", " : "", text);
+    tvms_strbuf_printf(&args, "%s%s", i > 1 ? ", " : "", text);
   }
-  const char *made = tvms_c_text(e, "%s(%s)", declare_of_c(e, call, name), args);
+  const char *made =
+      tvms_c_text(e, "%s(%s)", declare_of_c(e, call, name), tvms_strbuf_text(&args));
+  tvms_strbuf_fini(&args);
   if (!tvms_dtype_is_void(call->head.dtype))
     return value(e, call, tvms_c_from_memory(e, call->head.dtype, made));
   tvms_c_line(e, "%s;", made);

@@ -41,25 +41,27 @@ void tvms_c_entry(c_emitter *e, const tvms_member *member) {
               linkage, own);
   tvms_c_line(e, "(void)self, (void)result;");
   tvms_c_steps_take(e, &steps);
-  const char *args = "";
+  tvms_strbuf args;
+  tvms_strbuf_init(&args, &e->context->memory);
   bool serves = entry->contract.result_text != NULL;
   if (serves) tvms_c_make_results(e, entry);
   for (uint32_t i = 0; i < entry->contract.inputs; i++) {
     bool tensor = function->buffers.items[i] != NULL;
     tvms_dtype dtype =
         tensor ? TVMS_DTYPE(HANDLE, 64) : function->params.items[i]->dtype;
-    args = tvms_c_text(e, "%s, %s", args, argument_of(e, entry->params[i], dtype));
+    tvms_strbuf_printf(&args, ", %s", argument_of(e, entry->params[i], dtype));
   }
   for (uint32_t i = entry->contract.inputs; i < function->params.len; i++)
-    args = tvms_c_text(e, "%s, result%u", args, i);
+    tvms_strbuf_printf(&args, ", result%u", i);
   for (uint32_t i = 0; i < sizes.len; i++) {
     const tvms_node *size = sizes.items[i];
-    args = tvms_c_text(e, "%s, %s", args,
+    tvms_strbuf_printf(&args, ", %s",
                        argument_of(e, entry->vars[size->id] - 1, size->dtype));
   }
   tvms_vec_fini(&e->context->memory, &sizes);
   tvms_c_line(e, "i64 slot[3] = {0};");
-  tvms_c_open(e, "if (body_%s(slot%s))", name, args);
+  tvms_c_open(e, "if (body_%s(slot%s))", name, tvms_strbuf_text(&args));
+  tvms_strbuf_fini(&args);
   if (serves) tvms_c_free_results(e, entry);
   tvms_c_line(e, "return raise_held(slot, \"\");");
   tvms_c_close(e);
@@ -67,6 +69,7 @@ void tvms_c_entry(c_emitter *e, const tvms_member *member) {
   if (!tvms_dtype_is_void(e->result_dtype))
     tvms_c_store_any(e, e->result_dtype, "slot", "(ptr)result");
   tvms_c_line(e, "return 0;");
+  if (serves) tvms_c_end_results(e, entry);
   tvms_c_close(e);
 }
 
@@ -86,36 +89,41 @@ void tvms_c_plain(c_emitter *e, const tvms_member *member) {
   const char *plain = tvms_plain_name(e->program, member, e->plain_prefix);
   tvms_params_sizes sizes = {0};
   tvms_params_collect(&e->context->memory, function, &sizes);
-  const char *fields = "", *args = "";
+  tvms_strbuf fields, args;
+  tvms_strbuf_init(&fields, &e->context->memory);
+  tvms_strbuf_init(&args, &e->context->memory);
   for (uint32_t i = 0; i < contract.inputs; i++) {
     const tvms_node *param = function->params.items[i];
     bool object = !function->buffers.items[i] && tvms_dtype_is_handle(param->dtype);
     if (object) {
-      fields = tvms_c_text(e, "%s i64 f%u[2];", fields, i);
-      args = tvms_c_text(e, "%s, (ptr)in->f%u", args, i);
+      tvms_strbuf_printf(&fields, " i64 f%u[2];", i);
+      tvms_strbuf_printf(&args, ", (ptr)in->f%u", i);
       continue;
     }
     const char *type = field_type(e, function->buffers.items[i], param);
-    fields = tvms_c_text(e, "%s %s f%u;", fields, type, i);
+    tvms_strbuf_printf(&fields, " %s f%u;", type, i);
     bool truth = !function->buffers.items[i] && tvms_dtype_is_bool(param->dtype);
-    args = tvms_c_text(e, "%s, in->f%u%s", args, i, truth ? " != 0" : "");
+    tvms_strbuf_printf(&args, ", in->f%u%s", i, truth ? " != 0" : "");
   }
   for (uint32_t i = contract.inputs; i < contract.inputs + contract.results; i++)
-    args = tvms_c_text(e, "%s, out[%u]", args, i - contract.inputs);
-  if (contract.has_workspace) args = tvms_c_text(e, "%s, workspace", args);
+    tvms_strbuf_printf(&args, ", out[%u]", i - contract.inputs);
+  if (contract.has_workspace) tvms_strbuf_printf(&args, ", workspace");
   for (uint32_t i = 0; i < sizes.len; i++) {
-    fields =
-        tvms_c_text(e, "%s %s n%u;", fields, field_type(e, NULL, sizes.items[i]), i);
-    args = tvms_c_text(e, "%s, in->n%u", args, i);
+    tvms_strbuf_printf(&fields, " %s n%u;", field_type(e, NULL, sizes.items[i]), i);
+    tvms_strbuf_printf(&args, ", in->n%u", i);
   }
   tvms_vec_fini(&e->context->memory, &sizes);
   const char *head = tvms_c_text(
       e, "int %s(const struct %s_in *in, ptrm *out, ptr workspace)", plain, plain);
-  tvms_c_line(e, "struct %s_in {%s };", plain, *fields ? fields : " char none;");
+  tvms_c_line(e, "struct %s_in {%s };", plain,
+              fields.len ? tvms_strbuf_text(&fields) : " char none;");
   tvms_c_line(e, "%s;", head);
   tvms_c_open(e, "%s", head);
   tvms_c_line(e, "(void)in, (void)out, (void)workspace;");
   tvms_c_line(e, "i64 slot[3] = {0};");
-  tvms_c_line(e, "return body_%s(slot%s) ? raise_held(slot, \"\") : 0;", name, args);
+  tvms_c_line(e, "return body_%s(slot%s) ? raise_held(slot, \"\") : 0;", name,
+              tvms_strbuf_text(&args));
+  tvms_strbuf_fini(&fields);
+  tvms_strbuf_fini(&args);
   tvms_c_close(e);
 }

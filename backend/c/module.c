@@ -54,8 +54,10 @@ static const char *head_of(c_emitter *e, const tvms_member *member) {
   tvms_params_collect(&e->context->memory, function, &sizes);
   bool apart = tvms_params_apart(function);
   uint32_t scratch = function->params.len - tvms_call_scratch(function);
-  const char *head = tvms_c_text(e, "static int body_%s(void *result",
-                                 tvms_symbol_text(e->context, member->name));
+  tvms_strbuf head;
+  tvms_strbuf_init(&head, &e->context->memory);
+  tvms_strbuf_printf(&head, "static int body_%s(void *result",
+                     tvms_symbol_text(e->context, member->name));
   for (uint32_t i = 0; i < function->params.len; i++) {
     const tvms_node *param = function->params.items[i];
     bool tensor = function->buffers.items[i] != NULL;
@@ -63,17 +65,18 @@ static const char *head_of(c_emitter *e, const tvms_member *member) {
       tvms_c_refuse(e, param->span, "a vector among the parameters");
     const char *type = tensor ? "ptr" : tvms_c_type(e, param->dtype, param->span);
     bool alone = (tensor && apart) || i >= scratch;
-    head = tvms_c_text(e, "%s, %s %sp%u", head, type, alone ? "restrict " : "", i);
+    tvms_strbuf_printf(&head, ", %s %sp%u", type, alone ? "restrict " : "", i);
     if (!tensor) e->vars[param->id] = tvms_c_text(e, "p%u", i);
   }
   for (uint32_t i = 0; i < sizes.len; i++) {
     const tvms_node *size = sizes.items[i];
-    head =
-        tvms_c_text(e, "%s, %s n%u", head, tvms_c_type(e, size->dtype, size->span), i);
+    tvms_strbuf_printf(&head, ", %s n%u", tvms_c_type(e, size->dtype, size->span), i);
     e->vars[size->id] = tvms_c_text(e, "n%u", i);
   }
   tvms_vec_fini(&e->context->memory, &sizes);
-  return tvms_c_text(e, "%s)", head);
+  const char *kept = tvms_c_text(e, "%s)", tvms_strbuf_text(&head));
+  tvms_strbuf_fini(&head);
+  return kept;
 }
 
 static void write_body(c_emitter *e, const tvms_member *member, tvms_node *body) {

@@ -39,10 +39,21 @@ static int64_t data_offset(uint32_t ndim) {
   return (end + DATA_ALIGN - 1) / DATA_ALIGN * DATA_ALIGN;
 }
 
-// Frees what was made before item `end` of the text.
-static void free_until(c_emitter *e, const tvms_entry *entry, const char *end) {
+// Declares the objects, of which none is made yet, so that all can be freed wherever making one fails.
+static void declare_objects(c_emitter *e, const tvms_entry *entry) {
   uint32_t result = 0, tuple = 0;
-  for (const char *at = entry->contract.result_text; at < end; at++) {
+  for (const char *at = entry->contract.result_text; *at; at++) {
+    uint32_t param = entry->results[result].param;
+    if (*at == '(') tvms_c_line(e, "ptr tuple%u = 0;", tuple++);
+    if (*at == 't' || *at == 's') tvms_c_line(e, "ptr object%u = 0;", param);
+    if (*at == 'o') tvms_c_line(e, "i64 box%u[2] = {0, 0};", param);
+    result += tvms_contract_is_value(*at);
+  }
+}
+
+void tvms_c_free_results(c_emitter *e, const tvms_entry *entry) {
+  uint32_t result = 0, tuple = 0;
+  for (const char *at = entry->contract.result_text; *at; at++) {
     if (*at == '(') tvms_c_line(e, "free(tuple%u);", tuple++);
     if (*at == 't' || *at == 's')
       tvms_c_line(e, "free(object%u);", entry->results[result].param);
@@ -55,24 +66,19 @@ static void free_until(c_emitter *e, const tvms_entry *entry, const char *end) {
                 entry->function->params.len - 1);
 }
 
-static void need(c_emitter *e, const tvms_entry *entry, const char *object,
-                 const char *end) {
-  tvms_c_open(e, "if (!%s)", object);
-  free_until(e, entry, end);
-  tvms_c_line(e, "return fail(\"MemoryError\", \"out of memory\");");
-  tvms_c_close(e);
+static void need(c_emitter *e, const char *object) {
+  tvms_c_line(e, "if (!%s) goto no_memory;", object);
 }
 
-static void make_tensor(c_emitter *e, const tvms_entry *entry,
-                        const tvms_entry_result *r, const char *text) {
+static void make_tensor(c_emitter *e, const tvms_entry_result *r) {
   uint32_t i = r->param;
   tvms_dl_type type = tvms_interp_dl_type_of(r->element);
   uint32_t dtype = type.code | (uint32_t)type.bits << 8 | (uint32_t)type.lanes << 16;
   const char *object = tvms_c_text(e, "object%u", i);
   long long data = data_offset(r->ndim);
-  tvms_c_line(e, "ptr object%u = new_object(s%u + %lld, %d);", i, r->bytes, data,
+  tvms_c_line(e, "%s = new_object(s%u + %lld, %d);", object, r->bytes, data,
               TVMS_ANY_TENSOR);
-  need(e, entry, object, text);
+  need(e, object);
   tvms_c_line(e, "struct tensor *tensor%u = (struct tensor *)(%s + %d);", i, object,
               TVMS_OBJECT_HEAD);
   tvms_c_line(e, "i64m *sizes%u = (i64m *)tensor%u->end;", i, i);
@@ -88,12 +94,11 @@ static void make_tensor(c_emitter *e, const tvms_entry *entry,
   }
 }
 
-static void make_shape(c_emitter *e, const tvms_entry *entry,
-                       const tvms_entry_result *r, const char *text) {
+static void make_shape(c_emitter *e, const tvms_entry_result *r) {
   const char *object = tvms_c_text(e, "object%u", r->param);
-  tvms_c_line(e, "ptr %s = new_object(%lld, %d);", object,
+  tvms_c_line(e, "%s = new_object(%lld, %d);", object,
               (long long)SHAPE_MOST + 8 * (long long)r->ndim, TVMS_ANY_SHAPE);
-  need(e, entry, object, text);
+  need(e, object);
   tvms_c_line(e, "struct shape *shape%u = (struct shape *)(%s + %d);", r->param, object,
               TVMS_OBJECT_HEAD);
   tvms_c_line(e, "ptr result%u = shape%u->end;", r->param, r->param);
@@ -101,13 +106,12 @@ static void make_shape(c_emitter *e, const tvms_entry *entry,
               r->param, r->ndim);
 }
 
-static void make_tuple(c_emitter *e, const tvms_entry *entry, uint32_t tuple,
-                       const char *text) {
+static void make_tuple(c_emitter *e, uint32_t tuple, const char *text) {
   const char *object = tvms_c_text(e, "tuple%u", tuple);
   uint32_t count = tvms_contract_items(text + 1);
-  tvms_c_line(e, "ptr %s = new_object(%lld, %d);", object,
+  tvms_c_line(e, "%s = new_object(%lld, %d);", object,
               (long long)ARRAY_MOST + 16 * (long long)count, TVMS_ANY_ARRAY);
-  need(e, entry, object, text);
+  need(e, object);
   tvms_c_line(e, "struct array *array%u = (struct array *)(%s + %d);", tuple, object,
               TVMS_OBJECT_HEAD);
   tvms_c_line(
@@ -123,27 +127,20 @@ void tvms_c_make_results(c_emitter *e, const tvms_entry *entry) {
                 entry->workspace);
     tvms_c_line(e, "if (!%s) return fail(\"MemoryError\", \"out of memory\");", place);
   }
+  declare_objects(e, entry);
   uint32_t result = 0, tuple = 0;
   for (const char *at = text; *at; at++) {
     const tvms_entry_result *r = &entry->results[result];
-    if (*at == '(') make_tuple(e, entry, tuple++, at);
-    if (*at == 't') make_tensor(e, entry, r, at);
-    if (*at == 's') make_shape(e, entry, r, at);
-    if (*at == 'o') {
-      tvms_c_line(e, "i64 box%u[2] = {0, 0};", r->param);
-      tvms_c_line(e, "ptr result%u = (ptr)box%u;", r->param, r->param);
-    }
+    if (*at == '(') make_tuple(e, tuple++, at);
+    if (*at == 't') make_tensor(e, r);
+    if (*at == 's') make_shape(e, r);
+    if (*at == 'o') tvms_c_line(e, "ptr result%u = (ptr)box%u;", r->param, r->param);
     if (*at == 'n') {
       tvms_c_line(e, "i64 number%u = 0;", r->param);
       tvms_c_line(e, "ptr result%u = (ptr)&number%u;", r->param, r->param);
     }
     result += tvms_contract_is_value(*at);
   }
-}
-
-void tvms_c_free_results(c_emitter *e, const tvms_entry *entry) {
-  const char *text = entry->contract.result_text;
-  free_until(e, entry, text + strlen(text));
 }
 
 typedef struct {
@@ -186,4 +183,11 @@ void tvms_c_give_results(c_emitter *e, const tvms_entry *entry) {
                 entry->function->params.len - 1);
   giving g = {.text = entry->contract.result_text};
   give(e, entry, &g, "(ptr)result");
+}
+
+void tvms_c_end_results(c_emitter *e, const tvms_entry *entry) {
+  if (!strpbrk(entry->contract.result_text, "(ts")) return;
+  tvms_c_line(e, "no_memory:");
+  tvms_c_free_results(e, entry);
+  tvms_c_line(e, "return fail(\"MemoryError\", \"out of memory\");");
 }

@@ -5,7 +5,7 @@
 #include "backend/c/emit.h"
 
 // Writes code that makes the objects of the results and finds a workspace; what the body takes
-// for parameter i is in `result<i>` then.
+// for parameter i is in `result<i>` then. tvms_c_end_results must follow.
 void tvms_c_make_results(c_emitter *e, const tvms_entry *entry);
 
 // Writes code that frees them.
@@ -13,6 +13,9 @@ void tvms_c_free_results(c_emitter *e, const tvms_entry *entry);
 
 // Writes code that hands them over.
 void tvms_c_give_results(c_emitter *e, const tvms_entry *entry);
+
+// Writes, behind the last return of the function, where it ends if there is no memory for the objects.
+void tvms_c_end_results(c_emitter *e, const tvms_entry *entry);
 
 // Writes code that stores a number in memory as a tvms_any; `place` and `any` are pointers.
 void tvms_c_store_any(c_emitter *e, tvms_dtype dtype, const char *place,

@@ -133,6 +133,7 @@ static void read_param(tvms_reader *reader, tvms_ref ref) {
 // Reports a parameter that is called like one before it: Python refuses that.
 static bool is_named_twice(tvms_reader *reader, tvms_ref params, tvms_ref last) {
   const tvms_surf param = *tvms_reader_at(reader, last);
+  if (!tvms_scope_lookup(reader, param.a)) return false;
   tvms_surface_each(reader->surface, ref, params) {
     if (ref == last) return false;
     const tvms_surf *other = tvms_reader_at(reader, ref);

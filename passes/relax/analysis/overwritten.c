@@ -103,6 +103,8 @@ static void share_value(const search *s, tvms_node *var, tvms_node *value) {
 typedef struct {
   const tvms_module *module;
   tvms_memory *memory;
+  const tvms_node_map
+      *known;  // the functions that were looked at before (relax_overwritten)
   tvms_node_map *seen;
   tvms_node_vec queue;  // functions that are called
   bool writes;
@@ -125,7 +127,11 @@ static tvms_walk_step look_at_call(void *self, tvms_node *node, tvms_field_role 
   c->writes |= is_inplace(node) || is_unknown(c->module, node);
   const tvms_member *member = tvms_module_function_named(
       c->module, tvms_as_call(node)->callee, TVMS_NODE_FUNCTION);
-  if (member && !tvms_node_map_get(c->seen, member->function)) {
+  const tvms_node *known =
+      member ? tvms_node_map_get(c->known, member->function) : NULL;
+  if (known) {
+    c->writes |= known == member->function;
+  } else if (member && !tvms_node_map_get(c->seen, member->function)) {
     tvms_node_map_put(c->seen, member->function, member->function);
     tvms_vec_push(c->memory, &c->queue, member->function);
   }
@@ -138,13 +144,17 @@ static bool writes_below(const search *s, tvms_node *function) {
   if (known) return known == function;
   tvms_node_map seen;
   tvms_node_map_init(&seen, s->memory);
-  callee c = {s->found->module, s->memory, &seen, {0}, false};
+  callee c = {s->found->module, s->memory, &s->found->callees, &seen, {0}, false};
   tvms_vec_push(s->memory, &c.queue, function);
   tvms_visitor visitor = {.self = &c, .enter = look_at_call};
   for (uint32_t i = 0; i < c.queue.len && !c.writes; i++)
     tvms_walk(s->memory, tvms_as_function(c.queue.items[i])->body, &visitor);
-  tvms_node *body = tvms_as_function(function)->body;
-  tvms_node_map_put(&s->found->callees, function, c.writes ? function : body);
+  if (c.writes) tvms_node_map_put(&s->found->callees, function, function);
+  // Where none writes, none of those that are called does.
+  for (uint32_t i = 0; i < c.queue.len && !c.writes; i++) {
+    tvms_node *one = c.queue.items[i];
+    tvms_node_map_put(&s->found->callees, one, tvms_as_function(one)->body);
+  }
   tvms_vec_fini(s->memory, &c.queue);
   tvms_node_map_fini(&seen);
   return c.writes;

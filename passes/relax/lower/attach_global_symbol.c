@@ -76,7 +76,7 @@ static void order(tvms_module *module) {
   }
   if (moved) memcpy(module->members + kept, private, moved * sizeof *private);
   tvms_memory_free(memory, private);
-  tvms_module_forget_index(module);
+  tvms_module_index_again(module);
 }
 
 void tvms_pass_attach_global_symbol(tvms_pass_run *run) {
@@ -94,5 +94,5 @@ void tvms_pass_attach_global_symbol(tvms_pass_run *run) {
     tvms_member *member = &module->members[i];
     if (is_prim_func(member->function)) member->name = prefixed(&state, member->name);
   }
-  tvms_module_forget_index(module);
+  tvms_module_index_again(module);
 }
