@@ -21,10 +21,13 @@ def memory_of(*arguments):
     with tempfile.TemporaryFile() as out:
         child = os.fork()
         if child == 0:
-            os.dup2(out.fileno(), 1), os.dup2(out.fileno(), 2)
-            # AddressSanitizer would keep what was freed.
-            options = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
-            os.execve(TVMS, [TVMS, *arguments], dict(os.environ, ASAN_OPTIONS=options))
+            try:
+                os.dup2(out.fileno(), 1), os.dup2(out.fileno(), 2)
+                # AddressSanitizer would keep what was freed.
+                options = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
+                os.execve(TVMS, [TVMS, *arguments], dict(os.environ, ASAN_OPTIONS=options))
+            finally:
+                os._exit(127)
         _, status, usage = os.wait4(child, 0)
         out.seek(0)
         return os.waitstatus_to_exitcode(status), out.read().decode(), usage.ru_maxrss / 1024

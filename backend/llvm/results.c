@@ -64,18 +64,38 @@ static void free_all(emitter *e, const made_results *made) {
   if (made->workspace) tvms_emit_give(e, TVMS_KEPT_WORKSPACE, made->workspace);
 }
 
-// Goes on where memory was found; otherwise frees what there is and raises.
+// Goes on where memory was found; otherwise where what was made before is freed.
 static void need(emitter *e, made_results *made, LLVMValueRef memory) {
-  LLVMBasicBlockRef none = tvms_emit_block(e, "none"),
-                    some = tvms_emit_block(e, "some");
+  LLVMBasicBlockRef some = tvms_emit_block(e, "some");
   LLVMValueRef null = LLVMConstNull(e->pointer);
   LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntNE, memory, null, ""),
-                  some, none);
-  tvms_emit_enter(e, none);
-  free_all(e, made);
+                  some, made->none);
+  tvms_emit_enter(e, some);
+}
+
+// Where to go from here on if there is no memory: what was made last is freed, then what was made before it. So each is freed
+// at one place, however many there are.
+static void free_if_none(emitter *e, made_results *made,
+                         LLVMValueRef TVMS_NULLABLE object) {
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder), before = made->none;
+  made->none = tvms_emit_block(e, "none");
+  tvms_emit_enter(e, made->none);
+  if (object)
+    tvms_emit_free_object(e, object);
+  else
+    tvms_emit_give(e, TVMS_KEPT_WORKSPACE, made->workspace);
+  LLVMBuildBr(e->builder, before);
+  LLVMPositionBuilderAtEnd(e->builder, here);
+}
+
+// Where it ends if there is no memory.
+static void raise_if_none(emitter *e, made_results *made) {
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  made->none = tvms_emit_block(e, "none");
+  tvms_emit_enter(e, made->none);
   failure failed = {.kind = "MemoryError", .text = "out of memory"};
   tvms_emit_raise(e, &failed);
-  tvms_emit_enter(e, some);
+  LLVMPositionBuilderAtEnd(e->builder, here);
 }
 
 static LLVMValueRef new_object(emitter *e, made_results *made, LLVMValueRef bytes,
@@ -83,6 +103,7 @@ static LLVMValueRef new_object(emitter *e, made_results *made, LLVMValueRef byte
   LLVMValueRef object = tvms_emit_new_object(e, bytes, kind);
   need(e, made, object);
   made->objects[made->object_count++] = object;
+  free_if_none(e, made, object);
   return object;
 }
 
@@ -173,11 +194,13 @@ void tvms_emit_make_results(emitter *e, const tvms_entry *entry,
   made->tuples = tvms_arena_array(scratch, LLVMValueRef, most);
   made->objects = tvms_arena_array(scratch, LLVMValueRef, most);
   made->boxes = tvms_arena_array(scratch, LLVMValueRef, most);
+  raise_if_none(e, made);
   if (entry->contract.has_workspace) {
     LLVMValueRef memory =
         tvms_emit_take(e, TVMS_KEPT_WORKSPACE, values[entry->workspace]);
     need(e, made, memory);
     made->workspace = memory;
+    free_if_none(e, made, NULL);
     params[entry->function->params.len - 1] = memory;
   }
   uint32_t next = 0;

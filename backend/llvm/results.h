@@ -15,6 +15,8 @@ typedef struct {
   LLVMValueRef *boxes;  // results that are objects: a tvms_any each
   uint32_t box_count;
   LLVMValueRef TVMS_NULLABLE workspace;
+  LLVMBasicBlockRef
+      none;  // what frees all that was made, and raises that there is no memory
 } made_results;
 
 // Makes the objects of the results and finds a workspace, and puts what the body takes of
