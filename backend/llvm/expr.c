@@ -98,6 +98,15 @@ static LLVMValueRef choose_constant(emitter *e, const void *value) {
   return LLVMConstInt(e->i1, *(const bool *)value, false);
 }
 
+// A vector that is loaded as a whole, whichever lanes are chosen: as a masked load it would never make a page
+// present of which no lane is chosen, and each such load of x86 processors takes some hundred cycles.
+static LLVMValueRef choosable(emitter *e, const tvms_node *node) {
+  LLVMValueRef value = tvms_emit_expr(e, node);
+  bool loads = node->kind == TVMS_NODE_BUFFER_LOAD || node->kind == TVMS_NODE_BROADCAST;
+  return loads && node->dtype.lanes > 1 ? LLVMBuildFreeze(e->builder, value, "")
+                                        : value;
+}
+
 // One of two expressions by a scalar or vector condition.
 static LLVMValueRef select(emitter *e, const tvms_node *condition, const tvms_node *yes,
                            const tvms_node *no) {
@@ -105,8 +114,8 @@ static LLVMValueRef select(emitter *e, const tvms_node *condition, const tvms_no
   bool early =
       condition->dtype.lanes > 1 || (tvms_emit_is_safe(yes) && tvms_emit_is_safe(no));
   if (!early) return tvms_emit_choose(e, test, choose_expr, yes, choose_expr, no);
-  LLVMValueRef a = tvms_emit_expr(e, yes);
-  LLVMValueRef b = tvms_emit_expr(e, no);
+  LLVMValueRef a = choosable(e, yes);
+  LLVMValueRef b = choosable(e, no);
   return LLVMBuildSelect(e->builder, test, a, b, "");
 }
 
