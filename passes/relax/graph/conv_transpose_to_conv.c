@@ -9,7 +9,12 @@
 // those steps k of the window for which y + padding - k is a multiple of the stride: for
 // y + padding = q * stride + r these are k = r + stride * t, at the elements q - t. So each r has a
 // convolution of its own, of as many steps as the window has strides; steps that are missing at its
-// end are zeros of v. Sizes along the window must be known; data of NCW, NCHW or NCDHW with any
+// end are zeros of v. Where these would be more than a fifth of all (3 x 3 steps and strides of 2: 7 of 16), each r has
+// a conv2d with the steps that it has, and stack puts the results in their places:
+//
+// lv = R.nn.conv2d(x, v00, …); … lv3 = R.nn.conv2d(x, v11, …); gv = rows of R.stack((lv, lv1), axis=4) and R.stack((lv2, lv3), axis=4)
+//
+// Sizes along the window must be known; data of NCW, NCHW or NCDHW with any
 // batch and groups. What is dilated, or has no strides, stays. TVM has no such pass.
 #include "ir/object.h"
 #include "passes/relax/graph/op_calls.h"
@@ -21,6 +26,9 @@
 
 // Steps of a window, its stride and padding: no more, so that no sum of them overflows.
 enum { MOST_AXES = 3, MOST_DIMS = 2 * MOST_AXES + 3, MOST_STEPS = 1 << 30 };
+
+// Convolutions that one becomes.
+enum { MOST_PLACES = 9 };
 
 // Numbers along one axis of the window.
 typedef struct {
@@ -156,17 +164,14 @@ static tvms_node *weight_of(const transposed_conv *c) {
   return tvms_relax_op_reshape(c->m, weight, dims, n + 2);
 }
 
-static tvms_node *convolved(const transposed_conv *c) {
+static tvms_node *convolved(const transposed_conv *c, tvms_node *weight,
+                            const int64_t *padding) {
   static const char *const kernels[] = {"OIW", "OIHW", "OIDHW"};
   static const tvms_opcode opcodes[] = {TVMS_R_nn_conv1d, TVMS_R_nn_conv2d,
                                         TVMS_R_nn_conv3d};
-  int64_t ones[] = {1, 1, 1}, padding[2 * MOST_AXES];
+  int64_t ones[] = {1, 1, 1};
   tvms_unit *unit = c->m->unit;
   tvms_node *const *old = c->call->attrs.items;
-  for (uint32_t i = 0; i < c->axes; i++) {
-    padding[i] = c->axis[i].before;
-    padding[c->axes + i] = c->axis[i].behind;
-  }
   tvms_node *attrs[TVMS_ATTR_conv2d_COUNT] = {
       [TVMS_ATTR_conv2d_strides] = tvms_relax_op_ints(unit, ones, c->axes),
       [TVMS_ATTR_conv2d_padding] = tvms_relax_op_ints(unit, padding, 2 * c->axes),
@@ -177,7 +182,7 @@ static tvms_node *convolved(const transposed_conv *c) {
       [TVMS_ATTR_conv2d_out_layout] = old[TVMS_ATTR_conv2d_transpose_data_layout],
       [TVMS_ATTR_conv2d_out_dtype] = old[TVMS_ATTR_conv2d_transpose_out_dtype],
   };
-  tvms_node *args[] = {c->call->args.items[0], weight_of(c)};
+  tvms_node *args[] = {c->call->args.items[0], weight};
   return tvms_relax_op_with(c->m, opcodes[c->axes - 1], args, 2, attrs);
 }
 
@@ -229,6 +234,107 @@ static tvms_node *placed(const transposed_conv *c, tvms_node *x) {
   return tvms_relax_op_reshape(c->m, x, dims, n + 2);
 }
 
+// All places as channels of one convolution.
+static tvms_node *at_once(const transposed_conv *c) {
+  int64_t padding[2 * MOST_AXES];
+  for (uint32_t i = 0; i < c->axes; i++) {
+    padding[i] = c->axis[i].before;
+    padding[c->axes + i] = c->axis[i].behind;
+  }
+  return placed(c, convolved(c, weight_of(c), padding));
+}
+
+// ---- One convolution for each place of a block ----
+
+// Would zeros be more than a fifth of the steps, has each place a step, and is no data left out in front?
+static bool is_uneven(const transposed_conv *c) {
+  double all = 1, own = 1;
+  int64_t places = 1;
+  for (uint32_t i = 0; i < c->axes; i++) {
+    const window_axis *a = &c->axis[i];
+    int64_t least = a->window / a->stride;
+    if (least - 1 < a->padding / a->stride || a->stride > MOST_PLACES) return false;
+    places *= a->stride;
+    all *= (double)(a->steps * a->stride);
+    own *= (double)a->window;
+  }
+  return places <= MOST_PLACES && all > 1.25 * own;
+}
+
+// The steps of a place, turned round.
+static tvms_node *weight_at(const transposed_conv *c, const int64_t *place,
+                            const int64_t *steps) {
+  int64_t axes[MOST_AXES], end[MOST_AXES], strides[MOST_AXES];
+  int64_t order[MOST_AXES + 3] = {0, 2, 1};
+  tvms_node *dims[MOST_AXES + 3];
+  uint32_t n = c->axes;
+  for (uint32_t i = 0; i < n; i++) {
+    axes[i] = i + 2;
+    end[i] = c->axis[i].window;
+    strides[i] = c->axis[i].stride;
+    order[i + 3] = i + 3;
+    dims[i + 3] = dim(c, steps[i]);
+  }
+  tvms_node *args[] = {c->call->args.items[1], ints_tuple(c, axes),
+                       ints_tuple(c, place), ints_tuple(c, end),
+                       ints_tuple(c, strides)};
+  tvms_node *attr = tvms_object_bool_new(c->m->unit, false, TVMS_NO_SPAN);
+  tvms_node *weight = tvms_relax_op_with(c->m, TVMS_R_strided_slice, args, 5, &attr);
+  dims[0] = dim(c, c->groups);
+  dims[1] = dim(c, c->inputs);
+  dims[2] = dim(c, c->outputs);
+  weight = tvms_relax_op_reshape(c->m, weight, dims, n + 3);
+  for (uint32_t i = 0; i < n; i++) {
+    if (steps[i] == 1) continue;
+    tvms_node *axis = tvms_object_int_new(c->m->unit, i + 3, TVMS_NO_SPAN);
+    weight = tvms_relax_op_with(c->m, TVMS_R_flip, &weight, 1, &axis);
+  }
+  weight = tvms_relax_op_permute(c->m, weight, order, n + 3);
+  dims[2] = dims[1];
+  dims[1] = dim(c, c->groups * c->outputs);
+  return tvms_relax_op_reshape(c->m, weight, dims + 1, n + 2);
+}
+
+static tvms_node *convolved_at(const transposed_conv *c, uint32_t number) {
+  int64_t place[MOST_AXES], steps[MOST_AXES], padding[2 * MOST_AXES];
+  for (uint32_t i = c->axes; i-- > 0;) {
+    const window_axis *a = &c->axis[i];
+    place[i] = number % a->stride;
+    number /= (uint32_t)a->stride;
+    steps[i] = (a->window - place[i] + a->stride - 1) / a->stride;
+    padding[i] = steps[i] - 1 - a->padding / a->stride;
+    padding[c->axes + i] = a->behind;
+  }
+  return convolved(c, weight_at(c, place, steps), padding);
+}
+
+// The last axis of places changes fastest.
+static tvms_node *one_by_one(const transposed_conv *c) {
+  tvms_node *parts[MOST_PLACES], *dims[MOST_AXES + 2];
+  uint32_t count = 1, n = c->axes;
+  dims[0] = c->dims.items[0];
+  dims[1] = c->dims.items[1];
+  for (uint32_t i = 0; i < n; i++) {
+    count *= (uint32_t)c->axis[i].stride;
+    dims[i + 2] = dim(c, c->axis[i].blocks);
+  }
+  for (uint32_t i = 0; i < count; i++)
+    parts[i] = convolved_at(c, i);
+  for (uint32_t i = n; i-- > 0;) {
+    uint32_t stride = (uint32_t)c->axis[i].stride;
+    if (stride == 1) continue;
+    count /= stride;
+    dims[i + 2] = dim(c, c->axis[i].blocks * stride);
+    tvms_node *axis = tvms_object_int_new(c->m->unit, i + 3, TVMS_NO_SPAN);
+    for (uint32_t k = 0; k < count; k++) {
+      tvms_node *tuple = tvms_relax_make_tuple(c->m, parts + k * stride, stride);
+      tuple = tvms_relax_op_with(c->m, TVMS_R_stack, &tuple, 1, &axis);
+      parts[k] = tvms_relax_op_reshape(c->m, tuple, dims, n + 2);
+    }
+  }
+  return parts[0];
+}
+
 static tvms_node *leave_call(tvms_rewriter *rewriter, tvms_node *node) {
   static const char *const data[] = {"NCW", "NCHW", "NCDHW"};
   static const char *const kernels[] = {"IOW", "IOHW", "IODHW"};
@@ -243,7 +349,7 @@ static tvms_node *leave_call(tvms_rewriter *rewriter, tvms_node *node) {
   c.call = tvms_as_call(node);
   if (!layouts_are(c.call, data[c.axes - 1], kernels[c.axes - 1]) || !read_axes(&c))
     return node;
-  return tvms_relax_settle(c.m, cut(&c, placed(&c, convolved(&c))));
+  return tvms_relax_settle(c.m, cut(&c, is_uneven(&c) ? one_by_one(&c) : at_once(&c)));
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
