@@ -103,6 +103,8 @@ ROWS = [
     ("asin", lambda t: (asin(sqrt(t)) / sqrt(t) - 1) / t, lambda t: t * sqrt(t) / asin(sqrt(t)), range(0, 6), mpf(0), mpf("0.25"), False),
     ("atan", lambda t: (atan(sqrt(t)) / sqrt(t) - 1) / t, lambda t: t * sqrt(t) / atan(sqrt(t)), range(0, 10), mpf(0), mpf(1), False),
     ("log2_ratio", log_ratio, lambda t: 1 / log_ratio(t), range(0, 6), mpf(0), mpf("0.02945"), True),
+    ("exp_double", lambda r: exp(r) - 1 - r, lambda r: exp(-r), range(2, 12), -half_ln2, half_ln2, True),
+    ("log_double", lambda t: (log_ratio(t) * log(2) - 2) / t, lambda t: t / (log_ratio(t) * log(2)), range(0, 7), mpf(0), mpf("0.02945"), True),
 ]
 
 

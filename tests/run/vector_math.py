@@ -3,14 +3,16 @@
 units in the last place. Where T.fma is an instruction, contracted native code does what VectorMath writes.
 
 For each function: special values, random floats (any bits) and floats around 1, as scalars and as vectors; float16 and
-bfloat16 are float32's results, rounded once. The reference is Python's math in float64. All 2^32 floats: bench/math.
+bfloat16 are float32's results, rounded once. The reference is Python's math in float64, for functions of float64 decimal numbers of 40 digits.
+All 2^32 floats: bench/math.
 """
-import math, os, platform, random, re, struct, sys, tempfile, unittest
+import decimal, math, os, platform, random, re, struct, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
 from cases import main, tvms
 
+DOUBLES = "exp log tanh sigmoid".split()
 UNARY = "exp exp2 exp10 log log2 log10 tanh sigmoid erf sin cos asin acos atan rsqrt".split()
 COUNT = 4096
 INF, NAN = math.inf, math.nan
@@ -112,6 +114,42 @@ REFERENCE = {
 }
 
 
+def exact(name, x):
+    """A function of a float64 as a decimal number, for a finite x in its domain."""
+    with decimal.localcontext(prec=60, Emax=10**6, Emin=-10**6):
+        x = decimal.Decimal(x if name == "log" else max(-2000.0, min(2000.0, x)))  # beyond, results are as there
+        if name == "tanh":
+            e = (2 * x).exp() - 1 if abs(x) > decimal.Decimal("1e-20") else 2 * x
+            return e / (e + 2)
+        return {"exp": lambda: x.exp(), "log": lambda: x.ln(), "sigmoid": lambda: 1 / (1 + (-x).exp())}[name]()
+
+
+LIMITS = {"exp": (0.0, INF), "log": (NAN, INF), "tanh": (-1.0, 1.0), "sigmoid": (0.0, 1.0)}
+
+
+def units_of_double(name, x, got):
+    """How many units in the last place of float64 a result is away."""
+    if x != x or math.isinf(x) or name == "log" and x <= 0:
+        want = NAN if x != x else -INF if x == 0 else LIMITS[name][x > 0]
+        return 0 if got == want or got != got and want != want else INF
+    if name == "tanh" and abs(x) < 2.0**-60:
+        return 0 if struct.pack("d", got) == struct.pack("d", x) else INF
+    want = exact(name, x)
+    if math.isinf(got):
+        return 0 if want > decimal.Decimal(2)**1024 * (1 - decimal.Decimal(2)**-54) else INF
+    exponent = max(math.frexp(float(want))[1], -1021)
+    return float(abs(decimal.Decimal(got) - want) / decimal.Decimal(2) ** (exponent - 53))
+
+
+def double_samples(stream):
+    values = SPECIAL + [5e-324, -5e-324, 2.0**-1022, 2.0**-1023, 1.7e308, -1.7e308, 709.78, 709.79, 710.5, -708.4, -745.1, -745.2, 19.06, 19.07, 0.17, 0.35, 1 - 2.0**-53, 1 + 2.0**-52, 2.0**0.5, 0.5**0.5]
+    while len(values) < COUNT // 4:
+        values.append(struct.unpack("d", struct.pack("Q", stream.getrandbits(64)))[0])
+    while len(values) < COUNT:
+        values.append(math.copysign(2.0 ** stream.uniform(-8, 10), stream.uniform(-1, 1)))
+    return values
+
+
 def samples(stream):
     values = [single(x) for x in SPECIAL]
     while len(values) < COUNT // 2:
@@ -130,10 +168,11 @@ class VectorMath(unittest.TestCase):
     def file(self, name):
         return os.path.join(self.place, name)
 
-    def compute(self, form, name, argument, *columns):
+    def compute(self, form, name, argument, *columns, kind="float32"):
         """Results of the lowered program, of which both back ends give the same."""
         letters = "AC"[:len(columns)]
-        buffers = ", ".join(f'{b}: T.Buffer(({COUNT},), "float32")' for b in letters + "B")
+        buffers = ", ".join(f'{b}: T.Buffer(({COUNT},), "{kind}")' for b in letters + "B")
+        bits = bits_of if kind == "float32" else lambda x: None if x != x else struct.pack("d", x)
         text = form.format(count=COUNT, name=name, buffers=buffers, arguments=", ".join(argument.format(b) for b in letters))
         p = tvms("opt", "--passes", "VectorMath", "-", stdin=text)
         self.assertEqual(p.returncode, 0, p.stderr)
@@ -142,7 +181,7 @@ class VectorMath(unittest.TestCase):
             f.write(p.stdout)
         given = []
         for letter, column in zip(letters, columns):
-            npy.write(self.file(letter + ".npy"), "<f4", (COUNT,), column)
+            npy.write(self.file(letter + ".npy"), "<f4" if kind == "float32" else "<f8", (COUNT,), column)
             given += ["--in", f"{letter}={self.file(letter + '.npy')}"]
         with open(self.file("plain.tvms"), "w", encoding="utf-8") as f:
             f.write(text)
@@ -152,7 +191,7 @@ class VectorMath(unittest.TestCase):
             self.assertEqual(p.returncode, 0, p.stderr)
             results.append(npy.read(self.file("out/result.npy"))[2])
         for at, row in enumerate(zip(*results)):
-            self.assertEqual(len(set(map(bits_of, row))), 1, (name, [c[at] for c in columns], row))
+            self.assertEqual(len(set(map(bits, row))), 1, (name, [c[at] for c in columns], row))
         return results[0]
 
     def judge(self, name, results, *columns):
@@ -168,6 +207,16 @@ class VectorMath(unittest.TestCase):
                 self.judge(name, scalars, x)
                 vectors = self.compute(VECTOR, name, "{}[T.Ramp(i * 16, 1, 16)]", x)
                 self.assertEqual(list(map(bits_of, vectors)), list(map(bits_of, scalars)))
+
+    def test_functions_of_doubles(self):
+        for name in DOUBLES:
+            with self.subTest(name=name):
+                x = double_samples(random.Random(name))
+                scalars = self.compute(SCALAR, name, "{}[i]", x, kind="float64")
+                errors = [(units_of_double(name, v, got), v, got) for v, got in zip(x, scalars)]
+                self.assertLessEqual(max(errors)[0], 2, (name, max(errors)))
+                vectors = self.compute(VECTOR, name, "{}[T.Ramp(i * 16, 1, 16)]", x, kind="float64")
+                self.assertEqual([struct.pack("d", v) for v in vectors if v == v], [struct.pack("d", v) for v in scalars if v == v])
 
     def test_power(self):
         stream = random.Random("pow")

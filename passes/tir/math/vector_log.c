@@ -36,8 +36,7 @@ static tvms_node *log_of_mantissa(vector_steps *s, const tvms_vector_parts *p) {
   return fused(s, mul(s, f, f), q, f);
 }
 
-// `value` for positive finite x; what a logarithm is otherwise.
-static tvms_node *with_limits(vector_steps *s, tvms_node *value, tvms_node *x) {
+tvms_node *tvms_vector_log_limits(vector_steps *s, tvms_node *value, tvms_node *x) {
   tvms_node *zero = number(s, 0), *infinite = number(s, INFINITY);
   tvms_node *not_above =
       choose(s, equal(s, x, zero), number(s, -INFINITY), number(s, NAN));
@@ -48,7 +47,7 @@ static tvms_node *with_limits(vector_steps *s, tvms_node *value, tvms_node *x) {
 tvms_node *tvms_vector_log(vector_steps *s, tvms_node *const *x) {
   tvms_vector_parts p = tvms_vector_split(s, x[0]);
   tvms_node *value = fused(s, p.k, number(s, LN2), log_of_mantissa(s, &p));
-  return with_limits(s, value, x[0]);
+  return tvms_vector_log_limits(s, value, x[0]);
 }
 
 // log(m) * by, rounded once.
@@ -59,7 +58,7 @@ static tvms_node *scaled_log(vector_steps *s, const tvms_vector_parts *p, double
 
 tvms_node *tvms_vector_log2(vector_steps *s, tvms_node *const *x) {
   tvms_vector_parts p = tvms_vector_split(s, x[0]);
-  return with_limits(s, add(s, scaled_log(s, &p, LOG2_E), p.k), x[0]);
+  return tvms_vector_log_limits(s, add(s, scaled_log(s, &p, LOG2_E), p.k), x[0]);
 }
 
 // k times the first digits of log10(2) is exact.
@@ -68,7 +67,7 @@ tvms_node *tvms_vector_log10(vector_steps *s, tvms_node *const *x) {
   tvms_vector_parts p = tvms_vector_split(s, x[0]);
   tvms_node *rest = number(s, LOG10_2 - first);
   rest = fused(s, p.k, rest, scaled_log(s, &p, LOG10_E));
-  return with_limits(s, fused(s, p.k, number(s, first), rest), x[0]);
+  return tvms_vector_log_limits(s, fused(s, p.k, number(s, first), rest), x[0]);
 }
 
 tvms_node *tvms_vector_rsqrt(vector_steps *s, tvms_node *const *x) {

@@ -12,4 +12,7 @@ typedef struct {
 // The parts of a positive finite x; something finite for any other.
 tvms_vector_parts tvms_vector_split(vector_steps *s, tvms_node *x);
 
+// `value` for positive finite x; what a logarithm is otherwise. Of float32 or float64.
+tvms_node *tvms_vector_log_limits(vector_steps *s, tvms_node *value, tvms_node *x);
+
 #endif

@@ -6,8 +6,8 @@
 // …
 // B[i] = T.Select(x < T.float32(0.0), e, T.float32(1.0)) / (T.float32(1.0) + e)
 //
-// exp, exp2, exp10, log, log2, log10, tanh, sigmoid, erf, sin, cos, pow and rsqrt of float32, float16 and bfloat16, of
-// scalars and of vectors; the two smaller types are computed in float32 and rounded once. Every step is written out, products
+// exp, exp2, exp10, log, log2, log10, tanh, sigmoid, erf, sin, cos, pow and rsqrt of float32, float16 and bfloat16, and exp,
+// log, tanh and sigmoid of float64, of scalars and of vectors; the two smaller types are computed in float32 and rounded once. Every step is written out, products
 // that are added as T.fma, so the interpreter and native code give the same bits, contracted or not. Errors are below two
 // units in the last place (docs/native.md). The steps stand in front of the statement; where the call may not be
 // evaluated at all, or needs a variable of its expression, they stand in T.Let. T.fma must be an instruction of the
@@ -20,11 +20,18 @@
 
 typedef tvms_node *maker(vector_steps *s, tvms_node *const *x);
 
-static const struct {
+typedef struct {
   uint32_t arity;
   maker *make;
-} functions[TVMS_TIR_COUNT] = {
+} function_row;
+
+static const function_row functions[TVMS_TIR_COUNT] = {
 #define FUNCTION(ident, arity, shape) [TVMS_TIR_##ident] = {arity, tvms_vector_##shape},
+#include "passes/tir/math/vector_math.def"
+};
+
+static const function_row doubles[TVMS_TIR_COUNT] = {
+#define DOUBLE(ident, arity, shape) [TVMS_TIR_##ident] = {arity, tvms_vector_##shape},
 #include "passes/tir/math/vector_math.def"
 };
 
@@ -37,14 +44,19 @@ typedef struct {
       bound;  // expressions around the one at hand from which steps must not move away
 } replacer;
 
+// What makes the function that a call names, of its type.
+static const function_row *row_of(const tvms_node *node) {
+  return &(node->dtype.bits == 64 ? doubles : functions)[tvms_call_opcode(node)];
+}
+
 static bool is_known(const tvms_node *node) {
-  tvms_tir_opcode op = tvms_call_opcode(node);
+  const function_row *row = row_of(node);
   tvms_dtype type = node->dtype;
-  bool real = (type.code == TVMS_FLOAT && (type.bits == 32 || type.bits == 16))
+  bool real = (type.code == TVMS_FLOAT && type.bits >= 16 && type.bits <= 64)
               || (type.code == TVMS_BFLOAT && type.bits == 16);
-  if (!real || !functions[op].make) return false;
+  if (!real || !row->make) return false;
   const tvms_call *call = tvms_as_call(node);
-  if (call->args.len != functions[op].arity) return false;
+  if (call->args.len != row->arity) return false;
   for (uint32_t i = 0; i < call->args.len; i++)
     if (!tvms_dtype_same(call->args.items[i]->dtype, type)) return false;
   return true;
@@ -78,21 +90,21 @@ static tvms_node *place(tvms_rewriter *r, vector_steps *s, tvms_node *value) {
 
 static tvms_node *replace(tvms_rewriter *r, tvms_node *node) {
   const replacer *self = r->self;
-  tvms_tir_opcode op = tvms_call_opcode(node);
-  tvms_dtype wide = {TVMS_FLOAT, 32, node->dtype.lanes};
+  const function_row *row = row_of(node);
+  bool narrow = node->dtype.bits < 32;
+  tvms_dtype wide = {TVMS_FLOAT, narrow ? 32 : node->dtype.bits, node->dtype.lanes};
   vector_steps s = {.unit = r->unit, .dtype = wide};
   static const char *const names[MOST_ARGUMENTS] = {"x", "y"};
   tvms_node *x[MOST_ARGUMENTS];
-  for (uint32_t i = 0; i < functions[op].arity; i++) {
+  for (uint32_t i = 0; i < row->arity; i++) {
     x[i] = tvms_as_call(node)->args.items[i];
-    if (node->dtype.bits != 32)
-      x[i] = tvms_build_cast(r->unit, wide, x[i], TVMS_NO_SPAN);
+    if (narrow) x[i] = tvms_build_cast(r->unit, wide, x[i], TVMS_NO_SPAN);
     if (i == 0 || !is_constant(x[i])) x[i] = keep(&s, names[i], x[i]);
   }
-  bool below = op == TVMS_TIR_exp && is_below_zero(tvms_as_call(node)->args.items[0]);
-  tvms_node *value =
-      below ? tvms_vector_exp_below(&s, x[0]) : functions[op].make(&s, x);
-  if (node->dtype.bits != 32) value = convert(&s, node->dtype, value);
+  bool below =
+      row->make == tvms_vector_exp && is_below_zero(tvms_as_call(node)->args.items[0]);
+  tvms_node *value = below ? tvms_vector_exp_below(&s, x[0]) : row->make(&s, x);
+  if (narrow) value = convert(&s, node->dtype, value);
   value = place(r, &s, value);
   tvms_vec_fini(&r->unit->context->memory, &s.steps);
   tvms_pass_count(self->run, "calls replaced", 1);

@@ -13,7 +13,7 @@
 
 typedef struct {
   tvms_unit *unit;
-  tvms_dtype dtype;     // float32, as many lanes as the call
+  tvms_dtype dtype;     // float32 or float64, as many lanes as the call
   tvms_node_vec steps;  // BIND: a variable and its value, in the order of their making
 } vector_steps;
 
@@ -48,7 +48,7 @@ static inline tvms_dtype of_lanes(const vector_steps *s, uint8_t code, uint8_t b
   return (tvms_dtype){code, bits, s->dtype.lanes};
 }
 
-// float32, unless another type is named.
+// Of the type of the steps, unless another one is named.
 static inline tvms_node *number(vector_steps *s, double value) {
   return tvms_vector_constant(s, s->dtype, value);
 }
@@ -57,8 +57,15 @@ static inline tvms_node *number64(vector_steps *s, double value) {
   return tvms_vector_constant(s, of_lanes(s, TVMS_FLOAT, 64), value);
 }
 
-static inline tvms_node *whole(vector_steps *s, int32_t value) {
-  return tvms_build_int(s->unit, of_lanes(s, TVMS_INT, 32), value, TVMS_NO_SPAN);
+// An integer that has as many bits as the numbers.
+static inline tvms_node *whole(vector_steps *s, int64_t value) {
+  return tvms_build_int(s->unit, of_lanes(s, TVMS_INT, s->dtype.bits), value,
+                        TVMS_NO_SPAN);
+}
+
+// The highest bit alone.
+static inline tvms_node *sign_bit(vector_steps *s) {
+  return whole(s, s->dtype.bits == 64 ? INT64_MIN : INT32_MIN);
 }
 
 static inline tvms_node *binary(vector_steps *s, tvms_node_kind kind, tvms_node *a,
@@ -121,9 +128,9 @@ static inline tvms_node *shift_left(vector_steps *s, tvms_node *a, int by) {
   return bitwise(s, TVMS_TIR_shift_left, a, whole(s, by));
 }
 
-// The bits of a float32, and the float32 of bits.
+// The bits of a number, and the number of bits.
 static inline tvms_node *bits_of(vector_steps *s, tvms_node *value) {
-  return tvms_vector_reinterpret(s, of_lanes(s, TVMS_INT, 32), value);
+  return tvms_vector_reinterpret(s, of_lanes(s, TVMS_INT, s->dtype.bits), value);
 }
 
 static inline tvms_node *of_bits(vector_steps *s, tvms_node *bits) {
@@ -132,13 +139,13 @@ static inline tvms_node *of_bits(vector_steps *s, tvms_node *bits) {
 
 // |x|
 static inline tvms_node *magnitude(vector_steps *s, tvms_node *x) {
-  return of_bits(s,
-                 bitwise(s, TVMS_TIR_bitwise_and, bits_of(s, x), whole(s, INT32_MAX)));
+  int64_t others = s->dtype.bits == 64 ? INT64_MAX : INT32_MAX;
+  return of_bits(s, bitwise(s, TVMS_TIR_bitwise_and, bits_of(s, x), whole(s, others)));
 }
 
-// The sign of x as the highest bit of an int32, the others 0.
+// The sign of x as the highest bit of an integer, the others 0.
 static inline tvms_node *sign_of(vector_steps *s, tvms_node *x) {
-  return bitwise(s, TVMS_TIR_bitwise_and, bits_of(s, x), whole(s, INT32_MIN));
+  return bitwise(s, TVMS_TIR_bitwise_and, bits_of(s, x), sign_bit(s));
 }
 
 // `value`, which is not below 0, with the sign of x.
@@ -149,7 +156,7 @@ static inline tvms_node *signed_as(vector_steps *s, tvms_node *value, tvms_node 
 // All bits set where x is below 0 (or is -0), none elsewhere. Vector units compare floats where they
 // multiply, and shift elsewhere.
 static inline tvms_node *below_zero(vector_steps *s, tvms_node *x) {
-  return bitwise(s, TVMS_TIR_shift_right, bits_of(s, x), whole(s, 31));
+  return bitwise(s, TVMS_TIR_shift_right, bits_of(s, x), whole(s, s->dtype.bits - 1));
 }
 
 // `yes` where all bits of the mask are set, `no` where none is.
