@@ -189,6 +189,25 @@ static const char *count_bits(c_emitter *e, const tvms_call *call, tvms_tir_opco
       tvms_c_text(e, "%s ? __builtin_clzll(%s) - %d : %d", x, plain, 64 - bits, bits));
 }
 
+// (x * y) >> (q - s) with rounding to nearest, ties up; what is shifted to the left is so in front of the product. Amounts
+// outside the width are errors of the program; the lowest bits of them count.
+static const char *multiply_shift(c_emitter *e, const tvms_call *call) {
+  const char *part[4];
+  for (uint32_t i = 0; i < 4; i++)
+    part[i] = tvms_c_text(e, "(i64)%s", argument(e, call, i));
+  const char *q = part[2], *s = part[3];
+  const char *left = tvms_c_text(e, "(%s > 0 ? %s & 63 : 0)", s, s);
+  const char *right = tvms_c_text(e, "(%s > 0 ? %s & 63 : (%s - %s) & 63)", s, q, q, s);
+  const char *product =
+      tvms_c_text(e, "((u64)%s << %s) * (u64)%s", part[0], left, part[1]);
+  const char *half = tvms_c_text(e, "((u64)1 << %s >> 1)", right);
+  tvms_dtype scalar = tvms_dtype_with_lanes(call->head.dtype, 1);
+  return value(e, call,
+               tvms_c_text(e, "(%s)((i64)(%s + %s) >> %s)",
+                           tvms_c_type(e, scalar, call->head.span), product, half,
+                           right));
+}
+
 // Are values of the type in C what they are in memory?
 static bool is_as_in_memory(tvms_dtype dtype) {
   bool plain = dtype.code == TVMS_INT || dtype.code == TVMS_UINT
@@ -379,6 +398,7 @@ static const char *call_operator(c_emitter *e, const tvms_call *call) {
   case TVMS_TIR_popcount:
   case TVMS_TIR_clz: return count_bits(e, call, op);
   case TVMS_TIR_reinterpret: return reinterpret(e, call);
+  case TVMS_TIR_q_multiply_shift: return multiply_shift(e, call);
   case TVMS_TIR_large_uint_imm: return large_uint(e, call);
   case TVMS_TIR_address_of:
     if (source_of(e, call, 0)->kind != TVMS_NODE_BUFFER_LOAD)

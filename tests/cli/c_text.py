@@ -225,6 +225,13 @@ class Text(unittest.TestCase):
         self.assertEqual(call(library, memory), 0)
         self.assertEqual(list(struct.unpack(f"{len(wanted)}{code}", memory[1][2])), wanted)
 
+    def test_products_of_fixed_point(self):
+        """The product of two numbers of 31 bits behind the point, shifted to either side and rounded."""
+        for more in ("-2", "0", "5", "B[i] % 7 - 3"):
+            expression = f"T.q_multiply_shift(A[i], B[i], 31, {more})"
+            with self.subTest(expression=expression):
+                self.agree(elementwise(expression, "int32", "int32", "int32"), *[(KINDS["int32"], (64,))] * 3)
+
     def test_truths(self):
         for sign in "+-*":
             expression = f'T.Cast("int32", (A[i] < B[i]) {sign} (A[i] < T.int32(3)))'
