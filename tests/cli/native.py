@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The verbs run, build and bench: inputs, outputs, and what happens when something is missing."""
-import ctypes, os, re, shutil, subprocess, sys, tempfile, unittest
+import ctypes, math, os, re, shutil, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
@@ -271,6 +271,26 @@ def main(X: T.Buffer((64,), "float32"), Y: T.Buffer((5, 32), "float32")):
             ran = [tvms("run", "-", "--entry", name, "--backend", backend, stdin=program) for backend in ("interp", "llvm")]
             self.ended(ran[1], 0)
             self.assertEqual(ran[0].stdout, ran[1].stdout)
+
+    def test_what_is_clamped_is_converted_as_it_is(self):
+        # Numbers between two constants need no look at the ends of the integer type; of NaN the clamp makes one of the constants.
+        line = "        for i in T.vectorized(16):\n            {}[i] = T.Cast({!r}, {})\n"
+        lines = [line.format("B", "int8", 'T.max(T.min(A[i], T.float32(127)), T.float32(-128))'), line.format("C", "uint8", 'T.min(T.max(A[i], T.float32(3)), T.float32(255))')]
+        program = ('from tvm.script import ir as I, tirx as T\n@I.ir_module\nclass Module:\n    @T.prim_func(s_tir=True)\n'
+                   '    def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "int8"), C: T.Buffer((16,), "uint8")):\n' + "".join(lines))
+        p = tvms("build", "-", "-o", self.file("x.s"), "--primfuncs-only", "--target", "x86_64-linux-gnu,skylake-avx512", stdin=program)
+        self.ended(p, 0)
+        with open(self.file("x.s"), encoding="utf-8") as f:
+            self.assertNotIn("vcmp", f.read())
+        values = [math.nan, math.inf, -math.inf, 127.0, 127.5, 128.0, -128.0, -128.9, -129.0, 0.9, -0.9, 254.6, 255.0, 255.5, 3e9, -3e9]
+        npy.write(self.file("A.npy"), "<f4", (16,), values)
+        results = []
+        for backend in ("interp", "llvm"):
+            p = tvms("run", "-", "--backend", backend, "--in", "A=" + self.file("A.npy"), "--out", self.file("out"), stdin=program)
+            self.ended(p, 0)
+            results.append([npy.read(self.file(f"out/result.{i}.npy"))[2] for i in range(2)])
+        self.assertEqual(results[0], results[1])
+        self.assertEqual(results[0][0][:4], [127, 127, -128, 127])
 
     def test_what_a_choice_leaves_out_is_loaded(self):
         # A masked load makes no page present whose lanes are all left out, and is slow as long as it is not.
