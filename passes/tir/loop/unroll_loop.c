@@ -5,8 +5,10 @@
 // Loops marked T.unroll are written out always, serial ones if they are short enough for
 // the options and hold no loop that stays. The attributes pragma_auto_unroll_max_step and
 // pragma_unroll_explicit set the options for what follows them, and go.
-// TVM: tirx.transform.UnrollLoop.
+// TVM: tirx.transform.UnrollLoop. With `fold`, which TVM does not have, numbers and conditions that the steps settle are
+// computed, so that what no step does is not there to be compiled.
 #include "arith/analyzer.h"
+#include "arith/internal.h"
 #include "ir/fold.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
@@ -208,6 +210,46 @@ static tvms_node *enter_seq(tvms_rewriter *rewriter, tvms_node *node) {
   return node;
 }
 
+// ---- What the steps settle ----
+
+static bool is_number(const tvms_node *node) {
+  return node->kind == TVMS_NODE_INT_IMM;
+}
+
+// Integers alone: floats round, and vectors hold few numbers.
+static tvms_node *fold_binary(tvms_rewriter *r, tvms_node *node) {
+  const tvms_binary *op = tvms_as_binary(node);
+  if (!is_number(op->a) && !is_number(op->b)) return node;
+  return tvms_arith_fold_binary(r->unit, node->kind, op->a, op->b);
+}
+
+static tvms_node *fold_if(tvms_rewriter *r, tvms_node *node) {
+  const tvms_if_then_else *branch = tvms_as_if_then_else(node);
+  if (!is_number(branch->condition)) return node;
+  tvms_node *taken =
+      tvms_node_is_true(branch->condition) ? branch->then_case : branch->else_case;
+  return taken ? taken : tvms_stmt_none(r->unit, node->span);
+}
+
+static tvms_node *fold_call(tvms_rewriter *r, tvms_node *node) {
+  (void)r;
+  if (tvms_call_opcode(node) != TVMS_TIR_if_then_else) return node;
+  tvms_node **args = tvms_as_call(node)->args.items;
+  return is_number(args[0]) ? args[tvms_node_is_true(args[0]) ? 1 : 2] : node;
+}
+
+static tvms_node *fold_steps(tvms_unit *unit, tvms_node *function) {
+  tvms_rewriter rewriter;
+  tvms_rewriter_init(&rewriter, unit, NULL);
+  for (int kind = TVMS_NODE_ADD; kind <= TVMS_NODE_OR; kind++)
+    rewriter.leave[kind] = fold_binary;
+  rewriter.leave[TVMS_NODE_IF_THEN_ELSE] = fold_if;
+  rewriter.leave[TVMS_NODE_CALL] = fold_call;
+  tvms_node *folded = tvms_rewrite(&rewriter, function);
+  tvms_rewriter_fini(&rewriter);
+  return folded;
+}
+
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   unroller u = {
       .run = run,
@@ -228,7 +270,8 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_node *changed = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
   tvms_node_map_fini(&u.local);
-  return changed;
+  bool folds = changed != function && TVMS_OPTION(run, UnrollLoop, fold).number != 0;
+  return folds ? fold_steps(unit, changed) : changed;
 }
 
 void tvms_pass_unroll_loop(tvms_pass_run *run) {
