@@ -4,7 +4,7 @@
     cpu_loops.py [--count N] [--seed N]
 
 Plain loops as programs have them that nobody scheduled: stores and sums side by side in loops, with temporary elements that every step
-overwrites or that carry something over, neighbours of elements that another statement stores, flat places whose rows overlap or not, and blocks whose
+overwrites or that carry something over, neighbours of elements that another statement stores, variables, flat places whose rows overlap or not, and blocks whose
 axes are made of several loops. `opt --check-semantics` runs each before and after the pass on the same whole numbers in the interpreter; what
 comes out must check as a text again.
 """
@@ -55,6 +55,15 @@ class Nest:
                           f"T.max({place}, {self.load(loops)})", f"{self.load(loops)} * {self.load(loops)}", f"{self.load(loops)} - {self.load(loops)}"])
         self.lines.append(f"{pad}{place} = {value}")
 
+    def bound(self, pad, loops):
+        """What a variable holds, used behind a store that may overwrite what was loaded."""
+        self.names += 1
+        name = f"x{self.names}"
+        self.lines.append(f"{pad}{name}: T.let[T.{self.dtype}] = {self.load(loops)} + {self.load(loops)}")
+        if self.r.random() < 0.4:
+            self.store(pad, loops)
+        self.lines.append(f"{pad}{self.place(self.r.choice(self.square + self.filled), loops)} = {name} * {name} - {self.load(loops)}")
+
     def sum(self, pad, loops):
         """What begins somewhere, is added up in loops of its own, and is used."""
         r = self.r
@@ -79,8 +88,10 @@ class Nest:
                 name, size = self.loop()
                 self.lines.append(f"{pad}for {name} in range({size}):")
                 self.body(pad + "    ", loops + [(name, size)], depth + 1)
-            elif kind < 0.7 and loops:
+            elif kind < 0.65 and loops:
                 self.sum(pad, loops)
+            elif kind < 0.75:
+                self.bound(pad, loops)
             else:
                 self.store(pad, loops)
 

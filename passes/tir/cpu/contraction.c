@@ -5,6 +5,7 @@
 #include "ir/equal.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
+#include "passes/tir/cpu/nodes.h"
 
 #include <string.h>
 
@@ -450,6 +451,8 @@ const char *TVMS_NULLABLE tvms_contraction_find(tvms_unit *unit,
     return "its sums have an unsuitable dtype";
   tvms_node *term = tvms_stage_term(stage, TVMS_NODE_ADD);
   if (!term) return "it does not add up";
+  if (tvms_cpu_mentions(unit, term, stage->store->buffer))
+    return "what it adds up depends on its result";
   found->init = stage->init;
   found->term = without_single_axes(unit, stage, term);
   operands all = {.memory = &unit->context->memory, .arithmetic = true};

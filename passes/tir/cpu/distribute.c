@@ -5,9 +5,11 @@
 #include "passes/tir/cpu/distribute.h"
 
 #include "ir/build.h"
+#include "ir/fold.h"
 #include "ir/rewrite.h"
 #include "passes/tir/cpu/chain.h"
 #include "passes/tir/cpu/contraction.h"
+#include "passes/tir/cpu/loop_dtypes.h"
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/pieces.h"
 #include "passes/tir/cpu/places.h"
@@ -242,27 +244,33 @@ static tvms_node *write_piece(distributing *d, const tvms_piece *piece) {
     made = tvms_cpu_loop(unit, w.vars[i], tvms_as_for(piece->loops[i])->extent,
                          TVMS_FOR_SERIAL, made);
   made->span = piece->stmt->span;
-  return made;
+  return tvms_cpu_widen_loops(unit, made);
 }
 
-// Will a nest be scheduled?
-static bool is_schedulable(tvms_unit *unit, tvms_node *nest) {
-  tvms_stage stage;
+// Will the stage be a product of matrices, whatever it begins with?
+static bool is_product(tvms_unit *unit, tvms_stage stage) {
   tvms_contraction c;
-  if (tvms_stage_read(unit, nest, &stage)) return false;
-  if (tvms_stage_has_sums(&stage) && !tvms_contraction_find(unit, &stage, &c))
-    return true;
-  tvms_chain_settle(unit, &stage);
-  return !tvms_line_refuse(unit, &stage);
+  if (!tvms_stage_has_sums(&stage)) return false;
+  if (!stage.init)
+    stage.init = tvms_build_float(unit, stage.store->value->dtype, 0, TVMS_NO_SPAN);
+  return !tvms_contraction_find(unit, &stage, &c);
 }
 
-// All pieces; 0 if one of them cannot be scheduled.
+// All pieces; 0 if one of them cannot be scheduled. Loops that shall run on threads are taken apart for products alone.
 static uint32_t write_pieces(distributing *d, tvms_node *made[TVMS_MOST_PIECES]) {
+  tvms_unit *unit = d->around->unit;
+  bool products = false;
   for (uint32_t i = 0; i < d->pieces->count; i++) {
+    tvms_stage stage;
     made[i] = write_piece(d, &d->pieces->pieces[i]);
-    if (!is_schedulable(d->around->unit, made[i])) return 0;
+    if (tvms_stage_read(unit, made[i], &stage)) return 0;
+    bool product = is_product(unit, stage);
+    products |= product;
+    if (product) continue;
+    tvms_chain_settle(unit, &stage);
+    if (tvms_line_refuse(unit, &stage)) return 0;
   }
-  return d->pieces->count;
+  return d->pieces->parallel && !products ? 0 : d->pieces->count;
 }
 
 // Buffers that statements of the nest allocated are allocated by the block around.
@@ -288,7 +296,8 @@ static uint32_t distribute(tvms_distribution *around, tvms_list others, tvms_nod
   tvms_pieces pieces;
   distributing d = {around, &pieces, others, nest, {{0}}, 0};
   uint32_t count = 0;
-  if (tvms_cpu_pieces_read(around->unit, nest, &pieces) && pieces.count > 1) {
+  if (tvms_cpu_pieces_read(around->unit, nest, &pieces)
+      && (pieces.count > 1 || pieces.parallel || pieces.values.count)) {
     const tvms_piece_access *meeting = find_meeting(&d);
     while (meeting && widen_buffer(&d, meeting->buffer))
       meeting = find_meeting(&d);

@@ -64,11 +64,6 @@ static bool is_constant(const tvms_node *node) {
   return node->kind == TVMS_NODE_FLOAT_IMM || node->kind == TVMS_NODE_INT_IMM;
 }
 
-static tvms_node *zero_of(tvms_unit *unit, tvms_dtype dtype) {
-  return tvms_dtype_is_real(dtype) ? tvms_float_imm_new(unit, dtype, 0, TVMS_NO_SPAN)
-                                   : tvms_int_imm_new(unit, dtype, 0, TVMS_NO_SPAN);
-}
-
 // Stores what the sum begins with in a statement of its own.
 static bool put_in_front(tvms_unit *unit, const tvms_stage *stage,
                          tvms_node *stmts[2]) {
@@ -92,7 +87,7 @@ static bool add_behind(tvms_unit *unit, const tvms_stage *stage, tvms_node *rest
   tvms_node *sum = tvms_buffer_load_new(unit, plain, out->indices.items,
                                         out->indices.len, NULL, TVMS_NO_SPAN);
   tvms_node *more = tvms_build_binary(unit, TVMS_NODE_ADD, sum, rest, TVMS_NO_SPAN);
-  tvms_node *zero = zero_of(unit, out->value->dtype);
+  tvms_node *zero = tvms_build_float(unit, out->value->dtype, 0, TVMS_NO_SPAN);
   stmts[0] = tvms_stage_write(unit, stage, stage->name,
                               tvms_cpu_store(unit, plain, out->indices, more),
                               tvms_cpu_store(unit, plain, out->indices, zero));

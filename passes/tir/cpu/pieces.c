@@ -2,16 +2,20 @@
 #include "passes/tir/cpu/pieces.h"
 
 #include "arith/analyzer.h"
+#include "ir/rewrite.h"
 #include "ir/walk.h"
+#include "passes/tir/cpu/chain.h"
 #include "passes/tir/cpu/places.h"
 
 #include <stdlib.h>
 
+enum { MOST_NODES = 400 };  // of a value that is put in the places of its variable
+
 // ---- Statements ----
 
 static bool is_plain(const tvms_for *loop) {
-  return loop->for_kind == TVMS_FOR_SERIAL && !loop->annotations && !loop->step
-         && tvms_node_is_int(loop->min, 0);
+  bool plain = loop->for_kind == TVMS_FOR_SERIAL || loop->for_kind == TVMS_FOR_PARALLEL;
+  return plain && !loop->annotations && !loop->step && tvms_node_is_int(loop->min, 0);
 }
 
 // Does how far a loop goes depend on one around it?
@@ -24,10 +28,83 @@ static bool is_skewed(tvms_memory *memory, const tvms_piece *around,
   return false;
 }
 
-static bool is_simple_block(const tvms_block_realize *realize) {
-  const tvms_block *block = tvms_as_block(realize->block);
-  return tvms_node_is_true(realize->predicate) && !block->alloc_buffers.len
-         && !block->match_buffers.len && block->body->kind == TVMS_NODE_STORE;
+// ---- Bound variables ----
+
+typedef struct {
+  const tvms_node *value;
+  tvms_memory *memory;
+} overwriting;
+
+static tvms_walk_step find_loaded(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  return tvms_as_buffer(tvms_as_buffer_load(node)->buffer)->data == self
+             ? TVMS_WALK_STOP
+             : TVMS_WALK_ON;
+}
+
+static tvms_walk_step find_overwriting(void *self, tvms_node *node,
+                                       tvms_field_role role) {
+  (void)role;
+  overwriting *o = self;
+  if (tvms_node_class_of(node) != TVMS_CLASS_STMT) return TVMS_WALK_SKIP;
+  if (node->kind != TVMS_NODE_STORE) return TVMS_WALK_ON;
+  tvms_visitor visitor = {.self = tvms_as_buffer(tvms_as_store(node)->buffer)->data,
+                          .enter = find_loaded};
+  return tvms_walk(o->memory, (tvms_node *)(uintptr_t)o->value, &visitor)
+             ? TVMS_WALK_ON
+             : TVMS_WALK_STOP;
+}
+
+// Puts the value of a variable in the place of it, which is bound at statement `at`. False: what it loads may be
+// something else where the variable is used.
+static bool collect_bind(tvms_pieces *p, tvms_list stmts, uint32_t at) {
+  tvms_memory *memory = &p->unit->context->memory;
+  const tvms_bind *bind = tvms_as_bind(stmts.items[at]);
+  tvms_node *value = tvms_substitute(p->unit, bind->value, &p->values);
+  if (!tvms_dtype_is_scalar(value->dtype) || tvms_dtype_is_handle(value->dtype)
+      || tvms_arith_effect_of(memory, value) > TVMS_EFFECT_READ
+      || tvms_chain_cost_of(p->unit, value, NULL).nodes > MOST_NODES)
+    return false;
+  overwriting o = {value, memory};
+  tvms_visitor visitor = {.self = &o, .enter = find_overwriting};
+  // The last statement may store what it loads: the value comes first.
+  for (uint32_t i = at + 1; i < stmts.len; i++) {
+    bool last = i + 1 == stmts.len && stmts.items[i]->kind == TVMS_NODE_STORE;
+    if (!last && !tvms_walk(memory, stmts.items[i], &visitor)) return false;
+  }
+  tvms_node_map_put(&p->values, bind->var, value);
+  return true;
+}
+
+// ---- Nests ----
+
+// The store in the body of a block, with values in the places of variables; NULL: there is something else.
+static tvms_node *TVMS_NULLABLE only_store(tvms_pieces *p, tvms_node *body) {
+  if (body->kind != TVMS_NODE_SEQ) return body->kind == TVMS_NODE_STORE ? body : NULL;
+  tvms_list stmts = tvms_as_seq(body)->stmts;
+  for (uint32_t i = 0; i + 1 < stmts.len; i++) {
+    if (stmts.items[i]->kind != TVMS_NODE_BIND || !collect_bind(p, stmts, i))
+      return NULL;
+  }
+  tvms_node *last = stmts.items[stmts.len - 1];
+  return last->kind == TVMS_NODE_STORE ? tvms_substitute(p->unit, last, &p->values)
+                                       : NULL;
+}
+
+// A block that stores one element in each step, without variables in its body; NULL: it is no such block.
+static tvms_node *TVMS_NULLABLE simple_block(tvms_pieces *p, tvms_node *realize) {
+  tvms_node *old = tvms_as_block_realize(realize)->block;
+  const tvms_block *block = tvms_as_block(old);
+  tvms_node *store = only_store(p, block->body);
+  if (!store || !tvms_node_is_true(tvms_as_block_realize(realize)->predicate)
+      || block->alloc_buffers.len || block->match_buffers.len)
+    return NULL;
+  if (store == block->body) return realize;
+  tvms_node *made = tvms_node_copy(p->unit, realize);
+  tvms_as_block_realize(made)->block = tvms_node_copy(p->unit, old);
+  tvms_as_block(tvms_as_block_realize(made)->block)->body = store;
+  return made;
 }
 
 static bool collect(tvms_pieces *p, tvms_node *stmt, tvms_piece around);
@@ -38,6 +115,7 @@ static bool collect_loop(tvms_pieces *p, tvms_node *stmt, tvms_piece around) {
       || is_skewed(&p->unit->context->memory, &around, loop))
     return false;
   around.loops[around.depth++] = stmt;
+  p->parallel |= loop->for_kind == TVMS_FOR_PARALLEL;
   return collect(p, loop->body, around);
 }
 
@@ -48,7 +126,9 @@ static bool collect(tvms_pieces *p, tvms_node *stmt, tvms_piece around) {
   case TVMS_NODE_SEQ: {
     tvms_list stmts = tvms_as_seq(stmt)->stmts;
     for (uint32_t i = 0; i < stmts.len; i++) {
-      if (!collect(p, stmts.items[i], around)) return false;
+      bool bound = stmts.items[i]->kind == TVMS_NODE_BIND;
+      if (bound ? !collect_bind(p, stmts, i) : !collect(p, stmts.items[i], around))
+        return false;
     }
     return true;
   }
@@ -58,7 +138,8 @@ static bool collect(tvms_pieces *p, tvms_node *stmt, tvms_piece around) {
         tvms_list_with(p->unit, p->allocated, tvms_as_alloc_buffer(stmt)->buffer);
     return true;
   case TVMS_NODE_BLOCK_REALIZE:
-    if (!is_simple_block(tvms_as_block_realize(stmt))) return false;
+    stmt = simple_block(p, stmt);
+    if (!stmt) return false;
     break;
   case TVMS_NODE_STORE:
     if (tvms_as_store(stmt)->predicate) return false;
@@ -66,7 +147,7 @@ static bool collect(tvms_pieces *p, tvms_node *stmt, tvms_piece around) {
   default: return false;
   }
   if (p->count == TVMS_MOST_PIECES) return false;
-  around.stmt = stmt;
+  around.stmt = tvms_substitute(p->unit, stmt, &p->values);
   p->pieces[p->count++] = around;
   return true;
 }
@@ -200,6 +281,7 @@ static bool find_accesses(tvms_pieces *p, uint32_t piece) {
 
 bool tvms_cpu_pieces_read(tvms_unit *unit, tvms_node *nest, tvms_pieces *pieces) {
   *pieces = (tvms_pieces){.unit = unit};
+  tvms_node_map_init(&pieces->values, &unit->context->memory);
   if (nest->kind != TVMS_NODE_FOR || !collect(pieces, nest, (tvms_piece){0}))
     return false;
   for (uint32_t i = 0; i < pieces->count; i++) {
@@ -209,6 +291,7 @@ bool tvms_cpu_pieces_read(tvms_unit *unit, tvms_node *nest, tvms_pieces *pieces)
 }
 
 void tvms_cpu_pieces_fini(tvms_pieces *pieces) {
+  tvms_node_map_fini(&pieces->values);
   tvms_vec_fini(&pieces->unit->context->memory, &pieces->accesses);
 }
 

@@ -2,7 +2,7 @@
 #ifndef TVMS_PASSES_TIR_CPU_PIECES_H
 #define TVMS_PASSES_TIR_CPU_PIECES_H
 
-#include "ir/node.h"
+#include "ir/node_map.h"
 #include "support/vec.h"
 
 enum { TVMS_MOST_PIECES = 32, TVMS_MOST_PIECE_LOOPS = 16, TVMS_MOST_PIECE_DIMS = 8 };
@@ -35,10 +35,13 @@ typedef struct {
   tvms_piece pieces[TVMS_MOST_PIECES];
   // Buffers that statements of the nest allocate.
   tvms_list allocated;
+  // Variables that statements of the nest bind -> their values, which stand in the pieces instead.
+  tvms_node_map values;
+  bool parallel;  // a loop is marked as one whose steps may run on threads
   TVMS_VEC(tvms_piece_access) accesses;  // of all pieces, in their order
 } tvms_pieces;
 
-// Reads a nest of plain loops whose extents do not depend on each other, around stores and simple blocks. False: it is
+// Reads a nest of plain or parallel loops whose extents do not depend on each other, around stores and simple blocks. False: it is
 // something else, or touches memory otherwise than by loads and stores. tvms_cpu_pieces_fini must follow in any case.
 TVMS_NODISCARD bool tvms_cpu_pieces_read(tvms_unit *unit, tvms_node *nest,
                                          tvms_pieces *pieces);

@@ -108,9 +108,7 @@ static tvms_node *mask_load(tvms_rewriter *r, tvms_node *node) {
   if (!moves || is_in_chunk(m->w, load->buffer)) return node;
   tvms_node *inside = bounds_of(m, load);
   if (!inside) return node;
-  tvms_node *zero = tvms_dtype_is_real(node->dtype)
-                        ? tvms_build_float(r->unit, node->dtype, 0, TVMS_NO_SPAN)
-                        : tvms_build_int(r->unit, node->dtype, 0, TVMS_NO_SPAN);
+  tvms_node *zero = tvms_build_float(r->unit, node->dtype, 0, TVMS_NO_SPAN);
   tvms_node *args[] = {inside, node, zero};
   return tvms_call_new_of(r->unit, node->dtype, TVMS_TIR_if_then_else, args, 3,
                           node->span);

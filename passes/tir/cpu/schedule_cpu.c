@@ -8,8 +8,7 @@
 // through its result once, element by element, are computed while a tile is in registers, and so is what they alone
 // read of stages in front (late_operands.c). The tile follows from the lanes, registers and caches of the machine;
 // nothing is searched or timed.
-// Loops that stand around several statements, or that somebody tiled without saying what for, are straightened first
-// (distribute.c, reroll.c), and sums get constants to begin with (initials.c).
+// The statements are brought into forms that can be scheduled first (prepare.c).
 // Reductions along rows and element-wise stages share loops over their rows. What an outer axis does not change is
 // computed beforehand (tables.c). Parallel loops of scans are done in lanes (scans.c). A block inside of loops and branches
 // that allocates buffers is scheduled as the body of a function is, on one thread; the loops stay.
@@ -27,23 +26,15 @@
 #include "passes/tir/cpu/beforehand.h"
 #include "passes/tir/cpu/contraction_nest.h"
 #include "passes/tir/cpu/contraction_report.h"
-#include "passes/tir/cpu/distribute.h"
-#include "passes/tir/cpu/early_stages.h"
 #include "passes/tir/cpu/epilogue_join.h"
 #include "passes/tir/cpu/epilogues.h"
-#include "passes/tir/cpu/factors.h"
 #include "passes/tir/cpu/groups.h"
-#include "passes/tir/cpu/initials.h"
-#include "passes/tir/cpu/late_operands.h"
 #include "passes/tir/cpu/loop_dtypes.h"
 #include "passes/tir/cpu/nodes.h"
-#include "passes/tir/cpu/producers.h"
-#include "passes/tir/cpu/reroll.h"
+#include "passes/tir/cpu/prepare.h"
 #include "passes/tir/cpu/rows_nest.h"
 #include "passes/tir/cpu/scans.h"
 #include "passes/tir/cpu/tables.h"
-#include "passes/tir/cpu/tuples.h"
-#include "passes/tir/cpu/windows.h"
 #include "support/diag_ids.h"
 
 #include <stdio.h>
@@ -285,100 +276,6 @@ static bool is_stage(scheduler *s, tvms_node *stmt) {
   return !tvms_stage_read(s->unit, stmt, &stage);
 }
 
-// Two statements for a sum, and the buffer between them or NULL; false: it stays.
-typedef bool sum_splitter(scheduler *s, const tvms_stage *stage, tvms_node *parts[2],
-                          tvms_node **buffer);
-
-static bool take_factors_out(scheduler *s, const tvms_stage *stage, tvms_node *parts[2],
-                             tvms_node **buffer) {
-  return tvms_cpu_take_factors_out(s->unit, stage, parts, buffer);
-}
-
-static bool take_initial_out(scheduler *s, const tvms_stage *stage, tvms_node *parts[2],
-                             tvms_node **buffer) {
-  return tvms_cpu_take_initial_out(s->unit, stage, s->reorders, parts, buffer);
-}
-
-static void split_sums(scheduler *s, sum_splitter *split, tvms_list *stmts,
-                       tvms_list *allocated) {
-  tvms_unit *unit = s->unit;
-  tvms_list made = {tvms_arena_array(&unit->arena, tvms_node *, 2 * stmts->len), 0};
-  for (uint32_t i = 0; i < stmts->len; i++) {
-    tvms_stage stage;
-    tvms_node *parts[2], *buffer;
-    bool sums =
-        !tvms_stage_read(unit, stmts->items[i], &stage) && tvms_stage_has_sums(&stage);
-    if (!sums || !split(s, &stage, parts, &buffer)) {
-      made.items[made.len++] = stmts->items[i];
-      continue;
-    }
-    for (uint32_t k = 0; k < 2; k++)
-      made.items[made.len++] = parts[k];
-    if (!buffer) continue;
-    *allocated = tvms_list_with(s->unit, *allocated, buffer);
-    tvms_stmt_push(unit, &s->added, buffer);
-  }
-  *stmts = made;
-}
-
-// Each window that is worth it becomes a statement for each of its axes.
-static tvms_list take_windows_apart(scheduler *s, tvms_list stmts,
-                                    tvms_list *allocated) {
-  tvms_node_vec made = {0};
-  for (uint32_t i = 0; i < stmts.len; i++) {
-    tvms_node *first = stmts.items[i], *parts[2], *buffer;
-    tvms_node *behind[TVMS_MOST_STAGE_AXES];
-    uint32_t count = 0;
-    tvms_stage stage;
-    while (
-        !tvms_stage_read(s->unit, first, &stage) && tvms_stage_has_sums(&stage)
-        && tvms_cpu_take_window_apart(s->unit, &stage, s->reorders, parts, &buffer)) {
-      first = parts[0];
-      behind[count++] = parts[1];
-      *allocated = tvms_list_with(s->unit, *allocated, buffer);
-      tvms_stmt_push(s->unit, &s->added, buffer);
-    }
-    tvms_stmt_push(s->unit, &made, first);
-    while (count > 0)
-      tvms_stmt_push(s->unit, &made, behind[--count]);
-  }
-  tvms_list list = tvms_list_copy(s->unit, made.items, made.len);
-  tvms_vec_fini(&s->unit->context->memory, &made);
-  return list;
-}
-
-// Loops in a form in which stages have them: one for each axis, around one statement.
-static tvms_list straighten_loops(scheduler *s, tvms_list stmts, tvms_list *allocated) {
-  tvms_list old = stmts;
-  stmts = tvms_list_copy(s->unit, stmts.items, stmts.len);
-  bool changed = false;
-  for (uint32_t i = 0; i < stmts.len; i++) {
-    stmts.items[i] = tvms_cpu_reroll(s->unit, stmts.items[i], s->reorders);
-    changed |= stmts.items[i] != old.items[i];
-  }
-  tvms_distribution d = {s->unit, *allocated, &s->added, &s->gone};
-  stmts = tvms_cpu_distribute_loops(&d, stmts);
-  *allocated = d.allocated;
-  if (changed || stmts.len > old.len)
-    tvms_pass_count(s->run, "bodies with straightened loops", 1);
-  return tvms_cpu_join_initials(s->unit, stmts);
-}
-
-// Each reduction to several values becomes one statement for each of them.
-static tvms_list take_tuples_apart(scheduler *s, tvms_list stmts) {
-  tvms_node_vec made = {0};
-  for (uint32_t i = 0; i < stmts.len; i++) {
-    tvms_node *parts[TVMS_MOST_PARTS] = {stmts.items[i]};
-    uint32_t count =
-        tvms_cpu_take_tuple_apart(s->unit, stmts.items[i], s->reorders, parts);
-    for (uint32_t k = 0; k < (count ? count : 1); k++)
-      tvms_stmt_push(s->unit, &made, parts[k]);
-  }
-  tvms_list list = tvms_list_copy(s->unit, made.items, made.len);
-  tvms_vec_fini(&s->unit->context->memory, &made);
-  return list;
-}
-
 static tvms_node *schedule_within(scheduler *s, tvms_node *stmt);
 
 static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
@@ -386,16 +283,10 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
   tvms_list stmts =
       body->kind == TVMS_NODE_SEQ ? tvms_as_seq(body)->stmts : (tvms_list){&body, 1};
   tvms_node_vec made = {0};
-  stmts = straighten_loops(s, stmts, &allocated);
-  if (s->noalias) stmts = take_tuples_apart(s, stmts);
-  if (s->rooted) stmts = take_windows_apart(s, stmts, &allocated);
-  stmts = tvms_cpu_producers_join(s->unit, allocated, stmts, &s->gone);
-  split_sums(s, take_initial_out, &stmts, &allocated);
-  if (s->reorders && s->rooted) split_sums(s, take_factors_out, &stmts, &allocated);
-  if (s->noalias) {
-    stmts = tvms_cpu_early_stages(s->unit, stmts);
-    stmts = tvms_cpu_late_operands(s->unit, allocated, stmts, &s->gone);
-  }
+  tvms_preparation prepared = {s->run,     s->unit,   s->reorders, s->rooted,
+                               s->noalias, allocated, &s->added,   &s->gone};
+  stmts = tvms_cpu_prepare(&prepared, stmts);
+  allocated = prepared.allocated;
   bool changed = false;
   uint32_t rows =
       0;  // statements in front of the one at hand that wait for schedule_rows
