@@ -68,7 +68,17 @@ void tvms_backend_ask_for_threads(tvms_strbuf *object) {
   }
 }
 
-// Does the object use a function of a library? Those of tvm-ffi are weak and in none.
+// Functions of the C library itself, which every process has that loads a library, and of tvm-ffi. Naming a library
+// that is not loaded yet, such as libm, takes longer to load than all else.
+static bool is_in_process(const char *name) {
+  static const char *const names[] = {"aligned_alloc", "free", "snprintf"};
+  bool found = strncmp(name, "TVMFFI", 6) == 0;
+  for (size_t i = 0; i < sizeof names / sizeof names[0] && !found; i++)
+    found = strcmp(name, names[i]) == 0;
+  return found;
+}
+
+// Does the object use a function of a library that must be named?
 static bool needs_libraries(const tvms_strbuf *code) {
   Elf64_Shdr table;
   uint64_t names;
@@ -77,7 +87,7 @@ static bool needs_libraries(const tvms_strbuf *code) {
     Elf64_Sym symbol;
     memcpy(&symbol, code->text + table.sh_offset + at, sizeof symbol);
     const char *name = code->text + names + symbol.st_name;
-    if (symbol.st_shndx == SHN_UNDEF && strncmp(name, "TVMFFI", 6) != 0) return true;
+    if (symbol.st_shndx == SHN_UNDEF && !is_in_process(name)) return true;
   }
   return false;
 }
@@ -153,8 +163,10 @@ static bool run_driver(const char *const *arguments, tvms_strbuf *why) {
 
 // What needs no library needs no compiler driver that knows where they are, nor its 20 ms.
 static bool link_alone(tvms_memory *memory, const char *object, const char *library) {
-  const char *arguments[] = {"ld", "-shared",     "--eh-frame-hdr", "-o", library,
-                             "-z", "noexecstack", object,           NULL};
+  // Without pages between code and data there is less to map.
+  const char *arguments[] = {
+      "ld",          "-shared", "--eh-frame-hdr",  "-o",   library, "-z",
+      "noexecstack", "-z",      "noseparate-code", object, NULL};
   tvms_strbuf said;
   tvms_strbuf_init(&said, memory);
   int status;

@@ -798,6 +798,23 @@ int main(void) {
         return v
 """
 
+    def test_a_library_names_others_only_if_it_needs_them(self):
+        for op, expected in (("R.add(x, x)", []), ("R.sin(x)", ["libm.so.6"])):
+            text = self.HEAD + f"""
+    @R.function
+    def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        y = {op}
+        return y
+"""
+            library = self.file("model.so")
+            for more in ([], ["--emit-headers"]):
+                with self.subTest(op=op, more=more):
+                    p = tvms("build", "-", "--fp", "strict", "-o", library, *more, stdin=text)
+                    self.assertEqual(p.returncode, 0, p.stderr.decode())
+                    said = subprocess.run(["readelf", "-d", library], check=True, stdout=subprocess.PIPE, text=True).stdout
+                    named = re.findall(r"NEEDED.*\[(.*)\]", said)
+                    self.assertEqual([name for name in named if name != "libc.so.6"] if expected else named, expected)
+
     def test_sizes_of_no_memory(self):
         """Numbers that make sizes wrap around, or negative, are errors: nothing is written past what there is."""
         for f in self.build(self.SIZED, options=("--fp", "strict", "-O0")):
