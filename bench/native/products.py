@@ -8,15 +8,16 @@ type that serves it best here; oneDNN and libxsmm are Debian's. One thread, CPU 
 Results are compared with NumPy's. The peak is that of multiply-adds in registers, measured in the same run.
 
 A shape is MxNxK, with `BATCH*` in front of it, and behind it `ta` or `tb` for a transposed operand, `c` for a constant second operand, which tvms and oneDNN
-lay out beforehand (ScheduleCPU, SplitLayoutRewritePreproc), `s` for a number of rows that is not known beforehand, and the order of the loops: 512x512x512,
-512x512x512tb, 8*128x128x64tb, 16x4096x4096c, 256x256x256kij.
+lay out beforehand (ScheduleCPU, SplitLayoutRewritePreproc), `s` for a number of rows that is not known beforehand, the order of the loops, and `apart` where loops of their own begin the sums, or `plain` for loops without a
+block, in which each sum is begun, added up and done with: 512x512x512, 512x512x512tb, 8*128x128x64tb, 16x4096x4096c, 256x256x256kij, 256x256x256plain.
 """
 import argparse, ctypes, math, os, re, subprocess, sys, tempfile
 
 import peers, schedules
 
 SHAPES = ["64x64x64", "100x100x100", "127x129x131", "128x128x128", "256x256x256", "512x512x512", "513x513x513", "777x777x777", "1000x1000x1000",
-          "1024x1024x1024", "2048x2048x2048", "256x256x256jki", "256x256x256kij", "512x512x512ta", "512x512x512tb", "256x256x256s", "777x777x777s"]
+          "1024x1024x1024", "2048x2048x2048", "256x256x256jki", "256x256x256kij", "512x512x512ta", "512x512x512tb", "256x256x256s", "777x777x777s", "256x256x256apart",
+          "512x512x512apart", "256x256x256plain", "512x512x512plain"]
 PACKED = ["128x512x512c", "128x2048x512c", "128x512x2048c", "8*128x128x64tb", "8*128x64x128", "16*64x64x64", "16x4096x4096c", "128x4096x4096c"]
 PROCESSORS = ["", "Haswell", "Zen", "SkylakeX", "Cooperlake"]
 TEXT = """
@@ -27,13 +28,33 @@ class Module:
     @T.prim_func({private}s_tir=True)
     def main({head}):
         T.func_attr({{"tirx.noalias": True{free}}})
-{match}        for {loops} in T.grid({extents}):
+{match}{body}"""
+BODIES = {
+    None: """
+        for {loops} in T.grid({extents}):
             with T.sblock("product"):
                 {variables} = T.axis.remap("{kinds}", [{loops}])
                 with T.init():
                     C[{at_c}] = T.float32(0)
                 C[{at_c}] = C[{at_c}] + A[{at_a}] * B[{at_b}]
-"""
+""",
+    "apart": """
+        for i, j in T.grid({m}, {n}):
+            with T.sblock("begin"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[{at_c}] = T.float32(0)
+        for {loops} in T.grid({extents}):
+            with T.sblock("product"):
+                {variables} = T.axis.remap("{kinds}", [{loops}])
+                C[{at_c}] = C[{at_c}] + A[{at_a}] * B[{at_b}]
+""",
+    "plain": """
+        for vi, vj in T.grid({m}, {n}):
+            C[{at_c}] = T.float32(0)
+            for vk in range({k}):
+                C[{at_c}] = C[{at_c}] + A[{at_a}] * B[{at_b}]
+""",
+}
 CALL = """
     @R.function
     def whole(a: R.Tensor({a}, "float32"), b: R.Tensor({b}, "float32")):
@@ -46,7 +67,7 @@ CALL = """
 
 class Shape:
     def __init__(self, text):
-        batch, sizes, turned, constant, symbolic, order = re.fullmatch(r"(?:(\d+)\*)?(\d+x\d+x\d+)(ta|tb)?(c)?(s)?([ijk]{3})?", text).groups()
+        batch, sizes, turned, constant, symbolic, order, self.body = re.fullmatch(r"(?:(\d+)\*)?(\d+x\d+x\d+)(ta|tb)?(c)?(s)?([ijk]{3})?(apart|plain)?", text).groups()
         self.batch = int(batch or 1)
         self.m, self.n, self.k = map(int, sizes.split("x"))
         self.turned, self.constant, self.symbolic, self.order = turned, bool(constant), bool(symbolic), ("b" if batch else "") + (order or "ijk")
@@ -70,10 +91,10 @@ class Shape:
         if self.symbolic:
             head = f'a: T.handle, B: T.Buffer({b}, "float32"), c: T.handle'
             match = f'        m = T.int32()\n        A = T.match_buffer(a, (m, {self.k}), "float32")\n        C = T.match_buffer(c, (m, {self.n}), "float32")\n'
-        text = TEXT.format(private="private=True, " if self.constant else "", free=', "layout_free_buffers": [1]' if self.constant else "", head=head, match=match,
-                           loops=", ".join(self.order), extents=", ".join(str(extents[x]) for x in self.order), variables=", ".join("v" + x for x in self.order),
-                           kinds="".join("R" if x == "k" else "S" for x in self.order), at_c=at("ij"), at_a=at("ik", self.turned == "ta"),
-                           at_b=at("kj", self.turned == "tb"))
+        body = BODIES[self.body].format(loops=", ".join(self.order), extents=", ".join(str(extents[x]) for x in self.order), variables=", ".join("v" + x for x in self.order),
+                                        kinds="".join("R" if x == "k" else "S" for x in self.order), at_c=at("ij"), at_a=at("ik", self.turned == "ta"),
+                                        at_b=at("kj", self.turned == "tb"), m=extents["i"], n=self.n, k=self.k)
+        text = TEXT.format(private="private=True, " if self.constant else "", free=', "layout_free_buffers": [1]' if self.constant else "", head=head, match=match, body=body[1:])
         return text + (CALL.format(a=a, b=b, c=c) if self.constant else "")
 
     def inputs(self):
