@@ -7,7 +7,7 @@
 #include "passes/tir/cpu/pieces.h"
 #include "passes/tir/cpu/places.h"
 
-enum { NO_AXIS = UINT32_MAX };
+#define NO_AXIS UINT32_MAX
 
 typedef struct {
   const tvms_piece *piece;
