@@ -439,8 +439,8 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   int64_t wanted = columns < 0 ? 0 : (columns + tile.lanes - 1) / tile.lanes;
   m.near = wanted == WIDE && bytes_of_moving(c) <= m.ways * m.period / 2;
   tile.vectors = half ? wanted : vectors_for(&m, rows, wanted);
-  // It takes code of its own, which is worth a thirtieth of the time and no less.
-  enum { MOST_WITH_SPARE = 33 };
+  // It takes code of its own, which is worth an eighth of the time and no less.
+  enum { MOST_WITH_SPARE = 8 };
   tile.spares = reorders && columns > tile.lanes && columns % tile.lanes == 1
                 && wanted <= MOST_WITH_SPARE
                 && tvms_contraction_can_spare(unit, c, tile.lanes);
