@@ -9,7 +9,11 @@
 
 #include <stdlib.h>
 
-enum { MOST_NODES = 400 };  // of a value that is put in the places of its variable
+enum {
+  MOST_NODES = 400,      // of a value that is put in the places of its variable
+  MOST_ACCESSES = 1024,  // since each is compared with each
+  DEEPEST = 64,          // of an index
+};
 
 // ---- Statements ----
 
@@ -183,7 +187,8 @@ static tvms_node *TVMS_NULLABLE bound_to(const tvms_piece *piece,
 
 // Adds `scale` times an expression to a form. False: it is not linear.
 static bool add_linear(const tvms_piece *piece, tvms_node *expr, int64_t scale,
-                       tvms_piece_index *form) {
+                       uint32_t depth, tvms_piece_index *form) {
+  if (depth++ == DEEPEST) return false;
   tvms_piece_index one = {.linear = true};
   switch ((int)expr->kind) {
   case TVMS_NODE_INT_IMM:
@@ -191,7 +196,7 @@ static bool add_linear(const tvms_piece *piece, tvms_node *expr, int64_t scale,
     return add_scaled(form, &one, scale);
   case TVMS_NODE_VAR: {
     tvms_node *value = bound_to(piece, expr);
-    if (value) return add_linear(piece, value, scale, form);
+    if (value) return add_linear(piece, value, scale, depth, form);
     for (uint32_t i = 0; i < piece->depth; i++) {
       if (tvms_as_for(piece->loops[i])->var != expr) continue;
       one.coefficients[i] = 1;
@@ -200,18 +205,19 @@ static bool add_linear(const tvms_piece *piece, tvms_node *expr, int64_t scale,
     return false;
   }
   case TVMS_NODE_ADD:
-    return add_linear(piece, tvms_as_binary(expr)->a, scale, form)
-           && add_linear(piece, tvms_as_binary(expr)->b, scale, form);
+    return add_linear(piece, tvms_as_binary(expr)->a, scale, depth, form)
+           && add_linear(piece, tvms_as_binary(expr)->b, scale, depth, form);
   case TVMS_NODE_SUB:
-    return scale != INT64_MIN && add_linear(piece, tvms_as_binary(expr)->a, scale, form)
-           && add_linear(piece, tvms_as_binary(expr)->b, -scale, form);
+    return scale != INT64_MIN
+           && add_linear(piece, tvms_as_binary(expr)->a, scale, depth, form)
+           && add_linear(piece, tvms_as_binary(expr)->b, -scale, depth, form);
   case TVMS_NODE_MUL: {
     const tvms_binary *product = tvms_as_binary(expr);
     bool first = tvms_node_is_int_imm(product->a);
     if (!first && !tvms_node_is_int_imm(product->b)) return false;
     int64_t factor = tvms_as_int_imm(first ? product->a : product->b)->value;
     return !__builtin_mul_overflow(factor, scale, &factor)
-           && add_linear(piece, first ? product->b : product->a, factor, form);
+           && add_linear(piece, first ? product->b : product->a, factor, depth, form);
   }
   default: return false;
   }
@@ -219,7 +225,7 @@ static bool add_linear(const tvms_piece *piece, tvms_node *expr, int64_t scale,
 
 tvms_piece_index tvms_cpu_pieces_index(const tvms_piece *piece, tvms_node *expr) {
   tvms_piece_index form = {0};
-  form.linear = add_linear(piece, expr, 1, &form);
+  form.linear = add_linear(piece, expr, 1, 0, &form);
   return form;
 }
 
@@ -235,7 +241,8 @@ static void add_access(finding *f, const tvms_node *buffer, tvms_list indices,
                        bool stores) {
   tvms_pieces *p = f->pieces;
   tvms_piece_access access = {.buffer = buffer, .piece = f->piece, .stores = stores};
-  if (indices.len > TVMS_MOST_PIECE_DIMS) f->only_memory = false;
+  if (indices.len > TVMS_MOST_PIECE_DIMS || p->accesses.len == MOST_ACCESSES)
+    f->only_memory = false;
   if (!f->only_memory) return;
   access.dims = indices.len;
   for (uint32_t i = 0; i < indices.len; i++)
