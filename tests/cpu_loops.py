@@ -4,7 +4,7 @@
     cpu_loops.py [--count N] [--seed N]
 
 Plain loops as programs have them that nobody scheduled: stores and sums side by side in loops, with temporary elements that every step
-overwrites or that carry something over, neighbours of elements that another statement stores, variables, flat places whose rows overlap or not, and blocks whose
+overwrites or that carry something over, neighbours of elements that another statement stores, loops that begin behind 0, variables, flat places whose rows overlap or not, and blocks whose
 axes are made of several loops. `opt --check-semantics` runs each before and after the pass on the same whole numbers in the interpreter; what
 comes out must check as a text again.
 """
@@ -86,7 +86,8 @@ class Nest:
             kind = r.random()
             if kind < 0.45 and depth < 3:
                 name, size = self.loop()
-                self.lines.append(f"{pad}for {name} in range({size}):")
+                begin = r.choice(["", "", "", "1, ", "2, "]) if size > 2 else ""
+                self.lines.append(f"{pad}for {name} in range({begin}{size}):")
                 self.body(pad + "    ", loops + [(name, size)], depth + 1)
             elif kind < 0.65 and loops:
                 self.sum(pad, loops)

@@ -188,7 +188,8 @@ static bool widen_buffer(distributing *d, const tvms_node *buffer) {
 
 typedef struct {
   const distributing *d;
-  tvms_node *vars[TVMS_MOST_PIECE_LOOPS];  // of the loops of the piece at hand
+  tvms_node
+      *vars[TVMS_MOST_PIECE_LOOPS];  // of the loops of the piece at hand, from 0 on
 } writer;
 
 // The place of an element in the buffer that took the place of its own.
@@ -234,9 +235,12 @@ static tvms_node *write_piece(distributing *d, const tvms_piece *piece) {
   r.leave[TVMS_NODE_BUFFER_LOAD] = move_load;
   r.leave[TVMS_NODE_STORE] = move_store;
   for (uint32_t i = 0; i < piece->depth; i++) {
-    const tvms_node *var = tvms_as_for(piece->loops[i])->var;
+    const tvms_for *loop = tvms_as_for(piece->loops[i]);
+    const tvms_node *var = loop->var;
     w.vars[i] = tvms_var_new(unit, tvms_as_var(var)->name, var->dtype, var->span);
-    tvms_node_map_put(&r.known, var, w.vars[i]);
+    tvms_node *value =
+        tvms_build_binary(unit, TVMS_NODE_ADD, w.vars[i], loop->min, TVMS_NO_SPAN);
+    tvms_node_map_put(&r.known, var, value);
   }
   tvms_node *made = tvms_rewrite(&r, piece->stmt);
   tvms_rewriter_fini(&r);
@@ -297,7 +301,8 @@ static uint32_t distribute(tvms_distribution *around, tvms_list others, tvms_nod
   distributing d = {around, &pieces, others, nest, {{0}}, 0};
   uint32_t count = 0;
   if (tvms_cpu_pieces_read(around->unit, nest, &pieces)
-      && (pieces.count > 1 || pieces.parallel || pieces.values.count)) {
+      && (pieces.count > 1 || pieces.parallel || pieces.shifted
+          || pieces.values.count)) {
     const tvms_piece_access *meeting = find_meeting(&d);
     while (meeting && widen_buffer(&d, meeting->buffer))
       meeting = find_meeting(&d);

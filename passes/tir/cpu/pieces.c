@@ -19,17 +19,32 @@ enum {
 
 static bool is_plain(const tvms_for *loop) {
   bool plain = loop->for_kind == TVMS_FOR_SERIAL || loop->for_kind == TVMS_FOR_PARALLEL;
-  return plain && !loop->annotations && !loop->step && tvms_node_is_int(loop->min, 0);
+  return plain && !loop->annotations && !loop->step;
 }
 
-// Does how far a loop goes depend on one around it?
-static bool is_skewed(tvms_memory *memory, const tvms_piece *around,
-                      const tvms_for *loop) {
-  for (uint32_t i = 0; i < around->depth; i++) {
-    if (tvms_walk_contains(memory, loop->extent, tvms_as_for(around->loops[i])->var))
-      return true;
-  }
-  return false;
+typedef struct {
+  const tvms_pieces *pieces;
+  const tvms_piece *around;
+} inside;
+
+// What is loaded may change in the nest, and variables of the nest are others in each step.
+static tvms_walk_step find_changing(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  const inside *in = self;
+  if (node->kind == TVMS_NODE_BUFFER_LOAD || node->kind == TVMS_NODE_CALL)
+    return TVMS_WALK_STOP;
+  bool changes =
+      node->kind == TVMS_NODE_VAR && tvms_node_map_get(&in->pieces->values, node);
+  for (uint32_t i = 0; i < in->around->depth; i++)
+    changes |= tvms_as_for(in->around->loops[i])->var == node;
+  return changes ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// Is a bound of a loop the same in all steps of the loops around?
+static bool is_fixed(const tvms_pieces *p, const tvms_piece *around, tvms_node *bound) {
+  inside in = {p, around};
+  tvms_visitor visitor = {.self = &in, .enter = find_changing};
+  return tvms_walk(&p->unit->context->memory, bound, &visitor);
 }
 
 // ---- Bound variables ----
@@ -116,10 +131,11 @@ static bool collect(tvms_pieces *p, tvms_node *stmt, tvms_piece around);
 static bool collect_loop(tvms_pieces *p, tvms_node *stmt, tvms_piece around) {
   const tvms_for *loop = tvms_as_for(stmt);
   if (!is_plain(loop) || around.depth == TVMS_MOST_PIECE_LOOPS
-      || is_skewed(&p->unit->context->memory, &around, loop))
+      || !is_fixed(p, &around, loop->min) || !is_fixed(p, &around, loop->extent))
     return false;
   around.loops[around.depth++] = stmt;
   p->parallel |= loop->for_kind == TVMS_FOR_PARALLEL;
+  p->shifted |= !tvms_node_is_int(loop->min, 0);
   return collect(p, loop->body, around);
 }
 
@@ -198,7 +214,10 @@ static bool add_linear(const tvms_piece *piece, tvms_node *expr, int64_t scale,
     tvms_node *value = bound_to(piece, expr);
     if (value) return add_linear(piece, value, scale, depth, form);
     for (uint32_t i = 0; i < piece->depth; i++) {
-      if (tvms_as_for(piece->loops[i])->var != expr) continue;
+      const tvms_for *loop = tvms_as_for(piece->loops[i]);
+      if (loop->var != expr) continue;
+      if (!tvms_node_is_int_imm(loop->min)) return false;
+      one.base = tvms_as_int_imm(loop->min)->value;
       one.coefficients[i] = 1;
       return add_scaled(form, &one, scale);
     }

@@ -14,7 +14,7 @@ typedef struct {
   tvms_node *loops[TVMS_MOST_PIECE_LOOPS];
 } tvms_piece;
 
-// An index as base + sum of coefficients times variables of the loops around; not `linear`: it is something else.
+// An index as base + sum of coefficients times steps of the loops around, from 0 on; not `linear`: it is something else.
 typedef struct {
   bool linear;
   int64_t base;
@@ -38,10 +38,11 @@ typedef struct {
   // Variables that statements of the nest bind -> their values, which stand in the pieces instead.
   tvms_node_map values;
   bool parallel;  // a loop is marked as one whose steps may run on threads
+  bool shifted;   // a loop does not begin with 0
   TVMS_VEC(tvms_piece_access) accesses;  // of all pieces, in their order
 } tvms_pieces;
 
-// Reads a nest of plain or parallel loops whose extents do not depend on each other, around stores and simple blocks. False: it is
+// Reads a nest of plain or parallel loops whose bounds do not change, around stores and simple blocks. False: it is
 // something else, or touches memory otherwise than by loads and stores. tvms_cpu_pieces_fini must follow in any case.
 TVMS_NODISCARD bool tvms_cpu_pieces_read(tvms_unit *unit, tvms_node *nest,
                                          tvms_pieces *pieces);
