@@ -4,7 +4,7 @@
     cpu_loops.py [--count N] [--seed N]
 
 Plain loops as programs have them that nobody scheduled: stores and sums side by side in loops, with temporary elements that every step
-overwrites or that carry something over, neighbours of elements that another statement stores, loops that begin behind 0, variables, flat places whose rows overlap or not, and blocks whose
+overwrites or that carry something over, neighbours of elements that another statement stores, loops that begin behind 0, variables, branches, flat places whose rows overlap or not, and blocks whose
 axes are made of several loops. `opt --check-semantics` runs each before and after the pass on the same whole numbers in the interpreter; what
 comes out must check as a text again.
 """
@@ -64,13 +64,30 @@ class Nest:
             self.store(pad, loops)
         self.lines.append(f"{pad}{self.place(self.r.choice(self.square + self.filled), loops)} = {name} * {name} - {self.load(loops)}")
 
+    def branch(self, pad, loops):
+        """One store or another, or a sum that some steps add to."""
+        r = self.r
+        names = [name for name, _ in loops]
+        condition = r.choice([f"{r.choice(names)} < {r.randint(1, 3)}", f"{names[0]} + {names[-1]} >= 2", f"1 <= {names[-1]} and {names[0]} < 3", f"{names[-1]} == 0", f"{self.load(loops)} > T.{self.dtype}(0)"])
+        place = self.place(r.choice(self.square + self.flat + self.filled), loops)
+        other = place if r.random() < 0.8 else self.place(r.choice(self.square), loops)
+        self.lines.append(f"{pad}if {condition}:")
+        if r.random() < 0.5:
+            self.lines.append(f"{pad}    {place} = {place} + {self.load(loops)} * {self.load(loops)}")
+            return
+        self.lines += [f"{pad}    {place} = {self.load(loops)}", f"{pad}else:", f"{pad}    {other} = {self.load(loops)} + T.{self.dtype}(1)"]
+
     def sum(self, pad, loops):
         """What begins somewhere, is added up in loops of its own, and is used."""
         r = self.r
         where = self.place(r.choice(["t", "t", "u", "v"] + self.square), loops)
         self.lines.append(f"{pad}{where} = T.{self.dtype}({r.choice([0, 0, 1])})")
         name, size = self.loop()
-        self.lines.append(f"{pad}for {name} in range({size}):")
+        if r.random() < 0.2:  # it begins in the first step of its loop
+            begin = self.lines.pop()
+            self.lines += [f"{pad}for {name} in range({size}):", f"{pad}    if {name} == {r.choice([0, 0, 0, 1])}:", "        " + begin]
+        else:
+            self.lines.append(f"{pad}for {name} in range({size}):")
         inner = loops + [(name, size)]
         self.lines.append(f"{pad}    {where} = {where} + {self.load(inner)} * {self.load(inner)}")
         if r.random() < 0.7:
@@ -91,8 +108,10 @@ class Nest:
                 self.body(pad + "    ", loops + [(name, size)], depth + 1)
             elif kind < 0.65 and loops:
                 self.sum(pad, loops)
-            elif kind < 0.75:
+            elif kind < 0.73:
                 self.bound(pad, loops)
+            elif kind < 0.83:
+                self.branch(pad, loops)
             else:
                 self.store(pad, loops)
 

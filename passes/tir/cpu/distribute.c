@@ -11,7 +11,7 @@
 #include "passes/tir/cpu/contraction.h"
 #include "passes/tir/cpu/loop_dtypes.h"
 #include "passes/tir/cpu/nodes.h"
-#include "passes/tir/cpu/pieces.h"
+#include "passes/tir/cpu/pieces_apart.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/rows.h"
 
@@ -300,8 +300,8 @@ static uint32_t distribute(tvms_distribution *around, tvms_list others, tvms_nod
   tvms_pieces pieces;
   distributing d = {around, &pieces, others, nest, {{0}}, 0};
   uint32_t count = 0;
-  if (tvms_cpu_pieces_read(around->unit, nest, &pieces)
-      && (pieces.count > 1 || pieces.parallel || pieces.shifted
+  if (tvms_cpu_pieces_read(around->unit, nest, around->reorders, &pieces)
+      && (pieces.count > 1 || pieces.parallel || pieces.shifted || pieces.chosen
           || pieces.values.count)) {
     const tvms_piece_access *meeting = find_meeting(&d);
     while (meeting && widen_buffer(&d, meeting->buffer))

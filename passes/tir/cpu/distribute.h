@@ -10,6 +10,7 @@
 // What surrounds the statements of a body, and what becomes of its buffers.
 typedef struct {
   tvms_unit *unit;
+  bool reorders;         // sums of floats may be rounded otherwise
   tvms_list allocated;   // by the block around; gets those that are made
   tvms_node_vec *added;  // gets the buffers that are made
   tvms_node_map *gone;   // gets those that nothing uses any more

@@ -2,12 +2,14 @@
 #include "passes/tir/cpu/pieces.h"
 
 #include "arith/analyzer.h"
+#include "ir/equal.h"
+#include "ir/fold.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/chain.h"
+#include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/places.h"
-
-#include <stdlib.h>
+#include "passes/tir/cpu/stage.h"
 
 enum {
   MOST_NODES = 400,      // of a value that is put in the places of its variable
@@ -96,6 +98,65 @@ static bool collect_bind(tvms_pieces *p, tvms_list stmts, uint32_t at) {
   return true;
 }
 
+// ---- Branches ----
+
+static tvms_walk_step find_load(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self;
+  (void)role;
+  bool reads = node->kind == TVMS_NODE_BUFFER_LOAD || node->kind == TVMS_NODE_CALL;
+  return reads ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+static bool same_place(const tvms_store *a, const tvms_store *b) {
+  return a->buffer == b->buffer && tvms_node_same_exprs(a->indices, b->indices);
+}
+
+// What is stored where a condition does not hold, so that the element is as without a branch: what the other branch stores,
+// or, of `element + term`, the element itself, to which 0 may be added in place of the term. NULL: something else.
+static tvms_node *TVMS_NULLABLE chosen_value(tvms_pieces *p, tvms_node *condition,
+                                             const tvms_store *yes,
+                                             const tvms_node *TVMS_NULLABLE no) {
+  tvms_unit *unit = p->unit;
+  const tvms_stage stage = {.store = yes};
+  tvms_node *term = no ? NULL : tvms_stage_term(&stage, TVMS_NODE_ADD);
+  tvms_node *args[] = {condition, no ? yes->value : term, NULL};
+  if (no) {
+    if (no->kind != TVMS_NODE_STORE || tvms_as_store(no)->predicate
+        || !same_place(yes, tvms_as_store(no)))
+      return NULL;
+    args[2] = tvms_as_store(no)->value;
+  } else {
+    if (!term || (tvms_dtype_is_real(term->dtype) && !p->reorders)) return NULL;
+    args[2] = tvms_build_float(unit, term->dtype, 0, TVMS_NO_SPAN);
+  }
+  tvms_node *value = tvms_call_new_of(unit, yes->value->dtype, TVMS_TIR_if_then_else,
+                                      args, 3, condition->span);
+  if (no) return value;
+  const tvms_binary *sum = tvms_as_binary(yes->value);
+  bool first = sum->a == term;
+  return tvms_build_binary(unit, TVMS_NODE_ADD, first ? value : sum->a,
+                           first ? sum->b : value, yes->head.span);
+}
+
+// A branch around one store, by a condition on variables alone, as a store of one value or the other; NULL: it is
+// something else.
+static tvms_node *TVMS_NULLABLE without_branch(tvms_pieces *p, tvms_node *stmt) {
+  const tvms_if_then_else *branch = tvms_as_if_then_else(stmt);
+  tvms_node *condition = tvms_substitute(p->unit, branch->condition, &p->values);
+  tvms_visitor visitor = {.enter = find_load};
+  if (branch->then_case->kind != TVMS_NODE_STORE
+      || !tvms_walk(&p->unit->context->memory, condition, &visitor))
+    return NULL;
+  const tvms_store *yes = tvms_as_store(branch->then_case);
+  tvms_node *value =
+      yes->predicate ? NULL : chosen_value(p, condition, yes, branch->else_case);
+  p->chosen |= value != NULL;
+  if (!value) return NULL;
+  tvms_node *store = tvms_cpu_store(p->unit, yes->buffer, yes->indices, value);
+  store->span = stmt->span;
+  return store;
+}
+
 // ---- Nests ----
 
 // The store in the body of a block, with values in the places of variables; NULL: there is something else.
@@ -128,30 +189,60 @@ static tvms_node *TVMS_NULLABLE simple_block(tvms_pieces *p, tvms_node *realize)
 
 static bool collect(tvms_pieces *p, tvms_node *stmt, tvms_piece around);
 
+static bool collect_all(tvms_pieces *p, tvms_list stmts, uint32_t first,
+                        tvms_piece around) {
+  for (uint32_t i = first; i < stmts.len; i++) {
+    bool bound = stmts.items[i]->kind == TVMS_NODE_BIND;
+    if (bound ? !collect_bind(p, stmts, i) : !collect(p, stmts.items[i], around))
+      return false;
+  }
+  return true;
+}
+
+static bool add_piece(tvms_pieces *p, tvms_node *stmt, tvms_piece around) {
+  if (p->count == TVMS_MOST_PIECES) return false;
+  around.stmt = tvms_substitute(p->unit, stmt, &p->values);
+  p->pieces[p->count++] = around;
+  return true;
+}
+
+// The store that begins a loop, in its first step alone: `if k == 0`. It may stand in front of the loop. NULL: there
+// is none.
+static tvms_node *TVMS_NULLABLE first_store(tvms_pieces *p, const tvms_for *loop) {
+  if (loop->body->kind != TVMS_NODE_SEQ) return NULL;
+  const tvms_node *stmt = tvms_as_seq(loop->body)->stmts.items[0];
+  if (stmt->kind != TVMS_NODE_IF_THEN_ELSE) return NULL;
+  const tvms_if_then_else *branch = tvms_as_if_then_else(stmt);
+  tvms_node *store = branch->then_case;
+  if (branch->condition->kind != TVMS_NODE_EQ || branch->else_case
+      || store->kind != TVMS_NODE_STORE || tvms_cpu_number(loop->extent) < 1)
+    return NULL;
+  const tvms_binary *equal = tvms_as_binary(branch->condition);
+  bool first = equal->a == loop->var && tvms_node_same_expr(equal->b, loop->min);
+  return first && !tvms_walk_contains(&p->unit->context->memory, store, loop->var)
+             ? store
+             : NULL;
+}
+
 static bool collect_loop(tvms_pieces *p, tvms_node *stmt, tvms_piece around) {
   const tvms_for *loop = tvms_as_for(stmt);
   if (!is_plain(loop) || around.depth == TVMS_MOST_PIECE_LOOPS
       || !is_fixed(p, &around, loop->min) || !is_fixed(p, &around, loop->extent))
     return false;
+  tvms_node *store = first_store(p, loop);
+  if (store && !collect(p, store, around)) return false;
   around.loops[around.depth++] = stmt;
   p->parallel |= loop->for_kind == TVMS_FOR_PARALLEL;
   p->shifted |= !tvms_node_is_int(loop->min, 0);
-  return collect(p, loop->body, around);
+  return store ? collect_all(p, tvms_as_seq(loop->body)->stmts, 1, around)
+               : collect(p, loop->body, around);
 }
 
 // The pieces of a statement inside of the loops of `around`.
 static bool collect(tvms_pieces *p, tvms_node *stmt, tvms_piece around) {
   switch ((int)stmt->kind) {
   case TVMS_NODE_FOR: return collect_loop(p, stmt, around);
-  case TVMS_NODE_SEQ: {
-    tvms_list stmts = tvms_as_seq(stmt)->stmts;
-    for (uint32_t i = 0; i < stmts.len; i++) {
-      bool bound = stmts.items[i]->kind == TVMS_NODE_BIND;
-      if (bound ? !collect_bind(p, stmts, i) : !collect(p, stmts.items[i], around))
-        return false;
-    }
-    return true;
-  }
+  case TVMS_NODE_SEQ: return collect_all(p, tvms_as_seq(stmt)->stmts, 0, around);
   case TVMS_NODE_ALLOC_BUFFER:
     if (tvms_as_alloc_buffer(stmt)->annotations) return false;
     p->allocated =
@@ -161,15 +252,16 @@ static bool collect(tvms_pieces *p, tvms_node *stmt, tvms_piece around) {
     stmt = simple_block(p, stmt);
     if (!stmt) return false;
     break;
+  case TVMS_NODE_IF_THEN_ELSE:
+    stmt = without_branch(p, stmt);
+    if (!stmt) return false;
+    break;
   case TVMS_NODE_STORE:
     if (tvms_as_store(stmt)->predicate) return false;
     break;
   default: return false;
   }
-  if (p->count == TVMS_MOST_PIECES) return false;
-  around.stmt = tvms_substitute(p->unit, stmt, &p->values);
-  p->pieces[p->count++] = around;
-  return true;
+  return add_piece(p, stmt, around);
 }
 
 // ---- Indices ----
@@ -305,8 +397,9 @@ static bool find_accesses(tvms_pieces *p, uint32_t piece) {
   return tvms_arith_effect_of(memory, tvms_as_store(stmt)->value) <= TVMS_EFFECT_READ;
 }
 
-bool tvms_cpu_pieces_read(tvms_unit *unit, tvms_node *nest, tvms_pieces *pieces) {
-  *pieces = (tvms_pieces){.unit = unit};
+bool tvms_cpu_pieces_read(tvms_unit *unit, tvms_node *nest, bool reorders,
+                          tvms_pieces *pieces) {
+  *pieces = (tvms_pieces){.unit = unit, .reorders = reorders};
   tvms_node_map_init(&pieces->values, &unit->context->memory);
   if (nest->kind != TVMS_NODE_FOR || !collect(pieces, nest, (tvms_piece){0}))
     return false;
@@ -319,90 +412,4 @@ bool tvms_cpu_pieces_read(tvms_unit *unit, tvms_node *nest, tvms_pieces *pieces)
 void tvms_cpu_pieces_fini(tvms_pieces *pieces) {
   tvms_node_map_fini(&pieces->values);
   tvms_vec_fini(&pieces->unit->context->memory, &pieces->accesses);
-}
-
-// ---- Telling apart ----
-
-uint32_t tvms_cpu_pieces_shared_loops(const tvms_piece *a, const tvms_piece *b) {
-  uint32_t least = a->depth < b->depth ? a->depth : b->depth, count = 0;
-  while (count < least && a->loops[count] == b->loops[count])
-    count++;
-  return count;
-}
-
-// Widens [*low, *high] by `coefficient` times a variable from 0 up to `extent` - 1. False: how far is not known.
-static bool widen(int64_t coefficient, int64_t extent, int64_t *low, int64_t *high) {
-  int64_t most;
-  if (!coefficient) return true;
-  if (extent < 1 || __builtin_mul_overflow(coefficient, extent - 1, &most))
-    return false;
-  return coefficient > 0 ? !__builtin_add_overflow(*high, most, high)
-                         : !__builtin_add_overflow(*low, most, low);
-}
-
-// What an index takes, but for the first `shared` loops.
-static bool range_of(const tvms_piece *piece, const tvms_piece_index *index,
-                     uint32_t shared, int64_t *low, int64_t *high) {
-  *low = *high = index->base;
-  for (uint32_t i = shared; i < piece->depth; i++) {
-    int64_t extent = tvms_cpu_number(tvms_as_for(piece->loops[i])->extent);
-    if (!widen(index->coefficients[i], extent, low, high)) return false;
-  }
-  return true;
-}
-
-typedef struct {
-  uint64_t step;
-  int64_t extent;
-} digit;
-
-// The one with the least step first.
-static int by_step(const void *a, const void *b) {
-  const digit *x = a, *y = b;
-  return x->step < y->step ? -1 : x->step > y->step;
-}
-
-// Does one dimension tell the shared loops apart that it depends on? These are marked in `told`.
-static void tell_by(const tvms_piece *a, const tvms_piece *b, const tvms_piece_index *x,
-                    const tvms_piece_index *y, uint32_t shared, bool *told) {
-  int64_t low, high, least, most, span;
-  if (!x->linear || !y->linear || !range_of(a, x, shared, &low, &high)
-      || !range_of(b, y, shared, &least, &most))
-    return;
-  if (least < low) low = least;
-  if (most > high) high = most;
-  if (__builtin_sub_overflow(high, low, &span)) return;
-  digit digits[TVMS_MOST_PIECE_LOOPS];
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < shared; i++) {
-    int64_t c = x->coefficients[i];
-    if (c != y->coefficients[i]) return;
-    int64_t extent = tvms_cpu_number(tvms_as_for(a->loops[i])->extent);
-    if (c) digits[count++] = (digit){c < 0 ? -(uint64_t)c : (uint64_t)c, extent};
-  }
-  qsort(digits, count, sizeof *digits, by_step);
-  for (uint32_t i = 0; i < count; i++) {
-    if (digits[i].step > INT64_MAX || (int64_t)digits[i].step <= span) return;
-    bool last = i + 1 == count;
-    int64_t low_end = 0;
-    if (!last && !widen((int64_t)digits[i].step, digits[i].extent, &low_end, &span))
-      return;
-  }
-  for (uint32_t i = 0; i < shared; i++)
-    told[i] |= x->coefficients[i] != 0;
-}
-
-bool tvms_cpu_pieces_tell_apart(const tvms_pieces *pieces, const tvms_piece_access *a,
-                                const tvms_piece_access *b, uint32_t shared) {
-  const tvms_piece *first = &pieces->pieces[a->piece];
-  const tvms_piece *second = &pieces->pieces[b->piece];
-  bool told[TVMS_MOST_PIECE_LOOPS] = {false};
-  if (a->buffer != b->buffer || a->dims != b->dims) return false;
-  for (uint32_t i = 0; i < a->dims; i++)
-    tell_by(first, second, &a->indices[i], &b->indices[i], shared, told);
-  for (uint32_t i = 0; i < shared; i++) {
-    if (!told[i] && !tvms_node_is_int(tvms_as_for(first->loops[i])->extent, 1))
-      return false;
-  }
-  return true;
 }

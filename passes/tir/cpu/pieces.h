@@ -37,28 +37,23 @@ typedef struct {
   tvms_list allocated;
   // Variables that statements of the nest bind -> their values, which stand in the pieces instead.
   tvms_node_map values;
+  bool reorders;  // 0 may be added to a float
+  bool chosen;    // a branch became a choice of values
   bool parallel;  // a loop is marked as one whose steps may run on threads
   bool shifted;   // a loop does not begin with 0
   TVMS_VEC(tvms_piece_access) accesses;  // of all pieces, in their order
 } tvms_pieces;
 
 // Reads a nest of plain or parallel loops whose bounds do not change, around stores and simple blocks. False: it is
-// something else, or touches memory otherwise than by loads and stores. tvms_cpu_pieces_fini must follow in any case.
+// something else, or touches memory otherwise than by loads and stores. Branches around one store by conditions on variables become
+// choices of values, unless a float could become another, which `reorders` allows. tvms_cpu_pieces_fini must follow in any case.
 TVMS_NODISCARD bool tvms_cpu_pieces_read(tvms_unit *unit, tvms_node *nest,
-                                         tvms_pieces *pieces);
+                                         bool reorders, tvms_pieces *pieces);
 
 // Frees what it holds.
 void tvms_cpu_pieces_fini(tvms_pieces *pieces);
 
 // An integer expression of a piece as such a form, with variables of its block replaced by what they are bound to.
 tvms_piece_index tvms_cpu_pieces_index(const tvms_piece *piece, tvms_node *expr);
-
-// How many loops stand around both pieces.
-uint32_t tvms_cpu_pieces_shared_loops(const tvms_piece *a, const tvms_piece *b);
-
-// Can two accesses touch the same element only in the same step of the first `shared` loops, which stand around both
-// pieces?
-bool tvms_cpu_pieces_tell_apart(const tvms_pieces *pieces, const tvms_piece_access *a,
-                                const tvms_piece_access *b, uint32_t shared);
 
 #endif

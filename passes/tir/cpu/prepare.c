@@ -82,7 +82,7 @@ static tvms_list straighten_loops(tvms_preparation *p, tvms_list stmts) {
     stmts.items[i] = tvms_cpu_reroll(p->unit, stmts.items[i], p->reorders);
     changed |= stmts.items[i] != old.items[i];
   }
-  tvms_distribution d = {p->unit, p->allocated, p->added, p->gone};
+  tvms_distribution d = {p->unit, p->reorders, p->allocated, p->added, p->gone};
   tvms_list distributed = tvms_cpu_distribute_loops(&d, stmts);
   p->allocated = d.allocated;
   if (changed || distributed.items != stmts.items)

@@ -120,7 +120,7 @@ static tvms_node *write(tvms_unit *unit, const rolled *r) {
 
 tvms_node *tvms_cpu_reroll(tvms_unit *unit, tvms_node *stmt, bool reorders) {
   tvms_pieces pieces;
-  bool one = tvms_cpu_pieces_read(unit, stmt, &pieces) && pieces.count == 1
+  bool one = tvms_cpu_pieces_read(unit, stmt, reorders, &pieces) && pieces.count == 1
              && !pieces.parallel
              && pieces.pieces[0].stmt->kind == TVMS_NODE_BLOCK_REALIZE;
   if (one) {

@@ -1,0 +1,94 @@
+// Telling apart steps of loops by the elements that they touch.
+//
+// With i from 0 to 3 and j from 0 to 15, A[i * 16 + j] is another element in each step of both: i is a digit of 16, behind
+// j. A[i * 8 + j] is not, and A[i * 16 + j + 1] may be that of another step of A[i * 16 + j].
+#include "passes/tir/cpu/pieces_apart.h"
+
+#include "ir/build.h"
+#include "passes/tir/cpu/places.h"
+
+#include <stdlib.h>
+
+uint32_t tvms_cpu_pieces_shared_loops(const tvms_piece *a, const tvms_piece *b) {
+  uint32_t least = a->depth < b->depth ? a->depth : b->depth, count = 0;
+  while (count < least && a->loops[count] == b->loops[count])
+    count++;
+  return count;
+}
+
+// Widens [*low, *high] by `coefficient` times a variable from 0 up to `extent` - 1. False: how far is not known.
+static bool widen(int64_t coefficient, int64_t extent, int64_t *low, int64_t *high) {
+  int64_t most;
+  if (!coefficient) return true;
+  if (extent < 1 || __builtin_mul_overflow(coefficient, extent - 1, &most))
+    return false;
+  return coefficient > 0 ? !__builtin_add_overflow(*high, most, high)
+                         : !__builtin_add_overflow(*low, most, low);
+}
+
+// What an index takes, but for the first `shared` loops.
+static bool range_of(const tvms_piece *piece, const tvms_piece_index *index,
+                     uint32_t shared, int64_t *low, int64_t *high) {
+  *low = *high = index->base;
+  for (uint32_t i = shared; i < piece->depth; i++) {
+    int64_t extent = tvms_cpu_number(tvms_as_for(piece->loops[i])->extent);
+    if (!widen(index->coefficients[i], extent, low, high)) return false;
+  }
+  return true;
+}
+
+typedef struct {
+  uint64_t step;
+  int64_t extent;
+} digit;
+
+// The one with the least step first.
+static int by_step(const void *a, const void *b) {
+  const digit *x = a, *y = b;
+  return x->step < y->step ? -1 : x->step > y->step;
+}
+
+// Does one dimension tell the shared loops apart that it depends on? These are marked in `told`.
+static void tell_by(const tvms_piece *a, const tvms_piece *b, const tvms_piece_index *x,
+                    const tvms_piece_index *y, uint32_t shared, bool *told) {
+  int64_t low, high, least, most, span;
+  if (!x->linear || !y->linear || !range_of(a, x, shared, &low, &high)
+      || !range_of(b, y, shared, &least, &most))
+    return;
+  if (least < low) low = least;
+  if (most > high) high = most;
+  if (__builtin_sub_overflow(high, low, &span)) return;
+  digit digits[TVMS_MOST_PIECE_LOOPS];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < shared; i++) {
+    int64_t c = x->coefficients[i];
+    if (c != y->coefficients[i]) return;
+    int64_t extent = tvms_cpu_number(tvms_as_for(a->loops[i])->extent);
+    if (c) digits[count++] = (digit){c < 0 ? -(uint64_t)c : (uint64_t)c, extent};
+  }
+  qsort(digits, count, sizeof *digits, by_step);
+  for (uint32_t i = 0; i < count; i++) {
+    if (digits[i].step > INT64_MAX || (int64_t)digits[i].step <= span) return;
+    bool last = i + 1 == count;
+    int64_t low_end = 0;
+    if (!last && !widen((int64_t)digits[i].step, digits[i].extent, &low_end, &span))
+      return;
+  }
+  for (uint32_t i = 0; i < shared; i++)
+    told[i] |= x->coefficients[i] != 0;
+}
+
+bool tvms_cpu_pieces_tell_apart(const tvms_pieces *pieces, const tvms_piece_access *a,
+                                const tvms_piece_access *b, uint32_t shared) {
+  const tvms_piece *first = &pieces->pieces[a->piece];
+  const tvms_piece *second = &pieces->pieces[b->piece];
+  bool told[TVMS_MOST_PIECE_LOOPS] = {false};
+  if (a->buffer != b->buffer || a->dims != b->dims) return false;
+  for (uint32_t i = 0; i < a->dims; i++)
+    tell_by(first, second, &a->indices[i], &b->indices[i], shared, told);
+  for (uint32_t i = 0; i < shared; i++) {
+    if (!told[i] && !tvms_node_is_int(tvms_as_for(first->loops[i])->extent, 1))
+      return false;
+  }
+  return true;
+}
