@@ -254,7 +254,7 @@ static bool is_some(const place *p, tvms_dtype element,
   if (p->lanes < 2 || p->lanes > 64 || !kind || tvms_c_is_narrow(element)) return false;
   if (predicate)
     return full && (p->step == 1 || p->step == 2) && tvms_lanes_truths(predicate, bits);
-  *bits = (UINT64_C(1) << p->lanes) - 1;
+  *bits = UINT64_MAX >> (64 - p->lanes);
   return !full && p->step == 1 && element.code == TVMS_FLOAT;
 }
 
