@@ -3,7 +3,6 @@
 
 #include "ir/stmt.h"
 #include "passes/remarks.h"
-#include "passes/tir/cpu/distribute.h"
 #include "passes/tir/cpu/early_stages.h"
 #include "passes/tir/cpu/factors.h"
 #include "passes/tir/cpu/initials.h"
@@ -19,16 +18,17 @@ typedef bool sum_splitter(tvms_preparation *p, const tvms_stage *stage,
 
 static bool take_factors_out(tvms_preparation *p, const tvms_stage *stage,
                              tvms_node *parts[2], tvms_node **buffer) {
-  return tvms_cpu_take_factors_out(p->unit, stage, parts, buffer);
+  return tvms_cpu_take_factors_out(p->body.unit, stage, parts, buffer);
 }
 
 static bool take_initial_out(tvms_preparation *p, const tvms_stage *stage,
                              tvms_node *parts[2], tvms_node **buffer) {
-  return tvms_cpu_take_initial_out(p->unit, stage, p->reorders, parts, buffer);
+  return tvms_cpu_take_initial_out(p->body.unit, stage, p->body.reorders, parts,
+                                   buffer);
 }
 
 static void split_sums(tvms_preparation *p, sum_splitter *split, tvms_list *stmts) {
-  tvms_unit *unit = p->unit;
+  tvms_unit *unit = p->body.unit;
   tvms_list made = {tvms_arena_array(&unit->arena, tvms_node *, 2 * stmts->len), 0};
   for (uint32_t i = 0; i < stmts->len; i++) {
     tvms_stage stage;
@@ -42,8 +42,8 @@ static void split_sums(tvms_preparation *p, sum_splitter *split, tvms_list *stmt
     for (uint32_t k = 0; k < 2; k++)
       made.items[made.len++] = parts[k];
     if (!buffer) continue;
-    p->allocated = tvms_list_with(p->unit, p->allocated, buffer);
-    tvms_stmt_push(unit, p->added, buffer);
+    p->body.allocated = tvms_list_with(p->body.unit, p->body.allocated, buffer);
+    tvms_stmt_push(unit, p->body.added, buffer);
   }
   *stmts = made;
 }
@@ -56,38 +56,36 @@ static tvms_list take_windows_apart(tvms_preparation *p, tvms_list stmts) {
     tvms_node *behind[TVMS_MOST_STAGE_AXES];
     uint32_t count = 0;
     tvms_stage stage;
-    while (
-        !tvms_stage_read(p->unit, first, &stage) && tvms_stage_has_sums(&stage)
-        && tvms_cpu_take_window_apart(p->unit, &stage, p->reorders, parts, &buffer)) {
+    while (!tvms_stage_read(p->body.unit, first, &stage) && tvms_stage_has_sums(&stage)
+           && tvms_cpu_take_window_apart(p->body.unit, &stage, p->body.reorders, parts,
+                                         &buffer)) {
       first = parts[0];
       behind[count++] = parts[1];
-      p->allocated = tvms_list_with(p->unit, p->allocated, buffer);
-      tvms_stmt_push(p->unit, p->added, buffer);
+      p->body.allocated = tvms_list_with(p->body.unit, p->body.allocated, buffer);
+      tvms_stmt_push(p->body.unit, p->body.added, buffer);
     }
-    tvms_stmt_push(p->unit, &made, first);
+    tvms_stmt_push(p->body.unit, &made, first);
     while (count > 0)
-      tvms_stmt_push(p->unit, &made, behind[--count]);
+      tvms_stmt_push(p->body.unit, &made, behind[--count]);
   }
-  tvms_list list = tvms_list_copy(p->unit, made.items, made.len);
-  tvms_vec_fini(&p->unit->context->memory, &made);
+  tvms_list list = tvms_list_copy(p->body.unit, made.items, made.len);
+  tvms_vec_fini(&p->body.unit->context->memory, &made);
   return list;
 }
 
 // Loops in a form in which stages have them: one for each axis, around one statement.
 static tvms_list straighten_loops(tvms_preparation *p, tvms_list stmts) {
   tvms_list old = stmts;
-  stmts = tvms_list_copy(p->unit, stmts.items, stmts.len);
+  stmts = tvms_list_copy(p->body.unit, stmts.items, stmts.len);
   bool changed = false;
   for (uint32_t i = 0; i < stmts.len; i++) {
-    stmts.items[i] = tvms_cpu_reroll(p->unit, stmts.items[i], p->reorders);
+    stmts.items[i] = tvms_cpu_reroll(p->body.unit, stmts.items[i], p->body.reorders);
     changed |= stmts.items[i] != old.items[i];
   }
-  tvms_distribution d = {p->unit, p->reorders, p->allocated, p->added, p->gone};
-  tvms_list distributed = tvms_cpu_distribute_loops(&d, stmts);
-  p->allocated = d.allocated;
+  tvms_list distributed = tvms_cpu_distribute_loops(&p->body, stmts);
   if (changed || distributed.items != stmts.items)
     tvms_pass_count(p->run, "bodies with straightened loops", 1);
-  return tvms_cpu_join_initials(p->unit, distributed);
+  return tvms_cpu_join_initials(p->body.unit, distributed);
 }
 
 // Each reduction to several values becomes one statement for each of them.
@@ -95,13 +93,13 @@ static tvms_list take_tuples_apart(tvms_preparation *p, tvms_list stmts) {
   tvms_node_vec made = {0};
   for (uint32_t i = 0; i < stmts.len; i++) {
     tvms_node *parts[TVMS_MOST_PARTS] = {stmts.items[i]};
-    uint32_t count =
-        tvms_cpu_take_tuple_apart(p->unit, stmts.items[i], p->reorders, parts);
+    uint32_t count = tvms_cpu_take_tuple_apart(p->body.unit, stmts.items[i],
+                                               p->body.reorders, parts);
     for (uint32_t k = 0; k < (count ? count : 1); k++)
-      tvms_stmt_push(p->unit, &made, parts[k]);
+      tvms_stmt_push(p->body.unit, &made, parts[k]);
   }
-  tvms_list list = tvms_list_copy(p->unit, made.items, made.len);
-  tvms_vec_fini(&p->unit->context->memory, &made);
+  tvms_list list = tvms_list_copy(p->body.unit, made.items, made.len);
+  tvms_vec_fini(&p->body.unit->context->memory, &made);
   return list;
 }
 
@@ -109,10 +107,10 @@ tvms_list tvms_cpu_prepare(tvms_preparation *p, tvms_list stmts) {
   stmts = straighten_loops(p, stmts);
   if (p->noalias) stmts = take_tuples_apart(p, stmts);
   if (p->rooted) stmts = take_windows_apart(p, stmts);
-  stmts = tvms_cpu_producers_join(p->unit, p->allocated, stmts, p->gone);
+  stmts = tvms_cpu_producers_join(p->body.unit, p->body.allocated, stmts, p->body.gone);
   split_sums(p, take_initial_out, &stmts);
-  if (p->reorders && p->rooted) split_sums(p, take_factors_out, &stmts);
+  if (p->body.reorders && p->rooted) split_sums(p, take_factors_out, &stmts);
   if (!p->noalias) return stmts;
-  stmts = tvms_cpu_early_stages(p->unit, stmts);
-  return tvms_cpu_late_operands(p->unit, p->allocated, stmts, p->gone);
+  stmts = tvms_cpu_early_stages(p->body.unit, stmts);
+  return tvms_cpu_late_operands(p->body.unit, p->body.allocated, stmts, p->body.gone);
 }

@@ -6,18 +6,14 @@
 #ifndef TVMS_PASSES_TIR_CPU_PREPARE_H
 #define TVMS_PASSES_TIR_CPU_PREPARE_H
 
-#include "ir/node_map.h"
 #include "passes/manager.h"
+#include "passes/tir/cpu/distribute.h"
 
 typedef struct {
   tvms_pass_run *run;
-  tvms_unit *unit;
-  bool reorders;         // sums of floats may be taken in another order
-  bool rooted;           // there is a block that allocates buffers
-  bool noalias;          // buffers of parameters are apart
-  tvms_list allocated;   // by the block around; gets those that are made
-  tvms_node_vec *added;  // gets the buffers that are made
-  tvms_node_map *gone;   // gets those that nothing uses any more
+  bool rooted;   // there is a block that allocates buffers
+  bool noalias;  // buffers of parameters are apart
+  tvms_distribution body;
 } tvms_preparation;
 
 // The statements as they can be scheduled. The list lives in the unit's arena.

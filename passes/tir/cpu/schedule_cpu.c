@@ -283,10 +283,12 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
   tvms_list stmts =
       body->kind == TVMS_NODE_SEQ ? tvms_as_seq(body)->stmts : (tvms_list){&body, 1};
   tvms_node_vec made = {0};
-  tvms_preparation prepared = {s->run,     s->unit,   s->reorders, s->rooted,
-                               s->noalias, allocated, &s->added,   &s->gone};
+  tvms_preparation prepared = {s->run,
+                               s->rooted,
+                               s->noalias,
+                               {s->unit, s->reorders, allocated, &s->added, &s->gone}};
   stmts = tvms_cpu_prepare(&prepared, stmts);
-  allocated = prepared.allocated;
+  allocated = prepared.body.allocated;
   bool changed = false;
   uint32_t rows =
       0;  // statements in front of the one at hand that wait for schedule_rows
