@@ -13,10 +13,22 @@ from release_tables import written
 RELEASES = written(source())
 
 
-TOGETHER = 24  # texts that one run of the program reads the second time
+TOGETHER = 24  # texts that one run of the program reads
+
+# What one run writes for a file ends where this begins: a file of its own, read behind each of them.
+MARK = "from tvm.script import tir as T\n\n\n@T.prim_func\ndef {name}(a: T.int32):\n    T.evaluate(a)\n"
+MARK_NAME = "end_of_one_text"
 
 
-def once(verb, options, path):
+def write_files(folder, texts):
+    paths = [os.path.join(folder, f"{number}.tvms") for number in range(len(texts))]
+    for path, text in zip(paths, texts):
+        with open(path, "wb") as f:
+            f.write(text)
+    return paths
+
+
+def alone(verb, options, path):
     """Returns what the program writes, None if the text is not to be written, and what is wrong, or ""."""
     done = tvms(verb, *options, path)
     if done.returncode == 1:
@@ -24,14 +36,21 @@ def once(verb, options, path):
     return (done.stdout, "") if done.returncode == 0 else (None, f"exit {done.returncode}: {done.stderr.decode()[:500]}")
 
 
+def once(verb, options, paths, folder):
+    """Returns for each path what `alone` does. One run writes all of them, unless it is not known where each ends."""
+    mark, = write_files(folder, [MARK.format(name=MARK_NAME).encode()])
+    written = tvms(verb, *options, mark).stdout
+    assert MARK_NAME.encode() in written
+    done = tvms(verb, *options, *[file for path in paths for file in (path, mark)])
+    parts = done.stdout.split(written)
+    if done.returncode > 1 or len(parts) != len(paths) + 1 or parts[-1]:
+        return [alone(verb, options, path) for path in paths]
+    return [(part or None, "") for part in parts[:-1]]
+
+
 def again(verb, options, folder, texts):
     """Returns for each of the texts what is wrong with the second time, or ""; one run reads all of them if nothing is."""
-    files = []
-    for number, text in enumerate(texts):
-        files.append(os.path.join(folder, f"{number}.tvms"))
-        with open(files[-1], "wb") as f:
-            f.write(text)
-    second = tvms(verb, *options, *files)
+    second = tvms(verb, *options, *write_files(folder, texts))
     if second.returncode == 0 and second.stdout == b"".join(texts):
         return [""] * len(texts)
     if len(texts) > 1:
@@ -41,9 +60,9 @@ def again(verb, options, folder, texts):
 
 def twice(verb, options, paths):
     """Returns for each path what is wrong, or ""."""
-    first = [once(verb, options, path) for path in paths]
-    texts = [text for text, _ in first if text is not None]
     with tempfile.TemporaryDirectory() as folder:
+        first = once(verb, options, paths, folder)
+        texts = [text for text, _ in first if text is not None]
         second = iter(again(verb, options, folder, texts) if texts else [])
     return [wrong if text is None else next(second) for text, wrong in first]
 
