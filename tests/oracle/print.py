@@ -33,28 +33,32 @@ def printed(text, *options, metadata=False):
     return p.returncode, p.stdout.decode(), p.stderr.decode()
 
 
+def rejected(release, text):
+    """Whether it is an error for the release and for all."""
+    return all(tvms("check", "--quiet", *options, "-", stdin=text).returncode == 1 for options in (("--from", release), ()))
+
+
+def compare_printed(ours, wanted):
+    wanted = wanted.rstrip("\n") + "\n"
+    return "" if ours == wanted else difference(wanted, ours)
+
+
 def compare(stock, release, text):
     """Returns what is wrong, "" if nothing, None if there is nothing to compare."""
     metadata = shows_metadata(release, text)
     answer = stock.ask(text=text, metadata=metadata)
-    if tvms("check", "--quiet", "--from", release, "-", stdin=text).returncode == 1 == tvms("check", "--quiet", "-", stdin=text).returncode:
-        return "" if "print" not in answer else "check rejects what TVM accepts"
     if "print" in answer:
         status, ours, said = printed(text, "--from", release, "--dialect", release, metadata=metadata)
-        if status:
-            return f"exit {status}: {said[:600]}"
-        wanted = answer["print"].rstrip("\n") + "\n"
-        return "" if ours == wanted else difference(wanted, ours)
+        return f"exit {status}, which TVM accepts: {said[:600]}" if status else compare_printed(ours, answer["print"])
     status, ours, said = printed(text, "--dialect", release, metadata="metadata = " in text)
     if status == 1 and LOCATED.search(said):
-        return None
+        return "" if rejected(release, text) else None
     if status:
         return f"exit {status}: {said[:600]}"
     again = stock.ask(text=ours, metadata=metadata)
     if "print" not in again:
         return f"TVM does not read our text: {again}\nnor the program: {answer}\n{ours[:1500]}"
-    wanted = again["print"].rstrip("\n") + "\n"
-    return "" if ours == wanted else difference(wanted, ours)
+    return compare_printed(ours, again["print"])
 
 
 def judge_program(stock, release, path):
