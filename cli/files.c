@@ -61,6 +61,12 @@ static bool list_folder(tvms_run *run, const char *folder, tvms_texts *entries) 
   return true;
 }
 
+// A pipe or a socket in a folder is not a program: reading it may never end.
+static bool may_read(const char *path) {
+  struct stat info;
+  return stat(path, &info) != 0 || S_ISREG(info.st_mode);
+}
+
 // Symbolic links inside a folder are not followed to folders: they may form a circle.
 static void collect_folder(tvms_run *run, const char *folder, tvms_texts *files) {
   tvms_texts entries = {0};
@@ -76,7 +82,8 @@ static void collect_folder(tvms_run *run, const char *folder, tvms_texts *files)
       collect_folder(run, path, files);
     else if (has_suffix(path, ".tvms")
              || (run->reads_python && has_suffix(path, ".py"))) {
-      if (!tvms_settings_exclude(run, path)) tvms_vec_push(run->memory, files, path);
+      if (may_read(path) && !tvms_settings_exclude(run, path))
+        tvms_vec_push(run->memory, files, path);
     }
   }
 }

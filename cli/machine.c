@@ -15,8 +15,8 @@
 static void give_input(tvms_run *run, tvms_machine_inputs *inputs, const char *text) {
   tvms_arena *arena = &run->context->arena;
   const char *equals = strchr(text, '=');
-  size_t named = equals ? (size_t)(equals - text) : strlen(text);
-  for (size_t len = equals ? named : 0; len; len = tvms_inputs_shorter(text, len)) {
+  size_t named = (size_t)(equals - text);
+  for (size_t len = named; len; len = tvms_inputs_shorter(text, len)) {
     int64_t index = tvms_machine_inputs_find(inputs, text, len);
     if (index < 0) continue;
     tvms_machine_inputs_give(inputs, (uint32_t)index,

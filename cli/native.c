@@ -16,7 +16,6 @@ bool tvms_run_find_entry(tvms_run *run, tvms_source *source, bool host,
   if (host) call->module = tvms_runnable_host(program, run->options.entry);
   if (!call->module) call->module = tvms_runnable_for(program, run->options.entry);
   if (call->module) call->entry = tvms_runnable_entry(call->module, run->options.entry);
-  if (call->entry) call->signature = tvms_inputs_signature(run->context, call->entry);
   return call->entry != NULL;
 }
 
@@ -50,6 +49,17 @@ static bool compile(tvms_run *run, const char *backend_name, bool checked,
                             &options);
 }
 
+bool tvms_run_check_inputs(tvms_run *run) {
+  for (uint32_t i = 0; i < run->options.inputs.len; i++) {
+    const char *text = run->options.inputs.items[i];
+    if (strchr(text, '=')) continue;
+    run->status =
+        tvms_run_misused(run, "option '--in' takes NAME=FILE.npy, not '%s'", text);
+    return false;
+  }
+  return true;
+}
+
 // A file of an input.
 const tvms_source *tvms_run_read_input(void *state, const char *path) {
   tvms_run *run = state;
@@ -61,8 +71,8 @@ const tvms_source *tvms_run_read_input(void *state, const char *path) {
 // One --in NAME=FILE, NAME=NUMBER and so on, or NAME.0=FILE.
 static void give_input(tvms_run *run, tvms_inputs *inputs, const char *text) {
   const char *equals = strchr(text, '=');
-  size_t named = equals ? (size_t)(equals - text) : strlen(text);
-  for (size_t len = equals ? named : 0; len; len = tvms_inputs_shorter(text, len)) {
+  size_t named = (size_t)(equals - text);
+  for (size_t len = named; len; len = tvms_inputs_shorter(text, len)) {
     int64_t index = tvms_inputs_find(inputs, text, len);
     if (index < 0) continue;
     const char *place = tvms_arena_text(&run->context->arena, text + len, named - len);
@@ -129,6 +139,7 @@ bool tvms_run_open_call(tvms_run *run, const char *backend, bool checked,
     if (call->plugins) tvms_backend_plugins_free(call->plugins);
     return false;
   }
+  call->signature = tvms_inputs_signature(run->context, call->entry);
   tvms_heap_init(&call->heap, &run->context->memory);
   if (!make_inputs(run, call)) {
     tvms_run_close_call(call);

@@ -11,7 +11,7 @@
 
 // A call of the entry of a program, with what it needs. The caller owns the storage.
 typedef struct {
-  const tvms_module *module;
+  tvms_module *module;
   const tvms_member *entry;
   const tvms_member *signature;  // of the entry (driver/signature.h)
   tvms_compiled compiled;
@@ -31,6 +31,9 @@ TVMS_NODISCARD bool tvms_run_find_entry(tvms_run *run, tvms_source *source, bool
 
 // Whether --fp lets products and sums be rounded at once; `initially` if it is not given.
 bool tvms_run_contracts(const tvms_run *run, bool initially);
+
+// Whether each --in has the form NAME=…; false after a complaint about the one that has not.
+TVMS_NODISCARD bool tvms_run_check_inputs(tvms_run *run);
 
 // Compiles what the entry calls if --backend asks for native code, or `backend` where it is
 // not given, with checked indices or without, and makes the arguments: --in and --seed.

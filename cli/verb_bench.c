@@ -49,6 +49,6 @@ tvms_status tvms_verb_bench(tvms_run *run) {
   if (!tvms_run_check_dialects(run, false)) return TVMS_FAILED_IO;
   if (run->options.paths.len != 1)
     return tvms_run_misused(run, "exactly one file must be given");
-  if (!tvms_run_check_profile(run)) return run->status;
+  if (!tvms_run_check_profile(run) || !tvms_run_check_inputs(run)) return run->status;
   return tvms_files_read_one(run, run->options.paths.items[0], bench_source);
 }

@@ -34,7 +34,8 @@ static void show_text(judging *j, const tvms_worker_result *result) {
   else if (!result->good || result->blessed)
     tvms_strbuf_printf(&text, "%s %s\n", word, result->path);
   tvms_strbuf_add(&text, result->said, result->len);
-  if (!tvms_findings_show_result(j->run, NULL, &text)) j->failed_io = true;
+  if (!j->failed_io && !tvms_findings_show_result(j->run, NULL, &text))
+    j->failed_io = true;
   tvms_strbuf_fini(&text);
 }
 
@@ -70,7 +71,7 @@ static void show_file(void *self, const tvms_worker_result *result) {
 }
 
 static void show_count(judging *j, uint32_t count) {
-  if (!tvms_findings_are_text(j->run)) return;
+  if (!tvms_findings_are_text(j->run) || j->failed_io) return;
   tvms_strbuf line;
   tvms_strbuf_init(&line, j->run->memory);
   tvms_strbuf_printf(&line, "%u passed, %u failed", j->passed,

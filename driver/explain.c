@@ -1,4 +1,4 @@
-// Looking a word up among the diagnostics, the passes and the names of TVMScript.
+// Looking a word up among the diagnostics, the passes, the pipelines and the names of TVMScript.
 #include "driver/explain.h"
 
 #include "driver/pass_list.h"
@@ -51,6 +51,16 @@ static void collect_name(void *self, const tvms_reference *entry) {
   tvms_vec_push(look->arena->memory, &look->names, name);
 }
 
+static void collect_passes(lookup *look) {
+  uint32_t count;
+  const tvms_pass *passes = tvms_pass_rows(&count);
+  for (uint32_t i = 0; i < count; i++)
+    tvms_vec_push(look->arena->memory, &look->names, passes[i].name);
+  const tvms_pipeline_row *pipelines = tvms_pipeline_rows(&count);
+  for (uint32_t i = 0; i < count; i++)
+    tvms_vec_push(look->arena->memory, &look->names, pipelines[i].name);
+}
+
 static bool explain_name(tvms_memory *memory, const char *word, tvms_strbuf *out,
                          tvms_strbuf *near) {
   tvms_arena arena;
@@ -59,6 +69,7 @@ static bool explain_name(tvms_memory *memory, const char *word, tvms_strbuf *out
   tvms_reference_each(show_entry, &look);
   if (!look.found) {
     tvms_reference_each(collect_name, &look);
+    collect_passes(&look);
     const char *name = tvms_diag_nearest_name(word, look.names.items, look.names.len);
     if (name) tvms_strbuf_puts(near, name);
   }
@@ -73,9 +84,11 @@ static bool explain_pass(const char *word, tvms_strbuf *out) {
   size_t len = strlen(word);
   const tvms_pass *pass = tvms_pass_find(word, len);
   const tvms_missing_pass *missing = tvms_pass_find_missing(word, len);
+  const tvms_pipeline_row *pipeline = tvms_pass_find_pipeline(word, len);
   if (pass) tvms_optimize_list_page(out, pass);
   if (!pass && missing) tvms_optimize_list_lack(out, missing);
-  return pass || missing;
+  if (pipeline) tvms_optimize_list_pipeline(out, pipeline);
+  return pass || missing || pipeline;
 }
 
 // ---- Diagnostics --------------------------------------------------------------------------

@@ -208,12 +208,29 @@ void tvms_inputs_refuse(const tvms_inputs *inputs, const char *name, const char 
                    name, why);
 }
 
+// "it takes x, w0, b0", and how many more there are of very many.
+static void add_names(const tvms_inputs *inputs, tvms_strbuf *out) {
+  enum { MOST_SHOWN = 12 };
+  uint32_t count = tvms_inputs_param_count(inputs->entry);
+  tvms_strbuf_puts(out, count ? "it takes " : "it takes no parameters");
+  for (uint32_t i = 0; i < count && i < MOST_SHOWN; i++)
+    tvms_strbuf_printf(out, "%s%s", i ? ", " : "",
+                       tvms_inputs_param_name(inputs->context, inputs->entry, i));
+  if (count > MOST_SHOWN) tvms_strbuf_printf(out, " and %u more", count - MOST_SHOWN);
+}
+
 void tvms_inputs_unknown(const tvms_inputs *inputs, const char *name, size_t len) {
   char text[256];
   snprintf(text, sizeof text, "%.*s", (int)(len < 255 ? len : 255), name);
-  tvms_diag_report(&inputs->context->diags, TVMS_D_no_such_input,
-                   inputs->entry->name_span,
-                   tvms_symbol_text(inputs->context, inputs->entry->name), text);
+  tvms_diags *diags = &inputs->context->diags;
+  tvms_diag *diag =
+      tvms_diag_report(diags, TVMS_D_no_such_input, inputs->entry->name_span,
+                       tvms_symbol_text(inputs->context, inputs->entry->name), text);
+  tvms_strbuf names;
+  tvms_strbuf_init(&names, &inputs->context->memory);
+  add_names(inputs, &names);
+  tvms_diag_remark(diags, diag, "%s", tvms_strbuf_text(&names));
+  tvms_strbuf_fini(&names);
 }
 
 // ---- What is given ----

@@ -3,6 +3,8 @@
 
 #include "driver/copy.h"
 #include "interp/meaning.h"
+#include "ir/clone.h"
+#include "ir/contract.h"
 #include "ir/walk.h"
 #include "passes/manager.h"
 #include "passes/pipeline.h"
@@ -158,8 +160,19 @@ static void leave_out(const tvms_module *all, tvms_module *module) {
   } while (module->member_count != before);
 }
 
+// The code of what was a Relax function may take more memory from its caller than the text says
+// (LiftAllocations): the entry gets the parameters of its code.
+static void take_params(const tvms_module *module, const tvms_module *lowered,
+                        tvms_sym name) {
+  const tvms_member *made = tvms_module_find(lowered, name);
+  tvms_member *entry = tvms_module_find(module, name);
+  if (!made || entry->function->kind != TVMS_NODE_PRIM_FUNC) return;
+  if (!tvms_call_contract(tvms_as_prim_func(entry->function)).result_text) return;
+  entry->function = tvms_clone(entry->unit, made->function, NULL);
+}
+
 bool tvms_compiled_open(tvms_compiled *compiled, const tvms_backend *backend,
-                        const tvms_module *module, const tvms_member *entry,
+                        tvms_module *module, const tvms_member *entry,
                         const tvms_native_options *given) {
   tvms_context *context = module->context;
   tvms_native_options options = *given;
@@ -171,6 +184,7 @@ bool tvms_compiled_open(tvms_compiled *compiled, const tvms_backend *backend,
   tvms_status status = TVMS_FOUND_ERRORS;
   if (tvms_native_lower(lowered, &options))
     status = backend->compile(context, lowered, &options, &compiled->jit);
+  if (status == TVMS_OK) take_params(module, lowered, entry->name);
   tvms_module_destroy(lowered);
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&context->memory, status);
   if (status != TVMS_OK) return false;

@@ -30,10 +30,10 @@ typedef struct {
 
 // Compiles what `entry` calls, directly or not. False after a report; else
 // tvms_compiled_close must follow; an unwinding closes it as well, until tvms_compiled_keep.
-// The code is traced, whatever `options` say.
+// The code is traced, whatever `options` say. An entry that was a Relax function has the parameters
+// of its code from then on, whose workspace may be larger (LiftAllocations).
 TVMS_NODISCARD bool tvms_compiled_open(tvms_compiled *compiled,
-                                       const tvms_backend *backend,
-                                       const tvms_module *module,
+                                       const tvms_backend *backend, tvms_module *module,
                                        const tvms_member *entry,
                                        const tvms_native_options *options);
 

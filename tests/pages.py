@@ -24,10 +24,12 @@ class Step:
         self.block = textwrap.dedent(block.group(1)) if block else None
 
 
-def steps(name):
-    """The steps of docs/<name>, in order."""
+def steps(name, section=None):
+    """The steps of docs/<name>, in order: those in front of its sections, or those of one."""
     with open(source("docs", name), encoding="utf-8") as f:
-        found = [Step(number, text) for number, text in ITEM.findall(f.read())]
+        sections = re.split(r"^## (.+)\n", "\n" + f.read(), flags=re.M)
+    text = sections[sections.index(section) + 1 if section else 0]
+    found = [Step(number, item) for number, item in ITEM.findall(text)]
     if [step.number for step in found] != list(range(1, len(found) + 1)):
         raise AssertionError(f"{name}: steps {[step.number for step in found]}")
     return found

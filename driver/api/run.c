@@ -81,7 +81,6 @@ static tvms_status compile(tvms_runner *runner) {
                           &options)) {
     return TVMS_FOUND_ERRORS;
   }
-  tvms_compiled_keep(&runner->compiled);
   return TVMS_OK;
 }
 
@@ -104,12 +103,17 @@ static tvms_status prepare(tvms_runner *runner, const char *TVMS_NULLABLE entry)
   if (!runner->module) return TVMS_FOUND_ERRORS;
   runner->entry = tvms_runnable_entry(runner->module, entry);
   if (!runner->entry) return TVMS_FOUND_ERRORS;
+  if (runner->options.native) {
+    tvms_status status = compile(runner);
+    if (status != TVMS_OK) return status;
+  }
   runner->signature = tvms_inputs_signature(runner->context, runner->entry);
   uint32_t count = tvms_inputs_param_count(runner->signature);
   size_t size = (count ? count : 1) * sizeof(tvms_value);
   runner->inputs = tvms_memory_alloc(&context->memory, size);
   runner->values = tvms_memory_alloc(&context->memory, size);
-  return runner->options.native ? compile(runner) : TVMS_OK;
+  tvms_compiled_keep(&runner->compiled);
+  return TVMS_OK;
 }
 
 static tvms_status make_runner(void *argument) {

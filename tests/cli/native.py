@@ -91,8 +91,10 @@ class Native(unittest.TestCase):
                 self.ended(p, 1, "error[E0935]: input 'A'", why)
         p = tvms("run", self.program, "--in", "A=" + self.file("nowhere.npy"))
         self.ended(p, 2, "No such file")
-        p = tvms("run", self.program, "--in", "A")
-        self.ended(p, 1, "error[E0934]")
+        for verb in ("run", "bench"):
+            self.ended(tvms(verb, self.program, "--in", "A"), 2, "option '--in' takes NAME=FILE.npy, not 'A'")
+        p = tvms("run", self.program, "--in", "a=3")
+        self.ended(p, 1, "error[E0934]", "it takes A")
 
     def test_sizes_that_do_not_agree_name_both(self):
         for name, size in (("a", 3), ("b", 4)):
@@ -469,6 +471,14 @@ def main(A: T.Buffer((512,), "bfloat16"), B: T.Buffer((512,), "bfloat16"), C: T.
                 self.assertIn(p.returncode, (1, 2))
                 self.assertIn("error[E0935]: input '" + given[0], p.stderr.decode())
             self.ended(tvms("run", what, "--in", "t.0=/nonexistent/x.npy"), 2, "error[E0935]: input 't.0'")
+
+    def test_bench_gives_code_the_workspace_that_it_takes(self):
+        # The weights of the product are packed in memory that the text of its PrimFunc does not have.
+        product = "from tvm.script import relax as R\n@R.function\ndef main(x: R.Tensor((%s, 784), 'float32'), w: R.Tensor((784, 256), 'float32')):\n    return R.matmul(x, w)\n"
+        for path, text in ((MLP, ""), ("-", product % "64"), ("-", product % "'n'")):
+            p = tvms("bench", "--repeat", "1", path, stdin=text)
+            self.ended(p, 0)
+            self.assertIn(b", 1 calls and 0 bytes of tensors each)", p.stdout)
 
     def test_bench_compiles_relax_functions(self):
         able = MODEL[:MODEL.index("    @R.function")] + MODEL[MODEL.rindex("    @R.function"):]

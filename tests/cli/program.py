@@ -88,6 +88,13 @@ class Explain(unittest.TestCase):
         p = tvms("explain", "E9999")
         self.assertEqual(p.returncode, 2)
         self.assertIn(b"there is no diagnostic or name 'E9999'", p.stderr)
+        for word, near in (("Simplfy", "Simplify"), ("legalizeops", "LegalizeOps"), ("lower-block", "lower-blocks"), ("T.gird", "T.grid")):
+            p = tvms("explain", word)
+            self.assertEqual((p.returncode, p.stderr.decode()), (2, f"tvms: there is no diagnostic or name '{word}'; did you mean '{near}'?\n"))
+
+    def test_pipeline(self):
+        said = tvms("explain", "lower-blocks").stdout.decode()
+        self.assertTrue(said.startswith("lower-blocks = LowerInitBlock,"), said)
 
 
 class Surroundings(unittest.TestCase):

@@ -225,6 +225,14 @@ class Files(unittest.TestCase):
             self.assertEqual((p.returncode, p.stdout), (2, b""), p.stderr)
             self.assertIn(b"/proc/self/mem: Input/output error", p.stderr)
 
+    def test_pipes_in_a_folder_are_not_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkfifo(os.path.join(folder, "a.tvms"))
+            os.symlink("/", os.path.join(folder, "b.tvms"))
+            for words in (["check"], ["fmt", "--check"], ["print"]):
+                self.assertEqual(tvms(*words, folder).returncode, 0)
+            self.assertEqual(tvms("test", folder).returncode, 1)
+
     def test_folder_without_files_and_device(self):
         p = tvms("check", "/dev/full")
         self.assertIn(p.returncode, (0, 2, 3))
