@@ -4,11 +4,10 @@
 Layouts, masks, scales, shared heads, causal masks and sizes are drawn: odd ones, one query, more keys than queries, symbolic ones. Values are compared with the
 operators of Relax as the interpreter defines them, by `tvms diff --values`.
 """
-import argparse, os, random, subprocess, sys, tempfile
+import os, sys
 
-from cases import TVMS
+from generated import TARGETS, judge_many, run
 
-TARGETS = ["x86_64-linux-gnu", "x86_64-linux-gnu,haswell", "x86_64-linux-gnu,znver4", "aarch64-linux-gnu,cortex-a72"]
 HEAD = "from tvm.script import ir as I, relax as R\n\n@I.ir_module\nclass Module:\n    @R.function\n"
 
 
@@ -93,13 +92,9 @@ class Program:
         return HEAD + f"    def main({', '.join(self.args)}):\n        with R.dataflow():\n{body}            R.output({y})\n        return {y}\n"
 
 
-def run(*arguments):
-    return subprocess.run([TVMS, *arguments], capture_output=True, text=True, timeout=300)
-
-
-def judge(folder, program, target):
+def misfused(folder, program, written, target):
+    """Returns what is wrong when attention of a program, whose text is `written`, is fused for the target."""
     text, before, after = (os.path.join(folder, name) for name in ("text.tvms", "before.tvms", "after.tvms"))
-    written = program.text()
     with open(text, "w") as f:
         f.write(written)
     tolerance = "4e-3" if program.dtype == "float16" else "1e-5"
@@ -120,24 +115,11 @@ def judge(folder, program, target):
     return ""
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    r = random.Random(options.seed)
-    passed = failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for i in range(options.count):
-            program, target = Program(r), r.choice(TARGETS)
-            wrong = judge(folder, program, target)
-            passed, failed = passed + (not wrong), failed + bool(wrong)
-            if wrong:
-                print(f"FAIL program {i} for {target}: {wrong[:600]}")
-                print(open(os.path.join(folder, "text.tvms")).read())
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+def judge(r, folder):
+    program, target = Program(r), r.choice(TARGETS)
+    written = program.text()
+    return written, target, misfused(folder, program, written, target), True
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(judge_many(__doc__, 60, judge))

@@ -8,11 +8,11 @@ overwrites or that carry something over, neighbours of elements that another sta
 axes are made of several loops. `opt --check-semantics` runs each before and after the pass on the same whole numbers in the interpreter; what
 comes out must check as a text again.
 """
-import argparse, os, random, subprocess, sys, tempfile
+import sys
 
-TVMS = os.environ.get("TVMS_PROGRAM", "build/tvms")
+from generated import TARGETS, judge_many, run, schedule
+
 HEAD = "from tvm.script import ir as I, tirx as T\n\n@I.ir_module\nclass Module:\n    @T.prim_func(s_tir=True)\n    def main("
-TARGETS = ["x86_64-linux-gnu,haswell", "x86_64-linux-gnu,znver4", "aarch64-linux-gnu,neoverse-n1"]
 
 
 class Nest:
@@ -157,46 +157,14 @@ def program(r):
     return nest.text()
 
 
-def run(*arguments):
-    return subprocess.run([TVMS, *arguments], capture_output=True, text=True, timeout=300)
-
-
-def judge(folder, text, target, reorder):
-    """Returns what is wrong, and whether loops were straightened."""
-    before, after = os.path.join(folder, "before.tvms"), os.path.join(folder, "after.tvms")
-    with open(before, "w") as f:
-        f.write(text)
-    passes = f"ScheduleCPU{{target='{target}',reorder={'true' if reorder else 'false'}}}"
-    p = run("opt", "--passes", passes, "--verify-each", "--check-semantics", "--statistics", before)
-    if p.returncode:
-        return p.stderr.strip(), False
-    with open(after, "w") as f:
-        f.write(p.stdout)
-    q = run("check", after)
-    return q.stderr.strip() if q.returncode else "", "straightened loops" in p.stderr
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=160)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    r = random.Random(options.seed)
-    passed = failed = scheduled = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for i in range(options.count):
-            text, target, reorder = program(r), r.choice(TARGETS), r.random() < 0.5
-            wrong, was_scheduled = judge(folder, text, target, reorder)
-            scheduled += was_scheduled
-            passed, failed = passed + (not wrong), failed + bool(wrong)
-            if wrong:
-                print(f"FAIL program {i} for {target}, {reorder=}: {wrong[:600]}\n{text}")
-    # A pass that leaves everything alone changes no result, either.
-    enough = scheduled >= 0.15 * options.count
-    print(f"{scheduled} of {options.count} straightened")
-    print(f"{passed + enough} passed, {failed + (not enough)} failed")
-    return 1 if failed or not enough else 0
+def judge(r, folder):
+    text, target, reorder = program(r), r.choice(TARGETS), r.random() < 0.5
+    wrong, _, after, statistics = schedule(folder, text, target, reorder, "--check-semantics")
+    if not wrong:
+        q = run("check", after)
+        wrong = q.stderr.strip() if q.returncode else ""
+    return text, f"{target}, {reorder=}", wrong, "straightened loops" in statistics
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(judge_many(__doc__, 160, judge, "straightened", 0.15))

@@ -9,11 +9,11 @@ and gather, elements at places that are loaded, all of small and odd sizes, know
 comes out must be well-formed, and check as a text again. Results must be the same to the last bit, but with `reorder` where sums
 of floats are not exact.
 """
-import argparse, os, random, re, struct, subprocess, sys, tempfile
+import os, re, struct, sys
 
-TVMS = os.environ.get("TVMS_PROGRAM", "build/tvms")
+from generated import TARGETS, judge_many, run, schedule
+
 HEAD = "from tvm.script import ir as I, tirx as T\n\n@I.ir_module\nclass Module:\n    @T.prim_func(s_tir=True)\n"
-TARGETS = ["x86_64-linux-gnu,haswell", "x86_64-linux-gnu,znver4", "aarch64-linux-gnu,neoverse-n1"]
 SIZES = [1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 31, 33, 40, 67, 130]
 UNARY = {"float": ["T.exp({x} * T.{d}(0.125))", "T.tanh({x})", "{x} * {x}", "T.max({x}, T.{d}(0))", "T.rsqrt({x} * {x} + T.{d}(1))", "{x} * T.{d}(2) - T.{d}(1)", "T.erf({x})"],
          "int": ["{x} * {x}", "{x} + 3", "T.max({x}, 2)", "T.min({x}, 5) - 1"]}
@@ -296,10 +296,6 @@ def movement(r):
     return p
 
 
-def run(*arguments):
-    return subprocess.run([TVMS, *arguments], capture_output=True, text=True, timeout=300)
-
-
 FORMATS = {"float32": ("<f4", "f"), "float64": ("<f8", "d"), "float16": ("<f2", "e"), "int32": ("<i4", "i"), "int8": ("|i1", "b")}
 
 
@@ -354,51 +350,26 @@ def same(a, b, exact):
     return all(x == y or x != x and y != y or abs(x - y) <= 2e-2 * most for x, y in zip(a, b))
 
 
-def judge(r, folder, program, target, reorder):
-    """Returns what is wrong, and whether something was scheduled."""
-    before, after = os.path.join(folder, "before.tvms"), os.path.join(folder, "after.tvms")
-    with open(before, "w") as f:
-        f.write(program.text())
-    passes = f"ScheduleCPU{{target='{target}',reorder={'true' if reorder else 'false'}}}"
-    p = run("opt", "--passes", passes, "--verify-each", "--statistics", before)
-    if p.returncode:
-        return p.stderr.strip(), False
-    with open(after, "w") as f:
-        f.write(p.stdout)
-    q = run("check", after)
-    if q.returncode:
-        return q.stderr.strip(), True
+def judge(r, folder):
+    program = r.choice([rows, rows, rows, columns, window, movement, movement, tuples, samples])(r)
+    target, reorder = r.choice(TARGETS), r.random() < 0.5
+    wrong, before, after, statistics = schedule(folder, program.text(), target, reorder)
+    if not wrong:
+        q = run("check", after)
+        wrong = q.stderr.strip() if q.returncode else differing(r, folder, program, before, after, not reorder)
+    return program.text(), f"{target}, {reorder=}", wrong, "groups of rows" in statistics
+
+
+def differing(r, folder, program, before, after, exact):
+    """Runs both files on the same inputs. Returns what is wrong."""
     arguments = inputs(r, program, folder)
     try:
         was, now = results(folder, before, arguments, "was"), results(folder, after, arguments, "now")
     except ValueError as failure:
-        return str(failure), True
-    wrong = [name for name in was if not same(was[name], now[name], not reorder)]
-    return f"{wrong} differ" if wrong else "", "groups of rows" in p.stderr
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=160)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    r = random.Random(options.seed)
-    passed = failed = scheduled = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for i in range(options.count):
-            program = r.choice([rows, rows, rows, columns, window, movement, movement, tuples, samples])(r)
-            target, reorder = r.choice(TARGETS), r.random() < 0.5
-            wrong, was_scheduled = judge(r, folder, program, target, reorder)
-            scheduled += was_scheduled
-            passed, failed = passed + (not wrong), failed + bool(wrong)
-            if wrong:
-                print(f"FAIL program {i} for {target}, reorder {reorder}: {wrong[:600]}\n{program.text()}")
-    # A pass that leaves everything alone changes no result, either.
-    enough = scheduled >= 0.8 * options.count
-    print(f"{scheduled} of {options.count} scheduled")
-    print(f"{passed + enough} passed, {failed + (not enough)} failed")
-    return 1 if failed or not enough else 0
+        return str(failure)
+    wrong = [name for name in was if not same(was[name], now[name], exact)]
+    return f"{wrong} differ" if wrong else ""
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(judge_many(__doc__, 160, judge, "scheduled", 0.8))

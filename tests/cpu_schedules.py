@@ -8,11 +8,11 @@ rows (of either dtype), stages behind them, weights that are made floats and suc
 with vectors of 16, 32 and 64 bytes. `opt --check-semantics` runs each before and after the pass on
 the same inputs in the interpreter; what comes out must be well-formed, and check as a text again.
 """
-import argparse, os, random, subprocess, sys, tempfile
+import functools, sys
 
-TVMS = os.environ.get("TVMS_PROGRAM", "build/tvms")
+from generated import TARGETS, judge_many, run, schedule
+
 HEAD = "from tvm.script import ir as I, tirx as T\n\n@I.ir_module\nclass Module:\n    @T.prim_func(s_tir=True)\n"
-TARGETS = ["x86_64-linux-gnu,haswell", "x86_64-linux-gnu,znver4", "aarch64-linux-gnu,neoverse-n1"]
 EPILOGUES = {
     "bias": "{x} + D[vj]",
     "relu": "T.max({x}, T.{dtype}(0))",
@@ -111,55 +111,17 @@ def convolution(r):
 LARGE = [(1, 1030, 1100), (9, 1030, 1100), (30, 1030, 1100)]
 
 
-def programs(r, count):
-    for sizes in LARGE:
-        yield product(r, sizes)
-    for _ in range(count):
-        yield (product if r.random() < 0.75 else convolution)(r)
-
-
-def run(*arguments):
-    return subprocess.run([TVMS, *arguments], capture_output=True, text=True, timeout=300)
-
-
-def judge(folder, text, target, reorder):
-    """Returns what is wrong, and whether the contraction was tiled. Sums that may be rounded otherwise are compared by their values."""
-    before, after = os.path.join(folder, "before.tvms"), os.path.join(folder, "after.tvms")
-    with open(before, "w") as f:
-        f.write(text)
-    passes = "ScheduleCPU{target='" + target + "'" + (",reorder=true" if reorder else "") + "}"
-    compared = [] if reorder else ["--check-semantics"]
-    p = run("opt", "--passes", passes, "--verify-each", *compared, "--statistics", before)
-    if p.returncode:
-        return p.stderr.strip(), False
-    with open(after, "w") as f:
-        f.write(p.stdout)
-    q = run("diff", "--values", "--tolerance", "1e-4", before, after) if reorder else run("check", after)
-    return q.stdout.strip() + q.stderr.strip() if q.returncode else "", "contractions tiled" in p.stderr or "groups of rows" in p.stderr
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=120)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    r = random.Random(options.seed)
-    passed = failed = tiled = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for i, text in enumerate(programs(r, options.count)):
-            target = r.choice(TARGETS)
-            reorder = r.random() < 0.4
-            wrong, was_tiled = judge(folder, text, target, reorder)
-            tiled += was_tiled
-            passed, failed = passed + (not wrong), failed + bool(wrong)
-            if wrong:
-                print(f"FAIL program {i} for {target}, {reorder=}: {wrong[:600]}\n{text}")
-    # A pass that leaves everything alone changes no result, either.
-    enough = tiled >= 0.9 * options.count
-    print(f"{tiled} of {options.count} tiled")
-    print(f"{passed + enough} passed, {failed + (not enough)} failed")
-    return 1 if failed or not enough else 0
+def judge(large, r, folder):
+    """Sums that may be rounded otherwise are compared by their values."""
+    sizes = next(large, None)
+    text = product(r, sizes) if sizes or r.random() < 0.75 else convolution(r)
+    target, reorder = r.choice(TARGETS), r.random() < 0.4
+    wrong, before, after, statistics = schedule(folder, text, target, reorder, *([] if reorder else ["--check-semantics"]))
+    if not wrong:
+        q = run("diff", "--values", "--tolerance", "1e-4", before, after) if reorder else run("check", after)
+        wrong = q.stdout.strip() + q.stderr.strip() if q.returncode else ""
+    return text, f"{target}, {reorder=}", wrong, "contractions tiled" in statistics or "groups of rows" in statistics
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(judge_many(__doc__, 120, functools.partial(judge, iter(LARGE)), "tiled", 0.9))
