@@ -52,20 +52,42 @@ static uint32_t decode_number(tvms_entry_maker *m, uint32_t args, int64_t slot,
                            tvms_entry_take(m, TVMS_ENTRY_REAL, value, 0));
 }
 
+// Is it one for `fixed` of the entry?
+static bool is_fixed(const tvms_entry_maker *m, const tvms_buffer *buffer) {
+  const tvms_node *offset = buffer->elem_offset;
+  bool fixed =
+      m->tensor_count && !buffer->strides.len
+      && (!offset || (tvms_node_is_int_imm(offset) && !tvms_as_int_imm(offset)->value));
+  for (uint32_t i = 0; i < buffer->shape.len && fixed; i++) {
+    const tvms_node *size = buffer->shape.items[i];
+    fixed = tvms_node_is_int_imm(size) && tvms_as_int_imm(size)->value > 0;
+  }
+  return fixed;
+}
+
+static void decode_tensor(tvms_entry_maker *m, uint32_t i, const tvms_buffer *buffer,
+                          uint32_t args, int64_t slot) {
+  m->fixes = is_fixed(m, buffer);
+  if (m->fixes) m->fixed[m->fixed_count++] = (tvms_entry_fixed){buffer, i, args, slot};
+  tvms_entry_tensor *tensor = &m->tensors[m->tensor_count++];
+  int64_t at = slot + (int64_t)offsetof(tvms_any, type_index);
+  *tensor = (tvms_entry_tensor){
+      .buffer = buffer, .index = i, .argument = m->argument, .fixed = m->fixes};
+  uint32_t kind = tvms_entry_take_with(m, TVMS_ENTRY_LOAD_INT32, args, at);
+  tensor->tensor = decode_pointer(m, args, slot, kind, true);
+  m->fixes = false;
+}
+
 static void decode_argument(tvms_entry_maker *m, uint32_t i, uint32_t args,
                             int64_t slot) {
   const tvms_node *param = m->function->params.items[i];
   const tvms_node *buffer = m->function->buffers.items[i];
-  int64_t at = slot + (int64_t)offsetof(tvms_any, type_index);
-  uint32_t kind = tvms_entry_take_with(m, TVMS_ENTRY_LOAD_INT32, args, at);
   if (buffer) {
-    tvms_entry_tensor *tensor = &m->tensors[m->tensor_count++];
-    tensor->buffer = tvms_as_buffer(buffer);
-    tensor->index = i;
-    tensor->argument = m->argument;
-    tensor->tensor = decode_pointer(m, args, slot, kind, true);
+    decode_tensor(m, i, tvms_as_buffer(buffer), args, slot);
     return;
   }
+  int64_t at = slot + (int64_t)offsetof(tvms_any, type_index);
+  uint32_t kind = tvms_entry_take_with(m, TVMS_ENTRY_LOAD_INT32, args, at);
   bool handle = tvms_dtype_is_handle(param->dtype);
   m->params[i] = handle ? decode_pointer(m, args, slot, kind, false)
                         : decode_number(m, args, slot, kind, param->dtype);
@@ -262,6 +284,7 @@ const tvms_entry *tvms_entry_new(tvms_context *context, const tvms_member *membe
                         .function = function,
                         .words = {.context = context, .function = function}};
   m.tensors = tvms_arena_array(arena, tvms_entry_tensor, params);
+  m.fixed = tvms_arena_array(arena, tvms_entry_fixed, params);
   m.params = tvms_arena_array(arena, uint32_t, params);
   m.vars = tvms_arena_array(arena, uint32_t, member->unit->next_id);
   m.contract = (tvms_contract){.inputs = params};
@@ -278,7 +301,10 @@ const tvms_entry *tvms_entry_new(tvms_context *context, const tvms_member *membe
                         .vars = m.vars,
                         .contract = m.contract,
                         .results = m.results,
-                        .workspace = m.workspace};
+                        .workspace = m.workspace,
+                        .fixed = m.fixed,
+                        .fixed_count = m.fixed_count,
+                        .device_id = m.device_id};
   entry->steps = tvms_arena_array(arena, tvms_entry_step, m.steps.len);
   memcpy(entry->steps, m.steps.items, m.steps.len * sizeof *m.steps.items);
   tvms_vec_fini(&context->memory, &m.steps);

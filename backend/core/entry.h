@@ -30,6 +30,7 @@ typedef enum {
 typedef struct {
   uint8_t kind;  // tvms_entry_step_kind
   bool guarded;
+  bool fixed;  // of a tensor in `fixed` of the entry; nothing else uses its value
   uint8_t
       field;  // tvms_layout_field: `number` is its offset where pointers have 64 bits
   uint32_t a, b, c;                 // steps that it uses; 0 where it uses none
@@ -39,6 +40,15 @@ typedef struct {
       text;        // of a check; TVMS_SIGNATURE_MARK stands for the signature
   tvms_span span;  // {0, 0}: of an argument
 } tvms_entry_step;
+
+// A tensor whose sizes are numbers, as weights are. It has steps, too; an emitter may check many of these by a loop instead
+// (backend/llvm/fixed.h). The first tensor of a function is none: others are compared with its device.
+typedef struct {
+  const tvms_buffer *buffer;
+  uint32_t param;  // which it is
+  uint32_t list;   // the step of the arguments, or of the items of a tuple
+  int64_t slot;    // where it stands in these, in bytes
+} tvms_entry_fixed;
 
 // A result that the entry makes (ir/contract.h), and where the body writes it.
 typedef struct {
@@ -65,6 +75,9 @@ typedef struct {
   tvms_contract contract;
   tvms_entry_result *results;  // as many as the contract has
   uint32_t workspace;          // the step of its bytes, if there is one
+  tvms_entry_fixed *fixed;
+  uint32_t fixed_count;
+  uint32_t device_id;  // the step of the first tensor's, if there is one
 } tvms_entry;
 
 // The entry of a PrimFunc. With `serves` one that was a Relax function takes the arguments of

@@ -9,6 +9,7 @@
 
 uint32_t tvms_entry_add(tvms_entry_maker *m, tvms_entry_step step) {
   step.guarded = m->guards;
+  step.fixed = m->fixes;
   m->guards = false;
   tvms_vec_push(&m->context->memory, &m->steps, step);
   return m->steps.len - 1;

@@ -10,6 +10,7 @@ typedef struct {
   const tvms_buffer *buffer;
   uint32_t index;     // of the parameter
   uint32_t argument;  // which it is, or is part of
+  bool fixed;         // it is a tvms_entry_fixed
   uint32_t tensor;    // its tvms_dl_tensor
   uint32_t *shape;    // as passed
   uint32_t *strides;
@@ -26,10 +27,13 @@ typedef struct {
   TVMS_VEC(tvms_entry_step) steps;
   tvms_entry_tensor *tensors;
   uint32_t tensor_count;
+  tvms_entry_fixed *fixed;
+  uint32_t fixed_count;
   uint32_t argument;  // that is decoded
   uint32_t *params;
   uint32_t *vars;
   bool guards;   // the next step is guarded
+  bool fixes;    // steps are of a fixed tensor
   bool grows;    // sizes are of memory: they must not wrap
   bool chooses;  // inside one side of a choice, which may not be the one that is taken
   tvms_contract contract;

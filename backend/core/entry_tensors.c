@@ -198,6 +198,7 @@ static void check_data(tvms_entry_maker *m, tvms_entry_tensor *t) {
 
 void tvms_entry_check_tensor(tvms_entry_maker *m, tvms_entry_tensor *t) {
   const tvms_buffer *buffer = t->buffer;
+  m->fixes = t->fixed;
   for (uint32_t i = 0; i < buffer->shape.len; i++) {
     check_repeated(m, t, buffer->shape.items[i], t->shape[i],
                    tvms_words_path(&m->words, buffer, "shape", (int)i));
@@ -209,6 +210,7 @@ void tvms_entry_check_tensor(tvms_entry_maker *m, tvms_entry_tensor *t) {
   }
   check_device(m, t);
   check_data(m, t);
+  m->fixes = false;
 }
 
 static void check_constant(tvms_entry_maker *m, tvms_entry_tensor *t,
@@ -224,7 +226,7 @@ static void check_constant(tvms_entry_maker *m, tvms_entry_tensor *t,
                          tvms_words_path(words, t->buffer, field, at), t->argument));
 }
 
-void tvms_entry_check_constants(tvms_entry_maker *m, tvms_entry_tensor *t) {
+static void check_constants(tvms_entry_maker *m, tvms_entry_tensor *t) {
   const tvms_buffer *buffer = t->buffer;
   for (uint32_t i = 0; i < buffer->shape.len; i++) {
     check_constant(m, t, buffer->shape.items[i], t->shape[i], "shape", (int)i);
@@ -247,8 +249,16 @@ void tvms_entry_check_constants(tvms_entry_maker *m, tvms_entry_tensor *t) {
                          t->argument));
 }
 
+void tvms_entry_check_constants(tvms_entry_maker *m, tvms_entry_tensor *t) {
+  m->fixes = t->fixed;
+  check_constants(m, t);
+  m->fixes = false;
+}
+
 void tvms_entry_load_tensor(tvms_entry_maker *m, tvms_entry_tensor *t) {
+  m->fixes = t->fixed;
   check_rank_and_type(m, t);
   load_sizes(m, t);
   bind_sizes(m, t);
+  m->fixes = false;
 }

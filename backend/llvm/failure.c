@@ -20,8 +20,12 @@
 LLVMValueRef tvms_emit_text(emitter *e, const char *text) {
   LLVMValueRef bytes =
       LLVMConstStringInContext(e->llvm, text, (unsigned)strlen(text), false);
-  LLVMValueRef place = LLVMAddGlobal(e->module, LLVMTypeOf(bytes), "text");
-  LLVMSetInitializer(place, bytes);
+  return tvms_emit_data(e, bytes, "text");
+}
+
+LLVMValueRef tvms_emit_data(emitter *e, LLVMValueRef content, const char *name) {
+  LLVMValueRef place = LLVMAddGlobal(e->module, LLVMTypeOf(content), name);
+  LLVMSetInitializer(place, content);
   LLVMSetLinkage(place, LLVMPrivateLinkage);
   LLVMSetGlobalConstant(place, true);
   LLVMSetUnnamedAddress(place, LLVMGlobalUnnamedAddr);

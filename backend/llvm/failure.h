@@ -47,6 +47,9 @@ LLVMValueRef tvms_emit_raiser(emitter *e);
 // The address of a private constant with this text.
 LLVMValueRef tvms_emit_text(emitter *e, const char *text);
 
+// The address of constant data, in the module in progress.
+LLVMValueRef tvms_emit_data(emitter *e, LLVMValueRef content, const char *name);
+
 // A function of the C library, of tvm-ffi or of tvms, declared once and weak: a library that is
 // made has no undefined strong symbol. With functions for C those of the C library are strong:
 // a program that is linked needs no more than it names.

@@ -8,6 +8,7 @@
 
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/fixed.h"
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/stmt.h"
 
@@ -212,10 +213,12 @@ static void leave_unless(emitter *e, LLVMValueRef *all, LLVMBasicBlockRef failed
 void tvms_emit_steps(emitter *e, const tvms_entry *entry, LLVMValueRef *values,
                      LLVMBasicBlockRef failed) {
   LLVMValueRef all = NULL;
+  bool loops = tvms_emit_has_many_fixed(entry);
   for (uint32_t i = 0; i < entry->count; i++) {
     const tvms_entry_step *step = &entry->steps[i];
     bool checks = step->kind >= TVMS_ENTRY_CHECK;
     if (step->guarded) leave_unless(e, &all, failed);
+    if (loops && step->fixed) continue;
     operands of = {values[step->a],
                    values[step->b],
                    values[step->c],
@@ -227,6 +230,7 @@ void tvms_emit_steps(emitter *e, const tvms_entry *entry, LLVMValueRef *values,
     if (!checks) values[i] = value;
   }
   leave_unless(e, &all, failed);
+  if (loops) tvms_emit_fixed(e, entry, values, failed);
 }
 
 // ---- The table ----
@@ -282,15 +286,6 @@ static LLVMValueRef row_of(table *t, const tvms_entry_step *step) {
       LLVMConstInt(e->i64, number, false),
   };
   return LLVMConstStructInContext(e->llvm, fields, 7, false);
-}
-
-static LLVMValueRef constant(emitter *e, LLVMValueRef content, const char *name) {
-  LLVMValueRef place = LLVMAddGlobal(e->module, LLVMTypeOf(content), name);
-  LLVMSetInitializer(place, content);
-  LLVMSetLinkage(place, LLVMPrivateLinkage);
-  LLVMSetGlobalConstant(place, true);
-  LLVMSetUnnamedAddress(place, LLVMGlobalUnnamedAddr);
-  return place;
 }
 
 // ---- The walker ----
@@ -437,9 +432,9 @@ void tvms_emit_refusal(emitter *e, const tvms_entry *entry) {
       e->raised,
       LLVMGetParam(e->function, 1),
       LLVMGetParam(e->function, 2),
-      constant(e, all, "steps"),
+      tvms_emit_data(e, all, "steps"),
       tvms_emit_int(e, entry->count),
-      constant(e, texts, "texts"),
+      tvms_emit_data(e, texts, "texts"),
       tvms_emit_int(e, entry->text_bytes),
   };
   LLVMValueRef status =

@@ -158,6 +158,54 @@ class NativeMain(InFolder):
             # Also with strides that fit the size that is wrong.
             self.assertIn("ValueError: Invalid x.shape[1] on argument #0", f("main", ("f", [2, 3], [0.0] * 6), ("f", [2, 3], [1.0] * 6)))
 
+    def test_many_weights(self):
+        # Tensors of fixed sizes are checked by a loop where there are many of them, and each is as well checked as one alone.
+        shapes = [(2, 3), (3,), (1, 3), (), (2, 1, 3)]
+        types = [f"R.Tensor({shapes[i % 5]}, \"float32\")" for i in range(20)]
+        params = ", ".join(f"w{i}: {type}" for i, type in enumerate(types))
+        text = self.HEAD + f"""
+    @R.function
+    def main(x: R.Tensor(("n", 3), "float32"), {params}, t: R.Tuple({", ".join(types)})):
+        n = T.int64()
+        a = R.add(x, w16)
+        b = t[2]
+        c = R.add(a, b)
+        d = t[18]
+        return R.add(c, d)
+"""
+        def change(**fields):
+            def apply(tensor):
+                for name, value in fields.items():
+                    setattr(tensor, name, value)
+            return apply
+        many = (ctypes.c_int64 * 3)(8, 8, 8)
+        one, other = (ctypes.c_int64 * 2)(3, 1), (ctypes.c_int64 * 2)(99, 1)
+        wrong = [(0, change(ndim=1), "ValueError: Mismatched {}.ndim on argument #{}"), (1, change(bits=64), "TypeError: Mismatched {}.dtype on argument #{}"),
+                 (0, change(code=0), "TypeError: Mismatched {}.dtype on argument #{}"), (2, change(device=(2, 0)), "ValueError: Mismatched {}.device_type on argument #{}"),
+                 (3, change(device=(1, 1)), "ValueError: Mismatched {}.device_id on argument #{}"), (3, change(offset=4), "ValueError: Invalid {}.byte_offset on argument #{}"),
+                 (0, change(data=None), "ValueError: {} data pointer is NULL on argument #{}"), (0, lambda t: setattr(t, "data", t.data + 2), "ValueError: Misaligned Tensor data on argument #{1}"),
+                 (0, change(shape=many), "ValueError: Invalid {}.shape[0] on argument #{}"), (4, lambda t: t.shape.__setitem__(2, 4), "ValueError: Invalid {}.shape[2] on argument #{}"),
+                 (0, change(strides=many), "ValueError: Mismatched {}.strides on argument #{}"), (4, lambda t: t.shape.__setitem__(0, 3), "ValueError: Invalid {}.shape[0] on argument #{}"),
+                 (0, change(strides=one), None), (2, change(strides=other), None), (3, change(), None)]
+        for f in self.build(text):
+            kept = []
+            fill = lambda shape: ("f", list(shape), [1.0] * math.prod(shape))
+            weights = [f.argument(fill(shapes[i % 5]), kept) for i in range(40)]
+            call = lambda values: f("main", fill((2, 3)), *values[:20], tuple(values[20:]))
+            for at in (0, 5, 15, 20, 35):
+                for place, apply, text in wrong:
+                    i, own = at + place, []
+                    changed = f.argument(fill(shapes[i % 5]), own)
+                    apply(own[-1])
+                    got = call(weights[:i] + [changed] + weights[i + 1:])
+                    if text:
+                        name, argument = (f"w{i}", i + 1) if i < 20 else (f"t_{i - 20}", 21)
+                        self.assertIn(text.format(name, argument), got)
+                    else:
+                        self.assertEqual(got, fill((2, 3))[:2] + ([4.0] * 6,))
+                for value in (Any(), Any(1, 0, 5), Any(7, 0, 0), Any(4, 0, 0)):
+                    self.assertIn(f"TypeError: Mismatched type on argument #{min(at + 1, 21)}", call(weights[:at] + [value] + weights[at + 1:]))
+
     def test_tuples_shapes_and_numbers(self):
         text = self.HEAD + """
     @R.function
