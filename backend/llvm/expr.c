@@ -7,6 +7,7 @@
 
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/calls.h"
+#include "backend/llvm/division.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/failure.h"
 #include "backend/llvm/stmt.h"
@@ -139,76 +140,6 @@ static LLVMValueRef logic(emitter *e, const tvms_node *node) {
   return tvms_emit_choose(e, a, choose_constant, &decided, choose_condition, binary->b);
 }
 
-// ---- Integer division ----
-
-static bool is_nonzero_constant(const tvms_node *node) {
-  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
-  return node->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(node)->value != 0;
-}
-
-static bool is_minus_one(const tvms_node *node) {
-  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
-  return node->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(node)->value == -1;
-}
-
-static void check_divisor(emitter *e, const tvms_node *node, LLVMValueRef b) {
-  failure zero = {
-      .kind = "ZeroDivisionError", .text = "division by zero", .span = node->span};
-  uint32_t lanes = node->dtype.lanes > 1 ? (uint32_t)node->dtype.lanes : 1;
-  for (uint32_t i = 0; i < lanes; i++) {
-    LLVMValueRef item = tvms_emit_lane(e, b, i);
-    LLVMValueRef none = LLVMConstNull(LLVMTypeOf(item));
-    tvms_emit_check(e, LLVMBuildICmp(e->builder, LLVMIntNE, item, none, ""), &zero);
-  }
-}
-
-// Signed division that never traps: by -1 it is a negation, which wraps.
-static void divide_signed(emitter *e, const tvms_node *divisor, LLVMValueRef a,
-                          LLVMValueRef b, LLVMValueRef *quotient, LLVMValueRef *rest) {
-  LLVMBuilderRef builder = e->builder;
-  LLVMTypeRef type = LLVMTypeOf(a);
-  if (is_nonzero_constant(divisor) && !is_minus_one(divisor)) {
-    *quotient = LLVMBuildSDiv(builder, a, b, "");
-    *rest = LLVMBuildSRem(builder, a, b, "");
-    return;
-  }
-  LLVMValueRef negates =
-      LLVMBuildICmp(builder, LLVMIntEQ, b, tvms_emit_constant(e, type, -1), "");
-  LLVMValueRef by =
-      LLVMBuildSelect(builder, negates, tvms_emit_constant(e, type, 1), b, "");
-  LLVMValueRef negated = LLVMBuildSub(builder, tvms_emit_constant(e, type, 0), a, "");
-  LLVMValueRef plain = LLVMBuildSDiv(builder, a, by, "");
-  *quotient = LLVMBuildSelect(builder, negates, negated, plain, "");
-  *rest = LLVMBuildSRem(builder, a, by, "");
-}
-
-static LLVMValueRef divide(emitter *e, const tvms_node *node, LLVMValueRef a,
-                           LLVMValueRef b) {
-  LLVMBuilderRef builder = e->builder;
-  const tvms_node *divisor = tvms_as_binary(node)->b;
-  bool modulo = node->kind == TVMS_NODE_MOD || node->kind == TVMS_NODE_FLOOR_MOD;
-  bool floors = node->kind == TVMS_NODE_FLOOR_DIV || node->kind == TVMS_NODE_FLOOR_MOD;
-  if (!is_nonzero_constant(divisor)) check_divisor(e, node, b);
-  if (node->dtype.code == TVMS_UINT) {
-    return modulo ? LLVMBuildURem(builder, a, b, "") : LLVMBuildUDiv(builder, a, b, "");
-  }
-  LLVMValueRef quotient, rest;
-  divide_signed(e, divisor, a, b, &quotient, &rest);
-  if (!floors) return modulo ? rest : quotient;
-  LLVMTypeRef type = LLVMTypeOf(a);
-  LLVMValueRef zero = tvms_emit_constant(e, type, 0);
-  LLVMValueRef inexact = LLVMBuildICmp(builder, LLVMIntNE, rest, zero, "");
-  LLVMValueRef mixed = LLVMBuildXor(builder, rest, b, "");
-  LLVMValueRef differ = LLVMBuildICmp(builder, LLVMIntSLT, mixed, zero, "");
-  LLVMValueRef lower = LLVMBuildAnd(builder, inexact, differ, "");
-  if (modulo) {
-    LLVMValueRef add = LLVMBuildSelect(builder, lower, b, zero, "");
-    return LLVMBuildAdd(builder, rest, add, "");
-  }
-  LLVMValueRef minus = LLVMBuildSExt(builder, lower, type, "");
-  return LLVMBuildAdd(builder, quotient, minus, "");
-}
-
 // ---- Arithmetic and comparison ----
 
 // A sum of truths is true if it is not zero, as in the interpreter and in C.
@@ -218,7 +149,7 @@ static LLVMValueRef bool_arithmetic(emitter *e, const tvms_node *node, LLVMValue
   case TVMS_NODE_ADD: return LLVMBuildOr(e->builder, a, b, "");
   case TVMS_NODE_SUB: return LLVMBuildXor(e->builder, a, b, "");
   case TVMS_NODE_MUL: return LLVMBuildAnd(e->builder, a, b, "");
-  default: return divide(e, node, a, b);
+  default: return tvms_emit_division(e, node, a, b);
   }
 }
 
@@ -234,7 +165,7 @@ static LLVMValueRef int_arithmetic(emitter *e, const tvms_node *node, LLVMValueR
     return exact ? LLVMBuildNSWSub(builder, a, b, "") : LLVMBuildSub(builder, a, b, "");
   case TVMS_NODE_MUL:
     return exact ? LLVMBuildNSWMul(builder, a, b, "") : LLVMBuildMul(builder, a, b, "");
-  default: return divide(e, node, a, b);
+  default: return tvms_emit_division(e, node, a, b);
   }
 }
 

@@ -114,6 +114,30 @@ class Agree(unittest.TestCase):
         self.compare(first, again)
         self.assertNotEqual(first[2], other[2])
 
+    def test_vectors_of_int64_by_numbers(self):
+        stream = random.Random("int64")
+        divisors = [3, 5, 7, 10, 641, 1000000007, 2**31 - 1, 2**32 + 1, 2**62 + 1, 2**63 - 1, 6, 12] + [stream.getrandbits(stream.randint(3, 62)) | 5 for _ in range(20)]
+        values = [0, 1, -1, 2**63 - 1, -2**63, -2**63 + 1, 2**62, 2**32, -2**32]
+        for by in divisors[:12]:
+            values += [by, -by, by - 1, 1 - by, max(-2**63, -by - 1)]
+        values += [stream.getrandbits(64) - 2**63 >> stream.randint(0, 60) for _ in range(512 - len(values))]
+        lines = "".join(f"""        Q[{at} * 512 + i * 8:{at} * 512 + i * 8 + 8] = T.floordiv(A[T.Ramp(i * 8, 1, 8)], T.Broadcast(T.int64({by}), 8))
+        R[{at} * 512 + i * 8:{at} * 512 + i * 8 + 8] = T.floormod(A[T.Ramp(i * 8, 1, 8)], T.Broadcast(T.int64({by}), 8))
+""" for at, by in enumerate(divisors))
+        total = 512 * len(divisors)
+        text = f"""from tvm.script import tirx as T
+@T.prim_func
+def main(A: T.Buffer((512,), "int64"), Q: T.Buffer(({total},), "int64"), R: T.Buffer(({total},), "int64")):
+    for i in range(64):
+{lines}"""
+        npy.write(self.file("a.npy"), "<i8", (512,), values)
+        for options in (), ("--backend", "llvm"):
+            p = tvms("run", "-", "--in", "A=" + self.file("a.npy"), "--out", self.file("out"), *options, stdin=text)
+            self.assertEqual(p.returncode, 0, p.stderr)
+            for at, compute in enumerate((lambda x, y: x // y, lambda x, y: x % y)):
+                got = npy.read(self.file(f"out/result.{at}.npy"))[2]
+                self.assertEqual(list(got), [compute(x, y) for y in divisors for x in values])
+
     def test_programs_of_the_corpus(self):
         compared = 0
         for path in files_under("corpus", "tests/golden/run"):

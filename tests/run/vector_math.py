@@ -110,7 +110,7 @@ REFERENCE = {
     "asin": lambda x: math.asin(x) if abs(x) <= 1 else NAN, "acos": lambda x: math.acos(x) if abs(x) <= 1 else NAN, "atan": math.atan,
     "sin": lambda x: finite(x, math.sin), "cos": lambda x: finite(x, math.cos),
     "rsqrt": lambda x: NAN if x < 0 or x != x else math.copysign(INF, x) if x == 0 else 1 / math.sqrt(x),
-    "pow": power,
+    "pow": power, "atan2": math.atan2, "fmod": lambda x, y: math.fmod(x, y) if math.isfinite(x) and y != 0 else NAN,
 }
 
 
@@ -230,6 +230,31 @@ class VectorMath(unittest.TestCase):
         self.judge("pow", results, x, y)
         vectors = self.compute(VECTOR, "pow", "{}[T.Ramp(i * 16, 1, 16)]", x, y)
         self.assertEqual(list(map(bits_of, vectors)), list(map(bits_of, results)))
+
+    def pairs(self, stream):
+        """Special values with each other, neighbours of axes and diagonals, any bits."""
+        pairs = [(single(x), single(y)) for x in SPECIAL for y in SPECIAL]
+        any_bits = samples(stream)
+        while len(pairs) < COUNT:
+            x = stream.choice(any_bits)
+            y = single(x * stream.choice((1, -1, 3, 1 / 3, 1 + 2.0**-23, 2.0**-60, 2.0**stream.randint(-250, 250)))) if math.isfinite(x) and stream.random() < 0.3 else stream.choice(any_bits)
+            pairs.append((x, y))
+        return map(list, zip(*pairs[:COUNT]))
+
+    def test_angle_of_two(self):
+        y, x = self.pairs(random.Random("atan2"))
+        results = self.compute(SCALAR, "atan2", "{}[i]", y, x)
+        self.judge("atan2", results, y, x)
+        vectors = self.compute(VECTOR, "atan2", "{}[T.Ramp(i * 16, 1, 16)]", y, x)
+        self.assertEqual(list(map(bits_of, vectors)), list(map(bits_of, results)))
+
+    def test_remainders_are_exact(self):
+        x, y = self.pairs(random.Random("fmod"))
+        want = [bits_of(REFERENCE["fmod"](*pair)) for pair in zip(x, y)]
+        for form, index in ((SCALAR, "i"), (VECTOR, "T.Ramp(i * 16, 1, 16)")):
+            for name in ("fmod", "truncmod"):
+                with self.subTest(name=name, index=index):
+                    self.assertEqual(list(map(bits_of, self.compute(form, name, f"{{}}[{index}]", x, y))), want)
 
     def test_fma_is_rounded_once(self):
         # One step below the middle between two floats; float64 would round it to the middle, and that to the even one.

@@ -111,3 +111,53 @@ bool tvms_line_follows_formula(const tvms_line_writer *w) {
   }
   return false;
 }
+
+// ---- Periods ----
+
+typedef struct {
+  tvms_unit *unit;
+  const tvms_node *line;
+  int64_t steps, most;
+  bool loads;  // inside of an index of a load
+} period;
+
+static int64_t common_divisor(int64_t a, int64_t b) {
+  return b ? common_divisor(b, a % b) : a;
+}
+
+static tvms_walk_step note_period(void *self, tvms_node *node, tvms_field_role role);
+
+static void note_indices(period *p, const tvms_node *load) {
+  tvms_list indices = tvms_as_buffer_load(load)->indices;
+  period inner = *p;
+  inner.loads = true;
+  tvms_visitor visitor = {.self = &inner, .enter = note_period};
+  for (uint32_t i = 0; i < indices.len; i++)
+    tvms_walk(&p->unit->context->memory, indices.items[i], &visitor);
+  p->steps = inner.steps;
+}
+
+static tvms_walk_step note_period(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  period *p = self;
+  if (node->kind == TVMS_NODE_BUFFER_LOAD) note_indices(p, node);
+  if (node->kind == TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_SKIP;
+  if (!p->loads || !divides(node)) return TVMS_WALK_ON;
+  const tvms_binary *quotient = tvms_as_binary(node);
+  int64_t step, by = tvms_cpu_number(quotient->b);
+  if (by < 1 || !tvms_cpu_index_step(p->unit, quotient->a, p->line, &step) || step < 1)
+    return TVMS_WALK_ON;
+  int64_t own = by / common_divisor(by, step);
+  if (own > p->most) return TVMS_WALK_ON;
+  int64_t both = p->steps / common_divisor(p->steps, own) * own;
+  if (both <= p->most) p->steps = both;
+  return TVMS_WALK_ON;
+}
+
+int64_t tvms_line_period(tvms_unit *unit, const tvms_stage *stage,
+                         const tvms_node *line, int64_t most) {
+  period p = {unit, line, 1, most, false};
+  tvms_visitor visitor = {.self = &p, .enter = note_period};
+  tvms_walk(&unit->context->memory, stage->store->value, &visitor);
+  return p.steps;
+}

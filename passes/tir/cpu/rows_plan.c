@@ -8,6 +8,7 @@
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
 #include "passes/tir/cpu/rows_fused.h"
+#include "passes/tir/cpu/rows_index.h"
 #include "passes/tir/cpu/rows_mask.h"
 #include "passes/tir/cpu/rows_streams.h"
 #include "passes/tir/cpu/segments.h"
@@ -322,6 +323,26 @@ static void limit_gathers(tvms_unit *unit, const tvms_line_group *g, uint32_t pa
     p->tile /= 2;
 }
 
+// As many vectors together as it takes until quotients in indices go on as they began.
+static void plan_period(tvms_unit *unit, const tvms_line_group *g, uint32_t pass,
+                        tvms_line_pass_plan *p) {
+  enum { MOST_TOGETHER = 8 };
+  for (uint32_t i = 0; i < g->count; i++) {
+    const tvms_line_member *m = &g->members[i];
+    if (m->pass != pass) continue;
+    if (m->kind != TVMS_LINE_MAP || p->fused != 1 || p->lanes < 2) return;
+    const tvms_node *line = m->stage.axes[m->own[m->own_count - 1]].var;
+    int64_t period = tvms_line_period(unit, &m->stage, line, MOST_TOGETHER * p->lanes);
+    int64_t together = 1;
+    while (together * p->lanes % period)
+      together++;
+    int64_t length = line_length(m, 1);
+    if (together > MOST_TOGETHER || (length >= 0 && together * p->lanes > length))
+      continue;
+    if (together > 1) p->vectors = together;
+  }
+}
+
 // Windows along a line that is shorter than a vector take one vector for all of it.
 static void plan_mask(tvms_unit *unit, const tvms_line_group *g, uint32_t mask_bits,
                       uint32_t pass, tvms_line_pass_plan *p) {
@@ -374,6 +395,7 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
   plan_mask(unit, g, options->mask_bits, pass, p);
   plan_tile(unit, g, pass, p);
   limit_gathers(unit, g, pass, p);
+  plan_period(unit, g, pass, p);
   p->sums = p->vectors;
 }
 

@@ -1,9 +1,10 @@
-// asin, acos and atan.
+// asin, acos, atan and atan2.
 //
 // With a = |x| and half = pi / 2:
 //   asin(a) = a + a^3 * … of a^2 up to 1/2, half - 2 * asin(sqrt((1 - a) / 2)) above;
 //   acos(x) = half - asin(x) between -1/2 and 1/2, 2 * asin(sqrt((1 - a) / 2)) above, pi less that below;
-//   atan(a) = a + a^3 * … of a^2 up to 1, half - atan(1 / a) above.
+//   atan(a) = a + a^3 * … of a^2 up to 1, half - atan(1 / a) above;
+//   atan2(y, x) = atan(|y| / |x|), pi less that where x has a minus, with the sign of y.
 // Each is `by` times two parts, a value v and the little that the polynomial adds to it, to which a multiple of
 // half comes in two parts as well: what rounding takes from the large parts goes to the little ones.
 // Above 1 the root of a negative number is NaN, as asin and acos are.
@@ -66,13 +67,38 @@ tvms_node *tvms_vector_acos(vector_steps *s, tvms_node *const *x) {
   return sum_of(s, &of);
 }
 
+// What atan is of: `v` from 0 to 1.
+static arc tangent_arc(vector_steps *s, tvms_node *v) {
+  arc made = {.v = keep(s, "v", v)};
+  tvms_node *square = keep(s, "s", mul(s, made.v, made.v));
+  made.little = keep(s, "l", little_of(s, POLYNOMIAL_atan, made.v, square));
+  return made;
+}
+
 tvms_node *tvms_vector_atan(vector_steps *s, tvms_node *const *x) {
   tvms_node *a = keep(s, "a", magnitude(s, x[0])), *one = number(s, 1);
   tvms_node *far = keep(s, "far", less(s, one, a));
-  arc of = {.v = keep(s, "v", choose(s, far, quotient(s, one, a), a))};
-  tvms_node *square = keep(s, "s", mul(s, of.v, of.v));
-  of.little = keep(s, "l", little_of(s, POLYNOMIAL_atan, of.v, square));
+  arc of = tangent_arc(s, choose(s, far, quotient(s, one, a), a));
   of.by = choose(s, far, number(s, -1), one);
   of.turns = choose(s, far, one, number(s, 0));
+  return signed_as(s, sum_of(s, &of), x[0]);
+}
+
+// Where both are the same, the quotient is 1 for infinities, too, and 0 for zeros.
+tvms_node *tvms_vector_atan2(vector_steps *s, tvms_node *const *x) {
+  tvms_node *a = keep(s, "a", magnitude(s, x[0])),
+            *b = keep(s, "c", magnitude(s, x[1]));
+  tvms_node *zero = number(s, 0), *one = number(s, 1);
+  tvms_node *far = keep(s, "far", less(s, b, a));
+  tvms_node *least = keep(s, "least", choose(s, far, b, a));
+  tvms_node *most = keep(s, "most", choose(s, far, a, b));
+  tvms_node *same = choose(s, equal(s, most, zero), zero, one);
+  tvms_node *v = choose(s, equal(s, least, most), same, quotient(s, least, most));
+  arc of = tangent_arc(s, v);
+  tvms_node *below = keep(s, "below", less(s, bits_of(s, x[1]), whole(s, 0)));
+  tvms_node *minus = number(s, -1);
+  of.by = choose(s, far, choose(s, below, one, minus), choose(s, below, minus, one));
+  tvms_node *turns = choose(s, below, number(s, 2), zero);
+  of.turns = choose(s, far, one, turns);
   return signed_as(s, sum_of(s, &of), x[0]);
 }

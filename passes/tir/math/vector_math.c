@@ -6,7 +6,7 @@
 // …
 // B[i] = T.Select(x < T.float32(0.0), e, T.float32(1.0)) / (T.float32(1.0) + e)
 //
-// exp, exp2, exp10, log, log2, log10, tanh, sigmoid, erf, sin, cos, pow and rsqrt of float32, float16 and bfloat16, and exp,
+// exp, exp2, exp10, log, log2, log10, tanh, sigmoid, erf, sin, cos, asin, acos, atan, atan2, pow, fmod (truncmod) and rsqrt of float32, float16 and bfloat16, and exp,
 // log, tanh and sigmoid of float64, of scalars and of vectors; the two smaller types are computed in float32 and rounded once. Every step is written out, products
 // that are added as T.fma, so the interpreter and native code give the same bits, contracted or not. Errors are below two
 // units in the last place (docs/native.md). The steps stand in front of the statement; where the call may not be
@@ -44,9 +44,20 @@ typedef struct {
       bound;  // expressions around the one at hand from which steps must not move away
 } replacer;
 
-// What makes the function that a call names, of its type.
+// What makes the function that a call names, of its type. A remainder of numbers is C's fmod.
 static const function_row *row_of(const tvms_node *node) {
-  return &(node->dtype.bits == 64 ? doubles : functions)[tvms_call_opcode(node)];
+  bool remainder = node->kind == TVMS_NODE_MOD;
+  tvms_tir_opcode name = remainder ? TVMS_TIR_fmod : tvms_call_opcode(node);
+  return &(node->dtype.bits == 64 ? doubles : functions)[name];
+}
+
+static uint32_t argument_count(const tvms_node *node) {
+  return node->kind == TVMS_NODE_MOD ? 2 : tvms_as_call(node)->args.len;
+}
+
+static tvms_node *argument(const tvms_node *node, uint32_t i) {
+  if (node->kind != TVMS_NODE_MOD) return tvms_as_call(node)->args.items[i];
+  return i ? tvms_as_binary(node)->b : tvms_as_binary(node)->a;
 }
 
 static bool is_known(const tvms_node *node) {
@@ -55,10 +66,9 @@ static bool is_known(const tvms_node *node) {
   bool real = (type.code == TVMS_FLOAT && type.bits >= 16 && type.bits <= 64)
               || (type.code == TVMS_BFLOAT && type.bits == 16);
   if (!real || !row->make) return false;
-  const tvms_call *call = tvms_as_call(node);
-  if (call->args.len != row->arity) return false;
-  for (uint32_t i = 0; i < call->args.len; i++)
-    if (!tvms_dtype_same(call->args.items[i]->dtype, type)) return false;
+  if (argument_count(node) != row->arity) return false;
+  for (uint32_t i = 0; i < row->arity; i++)
+    if (!tvms_dtype_same(argument(node, i)->dtype, type)) return false;
   return true;
 }
 
@@ -97,12 +107,11 @@ static tvms_node *replace(tvms_rewriter *r, tvms_node *node) {
   static const char *const names[MOST_ARGUMENTS] = {"x", "y"};
   tvms_node *x[MOST_ARGUMENTS];
   for (uint32_t i = 0; i < row->arity; i++) {
-    x[i] = tvms_as_call(node)->args.items[i];
+    x[i] = argument(node, i);
     if (narrow) x[i] = tvms_build_cast(r->unit, wide, x[i], TVMS_NO_SPAN);
     if (i == 0 || !is_constant(x[i])) x[i] = keep(&s, names[i], x[i]);
   }
-  bool below =
-      row->make == tvms_vector_exp && is_below_zero(tvms_as_call(node)->args.items[0]);
+  bool below = row->make == tvms_vector_exp && is_below_zero(argument(node, 0));
   tvms_node *value = below ? tvms_vector_exp_below(&s, x[0]) : row->make(&s, x);
   if (narrow) value = convert(&s, node->dtype, value);
   value = place(r, &s, value);
@@ -152,6 +161,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   r.roles = TVMS_IN(USE) | TVMS_IN(BODY);
   r.watch = &self.watch;
   r.leave[TVMS_NODE_CALL] = leave_call;
+  r.leave[TVMS_NODE_MOD] = leave_call;
   tvms_node *made = tvms_rewrite(&r, function);
   tvms_rewriter_fini(&r);
   return made;

@@ -1,0 +1,141 @@
+// Division of integers: quotients and remainders, truncated or rounded down.
+#include "backend/llvm/division.h"
+
+#include "backend/llvm/expr.h"
+#include "backend/llvm/failure.h"
+#include "backend/llvm/types.h"
+
+static bool is_nonzero_constant(const tvms_node *node) {
+  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
+  return node->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(node)->value != 0;
+}
+
+static bool is_minus_one(const tvms_node *node) {
+  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
+  return node->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(node)->value == -1;
+}
+
+static void check_divisor(emitter *e, const tvms_node *node, LLVMValueRef b) {
+  failure zero = {
+      .kind = "ZeroDivisionError", .text = "division by zero", .span = node->span};
+  uint32_t lanes = node->dtype.lanes > 1 ? (uint32_t)node->dtype.lanes : 1;
+  for (uint32_t i = 0; i < lanes; i++) {
+    LLVMValueRef item = tvms_emit_lane(e, b, i);
+    LLVMValueRef none = LLVMConstNull(LLVMTypeOf(item));
+    tvms_emit_check(e, LLVMBuildICmp(e->builder, LLVMIntNE, item, none, ""), &zero);
+  }
+}
+
+// Signed division that never traps: by -1 it is a negation, which wraps.
+static void divide_signed(emitter *e, const tvms_node *divisor, LLVMValueRef a,
+                          LLVMValueRef b, LLVMValueRef *quotient, LLVMValueRef *rest) {
+  LLVMBuilderRef builder = e->builder;
+  LLVMTypeRef type = LLVMTypeOf(a);
+  if (is_nonzero_constant(divisor) && !is_minus_one(divisor)) {
+    *quotient = LLVMBuildSDiv(builder, a, b, "");
+    *rest = LLVMBuildSRem(builder, a, b, "");
+    return;
+  }
+  LLVMValueRef negates =
+      LLVMBuildICmp(builder, LLVMIntEQ, b, tvms_emit_constant(e, type, -1), "");
+  LLVMValueRef by =
+      LLVMBuildSelect(builder, negates, tvms_emit_constant(e, type, 1), b, "");
+  LLVMValueRef negated = LLVMBuildSub(builder, tvms_emit_constant(e, type, 0), a, "");
+  LLVMValueRef plain = LLVMBuildSDiv(builder, a, by, "");
+  *quotient = LLVMBuildSelect(builder, negates, negated, plain, "");
+  *rest = LLVMBuildSRem(builder, a, by, "");
+}
+
+// ---- Vectors by numbers ----
+
+// Machines multiply in vectors no wider than 32 bits by 32: a * b >> 64 from four products.
+static LLVMValueRef high_product(emitter *e, LLVMValueRef a, uint64_t b) {
+  LLVMBuilderRef builder = e->builder;
+  LLVMTypeRef type = LLVMTypeOf(a);
+  LLVMValueRef half = tvms_emit_constant(e, type, 32);
+  LLVMValueRef mask = tvms_emit_constant(e, type, UINT32_MAX);
+  LLVMValueRef a_low = LLVMBuildAnd(builder, a, mask, "");
+  LLVMValueRef a_high = LLVMBuildLShr(builder, a, half, "");
+  LLVMValueRef b_low = tvms_emit_constant(e, type, (int64_t)(uint32_t)b);
+  LLVMValueRef b_high = tvms_emit_constant(e, type, (int64_t)(b >> 32));
+  LLVMValueRef low = LLVMBuildMul(builder, a_low, b_low, "");
+  LLVMValueRef middle = LLVMBuildAdd(builder, LLVMBuildMul(builder, a_high, b_low, ""),
+                                     LLVMBuildLShr(builder, low, half, ""), "");
+  LLVMValueRef other = LLVMBuildAdd(builder, LLVMBuildMul(builder, a_low, b_high, ""),
+                                    LLVMBuildAnd(builder, middle, mask, ""), "");
+  LLVMValueRef high = LLVMBuildMul(builder, a_high, b_high, "");
+  high = LLVMBuildAdd(builder, high, LLVMBuildLShr(builder, middle, half, ""), "");
+  return LLVMBuildAdd(builder, high, LLVMBuildLShr(builder, other, half, ""), "");
+}
+
+// 2^power / by, digit by digit; it is below 2^64.
+static uint64_t quotient_of_power(int power, uint64_t by) {
+  uint64_t quotient = 0, rest = 1;
+  for (int i = 0; i < power; i++) {
+    bool more = rest >= by - rest;
+    rest = more ? rest - (by - rest) : 2 * rest;
+    quotient = 2 * quotient + more;
+  }
+  return quotient;
+}
+
+// The whole quotient n / by of n below 2^63 is n * m >> 64 >> (bits - 1), where by has `bits` bits and is no power of
+// two, and m is the least number not below 2^(63 + bits) / by. floor(a / by) of a negative a is -1 - (-1 - a) / by.
+static LLVMValueRef floor_by(emitter *e, LLVMValueRef a, uint64_t by) {
+  LLVMBuilderRef builder = e->builder;
+  LLVMTypeRef type = LLVMTypeOf(a);
+  int bits = 64 - __builtin_clzll(by);
+  uint64_t m = quotient_of_power(63 + bits, by) + 1;
+  LLVMValueRef sign = LLVMBuildAShr(builder, a, tvms_emit_constant(e, type, 63), "");
+  LLVMValueRef n = LLVMBuildXor(builder, a, sign, "");
+  LLVMValueRef shift = tvms_emit_constant(e, type, bits - 1);
+  LLVMValueRef quotient = LLVMBuildLShr(builder, high_product(e, n, m), shift, "");
+  return LLVMBuildXor(builder, quotient, sign, "");
+}
+
+// The divisor of a vector of int64, if it is a number above 1 and no power of two; else 0. LLVM divides such
+// vectors element by element, and is left those of less than four.
+static uint64_t vector_divisor(const tvms_node *node) {
+  enum { FEWEST_LANES = 4 };
+  const tvms_node *divisor = tvms_as_binary(node)->b;
+  bool wide = node->dtype.code == TVMS_INT && node->dtype.bits == 64;
+  if (!wide || node->dtype.lanes < FEWEST_LANES) return 0;
+  if (divisor->kind != TVMS_NODE_BROADCAST) return 0;
+  divisor = tvms_as_broadcast(divisor)->value;
+  if (divisor->kind != TVMS_NODE_INT_IMM) return 0;
+  int64_t by = tvms_as_int_imm(divisor)->value;
+  return by > 2 && (by & (by - 1)) ? (uint64_t)by : 0;
+}
+
+LLVMValueRef tvms_emit_division(emitter *e, const tvms_node *node, LLVMValueRef a,
+                                LLVMValueRef b) {
+  LLVMBuilderRef builder = e->builder;
+  const tvms_node *divisor = tvms_as_binary(node)->b;
+  bool modulo = node->kind == TVMS_NODE_MOD || node->kind == TVMS_NODE_FLOOR_MOD;
+  bool floors = node->kind == TVMS_NODE_FLOOR_DIV || node->kind == TVMS_NODE_FLOOR_MOD;
+  if (!is_nonzero_constant(divisor)) check_divisor(e, node, b);
+  if (node->dtype.code == TVMS_UINT) {
+    return modulo ? LLVMBuildURem(builder, a, b, "") : LLVMBuildUDiv(builder, a, b, "");
+  }
+  uint64_t by = floors ? vector_divisor(node) : 0;
+  if (by) {
+    LLVMValueRef whole = floor_by(e, a, by);
+    if (!modulo) return whole;
+    return LLVMBuildSub(builder, a, LLVMBuildMul(builder, whole, b, ""), "");
+  }
+  LLVMValueRef quotient, rest;
+  divide_signed(e, divisor, a, b, &quotient, &rest);
+  if (!floors) return modulo ? rest : quotient;
+  LLVMTypeRef type = LLVMTypeOf(a);
+  LLVMValueRef zero = tvms_emit_constant(e, type, 0);
+  LLVMValueRef inexact = LLVMBuildICmp(builder, LLVMIntNE, rest, zero, "");
+  LLVMValueRef mixed = LLVMBuildXor(builder, rest, b, "");
+  LLVMValueRef differ = LLVMBuildICmp(builder, LLVMIntSLT, mixed, zero, "");
+  LLVMValueRef lower = LLVMBuildAnd(builder, inexact, differ, "");
+  if (modulo) {
+    LLVMValueRef add = LLVMBuildSelect(builder, lower, b, zero, "");
+    return LLVMBuildAdd(builder, rest, add, "");
+  }
+  LLVMValueRef minus = LLVMBuildSExt(builder, lower, type, "");
+  return LLVMBuildAdd(builder, quotient, minus, "");
+}
