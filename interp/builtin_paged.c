@@ -53,6 +53,9 @@ static void check_arguments(const tvms_builtin *b) {
 }
 
 static uint8_t function_at(const tvms_builtin *b, uint32_t i) {
+  if (i == TVMS_MADE_MERGE_LATENT)
+    return b->args[TVMS_MADE_MERGE].tuple->len > 1 ? TVMS_PAGED_FUNCTION
+                                                   : TVMS_PAGED_NO_FUNCTION;
   tvms_value value = b->args[i];
   if (value.kind == TVMS_VALUE_NONE) return TVMS_PAGED_NO_FUNCTION;
   if (value.kind != TVMS_VALUE_TUPLE) return TVMS_PAGED_FUNCTION;
@@ -87,13 +90,17 @@ static tvms_paged_made made_of(const tvms_builtin *b) {
       .transfers = !known || b->args[TVMS_MADE_TRANSFERS].i,
       .type = b->args[TVMS_MADE_TYPE].tensor->view.dtype,
   };
-  for (uint32_t i = TVMS_MADE_APPEND; i < TVMS_MADE_ARGUMENTS; i++)
+  for (uint32_t i = TVMS_MADE_APPEND; i < TVMS_MADE_KEPT; i++)
     made.functions[i] = function_at(b, i);
   return made;
 }
 
 // An argument as it is kept: of a pair, or of a tuple of functions, the function.
 static tvms_value value_at(const tvms_builtin *b, uint32_t i) {
+  if (i == TVMS_MADE_MERGE_LATENT) {
+    const tvms_items *merges = b->args[TVMS_MADE_MERGE].tuple;
+    return merges->len > 1 ? merges->items[1] : (tvms_value){0};
+  }
   tvms_value value = b->args[i];
   bool pair =
       i > TVMS_MADE_APPEND && value.kind == TVMS_VALUE_TUPLE && value.tuple->len;
@@ -106,10 +113,9 @@ tvms_value tvms_interp_builtin_paged_create(const tvms_builtin *b) {
   tvms_paged_made made = made_of(b);
   tvms_interp_state_owner o = tvms_interp_state_owner_of(b, NULL);
   uint32_t areas = tvms_paged_areas(&o.host, &made);
-  o.state =
-      tvms_interp_state_new(b, tvms_interp_state_paged, areas, TVMS_MADE_ARGUMENTS);
+  o.state = tvms_interp_state_new(b, tvms_interp_state_paged, areas, TVMS_MADE_KEPT);
   tvms_items *args = o.state->items[TVMS_STATE_MADE].tuple;
-  for (uint32_t i = 0; i < TVMS_MADE_ARGUMENTS; i++)
+  for (uint32_t i = 0; i < TVMS_MADE_KEPT; i++)
     args->items[i] = tvms_value_keep(value_at(b, i));
   tvms_paged_create(&o.host, &made);
   return (tvms_value){.kind = TVMS_VALUE_STATE, .tuple = o.state};
@@ -161,6 +167,25 @@ tvms_value tvms_interp_builtin_attention_shared(const tvms_builtin *b) {
   return attend(b, tvms_paged_attend_shared);
 }
 
+// The cache again.
+tvms_value tvms_interp_builtin_paged_append_latent(const tvms_builtin *b) {
+  tvms_interp_state_owner o = tvms_interp_state_open(b);
+  tvms_paged p = tvms_kv_paged(&o.host);
+  tvms_paged_append_latent(&p, tvms_interp_builtin_number(b, 1));
+  return tvms_value_keep(b->args[0]);
+}
+
+// A tuple of what was merged into.
+tvms_value tvms_interp_builtin_paged_merge(const tvms_builtin *b) {
+  tvms_interp_state_owner o = tvms_interp_state_open(b);
+  tvms_paged p = tvms_kv_paged(&o.host);
+  tvms_paged_merge(&p);
+  tvms_items *pair = tvms_tuple_new(b->frame->interp->heap, 2);
+  for (uint32_t i = 0; i < 2; i++)
+    pair->items[i] = tvms_value_keep(b->args[i + 1]);
+  return (tvms_value){.kind = TVMS_VALUE_TUPLE, .tuple = pair};
+}
+
 // ---- Questions ----
 
 tvms_value tvms_interp_builtin_paged_empty(const tvms_builtin *b) {
@@ -207,5 +232,14 @@ tvms_value tvms_interp_builtin_paged_debug(const tvms_builtin *b) {
   tvms_paged p = tvms_kv_paged(&o.host);
   tvms_paged_debug(&p, tvms_interp_builtin_number(b, 1),
                    tvms_interp_builtin_number(b, 2), tvms_interp_builtin_number(b, 3));
+  return (tvms_value){0};
+}
+
+tvms_value tvms_interp_builtin_paged_debug_latent(const tvms_builtin *b) {
+  tvms_interp_state_owner o = tvms_interp_state_open(b);
+  tvms_paged p = tvms_kv_paged(&o.host);
+  tvms_paged_debug_latent(&p, tvms_interp_builtin_number(b, 1),
+                          tvms_interp_builtin_number(b, 2),
+                          tvms_interp_builtin_number(b, 3));
   return (tvms_value){0};
 }

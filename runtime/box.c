@@ -322,6 +322,18 @@ bool tvms_box_small_text(tvms_any value, char text[8]) {
   return true;
 }
 
+const char *tvms_box_text_bytes(const tvms_any *value, uint64_t *len) {
+  const char *text = value->type_index == TVMS_ANY_TEXT ? value->v.p : NULL;
+  if (value->type_index == SHORT_TEXT && value->padding <= sizeof value->v) {
+    *len = value->padding;
+    return (const char *)&value->v;
+  }
+  const text_object *object = value->type_index == LONG_TEXT ? value->v.p : NULL;
+  if (object) text = object->text;
+  *len = object ? object->len : text ? strlen(text) : 0;
+  return text;
+}
+
 // ---- Functions ----
 
 int32_t tvms_box_copy_of(tvms_box_args *a, tvms_any value, tvms_any *result) {
@@ -483,20 +495,4 @@ int32_t tvms_box_check_shape_info(void *raise, const tvms_any *args, int32_t cou
   char wanted[64];
   snprintf(wanted, sizeof wanted, "a shape of %lld sizes", (long long)ndim);
   return same ? 0 : tvms_box_mismatch(&a, wanted, args);
-}
-
-int32_t tvms_box_check_prim_value_info(void *raise, const tvms_any *args, int32_t count,
-                                       tvms_any *result) {
-  tvms_box_args a =
-      tvms_box_open(raise, "vm.builtin.check_prim_value_info", args, count);
-  const char *dtype = tvms_box_text(&a, 1);
-  tvms_dl_type type;
-  (void)result;
-  if (!count || !dtype || !tvms_box_dtype(dtype, &type))
-    return tvms_box_refuse(&a, "the name of a data type");
-  int32_t kind = args[0].type_index;
-  bool real = type.code == TVMS_DL_FLOAT || type.code == TVMS_DL_BFLOAT;
-  bool same =
-      real ? kind == TVMS_ANY_FLOAT : kind == TVMS_ANY_INT || kind == TVMS_ANY_BOOL;
-  return same ? 0 : tvms_box_mismatch(&a, real ? "a real number" : "an integer", args);
 }

@@ -84,11 +84,3 @@ int32_t tvms_box_invoke_closure(void *raise, const tvms_any *args, int32_t count
   function_object *function = args[0].v.p;
   return function->call(function, args + 1, count - 1, result) ? -1 : 0;
 }
-
-int32_t tvms_box_check_func_info(void *raise, const tvms_any *args, int32_t count,
-                                 tvms_any *result) {
-  tvms_box_args a = tvms_box_open(raise, "vm.builtin.check_func_info", args, count);
-  (void)result;
-  if (count > 0 && args[0].type_index == TVMS_ANY_FUNCTION) return 0;
-  return tvms_box_mismatch(&a, "a function", NULL);
-}

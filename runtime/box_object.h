@@ -60,6 +60,9 @@ bool tvms_box_dtype(const char *text, tvms_dl_type *type);
 // The text that is argument `i`; NULL if it is none.
 const char *TVMS_NULLABLE tvms_box_text(const tvms_box_args *a, int32_t i);
 
+// The bytes of a text, lent or an object, and how many there are; NULL if the value is none.
+const char *TVMS_NULLABLE tvms_box_text_bytes(const tvms_any *value, uint64_t *len);
+
 // Bytes of the elements; false if there cannot be so many, or a size is negative.
 bool tvms_box_bytes(tvms_dl_type type, const int64_t *sizes, int32_t ndim,
                     uint64_t *bytes);

@@ -15,6 +15,11 @@
 static tvms_any function_of(const tvms_any *args, uint32_t i, uint8_t *kind) {
   int64_t count = 0;
   char whose[8];
+  if (i == TVMS_MADE_MERGE_LATENT) {
+    const tvms_any *merges = tvms_box_items(args[TVMS_MADE_MERGE], &count);
+    *kind = merges && count > 1 ? TVMS_PAGED_FUNCTION : TVMS_PAGED_NO_FUNCTION;
+    return *kind == TVMS_PAGED_FUNCTION ? merges[1] : (tvms_any){0};
+  }
   const tvms_any *items = tvms_box_items(args[i], &count);
   bool none = items ? count == 0 : args[i].type_index == TVMS_ANY_NONE;
   *kind = none ? TVMS_PAGED_NO_FUNCTION : TVMS_PAGED_FUNCTION;
@@ -64,7 +69,7 @@ static tvms_paged_made made_of(tvms_box_args *a) {
   };
   const tvms_dl_tensor *type = tvms_box_tensor_at(a, TVMS_MADE_TYPE);
   if (type) made.type = type->dtype;
-  for (uint32_t i = TVMS_MADE_APPEND; i < TVMS_MADE_ARGUMENTS; i++)
+  for (uint32_t i = TVMS_MADE_APPEND; i < TVMS_MADE_KEPT; i++)
     function_of(a->args, i, &made.functions[i]);
   return made;
 }
@@ -75,7 +80,7 @@ static uint32_t areas_of(tvms_paged_host *host, const void *made) {
 
 static void keep(tvms_box_args *a, tvms_any *made) {
   uint8_t kind;
-  for (uint32_t i = TVMS_MADE_APPEND; i < TVMS_MADE_ARGUMENTS; i++)
+  for (uint32_t i = TVMS_MADE_APPEND; i < TVMS_MADE_KEPT; i++)
     tvms_box_copy_of(a, function_of(a->args, i, &kind), &made[i]);
   if (is_tensor(a->args[TVMS_MADE_ROTARY_FACTORS]))
     tvms_box_copy_of(a, a->args[TVMS_MADE_ROTARY_FACTORS],
@@ -157,6 +162,31 @@ static void do_attention_shared(tvms_paged_host *host, tvms_box_args *a,
                            tvms_box_state_real(host, a, 2));
 }
 TVMS_BOX_ACTION("attention_kv_cache_attention_with_shared_kv", attention_shared)
+
+static void do_paged_append_latent(tvms_paged_host *host, tvms_box_args *a,
+                                   tvms_any *result) {
+  tvms_paged p = tvms_kv_paged(host);
+  tvms_paged_append_latent(&p, tvms_box_state_number(host, a, 1));
+  tvms_box_copy_of(a, a->args[0], result);
+}
+TVMS_BOX_ACTION("attention_kv_cache_append_mla_kv", paged_append_latent)
+
+static void do_paged_merge(tvms_paged_host *host, tvms_box_args *a, tvms_any *result) {
+  tvms_paged p = tvms_kv_paged(host);
+  tvms_paged_merge(&p);
+  tvms_box_state_give_tuple(host, a, 1, 2, result);
+}
+TVMS_BOX_ACTION("attention_kv_cache_merge_attn_output_inplace", paged_merge)
+
+static void do_paged_debug_latent(tvms_paged_host *host, tvms_box_args *a,
+                                  tvms_any *result) {
+  (void)result;
+  tvms_paged p = tvms_kv_paged(host);
+  tvms_paged_debug_latent(&p, tvms_box_state_number(host, a, 1),
+                          tvms_box_state_number(host, a, 2),
+                          tvms_box_state_number(host, a, 3));
+}
+TVMS_BOX_ACTION("attention_kv_cache_debug_get_kv_mla", paged_debug_latent)
 
 static void do_paged_debug(tvms_paged_host *host, tvms_box_args *a, tvms_any *result) {
   (void)result;

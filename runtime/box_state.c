@@ -90,17 +90,23 @@ static tvms_any value_of(const owner *o, const tvms_paged_argument *a,
   return (tvms_any){.type_index = TVMS_ANY_DL_TENSOR, .v.p = tensor};
 }
 
+// Who is told of errors, as functions of the table take it.
+static void *raise_of(const tvms_box_args *a) {
+  void *raise;
+  memcpy(&raise, &a->raise, sizeof raise);
+  return raise;
+}
+
 static void call(tvms_paged_host *host, uint32_t which, const tvms_paged_argument *args,
                  uint32_t count) {
   const owner *o = (const owner *)host;
   tvms_any values[MOST_ARGUMENTS + 1] = {{0}}, result = {0};
   tvms_dl_tensor tensors[MOST_ARGUMENTS];
-  void *raise;
   values[0] = o->state->made[which];
   for (uint32_t i = 0; i < count; i++)
     values[i + 1] = value_of(o, &args[i], &tensors[i]);
-  memcpy(&raise, &o->a->raise, sizeof raise);
-  int32_t status = tvms_box_invoke_closure(raise, values, (int32_t)count + 1, &result);
+  int32_t status =
+      tvms_box_invoke_closure(raise_of(o->a), values, (int32_t)count + 1, &result);
   if (status) leave(host);
   tvms_box_drop(&result, 1);
 }
@@ -137,6 +143,11 @@ void tvms_box_state_give(tvms_paged_host *host, tvms_box_args *a, tvms_dl_type t
   tvms_box_bytes(type, sizes, ndim, &bytes);
   if (bytes) memcpy(made->tensor.data, from, (size_t)bytes);
   tvms_box_give(result, TVMS_ANY_TENSOR, made);
+}
+
+void tvms_box_state_give_tuple(tvms_paged_host *host, tvms_box_args *a, int32_t first,
+                               int32_t count, tvms_any *result) {
+  if (tvms_box_make_tuple(raise_of(a), a->args + first, count, result)) leave(host);
 }
 
 // ---- Calls ----

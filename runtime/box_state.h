@@ -6,7 +6,7 @@
 #include "runtime/paged.h"
 
 // Most values that a state keeps: tvms_paged_host.call counts them.
-enum { TVMS_BOX_MADE = TVMS_MADE_ARGUMENTS };
+enum { TVMS_BOX_MADE = TVMS_MADE_KEPT };
 
 // What a function does with a state, which is its first argument.
 typedef void tvms_box_action(tvms_paged_host *host, tvms_box_args *a, tvms_any *result);
@@ -42,6 +42,10 @@ double tvms_box_state_real(tvms_paged_host *host, tvms_box_args *a, int32_t i);
 // An argument that is a shape; leaves the call if it is something else.
 tvms_paged_shape tvms_box_state_shape(tvms_paged_host *host, tvms_box_args *a,
                                       int32_t i);
+
+// Makes *result a tuple of `count` arguments from `first` on.
+void tvms_box_state_give_tuple(tvms_paged_host *host, tvms_box_args *a, int32_t first,
+                               int32_t count, tvms_any *result);
 
 // Makes *result a tensor with a copy of elements.
 void tvms_box_state_give(tvms_paged_host *host, tvms_box_args *a, tvms_dl_type type,

@@ -249,8 +249,20 @@ void tvms_paged_check_batch(const tvms_paged *p) {
     tvms_paged_refuse(p, "a cache with a batch in progress is expected");
 }
 
+uint8_t tvms_paged_kind_at(const tvms_paged *p, uint32_t layer) {
+  const uint8_t *kinds = p->host->area(p->host, TVMS_PAGED_KINDS, p->head->layers);
+  return kinds[layer];
+}
+
 tvms_paged_argument tvms_paged_pages_at(const tvms_paged *p, uint32_t layer) {
   const tvms_paged_head *head = p->head;
+  if (tvms_paged_kind_at(p, layer) == TVMS_LAYER_LATENT)
+    return (tvms_paged_argument){
+        .kind = TVMS_PAGED_AREA,
+        .at = TVMS_PAGED_PAGES + layer,
+        .type = head->made.type,
+        .ndim = 3,
+        .shape = {head->total_pages, head->page_size, head->made.key_size}};
   return (tvms_paged_argument){.kind = TVMS_PAGED_AREA,
                                .at = TVMS_PAGED_PAGES + layer,
                                .type = head->made.type,

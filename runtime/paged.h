@@ -55,6 +55,15 @@ enum {
   TVMS_MADE_DEBUG,  // keys and values out of pages
   TVMS_MADE_COMPACT,
   TVMS_MADE_ARGUMENTS,
+  // Kept besides: the second function of TVMS_MADE_MERGE, which merges results of latent attention.
+  TVMS_MADE_MERGE_LATENT = TVMS_MADE_ARGUMENTS,
+  TVMS_MADE_KEPT,
+};
+
+// What a layer keeps of a token.
+enum {
+  TVMS_LAYER_HEADS,   // keys and values of each head
+  TVMS_LAYER_LATENT,  // one vector, of which keys and values of all heads are made
 };
 
 // Where rotary positions are applied.
@@ -88,7 +97,7 @@ typedef struct {
   bool rotary_factors;  // a tensor of them is given
   bool transfers;
   tvms_dl_type type;
-  uint8_t functions[TVMS_MADE_ARGUMENTS];
+  uint8_t functions[TVMS_MADE_KEPT];
 } tvms_paged_made;
 
 // ---- Memory ----
@@ -129,6 +138,7 @@ enum {
   TVMS_PAGED_FREE,
   TVMS_PAGED_TREES,
   TVMS_PAGED_IDS,    // of the sequences of the batch
+  TVMS_PAGED_KINDS,  // by layer: one byte
   TVMS_PAGED_TRACE,  // what one call needs for a while, from here on
   TVMS_PAGED_TRACES,
   TVMS_PAGED_LIST,
@@ -326,6 +336,9 @@ tvms_paged_argument tvms_paged_planned(const tvms_paged *p, uint32_t item);
 
 // Refuses a cache without a batch in progress.
 void tvms_paged_check_batch(const tvms_paged *p);
+
+// What a layer keeps, counted from 0.
+uint8_t tvms_paged_kind_at(const tvms_paged *p, uint32_t layer);
 
 // Pages of a layer, counted from 0.
 tvms_paged_argument tvms_paged_pages_at(const tvms_paged *p, uint32_t layer);

@@ -134,6 +134,23 @@ static void attend_pages(const attention *a, argument q, argument pages, uint32_
   run(a->p, which, &args);
 }
 
+// Queries and what a depth keeps of tokens for all heads.
+static void attend_latent(const attention *a, argument q, argument pages,
+                          uint32_t depth, argument output, argument sums) {
+  arguments args = {0};
+  add(&args, q);
+  add(&args, of_depth(a, depth, TVMS_DEPTH_QUERIES));
+  add(&args, pages);
+  add(&args, of_depth(a, depth, TVMS_DEPTH_PAGE_BEGINS));
+  add(&args, of_depth(a, depth, TVMS_DEPTH_PAGES));
+  add(&args, of_depth(a, depth, TVMS_DEPTH_LENGTHS));
+  add(&args, output);
+  add(&args, sums);
+  add_int(&args, 0);
+  add_real(&args, a->scale);
+  run(a->p, TVMS_MADE_PREFILL_LATENT, &args);
+}
+
 static void merge(const attention *a, argument output, argument sums) {
   arguments args = {{a->output, a->sums, output, sums}, 4};
   run(a->p, TVMS_MADE_MERGE, &args);
@@ -143,10 +160,12 @@ static void attend_cache(attention *a, argument q, argument pages) {
   argument output =
       room(a, TVMS_PAGED_OUTPUT, a->made->query_heads, a->made->value_size);
   argument sums = room_of_sums(a, TVMS_PAGED_SUMS);
+  // Pages of latent attention have no heads.
+  bool latent = pages.ndim == 3;
   for (uint32_t d = 0; d < a->batch->depths; d++) {
     if (a->batch->empty[d]) continue;
-    attend_pages(a, q, pages, d, a->first ? a->output : output,
-                 a->first ? a->sums : sums);
+    (latent ? attend_latent : attend_pages)(
+        a, q, pages, d, a->first ? a->output : output, a->first ? a->sums : sums);
     if (!a->first) merge(a, output, sums);
     a->first = false;
   }
@@ -163,12 +182,21 @@ static attention open(tvms_paged *p, double scale) {
                      .first = true};
 }
 
-// Pages of a layer.
-static argument layer_of(const tvms_paged *p, int64_t layer) {
+// The number of a layer in the cache.
+static uint32_t layer_at(const tvms_paged *p, int64_t layer) {
   int64_t first = p->head->first_layer;
   if (layer < first || layer - first >= p->head->layers)
     tvms_paged_refuse(p, "layer %lld is not one of the cache", (long long)layer);
-  return tvms_paged_pages_at(p, (uint32_t)(layer - first));
+  return (uint32_t)(layer - first);
+}
+
+// Pages of a layer that keeps something of this kind.
+static argument layer_of(const tvms_paged *p, int64_t layer, uint8_t kind) {
+  uint32_t at = layer_at(p, layer);
+  if (tvms_paged_kind_at(p, at) != kind)
+    tvms_paged_refuse(p, "layer %lld is not one of the kind '%s'", (long long)layer,
+                      kind == TVMS_LAYER_LATENT ? "mla" : "mha");
+  return tvms_paged_pages_at(p, at);
 }
 
 static bool is_type(tvms_dl_type a, tvms_dl_type b) {
@@ -193,6 +221,26 @@ static argument rows_of(const attention *a, uint32_t i, int64_t heads, int64_t s
                     .type = a->made->type,
                     .ndim = 3,
                     .shape = {tokens, heads, size}};
+}
+
+// An argument of the element type of the cache with a row for each token of the batch: its heads are those of the
+// kernel, as latent attention has them before they are compressed.
+static argument tokens_of(const attention *a, uint32_t i) {
+  const tvms_dl_tensor *tensor = a->p->host->given(a->p->host, i);
+  int64_t tokens = a->batch->tokens;
+  bool good = is_type(tensor->dtype, a->made->type) && tensor->ndim == 3
+              && tensor->shape[0] == tokens;
+  if (!good)
+    tvms_paged_refuse(
+        a->p,
+        "a tensor of 3 dimensions, %lld rows and the data type of the cache "
+        "is expected",
+        (long long)tokens);
+  return (argument){.kind = TVMS_PAGED_GIVEN,
+                    .at = i,
+                    .type = a->made->type,
+                    .ndim = 3,
+                    .shape = {tokens, tensor->shape[1], tensor->shape[2]}};
 }
 
 // A tensor of float32, (tokens, heads of queries).
@@ -236,7 +284,7 @@ static void append(const attention *a, argument pages, argument k, argument v) {
 
 void tvms_paged_attend_fused(tvms_paged *p, int64_t layer, double scale) {
   attention a = open(p, scale);
-  argument pages = layer_of(p, layer);
+  argument pages = layer_of(p, layer, TVMS_LAYER_HEADS);
   int64_t queries = a.made->query_heads, keys = a.made->key_heads;
   int64_t size = a.made->key_size;
   argument qkv = rows_of(&a, 3, queries + 2 * keys, size);
@@ -256,9 +304,33 @@ void tvms_paged_attend_fused(tvms_paged *p, int64_t layer, double scale) {
   if (!a.batch->appends_first) append(&a, pages, k, v);
 }
 
+// As attend_batch, with the heads that the layer's model has, and without rotary positions.
+static void attend_self_latent(attention *a) {
+  argument tokens = tvms_paged_planned(a->p, TVMS_PLAN_TOKENS);
+  arguments args = {0};
+  add(&args, tokens_of(a, 3));
+  add(&args, tokens);
+  add(&args, tokens_of(a, 4));
+  add(&args, tokens_of(a, 5));
+  add(&args, tokens);
+  add(&args, tvms_paged_planned(a->p, TVMS_PLAN_QUERY_POSITIONS));
+  add(&args, tvms_paged_planned(a->p, TVMS_PLAN_KEY_BEGINS));
+  add(&args, tokens_of(a, 6));
+  add(&args, sums_of(a, 7));
+  add_int(&args, 1);
+  add_int(&args, 0);
+  add_real(&args, a->made->rotary_scale);
+  add_real(&args, a->made->rotary_theta);
+  add_real(&args, a->scale);
+  run(a->p, TVMS_MADE_PREFILL_RAGGED, &args);
+}
+
 void tvms_paged_attend_self(tvms_paged *p, int64_t layer, double scale) {
   attention a = open(p, scale);
-  layer_of(p, layer);
+  if (tvms_paged_kind_at(p, layer_at(p, layer)) == TVMS_LAYER_LATENT) {
+    attend_self_latent(&a);
+    return;
+  }
   int64_t queries = a.made->query_heads, keys = a.made->key_heads;
   argument q = rows_of(&a, 3, queries, a.made->key_size);
   argument k = rows_of(&a, 4, keys, a.made->key_size);
@@ -270,7 +342,7 @@ void tvms_paged_attend_self(tvms_paged *p, int64_t layer, double scale) {
 
 void tvms_paged_attend_cross(tvms_paged *p, int64_t layer, double scale) {
   attention a = open(p, scale);
-  argument pages = layer_of(p, layer);
+  argument pages = tvms_paged_pages_at(p, layer_at(p, layer));
   argument q = rows_of(&a, 3, a.made->query_heads, a.made->key_size);
   a.output = rows_of(&a, 4, a.made->query_heads, a.made->value_size);
   a.sums = sums_of(&a, 5);
@@ -279,7 +351,7 @@ void tvms_paged_attend_cross(tvms_paged *p, int64_t layer, double scale) {
 
 void tvms_paged_attend_shared(tvms_paged *p, int64_t layer, double scale) {
   attention a = open(p, scale);
-  argument pages = layer_of(p, layer);
+  argument pages = layer_of(p, layer, TVMS_LAYER_HEADS);
   int64_t queries = a.made->query_heads, keys = a.made->key_heads;
   argument q = rows_of(&a, 3, queries, a.made->key_size);
   argument k = rows_of(&a, 4, keys, a.made->key_size);
@@ -291,6 +363,49 @@ void tvms_paged_attend_shared(tvms_paged *p, int64_t layer, double scale) {
     a.first = false;
   }
   attend_cache(&a, q, pages);
+}
+
+void tvms_paged_append_latent(tvms_paged *p, int64_t layer) {
+  attention a = open(p, 0);
+  argument pages = layer_of(p, layer, TVMS_LAYER_LATENT);
+  const tvms_dl_tensor *rows = p->host->given(p->host, 2);
+  int64_t size = a.made->key_size;
+  bool good = is_type(rows->dtype, a.made->type) && rows->ndim == 2
+              && rows->shape[0] <= a.batch->tokens && rows->shape[1] == size;
+  if (!good)
+    tvms_paged_refuse(
+        p,
+        "a tensor of shape (%lld, %lld) and the data type of the cache is "
+        "expected",
+        (long long)a.batch->tokens, (long long)size);
+  argument given = {.kind = TVMS_PAGED_GIVEN,
+                    .at = 2,
+                    .type = a.made->type,
+                    .ndim = 2,
+                    .shape = {rows->shape[0], size}};
+  arguments args = {{pages, given, tvms_paged_planned(p, TVMS_PLAN_APPEND_POSITIONS)},
+                    3};
+  run(p, TVMS_MADE_APPEND_LATENT, &args);
+}
+
+// An argument as it is given.
+static argument given_at(const tvms_paged *p, uint32_t i) {
+  const tvms_dl_tensor *tensor = p->host->given(p->host, i);
+  argument a = {.kind = TVMS_PAGED_GIVEN, .at = i, .type = tensor->dtype};
+  if (tensor->ndim > TVMS_PAGED_RANK)
+    tvms_paged_refuse(p, "a tensor of at most %d dimensions is expected",
+                      TVMS_PAGED_RANK);
+  a.ndim = tensor->ndim;
+  memcpy(a.shape, tensor->shape, (size_t)a.ndim * sizeof *a.shape);
+  return a;
+}
+
+void tvms_paged_merge(tvms_paged *p) {
+  if (p->head->made.functions[TVMS_MADE_MERGE_LATENT] != TVMS_PAGED_FUNCTION)
+    tvms_paged_refuse(p, "The general attention merge function is not defined.");
+  arguments args = {{given_at(p, 1), given_at(p, 2), given_at(p, 3), given_at(p, 4)},
+                    4};
+  run(p, TVMS_MADE_MERGE_LATENT, &args);
 }
 
 // ---- What is in the pages ----
@@ -333,8 +448,9 @@ static argument debug_tensor(const tvms_paged *p, uint32_t i, int64_t tokens) {
   return a;
 }
 
-void tvms_paged_debug(tvms_paged *p, int64_t id, int64_t begin, int64_t end) {
-  const tvms_paged_sequence *sequence = tvms_paged_sequence_of(p, id);
+// Refuses tokens that a sequence has not.
+static void check_span(const tvms_paged *p, const tvms_paged_sequence *sequence,
+                       int64_t begin, int64_t end) {
   if (begin < 0)
     tvms_paged_refuse(p, "DebugGetKV does not accept negative start_pos %lld",
                       (long long)begin);
@@ -342,11 +458,36 @@ void tvms_paged_debug(tvms_paged *p, int64_t id, int64_t begin, int64_t end) {
     tvms_paged_refuse(p, "DebugGetKV does not accept out-of-range end_pos");
   if (begin >= end)
     tvms_paged_refuse(p, "DebugGetKV does not accept \"start_pos >= end_pos\"");
+}
+
+void tvms_paged_debug(tvms_paged *p, int64_t id, int64_t begin, int64_t end) {
+  const tvms_paged_sequence *sequence = tvms_paged_sequence_of(p, id);
+  check_span(p, sequence, begin, end);
   argument keys = debug_tensor(p, 4, end - begin);
   argument values = debug_tensor(p, 5, end - begin);
   argument places = debug_places(p, sequence, begin, end);
   for (uint32_t layer = 0; layer < p->head->layers; layer++) {
-    arguments args = {{tvms_paged_pages_at(p, layer), places, keys, values}, 4};
+    int64_t at = p->head->first_layer + layer;
+    arguments args = {{layer_of(p, at, TVMS_LAYER_HEADS), places, keys, values}, 4};
+    add_int(&args, layer);
+    run(p, TVMS_MADE_DEBUG, &args);
+  }
+}
+
+void tvms_paged_debug_latent(tvms_paged *p, int64_t id, int64_t begin, int64_t end) {
+  const tvms_paged_sequence *sequence = tvms_paged_sequence_of(p, id);
+  check_span(p, sequence, begin, end);
+  argument rows = given_at(p, 4);
+  bool good = is_type(rows.type, p->head->made.type) && rows.ndim == 3
+              && rows.shape[0] == p->head->layers && rows.shape[1] == end - begin
+              && rows.shape[2] == p->head->made.key_size;
+  if (!good)
+    tvms_paged_refuse(p, "DebugGetKV expects the kv_data in layout (num_layers, "
+                         "seq_length, qk_head_dim).");
+  argument places = debug_places(p, sequence, begin, end);
+  for (uint32_t layer = 0; layer < p->head->layers; layer++) {
+    int64_t at = p->head->first_layer + layer;
+    arguments args = {{layer_of(p, at, TVMS_LAYER_LATENT), places, rows}, 3};
     add_int(&args, layer);
     run(p, TVMS_MADE_DEBUG, &args);
   }

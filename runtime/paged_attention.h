@@ -18,7 +18,16 @@ void tvms_paged_attend_cross(tvms_paged *p, int64_t layer, double scale);
 // there yet; nothing is appended. Output: 6.
 void tvms_paged_attend_shared(tvms_paged *p, int64_t layer, double scale);
 
+// Puts what a layer of latent attention keeps of the batch (argument 2) into its pages.
+void tvms_paged_append_latent(tvms_paged *p, int64_t layer);
+
+// Merges output and logarithms of sums (3 and 4) into others (1 and 2), by the second function for that.
+void tvms_paged_merge(tvms_paged *p);
+
 // Puts keys and values of the tokens of a sequence in [begin, end) into arguments 4 and 5.
 void tvms_paged_debug(tvms_paged *p, int64_t id, int64_t begin, int64_t end);
+
+// The same of layers of latent attention, into argument 4.
+void tvms_paged_debug_latent(tvms_paged *p, int64_t id, int64_t begin, int64_t end);
 
 #endif

@@ -27,7 +27,8 @@ static void check_numbers(const tvms_paged *p, const tvms_paged_made *made) {
                         (long long)numbers[i]);
   }
   if (made->transfers)
-    tvms_paged_refuse(p, "a cache that is not transferred is expected");
+    tvms_paged_refuse(p, "a cache that is not transferred is expected: TVM needs "
+                         "NVSHMEM, which CPUs do not have, for one that is");
   if (made->rotary_mode < TVMS_ROTARY_NONE || made->rotary_mode > TVMS_ROTARY_INLINE)
     tvms_paged_refuse(p, "a mode of rotary positions is 0, 1 or 2");
   bool slides = made->sizes.sizes[4] != 0;
@@ -38,17 +39,20 @@ static void check_numbers(const tvms_paged *p, const tvms_paged_made *made) {
     tvms_paged_refuse(p, "Merge inplace function is not defined.");
 }
 
-// Layers of a cache: attention of several heads, without windows of its own.
+// Layers of a cache, without windows of their own.
 static uint32_t layers_of(const tvms_paged *p, const tvms_paged_made *made) {
   const int64_t *layers = made->layers.sizes;
   bool good = made->layers.count == 2 && layers[0] >= 0 && layers[0] < layers[1]
               && layers[1] <= made->kinds.count;
   if (!good) tvms_paged_refuse(p, "the layers of one group of workers are expected");
   for (int64_t i = 0; i < made->kinds.count; i++) {
-    if (made->kinds.sizes[i] != 0)
-      tvms_paged_refuse(
-          p, "attention of the kind 'mha' is expected: TVM has no others on a CPU but "
-             "windows of layers, which are not supported");
+    int64_t kind = made->kinds.sizes[i];
+    if (kind != TVMS_LAYER_HEADS && kind != TVMS_LAYER_LATENT)
+      tvms_paged_refuse(p,
+                        "attention of the kind 'mha' or 'mla' is expected: windows of "
+                        "layers are not supported");
+    if (kind == TVMS_LAYER_LATENT && made->sizes.sizes[4] != 0)
+      tvms_paged_refuse(p, "Sliding window not supported yet for MLA");
   }
   return (uint32_t)(layers[1] - layers[0]);
 }
@@ -89,16 +93,23 @@ static void make_rooms(const tvms_paged *p) {
   uint32_t bits = (uint32_t)made->type.bits * made->type.lanes;
   int64_t queries[] = {p->head->most_tokens, made->query_heads, made->key_size};
   int64_t keys[] = {queries[0], made->key_heads, made->key_size};
-  int64_t pages[] = {p->head->total_pages, 2, keys[1], p->head->page_size, keys[2]};
   new_area(p, TVMS_PAGED_QUERIES, bits, queries, 3);
   new_area(p, TVMS_PAGED_KEYS, bits, keys, 3);
   new_area(p, TVMS_PAGED_VALUES, bits, keys, 3);
-  for (uint32_t i = 0; i < p->head->layers; i++)
-    new_area(p, TVMS_PAGED_PAGES + i, bits, pages, 5);
+  for (uint32_t i = 0; i < p->head->layers; i++) {
+    tvms_paged_argument pages = tvms_paged_pages_at(p, i);
+    new_area(p, pages.at, bits, pages.shape, (uint32_t)pages.ndim);
+  }
   queries[2] = made->value_size;
   new_area(p, TVMS_PAGED_OUTPUT, bits, queries, 3);
   new_area(p, TVMS_PAGED_SUMS, 32, queries, 2);
   new_area(p, TVMS_PAGED_ALL_SUMS, 32, queries, 2);
+}
+
+static void keep_kinds(const tvms_paged *p, const tvms_paged_made *made) {
+  uint8_t *kinds = p->host->area(p->host, TVMS_PAGED_KINDS, p->head->layers);
+  for (uint32_t i = 0; i < p->head->layers; i++)
+    kinds[i] = (uint8_t)made->kinds.sizes[p->head->first_layer + i];
 }
 
 void tvms_paged_create(tvms_paged_host *host, const tvms_paged_made *made) {
@@ -116,6 +127,7 @@ void tvms_paged_create(tvms_paged_host *host, const tvms_paged_made *made) {
                               .first_layer = made->layers.sizes[0],
                               .layers = layers_of(&p, made),
                               .slides = made->sizes.sizes[4] != 0};
+  keep_kinds(&p, made);
   p.head->made.sizes = p.head->made.layers = p.head->made.kinds = (tvms_paged_shape){0};
   tvms_paged_clear(&p);
   make_rooms(&p);

@@ -332,6 +332,8 @@ void tvms_paged_begin(tvms_paged *p, tvms_paged_shape ids, tvms_paged_shape leng
             .count = (uint32_t)ids.count,
             .lengths = lengths.sizes};
   *w.batch = (tvms_paged_batch){0};
+  if (parents && tvms_paged_kind_at(p, 0) == TVMS_LAYER_LATENT)
+    tvms_paged_refuse(p, "Tree attention is not supported yet for MLA");
   find_sequences(&w, ids.sizes);
   if (parents)
     tvms_paged_tree_grow(p, ids, lengths, *parents);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The cache of attention with pages in libraries: results and errors are those of the interpreter, and programs in C keep one between calls."""
-import os, re, shutil, subprocess, sys
+import math, os, re, shutil, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
@@ -167,11 +167,11 @@ class Paged(InFolder):
             yield Library(output)
 
     def test_results_are_those_of_the_interpreter(self):
-        for name in ("paged-cache.tvms", "paged-cache-window.tvms"):
+        for name in ("paged-cache.tvms", "paged-cache-window.tvms", "paged-cache-latent.tvms"):
             text, inputs, given = read(name), [], []
-            for param, shape in re.findall(r"(x\d+): R\.Tensor\(\(([\d, ]+)\)", text.split("def main", 1)[1].split("\n")[0]):
+            for param, shape in re.findall(r"(\w\d+): R\.Tensor\(\(([\d, ]+)\)", text.split("def main", 1)[1].split("\n")[0]):
                 sizes = [int(n) for n in shape.split(", ")]
-                values = [((7 * i + len(inputs)) % 16 - 8) / 8 for i in range(sizes[0] * sizes[1] * sizes[2])]
+                values = [((7 * i + len(inputs)) % 16 - 8) / 8 for i in range(math.prod(sizes))]
                 inputs.append(("f", sizes, values))
                 npy.write(self.file(param + ".npy"), "<f4", sizes, values)
                 given += ["--in", f"{param}={self.file(param + '.npy')}"]

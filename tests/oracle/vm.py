@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cases import files_under, source, tvms
 from stock import Stock, definitions_of, difference, known
 
-PAGED = ["tests/golden/run/paged-cache.tvms", "tests/golden/run/paged-cache-window.tvms", "tests/golden/run/rnn-state.tvms"]
+PAGED = ["tests/golden/run/paged-cache.tvms", "tests/golden/run/paged-cache-window.tvms", "tests/golden/run/paged-cache-latent.tvms", "tests/golden/run/rnn-state.tvms"]
 SORTED = ["tests/golden/vm/sorted.tvms"]  # kernels that call packed functions
 RELEASES = ["0.25", "0.26", "0.27"]
 CLOSE = 1e-5

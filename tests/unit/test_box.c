@@ -271,5 +271,17 @@ Test(box, checks) {
   const char *name = "vm.builtin.check_prim_value_info";
   cr_assert_eq(CALL(name, &boxes[0], real, text("float32"), text("n: ")), 0);
   cr_assert_neq(CALL(name, &boxes[0], real, text("int64"), text("n: ")), 0);
+  tvms_any pair = {0};
+  cr_assert_eq(CALL("vm.builtin.make_tuple", &pair, number(1), text("long enough")), 0);
+  name = "vm.builtin.check_tuple_info";
+  cr_assert_eq(CALL(name, &boxes[0], pair, number(2), text("t: ")), 0);
+  cr_assert_neq(CALL(name, &boxes[0], pair, number(3), text("t: ")), 0);
+  cr_assert_neq(CALL(name, &boxes[0], real, number(1), text("t: ")), 0);
+  name = "vm.builtin.check_string_info";
+  cr_assert_eq(CALL(name, &boxes[0], text("lent"), text("u: ")), 0);
+  cr_assert_eq(CALL("vm.builtin.tuple_getitem", &boxes[1], pair, number(1)), 0);
+  cr_assert_eq(CALL(name, &boxes[0], boxes[1], text("u: ")), 0);
+  cr_assert_neq(CALL(name, &boxes[0], pair, text("u: ")), 0);
+  tvms_box_drop(&pair, 1);
   tvms_box_drop(boxes, 2);
 }
