@@ -50,7 +50,8 @@ void tvms_box_drop(tvms_any *boxes, int64_t count) {
   for (int64_t i = 0; i < count; i++) {
     tvms_any held = boxes[i];
     boxes[i] = (tvms_any){0};
-    if (held.type_index >= TVMS_ANY_OBJECT && held.v.p) tvms_box_release(held.v.p);
+    bool owns = held.type_index >= TVMS_ANY_OBJECT && held.padding != TVMS_BOX_BORROWED;
+    if (owns && held.v.p) tvms_box_release(held.v.p);
   }
 }
 

@@ -24,6 +24,10 @@ typedef int32_t tvms_box_function(void *raise, const tvms_any *args, int32_t cou
 // The function of this name, or NULL.
 tvms_box_function *TVMS_NULLABLE tvms_box_find(const char *name);
 
+// In the padding of a box of an object: somebody else has the reference. Code keeps such boxes to itself
+// (backend/core/borrow.h).
+enum { TVMS_BOX_BORROWED = 1 };
+
 // Empties boxes: what they hold loses a reference, and all are none.
 void tvms_box_drop(tvms_any *boxes, int64_t count);
 

@@ -138,7 +138,8 @@ typedef struct {
   LLVMValueRef *wide;            // of 64 bits, where one of 32 is counted so
   view **views;                  // by id
   TVMS_VEC(live_memory) memory;  // live allocations, innermost last
-  uint64_t frame;                // bytes of buffers in the frame
+  const struct tvms_borrow *TVMS_NULLABLE borrow;  // NULL: not looked at yet
+  uint64_t frame;                                  // bytes of buffers in the frame
   loop_target *loop;
   strided_load strided[MOST_STRIDED];  // the last ones
   uint32_t strided_count;              // of all

@@ -49,6 +49,7 @@ static void open_function(emitter *e, const tvms_member *member) {
   e->views = tvms_arena_array(&e->context->scratch, view *, ids);
   e->result_dtype = tvms_interp_result_dtype(&e->context->memory, member->function);
   e->memory.len = 0;
+  e->borrow = NULL;
   e->frame = 0;
   e->loop = NULL;
   e->in_index = false;

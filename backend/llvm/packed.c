@@ -151,7 +151,9 @@ static void put_item(emitter *e, const tvms_node *node, LLVMValueRef place, size
   tvms_list args = tvms_as_call(node)->args;
   LLVMValueRef item = tvms_emit_box_at(e, args.items[0], args.items[1]);
   LLVMValueRef one = tvms_emit_int(e, 1);
-  put(e, place, at, LLVMBuildLoad2(e->builder, e->i64, item, ""));
+  LLVMValueRef word = LLVMBuildLoad2(e->builder, e->i64, item, "");
+  bool borrowed = tvms_emit_is_borrowed(e, args.items[0], args.items[1]);
+  put(e, place, at, borrowed ? tvms_emit_lent_word(e, word) : word);
   item = LLVMBuildGEP2(e->builder, e->i64, item, &one, 1, "");
   put(e, place, at + 8, LLVMBuildLoad2(e->builder, e->i64, item, ""));
 }
@@ -369,13 +371,10 @@ LLVMValueRef tvms_emit_call_packed(emitter *e, const tvms_call *call) {
   return number_in(e, call, result);
 }
 
-LLVMValueRef tvms_emit_set_item(emitter *e, const tvms_call *call) {
+static void set_item(emitter *e, const tvms_call *call, LLVMValueRef box) {
   tvms_span span = call->head.span;
   tvms_list all = call->args;
-  if (all.len < 3 || all.items[2]->kind != TVMS_NODE_STRING_IMM || e->options->traced)
-    tvms_emit_refuse(e, span, "T.anylist_setitem_call_packed");
   const char *name = tvms_as_string_imm(all.items[2])->value.text;
-  LLVMValueRef box = tvms_emit_box_at(e, all.items[0], all.items[1]);
   LLVMValueRef args = arguments_of(e, all, 2);
   const char *symbol = tvms_boxes_symbol(name);
   if (symbol)
@@ -383,5 +382,30 @@ LLVMValueRef tvms_emit_set_item(emitter *e, const tvms_call *call) {
   else
     tvms_emit_put_box(
         e, box, call_by_host(e, tvms_emit_text(e, name), args, all.len - 3, span));
+}
+
+// The field of a tuple, without a reference of its own where that can be.
+static void borrow_item(emitter *e, const tvms_call *call, LLVMValueRef box) {
+  tvms_list all = call->args, of = tvms_as_call(all.items[3])->args;
+  LLVMBasicBlockRef other = tvms_emit_block(e, "other"),
+                    done = tvms_emit_block(e, "done");
+  LLVMValueRef tuple = tvms_emit_box_at(e, of.items[0], of.items[1]);
+  tvms_emit_borrow_field(e, tuple, tvms_as_int_imm(all.items[4])->value, box, other);
+  LLVMBuildBr(e->builder, done);
+  tvms_emit_enter(e, other);
+  set_item(e, call, box);
+  LLVMBuildBr(e->builder, done);
+  tvms_emit_enter(e, done);
+}
+
+LLVMValueRef tvms_emit_set_item(emitter *e, const tvms_call *call) {
+  tvms_list all = call->args;
+  if (all.len < 3 || all.items[2]->kind != TVMS_NODE_STRING_IMM || e->options->traced)
+    tvms_emit_refuse(e, call->head.span, "T.anylist_setitem_call_packed");
+  LLVMValueRef box = tvms_emit_box_at(e, all.items[0], all.items[1]);
+  if (tvms_emit_is_borrowed(e, all.items[0], all.items[1]))
+    borrow_item(e, call, box);
+  else
+    set_item(e, call, box);
   return LLVMConstNull(e->i32);
 }

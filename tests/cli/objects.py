@@ -576,6 +576,36 @@ class Objects(InFolder):
             for k in range(4):
                 self.assertEqual(f("main", ("f", [2], [1, 2]), k), ("f", [2 << k], [2, 4] * (1 << k)))
 
+    def test_fields_of_tuples_from_elsewhere(self):
+        # They are lent by the tuple, which stays; what goes out of the function has references of its own.
+        text = HEAD + """
+    @R.function(pure=False)
+    def main(x: R.Any, c: R.Prim("bool")) -> R.Tuple(R.Any, R.Any, R.Any, R.Any):
+        t = R.call_packed("vm.builtin.copy", x, ty_args=(R.Tuple(R.Any, R.Tuple(R.Any, R.Any), R.Any),))
+        a = t[0]
+        p = t[1]
+        b = p[1]
+        d = t[2]
+        u = R.call_packed("vm.builtin.make_tuple", a, b, d, a, ty_args=(R.Tuple(R.Any, R.Any, R.Any, R.Any),))
+        e = u[3]
+        if c:
+            f = u[1]
+        else:
+            f = t[2]
+        return (e, b, d, f)
+"""
+        shape, other = [3, 4], [7]
+        for f in self.build(text):
+            for first, second, third in ((shape, other, 5), (2.5, shape, other), (True, 3, None), (other, ("f", [2], [1.0, 2.0]), ())):
+                kept = []
+                values = [v if isinstance(v, tuple) and v else f.argument(v, kept) for v in (first, second, third)]
+                counted = [(o, o[0]) for o in kept if isinstance(o, ctypes.Array) and o._type_ is ctypes.c_int64 and o[0] >> 32]
+                for c in (True, False):
+                    self.assertEqual(f("main", (values[0], (0, values[1]), values[2]), c), (first, second, third, second if c else third))
+                self.assertEqual([o[0] for o, _ in counted], [count for _, count in counted])
+            for wrong in ((1, (2, 3)), (1, 2, 3), (1, (2,), 3), 5, [1, 2, 3]):
+                self.assertIn("a tuple that has such a field", f("main", wrong, True))
+
     def test_bench_interprets_what_has_objects(self):
         p = tvms("bench", "-", "--entry", "create", "--repeat", "2", stdin=CACHE)
         self.assertEqual(p.returncode, 0, p.stderr.decode())
