@@ -38,6 +38,7 @@ void tvms_native_fuse_attention(const tvms_native_options *options,
 }
 
 void tvms_native_schedule(const tvms_native_options *options, tvms_strbuf *passes) {
+  if (options->contract) tvms_strbuf_puts(passes, "WidenSums,");
   tvms_strbuf_puts(passes, "ScheduleCPU{target='");
   write_target(options, passes);
   tvms_strbuf_puts(passes, options->contract ? "',reorder=true}" : "'}");

@@ -8,7 +8,8 @@
 void tvms_native_fuse_attention(const tvms_native_options *options,
                                 tvms_strbuf *passes);
 
-// Appends ScheduleCPU with its options for this code, as text of a pipeline.
+// Appends ScheduleCPU with its options for this code, as text of a pipeline, behind WidenSums where sums may be rounded
+// otherwise than in the text.
 void tvms_native_schedule(const tvms_native_options *options, tvms_strbuf *passes);
 
 // Lowers the PrimFuncs of a module to what back ends read, by the pipeline native, behind ScheduleCPU

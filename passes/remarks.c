@@ -5,7 +5,8 @@
 
 // Does a pass bind, fold or lay out weights?
 static bool prepares_weights(const tvms_pass *pass) {
-  static const char *const names[] = {"BindParams", "FoldConstant", "ScheduleCPU"};
+  static const char *const names[] = {"BindParams", "FoldConstant", "ScheduleCPU",
+                                      "WidenSums"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     if (!strcmp(pass->name, names[i])) return true;
   }

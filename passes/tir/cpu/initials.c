@@ -60,6 +60,14 @@ static void sort_addends(addends *a, tvms_node *node) {
   }
 }
 
+tvms_node *TVMS_NULLABLE tvms_cpu_all_addends(tvms_unit *unit,
+                                              const tvms_stage *stage) {
+  addends a = {.unit = unit, .stage = stage};
+  if (stage->store->value->kind != TVMS_NODE_ADD) return NULL;
+  sort_addends(&a, stage->store->value);
+  return a.results == 1 ? a.rest : NULL;
+}
+
 static bool is_constant(const tvms_node *node) {
   return node->kind == TVMS_NODE_FLOAT_IMM || node->kind == TVMS_NODE_INT_IMM;
 }
@@ -115,8 +123,7 @@ bool tvms_cpu_take_initial_out(tvms_unit *unit, const tvms_stage *stage, bool re
   if (stage->init && is_constant(stage->init)) return false;
   if (value->kind != TVMS_NODE_ADD || (tvms_dtype_is_real(value->dtype) && !reorders))
     return put_in_front(unit, stage, stmts);
-  addends a = {.unit = unit, .stage = stage};
-  sort_addends(&a, value);
-  return a.results == 1 && a.rest ? add_behind(unit, stage, a.rest, stmts, buffer)
-                                  : put_in_front(unit, stage, stmts);
+  tvms_node *rest = tvms_cpu_all_addends(unit, stage);
+  return rest ? add_behind(unit, stage, rest, stmts, buffer)
+              : put_in_front(unit, stage, stmts);
 }

@@ -14,6 +14,9 @@
 // itself if there are none.
 tvms_list tvms_cpu_join_initials(tvms_unit *unit, tvms_list stmts);
 
+// All that a stage adds to what it stores, in the order of the text; NULL: it does something else.
+tvms_node *TVMS_NULLABLE tvms_cpu_all_addends(tvms_unit *unit, const tvms_stage *stage);
+
 // Splits a sum that begins with something else than a constant in two statements: the sum from 0 on, and what adds it
 // to what it begins with; `buffer` is what stands between, for the root block to allocate. Reals are rounded otherwise
 // then: unless `reorders` allows that, and for what is no sum, the first statement stores what it begins with and the

@@ -73,8 +73,7 @@ static tvms_list take_windows_apart(tvms_preparation *p, tvms_list stmts) {
   return list;
 }
 
-// Loops in a form in which stages have them: one for each axis, around one statement.
-static tvms_list straighten_loops(tvms_preparation *p, tvms_list stmts) {
+tvms_list tvms_cpu_straighten(tvms_preparation *p, tvms_list stmts) {
   tvms_list old = stmts;
   stmts = tvms_list_copy(p->body.unit, stmts.items, stmts.len);
   bool changed = false;
@@ -104,7 +103,7 @@ static tvms_list take_tuples_apart(tvms_preparation *p, tvms_list stmts) {
 }
 
 tvms_list tvms_cpu_prepare(tvms_preparation *p, tvms_list stmts) {
-  stmts = straighten_loops(p, stmts);
+  stmts = tvms_cpu_straighten(p, stmts);
   if (p->noalias) stmts = take_tuples_apart(p, stmts);
   if (p->rooted) stmts = take_windows_apart(p, stmts);
   stmts = tvms_cpu_producers_join(p->body.unit, p->body.allocated, stmts, p->body.gone);

@@ -16,6 +16,10 @@ typedef struct {
   tvms_distribution body;
 } tvms_preparation;
 
+// Loops in a form in which stages have them: one for each axis, around one statement. The list itself if nothing changes,
+// else one in the unit's arena.
+tvms_list tvms_cpu_straighten(tvms_preparation *p, tvms_list stmts);
+
 // The statements as they can be scheduled. The list lives in the unit's arena.
 tvms_list tvms_cpu_prepare(tvms_preparation *p, tvms_list stmts);
 

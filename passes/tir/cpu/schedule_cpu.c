@@ -24,6 +24,7 @@
 #include "passes/functions.h"
 #include "passes/remarks.h"
 #include "passes/tir/cpu/beforehand.h"
+#include "passes/tir/cpu/body.h"
 #include "passes/tir/cpu/contraction_nest.h"
 #include "passes/tir/cpu/contraction_report.h"
 #include "passes/tir/cpu/epilogue_join.h"
@@ -316,18 +317,8 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
 }
 
 static tvms_list without_gone(scheduler *s, tvms_list allocated) {
-  tvms_list kept = {.len = 0};
-  kept.items =
-      tvms_arena_array(&s->unit->arena, tvms_node *, allocated.len + s->added.len);
-  for (uint32_t i = 0; i < s->added.len; i++) {
-    if (!tvms_node_map_get(&s->gone, s->added.items[i]))
-      kept.items[kept.len++] = s->added.items[i];
-  }
-  for (uint32_t i = 0; i < allocated.len; i++) {
-    if (!tvms_node_map_get(&s->gone, allocated.items[i]))
-      kept.items[kept.len++] = allocated.items[i];
-  }
-  return kept;
+  tvms_list added = {s->added.items, s->added.len};
+  return tvms_cpu_allocations(s->unit, added, allocated, &s->gone);
 }
 
 // A block inside of loops that allocates buffers or has no axes is scheduled as the body of a function is, but on one
@@ -377,71 +368,12 @@ static tvms_node *schedule_within(scheduler *s, tvms_node *stmt) {
   return made ? made : stmt;
 }
 
-static tvms_walk_step find_block(void *self, tvms_node *node, tvms_field_role role) {
-  (void)self;
-  (void)role;
-  if (tvms_node_class_of(node) != TVMS_CLASS_STMT) return TVMS_WALK_SKIP;
-  return node->kind == TVMS_NODE_BLOCK_REALIZE ? TVMS_WALK_STOP : TVMS_WALK_ON;
-}
-
-static bool holds_block(scheduler *s, tvms_node *body) {
-  tvms_visitor visitor = {.enter = find_block};
-  return !tvms_walk(&s->unit->context->memory, body, &visitor);
-}
-
-// Blocks and what is allocated stand in a root block.
-static tvms_node *with_root(scheduler *s, tvms_list allocated, tvms_node *body) {
-  tvms_block *block = tvms_node_make(s->unit, BLOCK, TVMS_NO_SPAN);
-  block->name = tvms_bytes_copy(s->unit, "root", 4);
-  block->alloc_buffers = allocated;
-  block->body = body;
-  tvms_block_realize *realize = tvms_node_make(s->unit, BLOCK_REALIZE, TVMS_NO_SPAN);
-  realize->block = &block->head;
-  realize->predicate = tvms_bool_imm_new(s->unit, true, TVMS_NO_SPAN);
-  return &realize->head;
-}
-
-// The statements of a body behind those that allocate buffers, which are added to a list.
-static tvms_node *behind_allocations(scheduler *s, tvms_node *body,
-                                     tvms_list *allocated) {
-  if (body->kind != TVMS_NODE_SEQ) return body;
-  tvms_list stmts = tvms_as_seq(body)->stmts, all = {.len = allocated->len};
-  all.items = tvms_arena_array(&s->unit->arena, tvms_node *, all.len + stmts.len);
-  if (all.len) memcpy(all.items, allocated->items, all.len * sizeof *all.items);
-  uint32_t count = 0;
-  for (; count + 1 < stmts.len; count++) {
-    const tvms_node *stmt = stmts.items[count];
-    if (stmt->kind != TVMS_NODE_ALLOC_BUFFER || tvms_as_alloc_buffer(stmt)->annotations)
-      break;
-    all.items[all.len++] = tvms_as_alloc_buffer(stmt)->buffer;
-  }
-  if (!count) return body;
-  *allocated = all;
-  return tvms_seq_new(s->unit, stmts.items + count, stmts.len - count, body->span);
-}
-
-// The body is a root block around the stages, or the stages themselves. What allocates buffers in front of
-// them is as good as what the block allocates.
 static tvms_node *TVMS_NULLABLE schedule(scheduler *s, tvms_node *body) {
-  const tvms_block *root = NULL;
-  if (body->kind == TVMS_NODE_BLOCK_REALIZE
-      && tvms_as_block_realize(body)->iter_values.len == 0)
-    root = tvms_as_block(tvms_as_block_realize(body)->block);
-  tvms_list allocated = root ? root->alloc_buffers : (tvms_list){0};
-  tvms_node *stages = behind_allocations(s, root ? root->body : body, &allocated);
-  s->rooted = root || allocated.len;
-  tvms_node *made = schedule_body(s, allocated, stages);
+  tvms_cpu_body b = tvms_cpu_body_read(s->unit, body);
+  s->rooted = b.root || b.allocated.len;
+  tvms_node *made = schedule_body(s, b.allocated, b.stages);
   if (!made) return NULL;
-  tvms_list kept = without_gone(s, allocated);
-  bool plain = !kept.len && !(root && (root->annotations || root->match_buffers.len));
-  if (plain && !holds_block(s, made)) return made;
-  if (!root) return with_root(s, kept, made);
-  tvms_node *block = tvms_node_copy(s->unit, tvms_as_block_realize(body)->block);
-  tvms_as_block(block)->body = made;
-  tvms_as_block(block)->alloc_buffers = kept;
-  tvms_node *copy = tvms_node_copy(s->unit, body);
-  tvms_as_block_realize(copy)->block = block;
-  return copy;
+  return tvms_cpu_body_write(s->unit, &b, without_gone(s, b.allocated), made);
 }
 
 // What the option or the function says of the machine; else the one at hand.
@@ -494,7 +426,7 @@ static tvms_node *tile_function(tvms_pass_run *run, tvms_unit *unit,
   if (body == old) return function;
   tvms_node *copy = tvms_node_copy(unit, function);
   tvms_as_prim_func(copy)->body = body;
-  if (holds_block(&s, body)) copy->flags |= TVMS_FLAG_S_TIR;
+  if (tvms_cpu_holds_block(unit, body)) copy->flags |= TVMS_FLAG_S_TIR;
   return copy;
 }
 

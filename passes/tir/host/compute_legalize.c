@@ -6,26 +6,25 @@
 // does, too; one of the family is refused.
 #include "passes/tir/host/compute_legalize.h"
 
-#include "ir/fold_ops.h"
+#include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "passes/tir/host/compute_values.h"
 #include "support/diag_ids.h"
 
 typedef struct {
-  tvms_unit *unit;
-  tvms_host_float_family family;
-  tvms_dtype promoted;
+  tvms_host_values values;
   tvms_node_map widened;  // BUFFER -> its wider one
   tvms_node_map data;     // data pointer of an allocated buffer -> BUFFER
   tvms_node_map bare;     // VAR of T.allocate -> its wider one
 } legalizing;
 
 static bool is_family(const legalizing *l, tvms_dtype dtype) {
-  return tvms_host_float_is(l->family, dtype);
+  return tvms_host_float_is(l->values.family, dtype);
 }
 
 static tvms_dtype promoted(const legalizing *l, tvms_dtype dtype) {
-  return tvms_dtype_with_lanes(l->promoted, dtype.lanes);
+  return tvms_dtype_with_lanes(l->values.promoted, dtype.lanes);
 }
 
 // ---- Which buffers become wider ----
@@ -35,14 +34,14 @@ static tvms_node *wider_pointer(const legalizing *l, const tvms_node *data,
   tvms_sym scope = data->sinfo && data->sinfo->kind == TVMS_NODE_SINFO_POINTER
                        ? tvms_as_sinfo_pointer(data->sinfo)->scope
                        : 0;
-  return tvms_pointer_var_new(l->unit, tvms_as_var(data)->name, element, scope,
+  return tvms_pointer_var_new(l->values.unit, tvms_as_var(data)->name, element, scope,
                               TVMS_NO_SPAN);
 }
 
 // A buffer over memory that is allocated bare shares the pointer with others.
 static tvms_node *wider_buffer(const legalizing *l, tvms_node *old,
                                tvms_node *TVMS_NULLABLE bare) {
-  tvms_node *new = tvms_node_copy(l->unit, old);
+  tvms_node *new = tvms_node_copy(l->values.unit, old);
   tvms_buffer *buffer = tvms_as_buffer(new);
   buffer->element = promoted(l, buffer->element);
   buffer->data = bare ? bare : wider_pointer(l, buffer->data, buffer->element);
@@ -104,7 +103,7 @@ static tvms_walk_step find_pointers(void *self, tvms_node *node, tvms_field_role
 }
 
 static void plan(legalizing *l, tvms_node *body) {
-  tvms_memory *memory = &l->unit->context->memory;
+  tvms_memory *memory = &l->values.unit->context->memory;
   tvms_visitor allocated = {.self = l, .enter = find_allocated};
   tvms_visitor accessed = {.self = l, .enter = find_accessed};
   tvms_visitor pointers = {.self = l, .enter = find_pointers};
@@ -141,117 +140,13 @@ static tvms_node *legalize_allocate(tvms_rewriter *r, tvms_node *node) {
   return copy;
 }
 
-// ---- Values ----
-
-static tvms_node *promote(const legalizing *l, tvms_node *value) {
-  if (!is_family(l, value->dtype)) return value;
-  tvms_dtype dtype = promoted(l, value->dtype);
-  if (value->kind == TVMS_NODE_CAST
-      && tvms_dtype_same(tvms_as_cast(value)->value->dtype, dtype))
-    return tvms_as_cast(value)->value;
-  return tvms_host_float_convert(l->unit, value, dtype);
-}
-
-// Arithmetic and comparisons; other operators have no such operands.
-static tvms_node *legalize_binary(tvms_rewriter *r, tvms_node *node) {
-  const legalizing *l = r->self;
-  tvms_node *a = promote(l, tvms_as_binary(node)->a);
-  tvms_node *b = promote(l, tvms_as_binary(node)->b);
-  const tvms_binary *old = tvms_as_binary(r->old);
-  if (a == old->a && b == old->b) return node;
-  return tvms_build_binary(r->unit, (tvms_node_kind)node->kind, a, b, node->span);
-}
-
-static tvms_node *legalize_cast(tvms_rewriter *r, tvms_node *node) {
-  const legalizing *l = r->self;
-  tvms_node *value = promote(l, tvms_as_cast(node)->value);
-  bool family = is_family(l, node->dtype);
-  if (!family && value == tvms_as_cast(r->old)->value) return node;
-  tvms_dtype dtype = family ? promoted(l, node->dtype) : node->dtype;
-  return tvms_build_cast(r->unit, dtype, value, node->span);
-}
-
-static tvms_node *legalize_select(tvms_rewriter *r, tvms_node *node) {
-  const legalizing *l = r->self;
-  const tvms_select *select = tvms_as_select(node);
-  tvms_node *a = promote(l, select->true_value), *b = promote(l, select->false_value);
-  if (a == select->true_value && b == select->false_value
-      && tvms_dtype_same(a->dtype, node->dtype))
-    return node;
-  return tvms_select_new(r->unit, select->condition, a, b, node->span);
-}
-
-static tvms_node *legalize_broadcast(tvms_rewriter *r, tvms_node *node) {
-  const legalizing *l = r->self;
-  tvms_node *value = promote(l, tvms_as_broadcast(node)->value);
-  if (value == tvms_as_broadcast(r->old)->value) return node;
-  tvms_node *new = tvms_node_copy(r->unit, node);
-  tvms_as_broadcast(new)->value = value;
-  new->dtype = tvms_dtype_with_lanes(value->dtype, node->dtype.lanes);
-  return new;
-}
-
-static tvms_list promote_all(const legalizing *l, tvms_list old) {
-  tvms_list new = tvms_list_copy(l->unit, old.items, old.len);
-  for (uint32_t i = 0; i < new.len; i++) {
-    if (tvms_node_class_of(new.items[i]) == TVMS_CLASS_EXPR)
-      new.items[i] = promote(l, new.items[i]);
-  }
-  return new;
-}
-
-static tvms_node *legalize_shuffle(tvms_rewriter *r, tvms_node *node) {
-  const legalizing *l = r->self;
-  tvms_node *new = tvms_node_copy(r->unit, node);
-  tvms_shuffle *shuffle = tvms_as_shuffle(new);
-  shuffle->vectors = promote_all(l, shuffle->vectors);
-  tvms_dtype dtype = shuffle->vectors.items[0]->dtype;
-  if (node == r->old
-      && tvms_dtype_same(tvms_dtype_with_lanes(dtype, node->dtype.lanes), node->dtype))
-    return node;
-  new->dtype = tvms_dtype_with_lanes(dtype, node->dtype.lanes);
-  return new;
-}
-
-// A call computes in the wider dtype, unless it only looks at bits or addresses.
-static tvms_node *legalize_call(tvms_rewriter *r, tvms_node *node) {
-  const legalizing *l = r->self;
-  bool scalar = !tvms_dtype_is_handle(node->dtype) && !node->sinfo;
-  if (!scalar || tvms_call_opcode(node) == TVMS_TIR_reinterpret) return node;
-  tvms_list old = tvms_as_call(node)->args, args = promote_all(l, old);
-  bool same = !is_family(l, node->dtype);
-  for (uint32_t i = 0; i < old.len; i++)
-    same &= args.items[i] == old.items[i];
-  if (same) return node;
-  tvms_node *new = tvms_node_copy(r->unit, node);
-  tvms_as_call(new)->args = args;
-  if (is_family(l, node->dtype)) new->dtype = promoted(l, node->dtype);
-  return new;
-}
-
-static tvms_node *legalize_constant(tvms_rewriter *r, tvms_node *node) {
-  const legalizing *l = r->self;
-  if (!is_family(l, node->dtype)) return node;
-  return tvms_float_imm_new(r->unit, l->promoted, tvms_as_float_imm(node)->value,
-                            node->span);
-}
-
-static tvms_node *legalize_load(tvms_rewriter *r, tvms_node *node) {
-  (void)r;
-  const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  tvms_dtype dtype =
-      tvms_buffer_access_dtype(load->buffer, load->indices.items, load->indices.len);
-  if (node != r->old) node->dtype = dtype;
-  return node;
-}
-
 // ---- Statements ----
 
 // What is bound is not visited, and cannot be of the family: the variable would have to change.
 static bool can_bind(const legalizing *l, const tvms_node *value, tvms_span span) {
   if (!is_family(l, value->dtype)) return true;
   char text[TVMS_DTYPE_TEXT];
-  tvms_diag_report(&l->unit->context->diags, TVMS_D_binding_not_legalized, span,
+  tvms_diag_report(&l->values.unit->context->diags, TVMS_D_binding_not_legalized, span,
                    tvms_dtype_text(value->dtype, text));
   return false;
 }
@@ -320,20 +215,7 @@ static tvms_node *legalize_reducer(tvms_rewriter *r, tvms_node *node) {
 // ---- Functions ----
 
 static void install(tvms_rewriter *r) {
-  static const tvms_node_kind binaries[] = {
-      TVMS_NODE_ADD, TVMS_NODE_SUB, TVMS_NODE_MUL, TVMS_NODE_DIV,
-      TVMS_NODE_MIN, TVMS_NODE_MAX, TVMS_NODE_LT,  TVMS_NODE_LE,
-      TVMS_NODE_GT,  TVMS_NODE_GE,  TVMS_NODE_EQ,  TVMS_NODE_NE,
-  };
-  for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++)
-    r->leave[binaries[i]] = legalize_binary;
-  r->leave[TVMS_NODE_CAST] = legalize_cast;
-  r->leave[TVMS_NODE_SELECT] = legalize_select;
-  r->leave[TVMS_NODE_BROADCAST] = legalize_broadcast;
-  r->leave[TVMS_NODE_SHUFFLE] = legalize_shuffle;
-  r->leave[TVMS_NODE_CALL] = legalize_call;
-  r->leave[TVMS_NODE_FLOAT_IMM] = legalize_constant;
-  r->leave[TVMS_NODE_BUFFER_LOAD] = legalize_load;
+  tvms_host_values_install(r);
   r->leave[TVMS_NODE_STORE] = legalize_store;
   r->leave[TVMS_NODE_ALLOCATE] = legalize_allocate;
   r->enter[TVMS_NODE_BIND] = legalize_bind;
@@ -351,7 +233,7 @@ static tvms_node *legalize(tvms_pass_run *run, tvms_unit *unit, tvms_node *funct
   if (tvms_host_float_is_native(wanted->family, function)
       || !tvms_host_float_concerns(wanted->family, unit, function))
     return function;
-  legalizing l = {.unit = unit, .family = wanted->family, .promoted = wanted->promoted};
+  legalizing l = {.values = {unit, wanted->family, wanted->promoted, false}};
   tvms_node_map_init(&l.widened, &unit->context->memory);
   tvms_node_map_init(&l.data, &unit->context->memory);
   tvms_node_map_init(&l.bare, &unit->context->memory);

@@ -18,6 +18,8 @@
 bool tvms_host_float_is(tvms_host_float_family family, tvms_dtype dtype) {
   if (family == TVMS_HOST_BFLOAT16)
     return dtype.code == TVMS_BFLOAT && dtype.bits == 16;
+  if (family == TVMS_HOST_HALF)
+    return (dtype.code == TVMS_BFLOAT || dtype.code == TVMS_FLOAT) && dtype.bits == 16;
   return dtype.code >= TVMS_FLOAT8_E3M4 && dtype.code <= TVMS_FLOAT8_E8M0FNU;
 }
 

@@ -8,6 +8,7 @@
 typedef enum {
   TVMS_HOST_BFLOAT16,
   TVMS_HOST_FLOAT8,
+  TVMS_HOST_HALF,  // float16 and bfloat16
 } tvms_host_float_family;
 
 // Does a dtype of any lanes belong to the family?
