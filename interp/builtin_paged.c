@@ -3,7 +3,9 @@
 // TVM: src/runtime/vm/paged_kv_cache.cc, kv_state.cc.
 #include "interp/builtin_state.h"
 #include "runtime/kv_state.h"
+#include "runtime/paged_arrays.h"
 #include "runtime/paged_attention.h"
+#include "runtime/paged_checkpoint.h"
 #include "runtime/paged_create.h"
 #include "runtime/paged_tree.h"
 
@@ -210,8 +212,7 @@ tvms_value tvms_interp_builtin_paged_length_of(const tvms_builtin *b) {
   tvms_interp_state_owner o = tvms_interp_state_open(b);
   tvms_paged p = tvms_kv_paged(&o.host);
   int64_t id = tvms_interp_builtin_number(b, 1);
-  return (tvms_value){.kind = TVMS_VALUE_INT,
-                      .i = tvms_paged_sequence_of(&p, id)->length};
+  return (tvms_value){.kind = TVMS_VALUE_INT, .i = tvms_paged_length_of(&p, id)};
 }
 
 tvms_value tvms_interp_builtin_paged_positions(const tvms_builtin *b) {
@@ -242,4 +243,67 @@ tvms_value tvms_interp_builtin_paged_debug_latent(const tvms_builtin *b) {
                           tvms_interp_builtin_number(b, 2),
                           tvms_interp_builtin_number(b, 3));
   return (tvms_value){0};
+}
+
+// ---- Checkpoints ----
+
+// A text that lives as long as the context; equal ones are one.
+static tvms_value text_of(const tvms_builtin *b, const char *text) {
+  tvms_context *context = b->frame->context;
+  tvms_sym name = tvms_symbol_intern(context, text, strlen(text));
+  return (tvms_value){.kind = TVMS_VALUE_STR, .text = tvms_symbol_text(context, name)};
+}
+
+tvms_value tvms_interp_builtin_paged_hash(const tvms_builtin *b) {
+  tvms_interp_state_owner o = tvms_interp_state_open(b);
+  tvms_paged p = tvms_kv_paged(&o.host);
+  char hash[TVMS_PAGED_HASH];
+  tvms_paged_layout_hash(&p, hash);
+  return text_of(b, hash);
+}
+
+tvms_value tvms_interp_builtin_paged_checkpoint(const tvms_builtin *b) {
+  tvms_interp_state_owner o = tvms_interp_state_open(b);
+  tvms_paged p = tvms_kv_paged(&o.host);
+  return text_of(b, tvms_paged_checkpoint(&p, tvms_interp_builtin_number(b, 1)));
+}
+
+tvms_value tvms_interp_builtin_paged_export(const tvms_builtin *b) {
+  tvms_interp_state_owner o = tvms_interp_state_open(b);
+  tvms_paged p = tvms_kv_paged(&o.host);
+  tvms_paged_export(&p, tvms_interp_builtin_number(b, 1),
+                    tvms_interp_builtin_number(b, 2));
+  return (tvms_value){0};
+}
+
+tvms_value tvms_interp_builtin_paged_prepare(const tvms_builtin *b) {
+  tvms_interp_state_owner o = tvms_interp_state_open(b);
+  tvms_paged p = tvms_kv_paged(&o.host);
+  tvms_value text = tvms_interp_builtin_at(b, 2);
+  if (text.kind != TVMS_VALUE_STR || !text.text)
+    tvms_interp_builtin_refuse(b, "a text is expected");
+  tvms_paged_prepare(&p, tvms_interp_builtin_number(b, 1), text.text,
+                     strlen(text.text));
+  return (tvms_value){0};
+}
+
+tvms_value tvms_interp_builtin_paged_import(const tvms_builtin *b) {
+  tvms_interp_state_owner o = tvms_interp_state_open(b);
+  tvms_paged p = tvms_kv_paged(&o.host);
+  tvms_paged_import(&p, tvms_interp_builtin_number(b, 1),
+                    tvms_interp_builtin_number(b, 2));
+  return (tvms_value){0};
+}
+
+tvms_value tvms_interp_builtin_paged_finish(const tvms_builtin *b) {
+  tvms_interp_state_owner o = tvms_interp_state_open(b);
+  tvms_paged p = tvms_kv_paged(&o.host);
+  tvms_paged_finish(&p, tvms_interp_builtin_number(b, 1));
+  return (tvms_value){0};
+}
+
+tvms_value tvms_interp_builtin_paged_transfer(const tvms_builtin *b) {
+  tvms_interp_state_owner o = tvms_interp_state_open(b);
+  tvms_paged p = tvms_kv_paged(&o.host);
+  tvms_paged_refuse_transfer(&p);
 }

@@ -205,8 +205,7 @@ bool tvms_box_dtype(const char *text, tvms_dl_type *type) {
   return false;
 }
 
-// The name of a data type; "?" if it has none here.
-static void add_dtype(tvms_dl_type type, char *text, size_t room) {
+void tvms_box_dtype_text(tvms_dl_type type, char *text, size_t room) {
   snprintf(text, room, "?");
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     if (kinds[i].code != type.code) continue;
@@ -432,7 +431,7 @@ static void describe(tvms_any value, char text[96]) {
   char dtype[32];
   const tvms_dl_tensor *tensor = tensor_of(value);
   if (tensor) {
-    add_dtype(tensor->dtype, dtype, sizeof dtype);
+    tvms_box_dtype_text(tensor->dtype, dtype, sizeof dtype);
     snprintf(text, 96, "a tensor of %d dimensions and %s", tensor->ndim, dtype);
     return;
   }

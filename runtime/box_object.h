@@ -57,6 +57,9 @@ const int64_t *TVMS_NULLABLE tvms_box_sizes_at(tvms_box_args *a, int32_t i,
 // The data type that a text names, as "float32" or "int8x4"; false if it names none.
 bool tvms_box_dtype(const char *text, tvms_dl_type *type);
 
+// The name of a data type, in so many bytes at most; "?" if it has none here.
+void tvms_box_dtype_text(tvms_dl_type type, char *text, size_t room);
+
 // The text that is argument `i`; NULL if it is none.
 const char *TVMS_NULLABLE tvms_box_text(const tvms_box_args *a, int32_t i);
 

@@ -3,7 +3,9 @@
 // TVM: src/runtime/vm/paged_kv_cache.cc, kv_state.cc.
 #include "runtime/box_state.h"
 #include "runtime/kv_state.h"
+#include "runtime/paged_arrays.h"
 #include "runtime/paged_attention.h"
+#include "runtime/paged_checkpoint.h"
 #include "runtime/paged_create.h"
 #include "runtime/paged_tree.h"
 
@@ -229,7 +231,7 @@ static void do_paged_length_of(tvms_paged_host *host, tvms_box_args *a,
                                tvms_any *result) {
   tvms_paged p = tvms_kv_paged(host);
   int64_t id = tvms_box_state_number(host, a, 1);
-  give_number(result, TVMS_ANY_INT, tvms_paged_sequence_of(&p, id)->length);
+  give_number(result, TVMS_ANY_INT, tvms_paged_length_of(&p, id));
 }
 TVMS_BOX_ACTION("attention_kv_cache_get_sequence_length", paged_length_of)
 
@@ -243,3 +245,68 @@ static void do_paged_positions(tvms_paged_host *host, tvms_box_args *a,
   tvms_box_state_give(host, a, type, 1, &count, from, result);
 }
 TVMS_BOX_ACTION("attention_kv_cache_get_query_positions", paged_positions)
+
+// ---- Checkpoints ----
+
+static void give_text(tvms_box_args *a, const char *text, tvms_any *result) {
+  tvms_any lent = {.type_index = TVMS_ANY_TEXT, .v.p = (void *)(uintptr_t)text};
+  tvms_box_copy_of(a, lent, result);
+}
+
+static void do_paged_hash(tvms_paged_host *host, tvms_box_args *a, tvms_any *result) {
+  tvms_paged p = tvms_kv_paged(host);
+  char hash[TVMS_PAGED_HASH];
+  tvms_paged_layout_hash(&p, hash);
+  give_text(a, hash, result);
+}
+TVMS_BOX_ACTION("attention_kv_cache_get_layout_hash", paged_hash)
+
+static void do_paged_checkpoint(tvms_paged_host *host, tvms_box_args *a,
+                                tvms_any *result) {
+  tvms_paged p = tvms_kv_paged(host);
+  const char *text = tvms_paged_checkpoint(&p, tvms_box_state_number(host, a, 1));
+  give_text(a, text, result);
+}
+TVMS_BOX_ACTION("attention_kv_cache_get_checkpoint_metadata", paged_checkpoint)
+
+static void do_paged_export(tvms_paged_host *host, tvms_box_args *a, tvms_any *result) {
+  (void)result;
+  tvms_paged p = tvms_kv_paged(host);
+  tvms_paged_export(&p, tvms_box_state_number(host, a, 1),
+                    tvms_box_state_number(host, a, 2));
+}
+TVMS_BOX_ACTION("attention_kv_cache_export_page_group", paged_export)
+
+static void do_paged_prepare(tvms_paged_host *host, tvms_box_args *a,
+                             tvms_any *result) {
+  (void)result;
+  tvms_paged p = tvms_kv_paged(host);
+  uint64_t len = 0;
+  const char *text = a->count > 2 ? tvms_box_text_bytes(&a->args[2], &len) : NULL;
+  if (!text) tvms_paged_refuse(&p, "a text is expected");
+  tvms_paged_prepare(&p, tvms_box_state_number(host, a, 1), text, len);
+}
+TVMS_BOX_ACTION("attention_kv_cache_prepare_import", paged_prepare)
+
+static void do_paged_import(tvms_paged_host *host, tvms_box_args *a, tvms_any *result) {
+  (void)result;
+  tvms_paged p = tvms_kv_paged(host);
+  tvms_paged_import(&p, tvms_box_state_number(host, a, 1),
+                    tvms_box_state_number(host, a, 2));
+}
+TVMS_BOX_ACTION("attention_kv_cache_import_page_group", paged_import)
+
+static void do_paged_finish(tvms_paged_host *host, tvms_box_args *a, tvms_any *result) {
+  (void)result;
+  tvms_paged p = tvms_kv_paged(host);
+  tvms_paged_finish(&p, tvms_box_state_number(host, a, 1));
+}
+TVMS_BOX_ACTION("attention_kv_cache_finish_import", paged_finish)
+
+static void do_paged_transfer(tvms_paged_host *host, tvms_box_args *a,
+                              tvms_any *result) {
+  (void)a, (void)result;
+  tvms_paged p = tvms_kv_paged(host);
+  tvms_paged_refuse_transfer(&p);
+}
+TVMS_BOX_ACTION("kv_cache_disagg", paged_transfer)

@@ -139,6 +139,8 @@ enum {
   TVMS_PAGED_TREES,
   TVMS_PAGED_IDS,    // of the sequences of the batch
   TVMS_PAGED_KINDS,  // by layer: one byte
+  TVMS_PAGED_READ,   // by layer: whether its pages were imported
+  TVMS_PAGED_TEXT,   // of a checkpoint
   TVMS_PAGED_TRACE,  // what one call needs for a while, from here on
   TVMS_PAGED_TRACES,
   TVMS_PAGED_LIST,
@@ -244,11 +246,13 @@ typedef struct {
   uint32_t kind;         // TVMS_STATE_PAGED
   tvms_paged_made made;  // its shapes are gone
   int64_t most_tokens;   // of a batch
+  int64_t most_sequences;
   int64_t page_size;
   int64_t total_pages;
   int64_t first_layer;
   uint32_t layers;
   bool slides;
+  bool imports;  // sequence 0 is being read from a checkpoint (paged_checkpoint.h)
   int32_t free_pages;
   int32_t free_block;  // the first of a list
   int32_t free_tree;   // likewise
@@ -324,27 +328,5 @@ int64_t tvms_paged_slot(const tvms_paged_block *block, int64_t token);
 
 // The place of that among all pages.
 int32_t tvms_paged_place(const tvms_paged *p, const int32_t *pages, int64_t slot);
-
-// ---- For what is built on it ----
-
-// Puts an array of the batch, of so many numbers, into its area.
-int32_t *tvms_paged_new_array(tvms_paged *p, uint32_t item, int32_t ndim,
-                              const int64_t *shape);
-
-// An array of the batch as an argument.
-tvms_paged_argument tvms_paged_planned(const tvms_paged *p, uint32_t item);
-
-// Refuses a cache without a batch in progress.
-void tvms_paged_check_batch(const tvms_paged *p);
-
-// What a layer keeps, counted from 0.
-uint8_t tvms_paged_kind_at(const tvms_paged *p, uint32_t layer);
-
-// Pages of a layer, counted from 0.
-tvms_paged_argument tvms_paged_pages_at(const tvms_paged *p, uint32_t layer);
-
-// Calls a function that the cache was made with; leaves the call if there is none.
-void tvms_paged_run(const tvms_paged *p, uint32_t which,
-                    const tvms_paged_argument *args, uint32_t count);
 
 #endif

@@ -5,6 +5,8 @@
 // TVM: src/runtime/vm/paged_kv_cache.cc, AttentionWithFusedQKV; attn_backend.h.
 #include "runtime/paged_attention.h"
 
+#include "runtime/paged_arrays.h"
+
 #include <string.h>
 
 static const tvms_dl_type float32_type = {TVMS_DL_FLOAT, 32, 1};

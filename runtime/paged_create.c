@@ -1,6 +1,8 @@
 // How a paged cache is made: what it must be made of, and the sizes of its areas.
 #include "runtime/paged_create.h"
 
+#include "runtime/paged_arrays.h"
+
 #include <string.h>
 
 // Tokens that a cache may have, so that positions are numbers of 32 bits.
@@ -122,6 +124,7 @@ void tvms_paged_create(tvms_paged_host *host, const tvms_paged_made *made) {
   *p.head = (tvms_paged_head){.kind = TVMS_STATE_PAGED,
                               .made = *made,
                               .most_tokens = size_at(&p, made, 2, 1),
+                              .most_sequences = made->sizes.sizes[0],
                               .page_size = made->sizes.sizes[3],
                               .total_pages = pages,
                               .first_layer = made->layers.sizes[0],

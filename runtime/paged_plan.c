@@ -1,6 +1,7 @@
 // The arrays of a batch, from the blocks of its sequences.
 #include "runtime/paged_plan.h"
 
+#include "runtime/paged_arrays.h"
 #include "runtime/paged_tree.h"
 
 #include <string.h>
@@ -332,6 +333,9 @@ void tvms_paged_begin(tvms_paged *p, tvms_paged_shape ids, tvms_paged_shape leng
             .count = (uint32_t)ids.count,
             .lengths = lengths.sizes};
   *w.batch = (tvms_paged_batch){0};
+  if (p->head->imports)
+    tvms_paged_refuse(p, "PagedAttentionKVCache cannot begin a forward pass before "
+                         "checkpoint import is finished.");
   if (parents && tvms_paged_kind_at(p, 0) == TVMS_LAYER_LATENT)
     tvms_paged_refuse(p, "Tree attention is not supported yet for MLA");
   find_sequences(&w, ids.sizes);

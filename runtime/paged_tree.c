@@ -1,6 +1,8 @@
 // A tree is two lists of a slot of its own, which goes back to a list of free ones with it.
 #include "runtime/paged_tree.h"
 
+#include "runtime/paged_arrays.h"
+
 enum { MOST_NODES = 256, SLOT = 2 * MOST_NODES };
 
 static int32_t *parents_of(const tvms_paged *p, const tvms_paged_sequence *sequence) {

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """The cache of attention with pages in libraries: results and errors are those of the interpreter, and programs in C keep one between calls."""
-import math, os, re, shutil, subprocess, sys
+import ctypes, json, math, os, re, shutil, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import npy
 from allocations import COUNTER, RT
 from cases import InFolder, main, source, tvms
-from native_main import Library, Object
+from native_main import Any, Library, Object
 
 GOLDEN = source("tests", "golden", "run")
 
@@ -50,6 +50,67 @@ STEPS = """    @R.function(pure=False)
         s = R.add(k, v)
         return (s, n, m)
 """
+
+# A sequence that goes out of a cache, and into one.
+CHECKPOINT = """
+    @R.function(pure=False)
+    def text(cache: R.Any) -> R.Any:
+        t: R.Any = R.call_packed("vm.builtin.attention_kv_cache_get_checkpoint_metadata", cache, R.prim_value(0), ty_args=(R.Any,))
+        return t
+
+    @R.function(pure=False)
+    def prepare(cache: R.Any, text: R.Any):
+        return R.call_packed("vm.builtin.attention_kv_cache_prepare_import", cache, R.prim_value(0), text, ty_args=(R.Tuple,))
+
+    @R.function(pure=False)
+    def group(cache: R.Any, layer: R.Prim("int64"), pages: R.Tensor("float32", ndim=6)):
+        return R.call_packed("vm.builtin.attention_kv_cache_import_page_group", cache, R.prim_value(0), layer, pages, ty_args=(R.Tuple,))
+
+    @R.function(pure=False)
+    def finish(cache: R.Any):
+        return R.call_packed("vm.builtin.attention_kv_cache_finish_import", cache, R.prim_value(0), ty_args=(R.Tuple,))
+
+    @R.function(pure=False)
+    def export(cache: R.Any, layer: R.Prim("int64")) -> R.Tensor((1, 2, 2, 1, 4, 2), "float32"):
+        y = R.call_dps_packed("vm.builtin.attention_kv_cache_export_page_group", (cache, R.prim_value(0), layer), out_ty=R.Tensor((1, 2, 2, 1, 4, 2), "float32"))
+        return y
+
+    @R.function(pure=False)
+    def send(cache: R.Any):
+        return R.call_packed("vm.builtin.kv_cache_disagg_mark_send", cache, R.prim_value(0), R.prim_value(0), R.shape([0]), R.prim_value(0), ty_args=(R.Tuple,))
+"""
+
+# Where a text of a checkpoint is changed, to what, and what TVM 0.27 says of it.
+WRONG = [
+    ("page_size", None, 'metadata missing field "page_size".'), ("page_size", 8, 'field "page_size" mismatch: expected 4, got 8.'), ("page_size", "4", 'field "page_size" is not an integer'),
+    ("page_size", 4.0, 'field "page_size" is not an integer'), ("format_version", 2, 'field "format_version" mismatch: expected 1, got 2.'), ("format_version", 2**63 - 1, "expected 1, got 9223372036854775807."),
+    ("format_version", 2**64 + 1, 'field "format_version" is not an integer'), ("format_version", -(2**63), "got -9223372036854775808."),
+    ("cache_type", "x", 'field "cache_type" mismatch: expected relax.vm.PagedAttentionKVCache, got x.'), ("layout_hash", "q", "layout hash mismatch: expected ab6096e98484d3ed"),
+    ("rotary_theta", 3.0, 'field "rotary_theta" mismatch: expected 0.03125, got 3.'), ("has_rope_ext_factors", True, 'field "has_rope_ext_factors" mismatch: expected 0, got 1.'),
+    ("has_rope_ext_factors", 0, None), ("attn_kinds", ["mha"], 'field "attn_kinds" size mismatch.'), ("attn_kinds", ["mha", "mla"], 'field "attn_kinds" mismatch at local layer 1: expected mha'),
+    ("seq_id", 3, 'field "seq_id" mismatch: expected 0, got 3.'), ("seq_length", 40, "sequence length mismatch: seq_length 40 requires 10 logical pages, but metadata has 2."), ("seq_length", -1, "seq_length cannot be negative."),
+    ("seq_length", 2**40, "seq_length exceeds int32 range."), ("reserved_num_seqs", 0, 'field "reserved_num_seqs" must be positive.'),
+    ("num_total_pages", 1, "metadata requires 2 pages, but reports a source cache with only 1 pages."), ("seq_length", 68, "metadata requires 17 pages, but reports a source cache with only 16 pages."),
+    ("dtype", "float16", 'field "dtype" mismatch: expected float32, got float16.'), ("rope_mode", "none", 'field "rope_mode" mismatch: expected normal, got none.'), ("more", [1, {"a": None}], None),
+    ("logical_pages.1.start_pos", 3, 'field "start_pos" mismatch: expected 4, got 3.'), ("logical_pages.1.length", 4, 'field "length" mismatch: expected 1, got 4.'),
+    ("logical_pages.1", 7, "has something that is not an object"), ("logical_pages", 7, 'field "logical_pages" is not a list'),
+    ("groups", [], "group metadata size mismatch: expected 2, got 0."), ("groups.0.shape", [1, 2, 2, 1, 4, 2, 1], 'field "shape" rank mismatch.'), ("groups.0.shape.3", 9, 'field "shape" mismatch at dim 3: expected 1, got 9.'),
+    ("groups.1.nbytes", 9, 'field "nbytes" mismatch: expected 128, got 9.'), ("groups.1.group_index", 0, 'field "group_index" mismatch: expected 1, got 0.'),
+]
+
+
+def changed(text, path, value):
+    """The JSON with something else at a place."""
+    whole = at = json.loads(text)
+    *outer, last = [int(word) if word.isdigit() else word for word in path.split(".")]
+    for word in outer:
+        at = at[word]
+    if value is None:
+        del at[last]
+    else:
+        at[last] = value
+    return json.dumps(whole)
+
 
 # A state of recurrent layers, and what is done with its sequences.
 RECURRENT = """from tvm.script import ir as I, relax as R, tirx as T
@@ -228,6 +289,56 @@ class Paged(InFolder):
             self.assertIn('The sequence "3" is already in the KV cache.', f("add", cache, 3))
             self.assertIn("a cache with pages or a state of recurrent layers is expected", f("add", None, 3))
             self.assertEqual(Object.from_address(cache.value).references & 0xFFFFFFFF, 1)
+
+    def lend(self, text):
+        self.kept = ctypes.create_string_buffer(text.encode())
+        return Any(8, 0, ctypes.addressof(self.kept))
+
+    def test_checkpoints_say_what_they_are_of(self):
+        """Texts that are not of this cache are refused in TVM's words, and leave it as it was."""
+        for f in self.libraries(steps() + CHECKPOINT):
+            cache, other = f("create"), f("create")
+            f("add", cache, 0)
+            f("add", other, 3)
+            for i in range(5):
+                f("step", cache, [0], ("f", [1, 4, 2], [i, 1, 0, 0, 0, 2, i + 1, 2]))
+            content = f("text", cache)
+            for path, value, expected in [*WRONG, ("seq_length", 4, "requires 1 logical pages")]:
+                with self.subTest(path=path, value=value):
+                    said = f("prepare", other, self.lend(changed(content, path, value)))
+                    if expected:
+                        self.assertIn(expected, str(said))
+                        self.assertEqual(f("length", other, 3), 0)
+                    else:
+                        self.assertEqual(said, ())
+                        other = f("create")
+                        f("add", other, 3)
+            nested = "[" * 100 + "]" * 100
+            for wrong in ("", "{", content + " x", content[:-1] + ',"z":01}', content[:-1] + ',"z":"\x01"}', '{"a" 1}', '[1,]', '{"a":tru}', '"\\x"', nested):
+                self.assertIn("Failed to parse PagedAttentionKVCache checkpoint metadata JSON", str(f("prepare", other, self.lend(wrong))), wrong)
+            self.assertIn("should be a JSON object", f("prepare", other, self.lend(" [1, {}, []] ")))
+            for kept in (content.replace('"page_size"', '"p\\u0061ge_size"', 1), content[:-1] + ',"z":[1.5e-3,"\\u00e9\\n",[],{}]}', "\n" + json.dumps(json.loads(content), indent=2, sort_keys=True)):
+                self.assertEqual(f("prepare", other, self.lend(kept)), (), kept)
+            self.assertEqual(f("prepare", other, self.lend(content)), ())
+            pages = [f("export", cache, layer) for layer in (0, 1)]
+            self.assertIn("has not been prepared", f("group", cache, 0, pages[0]))
+            self.assertIn("must be finished before exporting", f("text", other))
+            self.assertIn("sequence length is unavailable until", f("length", other, 0))
+            self.assertIn("cannot begin a forward pass before checkpoint import is finished", f("step", other, [0], ("f", [1, 4, 2], [0] * 8)))
+            self.assertIn("is missing group 0", f("finish", other))
+            self.assertIn("got invalid group id 2, but only 2 groups are available", f("group", other, 2, pages[1]))
+            self.assertIn("got invalid group id -1.", f("group", other, -1, pages[1]))
+            self.assertIn("The number of logical pages mismatches.", f("group", other, 1, ("f", [1, 1, 2, 1, 4, 2], [0] * 16)))
+            for layer in (1, 0):
+                self.assertEqual(f("group", other, layer, pages[layer]), ())
+                self.assertIn(f"group {layer} was already imported", f("group", other, layer, pages[layer]))
+            self.assertEqual(f("finish", other), ())
+            self.assertIn("has not been prepared", f("finish", other))
+            self.assertEqual([f("length", c, 0) for c in (cache, other)], [5, 5])
+            self.assertEqual([f("export", other, layer) for layer in (0, 1)], pages)
+            x = ("f", [1, 4, 2], [1, 0, 2, 0, 0, 1, 5, 2])
+            self.assertEqual(f("step", cache, [0], x), f("step", other, [0], x))
+            self.assertIn("NVSHMEM", f("send", cache))
 
     def test_a_batch_that_cannot_end_changes_no_sequence(self):
         for f in self.libraries(RECURRENT):

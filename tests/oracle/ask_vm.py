@@ -116,5 +116,12 @@ def compare_job(question, names):
     return {"relative": relative(np.load(question["ours"]), np.load(question["theirs"]))}
 
 
+def builtins_job(question, names):
+    """The names of the functions that TVM's machine has."""
+    import tvm  # noqa: F401
+    import tvm_ffi
+    return {"names": sorted(name for name in tvm_ffi.registry.list_global_func_names() if name.startswith("vm.builtin."))}
+
+
 if __name__ == "__main__":
-    serve({"build": build_job, "compare": compare_job}, longest=2000)
+    serve({"build": build_job, "builtins": builtins_job, "compare": compare_job}, longest=2000)
