@@ -25,15 +25,34 @@ static tvms_node *TVMS_NULLABLE join(tvms_unit *unit, tvms_node *first,
   return tvms_stage_write(unit, &stage, stage.name, store, init);
 }
 
+// The place in `made` of what a sum begins with, which may stand in front of statements that do not use it; `joined` is
+// the sum with it. made.len: there is none.
+static uint32_t find_initial(tvms_unit *unit, tvms_list made, tvms_node *sum,
+                             tvms_node **joined) {
+  enum { MOST_BETWEEN = 4 };
+  tvms_stage stage;
+  if (tvms_stage_read(unit, sum, &stage)) return made.len;
+  for (uint32_t i = made.len; i-- > 0 && made.len - i <= MOST_BETWEEN;) {
+    *joined = join(unit, made.items[i], sum);
+    if (*joined) return i;
+    if (tvms_cpu_mentions(unit, made.items[i], stage.store->buffer)) break;
+  }
+  return made.len;
+}
+
 tvms_list tvms_cpu_join_initials(tvms_unit *unit, tvms_list stmts) {
   tvms_list made = {tvms_arena_array(&unit->arena, tvms_node *, stmts.len), 0};
   for (uint32_t i = 0; i < stmts.len; i++) {
-    tvms_node *joined =
-        made.len ? join(unit, made.items[made.len - 1], stmts.items[i]) : NULL;
-    if (joined)
-      made.items[made.len - 1] = joined;
-    else
-      made.items[made.len++] = stmts.items[i];
+    tvms_node *joined = stmts.items[i];
+    uint32_t at = find_initial(unit, made, stmts.items[i], &joined);
+    if (at < made.len) {
+      made.len--;
+      for (; at < made.len; at++)
+        made.items[at] = made.items[at + 1];
+    } else {
+      joined = stmts.items[i];
+    }
+    made.items[made.len++] = joined;
   }
   return made.len == stmts.len ? stmts : made;
 }

@@ -10,8 +10,8 @@
 
 #include "passes/tir/cpu/stage.h"
 
-// The statements with contractions that begin where the statement in front stores a constant as one statement; `stmts`
-// itself if there are none.
+// The statements with contractions that begin where a statement in front stores a constant as one statement; `stmts`
+// itself if there are none. What stands between may not use the result.
 tvms_list tvms_cpu_join_initials(tvms_unit *unit, tvms_list stmts);
 
 // All that a stage adds to what it stores, in the order of the text; NULL: it does something else.

@@ -138,23 +138,57 @@ static tvms_node *TVMS_NULLABLE chosen_value(tvms_pieces *p, tvms_node *conditio
                            first ? sum->b : value, yes->head.span);
 }
 
-// A branch around one store, by a condition on variables alone, as a store of one value or the other; NULL: it is
-// something else.
+// Is the place of a store in its buffer in all steps of the loops, whatever conditions say?
+static bool is_inside(tvms_pieces *p, const tvms_piece *around,
+                      const tvms_store *store) {
+  tvms_analyzer *analyzer = tvms_analyzer_new(p->unit);
+  for (uint32_t i = 0; i < around->depth; i++) {
+    const tvms_for *loop = tvms_as_for(around->loops[i]);
+    tvms_analyzer_bind_range(analyzer, loop->var, loop->min, loop->extent);
+  }
+  tvms_list indices = tvms_list_copy(p->unit, store->indices.items, store->indices.len);
+  for (uint32_t i = 0; i < indices.len; i++)
+    indices.items[i] = tvms_substitute(p->unit, indices.items[i], &p->values);
+  bool within = tvms_cpu_is_inside(analyzer, p->unit, store->buffer, indices);
+  tvms_analyzer_free(analyzer);
+  return within;
+}
+
+// A condition on variables alone; NULL: it is something else.
+static tvms_node *TVMS_NULLABLE plain_condition(tvms_pieces *p, tvms_node *condition) {
+  tvms_visitor visitor = {.enter = find_load};
+  condition = tvms_substitute(p->unit, condition, &p->values);
+  return tvms_walk(&p->unit->context->memory, condition, &visitor) ? condition : NULL;
+}
+
+static tvms_node *with_value(tvms_pieces *p, const tvms_store *store, tvms_node *value,
+                             tvms_span span) {
+  tvms_node *made = tvms_cpu_store(p->unit, store->buffer, store->indices, value);
+  made->span = span;
+  p->chosen = true;
+  return made;
+}
+
+// A branch around one store that has another one for else, by a condition on variables alone, as a store of one value or the
+// other; NULL: it is something else.
 static tvms_node *TVMS_NULLABLE without_branch(tvms_pieces *p, tvms_node *stmt) {
   const tvms_if_then_else *branch = tvms_as_if_then_else(stmt);
-  tvms_node *condition = tvms_substitute(p->unit, branch->condition, &p->values);
-  tvms_visitor visitor = {.enter = find_load};
-  if (branch->then_case->kind != TVMS_NODE_STORE
-      || !tvms_walk(&p->unit->context->memory, condition, &visitor))
-    return NULL;
+  tvms_node *condition = plain_condition(p, branch->condition);
+  if (branch->then_case->kind != TVMS_NODE_STORE || !condition) return NULL;
   const tvms_store *yes = tvms_as_store(branch->then_case);
-  tvms_node *value =
-      yes->predicate ? NULL : chosen_value(p, condition, yes, branch->else_case);
-  p->chosen |= value != NULL;
-  if (!value) return NULL;
-  tvms_node *store = tvms_cpu_store(p->unit, yes->buffer, yes->indices, value);
-  store->span = stmt->span;
-  return store;
+  if (yes->predicate) return NULL;
+  tvms_node *value = chosen_value(p, condition, yes, branch->else_case);
+  return value ? with_value(p, yes, value, stmt->span) : NULL;
+}
+
+// A store within branches as one that is always done; NULL: it may be outside of its buffer then, or store
+// something else.
+static tvms_node *TVMS_NULLABLE without_condition(tvms_pieces *p, tvms_node *stmt,
+                                                  const tvms_piece *around) {
+  const tvms_store *store = tvms_as_store(stmt);
+  if (!is_inside(p, around, store)) return NULL;
+  tvms_node *value = chosen_value(p, around->condition, store, NULL);
+  return value ? with_value(p, store, value, around->condition->span) : NULL;
 }
 
 // ---- Nests ----
@@ -238,6 +272,18 @@ static bool collect_loop(tvms_pieces *p, tvms_node *stmt, tvms_piece around) {
                : collect(p, loop->body, around);
 }
 
+// What a branch without else is around, under its condition.
+static bool collect_branch(tvms_pieces *p, const tvms_if_then_else *branch,
+                           tvms_piece around) {
+  tvms_node *condition = plain_condition(p, branch->condition);
+  if (!condition) return false;
+  around.condition = around.condition
+                         ? tvms_build_binary(p->unit, TVMS_NODE_AND, around.condition,
+                                             condition, condition->span)
+                         : condition;
+  return collect(p, branch->then_case, around);
+}
+
 // The pieces of a statement inside of the loops of `around`.
 static bool collect(tvms_pieces *p, tvms_node *stmt, tvms_piece around) {
   switch ((int)stmt->kind) {
@@ -249,19 +295,20 @@ static bool collect(tvms_pieces *p, tvms_node *stmt, tvms_piece around) {
         tvms_list_with(p->unit, p->allocated, tvms_as_alloc_buffer(stmt)->buffer);
     return true;
   case TVMS_NODE_BLOCK_REALIZE:
-    stmt = simple_block(p, stmt);
-    if (!stmt) return false;
+    stmt = around.condition ? NULL : simple_block(p, stmt);
     break;
   case TVMS_NODE_IF_THEN_ELSE:
-    stmt = without_branch(p, stmt);
-    if (!stmt) return false;
+    if (!tvms_as_if_then_else(stmt)->else_case)
+      return collect_branch(p, tvms_as_if_then_else(stmt), around);
+    stmt = around.condition ? NULL : without_branch(p, stmt);
     break;
   case TVMS_NODE_STORE:
     if (tvms_as_store(stmt)->predicate) return false;
+    if (around.condition) stmt = without_condition(p, stmt, &around);
     break;
   default: return false;
   }
-  return add_piece(p, stmt, around);
+  return stmt && add_piece(p, stmt, around);
 }
 
 // ---- Indices ----

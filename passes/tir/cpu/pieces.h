@@ -12,6 +12,7 @@ typedef struct {
   tvms_node *stmt;
   uint32_t depth;
   tvms_node *loops[TVMS_MOST_PIECE_LOOPS];
+  tvms_node *TVMS_NULLABLE condition;  // while the nest is read: of the branches around
 } tvms_piece;
 
 // An index as base + sum of coefficients times steps of the loops around, from 0 on; not `linear`: it is something else.

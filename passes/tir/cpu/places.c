@@ -2,6 +2,7 @@
 #include "passes/tir/cpu/places.h"
 
 #include "ir/build.h"
+#include "ir/fold.h"
 #include "ir/walk.h"
 
 int64_t tvms_cpu_number(const tvms_node *extent) {
@@ -13,6 +14,20 @@ bool tvms_cpu_depends(tvms_unit *unit, tvms_list indices, const tvms_node *var) 
     if (tvms_walk_contains(&unit->context->memory, indices.items[i], var)) return true;
   }
   return false;
+}
+
+bool tvms_cpu_is_inside(tvms_analyzer *analyzer, tvms_unit *unit,
+                        const tvms_node *buffer, tvms_list indices) {
+  tvms_list shape = tvms_as_buffer(buffer)->shape;
+  bool inside = shape.len == indices.len;
+  for (uint32_t i = 0; inside && i < shape.len; i++) {
+    tvms_node *index = indices.items[i];
+    inside = tvms_analyzer_can_prove_ge(analyzer, index, 0)
+             && tvms_analyzer_can_prove(
+                 analyzer, tvms_build_binary(unit, TVMS_NODE_LT, index, shape.items[i],
+                                             TVMS_NO_SPAN));
+  }
+  return inside;
 }
 
 bool tvms_cpu_index_step(tvms_unit *unit, tvms_node *index, const tvms_node *var,

@@ -2,6 +2,7 @@
 #ifndef TVMS_PASSES_TIR_CPU_PLACES_H
 #define TVMS_PASSES_TIR_CPU_PLACES_H
 
+#include "arith/analyzer.h"
 #include "passes/tir/cpu/stage.h"
 
 // How many elements further an access of a compact buffer is with each step of `var`, 0 if it
@@ -15,6 +16,10 @@ bool tvms_cpu_index_step(tvms_unit *unit, tvms_node *index, const tvms_node *var
 
 // Does each step of the axes that the stage does not sum over store at a place of its own?
 bool tvms_cpu_is_injective(tvms_unit *unit, const tvms_stage *stage);
+
+// Are all indices inside of the buffer, by what the analyzer knows of their variables?
+bool tvms_cpu_is_inside(tvms_analyzer *analyzer, tvms_unit *unit,
+                        const tvms_node *buffer, tvms_list indices);
 
 // Does any of the indices depend on `var`?
 bool tvms_cpu_depends(tvms_unit *unit, tvms_list indices, const tvms_node *var);

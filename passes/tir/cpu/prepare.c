@@ -7,8 +7,11 @@
 #include "passes/tir/cpu/factors.h"
 #include "passes/tir/cpu/initials.h"
 #include "passes/tir/cpu/late_operands.h"
+#include "passes/tir/cpu/padded_operands.h"
+#include "passes/tir/cpu/pieces.h"
 #include "passes/tir/cpu/producers.h"
 #include "passes/tir/cpu/reroll.h"
+#include "passes/tir/cpu/tails.h"
 #include "passes/tir/cpu/tuples.h"
 #include "passes/tir/cpu/windows.h"
 
@@ -24,6 +27,12 @@ static bool take_factors_out(tvms_preparation *p, const tvms_stage *stage,
 static bool take_initial_out(tvms_preparation *p, const tvms_stage *stage,
                              tvms_node *parts[2], tvms_node **buffer) {
   return tvms_cpu_take_initial_out(p->body.unit, stage, p->body.reorders, parts,
+                                   buffer);
+}
+
+static bool take_padding_out(tvms_preparation *p, const tvms_stage *stage,
+                             tvms_node *parts[2], tvms_node **buffer) {
+  return tvms_cpu_take_padding_out(p->body.unit, stage, p->body.reorders, parts,
                                    buffer);
 }
 
@@ -73,12 +82,24 @@ static tvms_list take_windows_apart(tvms_preparation *p, tvms_list stmts) {
   return list;
 }
 
+// A nest without tails if it can be scheduled then.
+static tvms_node *without_tails(tvms_preparation *p, tvms_node *stmt) {
+  tvms_unit *unit = p->body.unit;
+  tvms_node *made = tvms_cpu_straighten_tails(unit, stmt, p->body.reorders);
+  if (made == stmt) return stmt;
+  tvms_pieces pieces;
+  bool fits = tvms_cpu_pieces_read(unit, made, p->body.reorders, &pieces);
+  tvms_cpu_pieces_fini(&pieces);
+  return fits ? made : stmt;
+}
+
 tvms_list tvms_cpu_straighten(tvms_preparation *p, tvms_list stmts) {
   tvms_list old = stmts;
   stmts = tvms_list_copy(p->body.unit, stmts.items, stmts.len);
   bool changed = false;
   for (uint32_t i = 0; i < stmts.len; i++) {
-    stmts.items[i] = tvms_cpu_reroll(p->body.unit, stmts.items[i], p->body.reorders);
+    tvms_node *stmt = without_tails(p, stmts.items[i]);
+    stmts.items[i] = tvms_cpu_reroll(p->body.unit, stmt, p->body.reorders);
     changed |= stmts.items[i] != old.items[i];
   }
   tvms_list distributed = tvms_cpu_distribute_loops(&p->body, stmts);
@@ -104,6 +125,8 @@ static tvms_list take_tuples_apart(tvms_preparation *p, tvms_list stmts) {
 
 tvms_list tvms_cpu_prepare(tvms_preparation *p, tvms_list stmts) {
   stmts = tvms_cpu_straighten(p, stmts);
+  split_sums(p, take_padding_out, &stmts);
+  stmts = tvms_cpu_join_initials(p->body.unit, stmts);
   if (p->noalias) stmts = take_tuples_apart(p, stmts);
   if (p->rooted) stmts = take_windows_apart(p, stmts);
   stmts = tvms_cpu_producers_join(p->body.unit, p->body.allocated, stmts, p->body.gone);
