@@ -4,7 +4,9 @@
 // So after the first calls nothing is allocated any more; the blocks go with the library.
 //
 // There is one place for workspaces: of two calls at the same time one makes its own. Other
-// memory has more: threads of a parallel loop, and functions that call themselves.
+// memory has more: threads of a parallel loop, and functions that call themselves. Results have two places
+// for each power of two, so that a block is never twice as large as what it serves, and a caller can hold one result
+// while it gets the next.
 #include "backend/llvm/kept.h"
 
 #include "backend/llvm/expr.h"
@@ -16,9 +18,17 @@
 #define TAKE "tvms.take"
 #define GIVE "tvms.give"
 
-static const tvms_x86_list lists[] = {
+// Powers of two from TVMS_KEPT_LEAST to TVMS_KEPT_MOST.
+enum { RESULT_SIZES = 10, RESULTS_OF_SIZE = 2 };
+
+_Static_assert(TVMS_KEPT_MOST >> (RESULT_SIZES - 1) >= TVMS_KEPT_LEAST
+                   && TVMS_KEPT_MOST >> RESULT_SIZES < TVMS_KEPT_LEAST,
+               "there is a size for each result");
+
+static const tvms_x86_list lists[TVMS_KEPT_LISTS] = {
     [TVMS_KEPT_WORKSPACE] = {"tvms.workspace", 1},
     [TVMS_KEPT_SCRATCH] = {"tvms.scratch", 64},
+    [TVMS_KEPT_RESULTS] = {"tvms.results", RESULTS_OF_SIZE *RESULT_SIZES},
 };
 
 static LLVMValueRef list_of(emitter *e, tvms_kept kind) {
@@ -71,9 +81,33 @@ static bool begin_function(emitter *e, search *s, const char *name, LLVMTypeRef 
   return true;
 }
 
+// Where a function looks.
+typedef struct {
+  LLVMValueRef list;
+  uint32_t places;
+} range;
+
+static range all_of(emitter *e, tvms_kept kind) {
+  return (range){list_of(e, kind), lists[kind].places};
+}
+
+// The places of results of this size.
+static range results_of(emitter *e, LLVMValueRef bytes) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef first = tvms_emit_int(e, 0);
+  for (uint32_t i = 1; i < RESULT_SIZES; i++) {
+    LLVMValueRef power = tvms_emit_int(e, (int64_t)TVMS_KEPT_LEAST << i);
+    LLVMValueRef reaches = LLVMBuildICmp(b, LLVMIntUGE, bytes, power, "");
+    first = LLVMBuildAdd(b, first, LLVMBuildZExt(b, reaches, e->i64, ""), "");
+  }
+  first = LLVMBuildMul(b, first, tvms_emit_int(e, RESULTS_OF_SIZE), "");
+  LLVMValueRef list = list_of(e, TVMS_KEPT_RESULTS);
+  return (range){LLVMBuildGEP2(b, e->pointer, list, &first, 1, ""), RESULTS_OF_SIZE};
+}
+
 static LLVMValueRef call(emitter *e, LLVMTypeRef type, LLVMValueRef function,
-                         tvms_kept kind, LLVMValueRef last) {
-  LLVMValueRef args[] = {list_of(e, kind), tvms_emit_int(e, lists[kind].places), last};
+                         range where, LLVMValueRef last) {
+  LLVMValueRef args[] = {where.list, tvms_emit_int(e, where.places), last};
   return LLVMBuildCall2(e->builder, type, function, args, 3, "");
 }
 
@@ -135,10 +169,18 @@ static LLVMValueRef take_function(emitter *e, LLVMTypeRef type) {
   return s.h.function;
 }
 
-LLVMValueRef tvms_emit_take(emitter *e, tvms_kept kind, LLVMValueRef bytes) {
+static LLVMValueRef take(emitter *e, range where, LLVMValueRef bytes) {
   LLVMTypeRef params[] = {e->pointer, e->i64, e->i64};
   LLVMTypeRef type = LLVMFunctionType(e->pointer, params, 3, false);
-  return call(e, type, take_function(e, type), kind, bytes);
+  return call(e, type, take_function(e, type), where, bytes);
+}
+
+LLVMValueRef tvms_emit_take(emitter *e, tvms_kept kind, LLVMValueRef bytes) {
+  return take(e, all_of(e, kind), bytes);
+}
+
+LLVMValueRef tvms_emit_take_result(emitter *e, LLVMValueRef bytes) {
+  return take(e, results_of(e, bytes), bytes);
 }
 
 // void tvms.give(ptr list, i64 places, ptr memory)
@@ -165,10 +207,19 @@ static LLVMValueRef give_function(emitter *e, LLVMTypeRef type) {
   return s.h.function;
 }
 
-void tvms_emit_give(emitter *e, tvms_kept kind, LLVMValueRef memory) {
+static void give(emitter *e, range where, LLVMValueRef memory) {
   LLVMTypeRef params[] = {e->pointer, e->i64, e->pointer};
   LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), params, 3, false);
-  call(e, type, give_function(e, type), kind, memory);
+  call(e, type, give_function(e, type), where, memory);
+}
+
+void tvms_emit_give(emitter *e, tvms_kept kind, LLVMValueRef memory) {
+  give(e, all_of(e, kind), memory);
+}
+
+void tvms_emit_give_result(emitter *e, LLVMValueRef memory) {
+  LLVMValueRef block = tvms_helper_at(e, memory, -TVMS_MEMORY_ALIGN);
+  give(e, results_of(e, LLVMBuildLoad2(e->builder, e->i64, block, "")), memory);
 }
 
 // ---- The end ----
@@ -201,9 +252,9 @@ static void call_at_end(emitter *e, LLVMValueRef function) {
 
 // The same as machine code.
 static void add_end_directly(emitter *e) {
-  tvms_x86_list used[sizeof lists / sizeof lists[0]];
+  tvms_x86_list used[TVMS_KEPT_LISTS];
   uint32_t count = 0;
-  for (int kind = TVMS_KEPT_WORKSPACE; kind <= TVMS_KEPT_SCRATCH; kind++) {
+  for (int kind = TVMS_KEPT_WORKSPACE; kind < TVMS_KEPT_LISTS; kind++) {
     LLVMValueRef list = tvms_emit_variable_named(e, lists[kind].name);
     if (!list) continue;
     LLVMSetLinkage(list, LLVMExternalLinkage);
@@ -225,7 +276,7 @@ void tvms_emit_kept_end(emitter *e) {
   LLVMTypeRef type = LLVMFunctionType(nothing, params, 3, false);
   LLVMValueRef leave = NULL;
   LLVMSetCurrentDebugLocation2(e->builder, NULL);
-  for (int kind = TVMS_KEPT_WORKSPACE; kind <= TVMS_KEPT_SCRATCH; kind++) {
+  for (int kind = TVMS_KEPT_WORKSPACE; kind < TVMS_KEPT_LISTS; kind++) {
     if (!tvms_emit_variable_named(e, lists[kind].name)) continue;
     if (!leave) {
       leave = LLVMAddFunction(e->module, "tvms.leave",
@@ -233,7 +284,8 @@ void tvms_emit_kept_end(emitter *e) {
       LLVMSetLinkage(leave, LLVMPrivateLinkage);
       tvms_helper_enter(e, LLVMAppendBasicBlockInContext(e->llvm, leave, "entry"));
     }
-    call(e, type, drop_function(e, type), (tvms_kept)kind, tvms_emit_int(e, 0));
+    call(e, type, drop_function(e, type), all_of(e, (tvms_kept)kind),
+         tvms_emit_int(e, 0));
   }
   if (!leave) return;
   LLVMBuildRetVoid(e->builder);

@@ -5,6 +5,7 @@
 
 #include "backend/llvm/expr.h"
 #include "backend/llvm/helper.h"
+#include "backend/llvm/kept.h"
 #include "runtime/abi.h"
 
 static LLVMTypeRef void_type(emitter *e) {
@@ -154,6 +155,14 @@ static LLVMValueRef array_deleter(emitter *e) {
   return h.function;
 }
 
+// One reference, of both kinds.
+static void fill_head(emitter *e, LLVMValueRef object, LLVMValueRef kind,
+                      LLVMValueRef deleter) {
+  LLVMBuildStore(e->builder, tvms_emit_int(e, ((int64_t)1 << 32) + 1), object);
+  LLVMBuildStore(e->builder, kind, tvms_helper_at(e, object, 8));
+  LLVMBuildStore(e->builder, deleter, tvms_helper_at(e, object, 16));
+}
+
 // ptr tvms.object(i64 bytes, i64 kind, ptr deleter)
 static LLVMValueRef object_function(emitter *e, LLVMTypeRef type) {
   tvms_helper h;
@@ -165,9 +174,7 @@ static LLVMValueRef object_function(emitter *e, LLVMTypeRef type) {
   LLVMValueRef null = LLVMConstNull(e->pointer);
   LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, object, null, ""), some, out);
   tvms_helper_enter(e, some);
-  LLVMBuildStore(b, tvms_emit_int(e, ((int64_t)1 << 32) + 1), object);
-  LLVMBuildStore(b, LLVMGetParam(h.function, 1), tvms_helper_at(e, object, 8));
-  LLVMBuildStore(b, LLVMGetParam(h.function, 2), tvms_helper_at(e, object, 16));
+  fill_head(e, object, LLVMGetParam(h.function, 1), LLVMGetParam(h.function, 2));
   LLVMBuildBr(b, out);
   tvms_helper_enter(e, out);
   LLVMBuildRet(b, object);
@@ -183,11 +190,70 @@ LLVMValueRef tvms_emit_new_object(emitter *e, LLVMValueRef bytes, int kind) {
   return LLVMBuildCall2(e->builder, type, object_function(e, type), args, 3, "");
 }
 
+// ---- Large tensors ----
+
+// void tvms.keep(object, flags): of a tensor whose memory is kept.
+static LLVMValueRef keeping_deleter(emitter *e) {
+  tvms_helper h;
+  if (!tvms_helper_begin(e, &h, "tvms.keep", deleter_type(e))) return h.function;
+  LLVMBasicBlockRef last = tvms_helper_block(e, &h, "last"),
+                    out = tvms_helper_block(e, &h, "out");
+  branch_on(e, LLVMGetParam(h.function, 1), 2, last, out);
+  tvms_helper_enter(e, last);
+  tvms_emit_give_result(e, LLVMGetParam(h.function, 0));
+  LLVMBuildBr(e->builder, out);
+  tvms_helper_enter(e, out);
+  LLVMBuildRetVoid(e->builder);
+  tvms_helper_end(e, &h);
+  return h.function;
+}
+
+// Is the number of bytes one for which memory is kept?
+static LLVMValueRef is_kept(emitter *e, LLVMValueRef bytes) {
+  LLVMValueRef above =
+      LLVMBuildSub(e->builder, bytes, tvms_emit_int(e, TVMS_KEPT_LEAST), "");
+  return LLVMBuildICmp(e->builder, LLVMIntULE, above,
+                       tvms_emit_int(e, TVMS_KEPT_MOST - TVMS_KEPT_LEAST), "");
+}
+
+// ptr tvms.tensor(i64 bytes)
+static LLVMValueRef tensor_function(emitter *e, LLVMTypeRef type) {
+  tvms_helper h;
+  LLVMValueRef deleter = keeping_deleter(e);
+  if (!tvms_helper_begin(e, &h, "tvms.tensor", type)) return h.function;
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef bytes = LLVMGetParam(h.function, 0), null = LLVMConstNull(e->pointer);
+  LLVMBasicBlockRef large = tvms_helper_block(e, &h, "large"),
+                    small = tvms_helper_block(e, &h, "small");
+  LLVMBasicBlockRef some = tvms_helper_block(e, &h, "some"),
+                    out = tvms_helper_block(e, &h, "out");
+  LLVMBuildCondBr(b, is_kept(e, bytes), large, small);
+  tvms_helper_enter(e, small);
+  LLVMBuildRet(b, tvms_emit_new_object(e, bytes, TVMS_ANY_TENSOR));
+  tvms_helper_enter(e, large);
+  LLVMValueRef object = tvms_emit_take_result(e, bytes);
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, object, null, ""), some, out);
+  tvms_helper_enter(e, some);
+  fill_head(e, object, tvms_emit_int(e, TVMS_ANY_TENSOR), deleter);
+  LLVMBuildBr(b, out);
+  tvms_helper_enter(e, out);
+  LLVMBuildRet(b, object);
+  tvms_helper_end(e, &h);
+  return h.function;
+}
+
+LLVMValueRef tvms_emit_new_tensor(emitter *e, LLVMValueRef bytes) {
+  bool small = LLVMIsAConstantInt(bytes) && LLVMIsNull(is_kept(e, bytes));
+  if (small) return tvms_emit_new_object(e, bytes, TVMS_ANY_TENSOR);
+  LLVMTypeRef type = LLVMFunctionType(e->pointer, &e->i64, 1, false);
+  return LLVMBuildCall2(e->builder, type, tensor_function(e, type), &bytes, 1, "");
+}
+
 void tvms_emit_drop_object(emitter *e, LLVMValueRef object) {
   LLVMTypeRef type = LLVMFunctionType(void_type(e), &e->pointer, 1, false);
   LLVMBuildCall2(e->builder, type, drop_function(e), &object, 1, "");
 }
 
 void tvms_emit_free_object(emitter *e, LLVMValueRef object) {
-  tvms_helper_free(e, object);
+  call_deleter(e, object, 2);
 }

@@ -7,6 +7,10 @@
 // Code that makes an object with one reference, of `bytes` with its head, or gives null.
 LLVMValueRef tvms_emit_new_object(emitter *e, LLVMValueRef bytes, int kind);
 
+// The same for a tensor with its elements. The library keeps the memory of a large one when it is dropped
+// (backend/llvm/kept.h).
+LLVMValueRef tvms_emit_new_tensor(emitter *e, LLVMValueRef bytes);
+
 // Code that takes a reference of an object away.
 void tvms_emit_drop_object(emitter *e, LLVMValueRef object);
 

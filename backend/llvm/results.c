@@ -100,7 +100,8 @@ static void raise_if_none(emitter *e, made_results *made) {
 
 static LLVMValueRef new_object(emitter *e, made_results *made, LLVMValueRef bytes,
                                int kind) {
-  LLVMValueRef object = tvms_emit_new_object(e, bytes, kind);
+  LLVMValueRef object = kind == TVMS_ANY_TENSOR ? tvms_emit_new_tensor(e, bytes)
+                                                : tvms_emit_new_object(e, bytes, kind);
   need(e, made, object);
   made->objects[made->object_count++] = object;
   free_if_none(e, made, object);

@@ -124,7 +124,98 @@ AGAIN = HEAD + """
 """
 
 
+# Calls a library from threads, each of which holds one result while it gets the next, and looks whether it stays what it was. Says what
+# four further calls allocate, how many blocks are left when all results have been dropped, and how many when the library has gone.
+RESULTS = r"""
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+long count_calls(void), count_blocks(void);
+typedef struct { int32_t kind; uint32_t zero; void *value; } any;
+typedef struct { void *data; int32_t device[2], ndim; uint8_t code, bits; uint16_t lanes; int64_t *shape, *strides; uint64_t offset; } tensor;
+typedef struct { uint64_t references; int32_t kind; uint32_t zero; void (*deleter)(void *, int); tensor content; } object;
+static int (*function)(void *, const any *, int32_t, any *);
+static object *get(int64_t rows, float value) {
+  int64_t shape[2] = {rows, 1024};
+  float *data = aligned_alloc(64, (size_t)rows * 4096);
+  for (int64_t i = 0; i < rows * 1024; i++) data[i] = value;
+  tensor t = {data, {1, 0}, 2, 2, 32, 1, shape, NULL, 0};
+  any arg = {7, 0, &t}, result;
+  if (function(NULL, &arg, 1, &result)) abort();
+  free(data);
+  return result.value;
+}
+static void drop(object *o, int64_t rows, float value) {
+  float *data = o->content.data;
+  if (o->content.shape[0] != rows) abort();
+  for (int64_t i = 0; i < rows * 1024; i++)
+    if (data[i] != value + value) abort();
+  o->deleter(o, 3);
+}
+static void *work(void *self) {
+  int64_t rows = 0;
+  object *held = NULL;
+  float value = 0;
+  for (int i = 0; i < 200; i++) {
+    int64_t next = 1 + (i * 37 + *(int *)self * 11) % 150;
+    object *o = get(next, (float)i);
+    if (held) drop(held, rows, value);
+    held = o, rows = next, value = (float)i;
+  }
+  drop(held, rows, value);
+  return NULL;
+}
+int main(int argc, char **argv) {
+  enum { THREADS = 4 };
+  (void)argc;
+  pthread_t threads[THREADS];
+  int numbers[THREADS];
+  long blocks = count_blocks();
+  void *library = dlopen(argv[1], RTLD_NOW);
+  long loaded = count_blocks();
+  function = (int (*)(void *, const any *, int32_t, any *))dlsym(library, "__tvm_ffi_main");
+  for (int i = 0; i < THREADS; i++) {
+    numbers[i] = i;
+    if (pthread_create(&threads[i], NULL, work, &numbers[i])) return 1;
+  }
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  object *first = get(100, 1), *second = get(100, 2);
+  drop(first, 100, 1), drop(second, 100, 2);
+  long before = count_calls();
+  for (int i = 0; i < 4; i++) drop(get(100, 3), 100, 3);
+  // Those of the argument are the program's.
+  printf("%ld ", count_calls() - before - 8);
+  printf("%ld ", count_blocks() - loaded);
+  dlclose(library);
+  printf("%d\n", count_blocks() <= loaded);
+  return blocks < 0;
+}
+"""
+
 class Allocations(InFolder):
+    def test_large_results_are_kept(self):
+        text = HEAD + """
+    @R.function
+    def main(x: R.Tensor(("n", 1024), "float32")):
+        return R.add(x, x)
+"""
+        counter = COUNTER.replace("static atomic_long calls;", "static atomic_long calls, blocks;").replace("long count_calls", "long count_blocks(void) { return blocks; }\nlong count_calls")
+        counter = counter.replace("NEXT(aligned_alloc); return next(align, size);", "NEXT(aligned_alloc); blocks += size >= LARGE; return next(align, size);")
+        counter = counter.replace("NEXT(free); next(old);", "NEXT(free); blocks -= malloc_usable_size(old) >= LARGE; next(old);")
+        counter = counter.replace("#include <dlfcn.h>", "#include <dlfcn.h>\n#include <malloc.h>\nenum { LARGE = 128 << 10 };")
+        driver, counter, library = self.file("results.c", RESULTS), self.file("counter.c", counter), self.file("model.so")
+        subprocess.run(["cc", "-O1", "-std=gnu11", "-rdynamic", driver, counter, "-o", self.file("results"), "-ldl", "-pthread"], check=True)
+        p = tvms("build", "-", "-o", library, stdin=text)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        said = subprocess.run([self.file("results"), library], check=True, stdout=subprocess.PIPE, text=True, timeout=300).stdout.split()
+        self.assertEqual(said[0], "0")
+        # Two of 128 to 256 KiB, two up to 512 KiB and two up to a MiB, at most.
+        self.assertLessEqual(int(said[1]), 6)
+        self.assertGreater(int(said[1]), 0)
+        self.assertEqual(said[2], "1")
+
     def check(self, text, shapes, result, sizes="", warm=2):
         """The function allocates nothing once it has run `warm` times, and computes what the interpreter does."""
         given, fields = [], []
