@@ -1,9 +1,25 @@
-// Checks of values that are neither tensors nor shapes: those are in box.c.
+// Checks of values that are neither tensors nor shapes, which are in box.c, and data types as values.
 //
 // TVM: src/runtime/vm/builtin.cc.
 #include "runtime/box_object.h"
 
 #include <stdio.h>
+#include <string.h>
+
+// The kind of tvm-ffi for a data type, which lies in the value itself.
+enum { DATA_TYPE = 5 };
+
+int32_t tvms_box_data_type(void *raise, const tvms_any *args, int32_t count,
+                           tvms_any *result) {
+  tvms_box_args a = tvms_box_open(raise, "tvms.data_type", args, count);
+  const char *text = tvms_box_text(&a, 0);
+  tvms_dl_type type;
+  if (!text || !tvms_box_dtype(text, &type))
+    return tvms_box_refuse(&a, "the name of a data type");
+  *result = (tvms_any){.type_index = DATA_TYPE};
+  memcpy(&result->v, &type, sizeof type);
+  return 0;
+}
 
 int32_t tvms_box_check_tuple_info(void *raise, const tvms_any *args, int32_t count,
                                   tvms_any *result) {

@@ -585,6 +585,31 @@ class NativeMain(InFolder):
             self.assertIn(what, said)
         self.assertEqual(Library(self.file("told.so"))("main", ("f", [2], [10.0, 20.0])), ("f", [2], [12.0, 24.0]))
 
+    def test_prim_funcs_with_pointers_and_numbers(self):
+        """A PrimFunc may take pointers, which are those of the elements here, and give a number; a data type is a value."""
+        text = self.HEAD + """
+    @T.prim_func(private=True, s_tir=True)
+    def twice(n: T.int64) -> T.int64:
+        return n * T.int64(2)
+
+    @T.prim_func(private=True, s_tir=True)
+    def add(p: T.handle("float32"), q: T.handle, B: T.Buffer((4,), "float32")):
+        A = T.decl_buffer((4,), "float32", data=p)
+        for i in range(4):
+            B[i] = A[i] + T.float32(1)
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), s: R.Shape(["n"])):
+        n = T.int64()
+        cls = Module
+        y = R.call_tir(cls.add, (x, x), out_ty=R.Tensor((4,), "float32"))
+        m: R.Prim("int64") = cls.twice(R.prim_value(n))
+        k: R.Prim("int64") = cls.twice(m)
+        return (y, k, R.dtype("float32"), R.dtype("int8"))
+"""
+        for library in self.build(text):
+            self.assertEqual(library("main", ("f", [4], [1, 2, 3, 4]), [5]), (("f", [4], [2, 3, 4, 5]), 20, 2 + (32 << 8) + (1 << 16), (8 << 8) + (1 << 16)))
+
     def test_levels_compute_the_same(self):
         text = self.HEAD + """
     @R.function

@@ -122,7 +122,7 @@ static const char *TVMS_NULLABLE obstacle(const tvms_fuse_caller *f,
   }
   if (in_place && overlaps(f, passed))
     return "two of its tensors lie in the same memory";
-  const char *why = tvms_fuse_unpack_obstacle(function);
+  const char *why = tvms_fuse_unpack_obstacle(function, false);
   if (why) return why;
   tvms_node_map sizes;
   tvms_node_map_init(&sizes, &f->run->context->memory);

@@ -42,12 +42,14 @@ static void settle_layout(tvms_unit *unit, const tvms_buffer *buffer,
   }
 }
 
-const char *tvms_fuse_unpack_obstacle(const tvms_prim_func *function) {
+const char *tvms_fuse_unpack_obstacle(const tvms_prim_func *function,
+                                      bool passes_pointers) {
   for (uint32_t i = 0; i < function->params.len; i++) {
     const tvms_node *buffer = function->buffers.items[i];
     if (buffer && !is_dense(tvms_as_buffer(buffer)))
       return "its callee takes tensors with strides or offsets";
-    if (!buffer && tvms_dtype_is_handle(function->params.items[i]->dtype))
+    if (!buffer && !passes_pointers
+        && tvms_dtype_is_handle(function->params.items[i]->dtype))
       return "its callee takes a pointer of which nothing is known";
   }
   return NULL;

@@ -6,8 +6,9 @@
 #include "passes/functions.h"
 
 // Why a PrimFunc cannot be called with pointers; NULL: it can. All its buffers lie in memory
-// without gaps.
-const char *TVMS_NULLABLE tvms_fuse_unpack_obstacle(const tvms_prim_func *function);
+// without gaps. With `passes_pointers` the caller has something for parameters that are pointers.
+const char *TVMS_NULLABLE tvms_fuse_unpack_obstacle(const tvms_prim_func *function,
+                                                    bool passes_pointers);
 
 // Adds the private function `<name>_unpacked` to the module, unless it is there, and returns
 // its name: it has a pointer for each buffer of the PRIM_FUNC that is member `index`, the same

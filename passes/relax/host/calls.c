@@ -50,10 +50,15 @@ static tvms_host_value *TVMS_NULLABLE tensor_for(tvms_host *h,
   return tvms_host_unboxed(h, type, object, "", TVMS_NO_SPAN);
 }
 
-// What is handed over for an object, a tensor, a number or the numbers of a shape.
-static void hand_over(tvms_host *h, const tvms_prim_func *callee,
+// What is handed over for an object, a tensor, a number or the numbers of a shape. Pointers among the parameters are
+// for objects if the callee was a Relax function (`boxes`), else for the elements of a tensor.
+static void hand_over(tvms_host *h, const tvms_prim_func *callee, bool boxes,
                       tvms_host_value *value, tvms_fuse_passed_list *passed) {
   tvms_memory *memory = tvms_host_memory(h);
+  if (takes_object(callee, passed) && !boxes && value->kind == TVMS_HOST_TENSOR) {
+    tvms_vec_push(memory, passed, ((tvms_fuse_passed){value->data, NULL}));
+    return;
+  }
   if (takes_object(callee, passed)) {
     const tvms_host_value *object = tvms_host_boxed(h, value);
     if (object)
@@ -71,7 +76,7 @@ static void hand_over(tvms_host *h, const tvms_prim_func *callee,
   for (uint32_t i = 0; value->kind == TVMS_HOST_SHAPE && i < value->dims.len; i++)
     tvms_vec_push(memory, passed, ((tvms_fuse_passed){value->dims.items[i], NULL}));
   for (uint32_t i = 0; value->kind == TVMS_HOST_TUPLE && i < value->count; i++)
-    hand_over(h, callee, value->fields[i], passed);
+    hand_over(h, callee, boxes, value->fields[i], passed);
 }
 
 // The sizes that the callee takes, in `values`. Returns why they cannot be told.
@@ -93,10 +98,10 @@ static tvms_node *as_param(tvms_host *h, const tvms_node *param, tvms_node *valu
   return same ? value : tvms_cast_new(h->unit, param->dtype, value, TVMS_NO_SPAN);
 }
 
-// Calls `name`, the form with pointers of `callee`.
-static void push_call(tvms_host *h, tvms_sym name, const tvms_prim_func *callee,
-                      const tvms_fuse_passed_list *passed, const tvms_node_map *values,
-                      tvms_span span) {
+// A call of `name`, the form with pointers of `callee`.
+static tvms_node *direct_call(tvms_host *h, tvms_sym name, const tvms_prim_func *callee,
+                              const tvms_fuse_passed_list *passed,
+                              const tvms_node_map *values, tvms_span span) {
   tvms_memory *memory = tvms_host_memory(h);
   tvms_node_vec args = {0}, sizes = {0};
   for (uint32_t i = 0; i < passed->len; i++) {
@@ -108,19 +113,27 @@ static void push_call(tvms_host *h, tvms_sym name, const tvms_prim_func *callee,
   tvms_fuse_sizes_of(memory, callee, &sizes);
   for (uint32_t i = 0; i < sizes.len; i++)
     tvms_vec_push(memory, &args, tvms_node_map_get(values, sizes.items[i]));
+  tvms_dtype gives = callee->ret ? callee->ret->dtype : (tvms_dtype){0};
   tvms_node *call =
-      tvms_call_new(h->unit, (tvms_dtype){0}, tvms_relax_make_global_var(h->unit, name),
+      tvms_call_new(h->unit, gives, tvms_relax_make_global_var(h->unit, name),
                     args.items, args.len, span);
-  tvms_host_push(h, tvms_evaluate_new(h->unit, call, span));
   tvms_vec_fini(memory, &args);
   tvms_vec_fini(memory, &sizes);
+  return call;
 }
 
-static bool eval_args(tvms_host *h, const tvms_prim_func *callee, tvms_list args,
-                      tvms_fuse_passed_list *passed) {
+// What a PrimFunc gives: a number, or nothing.
+static tvms_host_value *given_by(tvms_host *h, tvms_node *call, tvms_span span) {
+  if (!tvms_dtype_is_void(call->dtype)) return tvms_host_bound(h, "given", call);
+  tvms_host_push(h, tvms_evaluate_new(h->unit, call, span));
+  return tvms_host_value_new(h, TVMS_HOST_NOTHING);
+}
+
+static bool eval_args(tvms_host *h, const tvms_prim_func *callee, bool boxes,
+                      tvms_list args, tvms_fuse_passed_list *passed) {
   for (uint32_t i = 0; i < args.len; i++) {
     tvms_host_value *value = tvms_host_eval(h, args.items[i]);
-    if (value) hand_over(h, callee, value, passed);
+    if (value) hand_over(h, callee, boxes, value, passed);
   }
   return !h->failed;
 }
@@ -132,8 +145,9 @@ static tvms_host_value *TVMS_NULLABLE call_prim_func(tvms_host *h, tvms_list arg
   tvms_fuse_passed_list passed = {0};
   tvms_node_map sizes;
   tvms_node_map_init(&sizes, tvms_host_memory(h));
-  bool known = eval_args(h, callee, args, &passed);
-  const char *why = tvms_fuse_unpack_obstacle(callee);
+  bool known = eval_args(h, callee, false, args, &passed);
+  const char *why = tvms_fuse_unpack_obstacle(callee, true);
+  tvms_host_value *given = NULL;
   if (known && !why && passed.len != callee->params.len)
     why = "it does not pass what its callee takes";
   if (known && !why) why = solve(h, callee, &passed, &sizes);
@@ -145,11 +159,11 @@ static tvms_host_value *TVMS_NULLABLE call_prim_func(tvms_host *h, tvms_list arg
     }
     tvms_sym name = h->functions[index].direct;
     callee = tvms_as_prim_func(h->run->module->members[index].function);
-    push_call(h, name, callee, &passed, &sizes, span);
+    given = given_by(h, direct_call(h, name, callee, &passed, &sizes, span), span);
   }
   tvms_node_map_fini(&sizes);
   tvms_vec_fini(tvms_host_memory(h), &passed);
-  return h->failed ? NULL : tvms_host_value_new(h, TVMS_HOST_NOTHING);
+  return h->failed ? NULL : given;
 }
 
 // ---- Calls of Relax functions ----
@@ -195,7 +209,7 @@ static void pass_memory(tvms_host *h, const tvms_node *node,
                         tvms_node_map *sizes, tvms_host_value **leaves) {
   for (uint32_t i = 0; i < callee->result_count && !h->failed; i++) {
     leaves[i] = result_memory(h, node, callee, i, sizes);
-    if (leaves[i]) hand_over(h, callee->made, leaves[i], passed);
+    if (leaves[i]) hand_over(h, callee->made, true, leaves[i], passed);
   }
   if (!h->failed) pass_workspace(h, callee, passed, sizes);
 }
@@ -219,16 +233,18 @@ tvms_host_value *tvms_host_call_function(tvms_host *h, tvms_node *node,
   tvms_fuse_passed_list passed = {0};
   tvms_node_map sizes;
   tvms_node_map_init(&sizes, tvms_host_memory(h));
-  eval_args(h, callee->made, args, &passed);
+  eval_args(h, callee->made, true, args, &passed);
   for (uint32_t i = 0; i < function->count; i++)
-    hand_over(h, callee->made, function->fields[i], &passed);
+    hand_over(h, callee->made, true, function->fields[i], &passed);
   if (!h->failed && passed.len != callee->input_count)
     tvms_host_refuse(h, node->span, "it does not pass what its callee takes");
   const char *why = h->failed ? NULL : solve(h, callee->made, &passed, &sizes);
   if (why) tvms_host_refuse(h, node->span, why);
   if (!h->failed) pass_memory(h, node, callee, &passed, &sizes, leaves);
   if (!h->failed)
-    push_call(h, callee->direct, callee->made, &passed, &sizes, node->span);
+    given_by(h,
+             direct_call(h, callee->direct, callee->made, &passed, &sizes, node->span),
+             node->span);
   tvms_node_map_fini(&sizes);
   tvms_vec_fini(tvms_host_memory(h), &passed);
   for (uint32_t i = 0; i < callee->result_count && !h->failed; i++)

@@ -40,11 +40,6 @@ static tvms_node *text_node(tvms_host *h, const char *text) {
   return tvms_string_imm_new(h->unit, text, strlen(text), TVMS_NO_SPAN);
 }
 
-static tvms_node *variable(tvms_host *h, const char *name, tvms_dtype dtype) {
-  tvms_sym symbol = tvms_symbol_intern(h->run->context, name, strlen(name));
-  return tvms_var_new(h->unit, symbol, dtype, TVMS_NO_SPAN);
-}
-
 static tvms_node *bound(tvms_host *h, tvms_node *var, tvms_node *value) {
   tvms_bind *bind = tvms_node_make(h->unit, BIND, TVMS_NO_SPAN);
   bind->var = var;
@@ -61,7 +56,7 @@ static tvms_node *call(tvms_host *h, tvms_dtype dtype, tvms_tir_opcode op,
 // ---- Lists ----
 
 tvms_host_value *tvms_host_slot(tvms_host *h) {
-  if (!h->objects) h->objects = variable(h, "objects", handle_type);
+  if (!h->objects) h->objects = tvms_host_number_var(h, "objects", handle_type);
   tvms_host_value *object = tvms_host_value_new(h, TVMS_HOST_OBJECT);
   object->data = h->objects;
   object->index = h->object_count++;
@@ -179,9 +174,7 @@ bool tvms_host_box_into(tvms_host *h, const tvms_host_value *value,
   case TVMS_HOST_OBJECT: tvms_vec_push(memory, &args, tvms_host_item(h, value)); break;
   case TVMS_HOST_NUMBER: tvms_vec_push(memory, &args, value->number); break;
   case TVMS_HOST_TEXT:
-    if (!tvms_dtype_is_void(value->dtype))
-      tvms_host_refuse(h, value->data->span,
-                       "a data type is not a value of native code");
+    if (!tvms_dtype_is_void(value->dtype)) name = "tvms.data_type";
     tvms_vec_push(memory, &args, value->data);
     break;
   case TVMS_HOST_TENSOR:
@@ -262,7 +255,7 @@ static void check(tvms_host *h, const char *name, const tvms_host_value *object,
 static tvms_list numbers_at(tvms_host *h, tvms_node *pointer, int64_t count) {
   tvms_node_vec numbers = {0};
   for (int64_t i = 0; i < count; i++) {
-    tvms_node *size = variable(h, "size", TVMS_DTYPE(INT, 64));
+    tvms_node *size = tvms_host_number_var(h, "size", TVMS_DTYPE(INT, 64));
     bound(h, size,
           field_of(h, TVMS_DTYPE(INT, 64), pointer, i, TVMS_FIELD_INT64_ELEMENT));
     tvms_vec_push(tvms_host_memory(h), &numbers, size);
@@ -273,14 +266,15 @@ static tvms_list numbers_at(tvms_host *h, tvms_node *pointer, int64_t count) {
 }
 
 static tvms_node *object_pointer(tvms_host *h, const tvms_host_value *object) {
-  return bound(h, variable(h, "object", handle_type), value_of(h, object, handle_type));
+  return bound(h, tvms_host_number_var(h, "object", handle_type),
+               value_of(h, object, handle_type));
 }
 
 // The elements of a tensor that is an object, as a pointer to such, and what it is in: a DLTensor.
 static tvms_node *elements(tvms_host *h, const tvms_host_value *object,
                            const char *name, tvms_dtype dtype, tvms_node **tensor) {
   tvms_node *inside[] = {object_pointer(h, object), int32(h, TVMS_OBJECT_HEAD)};
-  *tensor = bound(h, variable(h, "tensor", handle_type),
+  *tensor = bound(h, tvms_host_number_var(h, "tensor", handle_type),
                   call(h, handle_type, TVMS_TIR_handle_add_byte_offset, inside, 2));
   tvms_sym symbol = tvms_symbol_intern(h->run->context, name, strlen(name));
   tvms_node *data = tvms_pointer_var_new(h->unit, symbol, dtype, 0, TVMS_NO_SPAN);
@@ -311,7 +305,7 @@ static tvms_host_value *tensor_in(tvms_host *h, const tvms_node *type,
   value->data = elements(h, object, "elements", type->dtype, &tensor);
   if (!ndim) return value;
   tvms_node *sizes =
-      bound(h, variable(h, "sizes", handle_type),
+      bound(h, tvms_host_number_var(h, "sizes", handle_type),
             field_of(h, handle_type, tensor, 0, TVMS_FIELD_TENSOR_SHAPE));
   value->dims = numbers_at(h, sizes, ndim);
   return value;
@@ -323,7 +317,7 @@ static tvms_host_value *shape_in(tvms_host *h, const tvms_node *type,
   check(h, "vm.builtin.check_shape_info", object, ndim, (tvms_dtype){0}, who);
   tvms_node *raw = field_of(h, TVMS_DTYPE(INT, 64), object_pointer(h, object),
                             SHAPE_ITEMS, TVMS_FIELD_INT64_ELEMENT);
-  tvms_node *sizes = bound(h, variable(h, "sizes", handle_type),
+  tvms_node *sizes = bound(h, tvms_host_number_var(h, "sizes", handle_type),
                            call(h, handle_type, TVMS_TIR_reinterpret, &raw, 1));
   tvms_host_value *value = tvms_host_value_new(h, TVMS_HOST_SHAPE);
   value->dims = numbers_at(h, sizes, ndim);
@@ -340,7 +334,8 @@ static tvms_host_value *number_in(tvms_host *h, const tvms_node *type,
   tvms_node *number = value_of(h, object, wide);
   if (!tvms_dtype_same(dtype, wide))
     number = tvms_cast_new(h->unit, dtype, number, TVMS_NO_SPAN);
-  return tvms_host_number(h, bound(h, variable(h, "number", dtype), number));
+  return tvms_host_number(h,
+                          bound(h, tvms_host_number_var(h, "number", dtype), number));
 }
 
 static tvms_host_value *function_in(tvms_host *h, const tvms_host_value *object,

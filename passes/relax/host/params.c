@@ -23,11 +23,6 @@ void tvms_host_add_buffer_param(tvms_host *h, tvms_node *buffer) {
       h, tvms_pointer_var_new(h->unit, name, (tvms_dtype){0}, 0, TVMS_NO_SPAN), buffer);
 }
 
-tvms_node *tvms_host_number_var(tvms_host *h, const char *name, tvms_dtype dtype) {
-  tvms_sym symbol = tvms_symbol_intern(h->run->context, name, strlen(name));
-  return tvms_var_new(h->unit, symbol, dtype, TVMS_NO_SPAN);
-}
-
 // A symbol that this place defines, or NULL.
 static bool defines(tvms_host *h, const tvms_node *size) {
   return tvms_relax_is_symbol(size) && !tvms_node_map_get(&h->known, size);

@@ -4,9 +4,6 @@
 
 #include "passes/relax/host/host.h"
 
-// A new variable of this name.
-tvms_node *tvms_host_number_var(tvms_host *h, const char *name, tvms_dtype dtype);
-
 // Adds a parameter: a number or a pointer, or with `buffer` the memory of that.
 void tvms_host_add_param(tvms_host *h, tvms_node *param,
                          tvms_node *TVMS_NULLABLE buffer);

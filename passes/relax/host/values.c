@@ -49,6 +49,19 @@ tvms_host_value *tvms_host_number(tvms_host *h, tvms_node *number) {
   return value;
 }
 
+tvms_node *tvms_host_number_var(tvms_host *h, const char *name, tvms_dtype dtype) {
+  tvms_sym symbol = tvms_symbol_intern(h->run->context, name, strlen(name));
+  return tvms_var_new(h->unit, symbol, dtype, TVMS_NO_SPAN);
+}
+
+tvms_host_value *tvms_host_bound(tvms_host *h, const char *name, tvms_node *number) {
+  tvms_bind *bind = tvms_node_make(h->unit, BIND, TVMS_NO_SPAN);
+  bind->var = tvms_host_number_var(h, name, number->dtype);
+  bind->value = number;
+  tvms_host_push(h, &bind->head);
+  return tvms_host_number(h, bind->var);
+}
+
 tvms_node *tvms_host_int(tvms_host *h, int64_t value) {
   return tvms_int_imm_new(h->unit, TVMS_DTYPE(INT, 64), value, TVMS_NO_SPAN);
 }

@@ -25,6 +25,12 @@ bool tvms_host_knows(tvms_host *h, tvms_list exprs);
 // The value of an expression of TIR.
 tvms_host_value *tvms_host_number(tvms_host *h, tvms_node *number);
 
+// A new variable of this name.
+tvms_node *tvms_host_number_var(tvms_host *h, const char *name, tvms_dtype dtype);
+
+// A number in a variable of this name, computed once.
+tvms_host_value *tvms_host_bound(tvms_host *h, const char *name, tvms_node *number);
+
 // An int64 constant.
 tvms_node *tvms_host_int(tvms_host *h, int64_t value);
 
