@@ -155,6 +155,9 @@ static void bind_params(tvms_interp_frame *f, const tvms_function *function,
 tvms_value tvms_interp_call_value(tvms_interp_frame *f, const tvms_node *function,
                                   const tvms_value *args, uint32_t count,
                                   tvms_span span) {
+  if (function->kind == TVMS_NODE_EXTERN_FUNC)
+    return tvms_interp_call_packed(f, tvms_as_extern_func(function)->symbol, args,
+                                   count, span);
   tvms_sym name = tvms_as_global_var(function)->name;
   const tvms_member *member = tvms_module_find(f->interp->module, name);
   bool callable =
@@ -178,12 +181,11 @@ static tvms_value eval_call_relax(tvms_interp_frame *f, const tvms_call *call) {
     args[i] = tvms_interp_eval_relax(f, call->args.items[i]);
   }
   tvms_value result;
-  if (call->callee->kind == TVMS_NODE_GLOBAL_VAR) {
+  bool named = call->callee->kind == TVMS_NODE_GLOBAL_VAR
+               || call->callee->kind == TVMS_NODE_EXTERN_FUNC;
+  if (named) {
     result =
         tvms_interp_call_value(f, call->callee, args, call->args.len, call->head.span);
-  } else if (call->callee->kind == TVMS_NODE_EXTERN_FUNC) {
-    tvms_bytes name = tvms_as_extern_func(call->callee)->symbol;
-    result = tvms_interp_call_packed(f, name, args, call->args.len, call->head.span);
   } else {
     tvms_value callee = tvms_interp_eval_relax(f, call->callee);
     result = tvms_interp_invoke(f, callee, args, call->args.len, call->head.span);
@@ -222,6 +224,12 @@ static tvms_value eval_relax_kind(tvms_interp_frame *f, const tvms_node *node) {
                         .type = tvms_interp_dl_type_of(tvms_as_dtype_imm(node)->value)};
   case TVMS_NODE_GLOBAL_VAR:
     return (tvms_value){.kind = TVMS_VALUE_FUNCTION, .function = node};
+  case TVMS_NODE_EXTERN_FUNC: {
+    tvms_bytes name = tvms_as_extern_func(node)->symbol;
+    if (!tvms_interp_has_packed(f->interp, name))
+      fault(f, TVMS_D_unknown_function, node->span, name.text);
+    return (tvms_value){.kind = TVMS_VALUE_FUNCTION, .function = node};
+  }
   default: break;
   }
   if (!tvms_dtype_is_void(node->dtype))
