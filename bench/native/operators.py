@@ -4,14 +4,14 @@
     python3 bench/native/operators.py build-rel [--only PATTERN] [--above RATIO] [--out bench/native/results]
 
 One thread, CPU time, the least of several turns, all in one process. Each is a whole function, which allocates its result; results are compared with the peer's. What TVM's run time
-computes (sort, argsort, topk) is not here. Sums of float16 differ: the text rounds each step, onnxruntime the last one.
+computes (sort, argsort, topk) is not here. Products of bfloat16 are compared with onnxruntime's of float16, which knows none of bfloat16.
 """
-import argparse, os, re, subprocess, sys, tempfile
+import argparse, ctypes, os, re, subprocess, sys, tempfile
 
 import rows, schedules
 
-TYPES = {"f2": "float16", "f4": "float32", "f8": "float64", "i1": "int8", "u1": "uint8", "i4": "int32", "i8": "int64", "?": "bool"}
-TOLERANCE = {"float16": 2e-3, "float32": 1e-5, "float64": 1e-12}
+TYPES = {"f2": "float16", "b2": "bfloat16", "f4": "float32", "f8": "float64", "i1": "int8", "u1": "uint8", "i4": "int32", "i8": "int64", "?": "bool"}
+TOLERANCE = {"float16": 2e-3, "bfloat16": 8e-3, "float32": 1e-5, "float64": 1e-12}
 
 
 class Operator:
@@ -272,8 +272,36 @@ def contractions():
         yield Operator(f"einsum {equation}", dict(x=x, w=w), f'R.einsum((x, w), "{equation}")', op("Einsum", "xw", equation=equation))
 
 
+def halves():
+    """Sums of halves, by the parameters, the expression and the nodes of ONNX."""
+    scores, shifted = [("MatMul", ["q", "k"], {"to": "s"}), ("Softmax", ["s"], {"axis": -1, "to": "p"}), ("MatMul", ["p", "v"], {})], [("MatMul", ["x", "w"], {"to": "p"}), ("Add", ["p", "b"], {"to": "a"}), ("Relu", ["a"], {})]
+    turned = [("Transpose", ["w"], {"perm": [1, 0], "to": "t"}), ("MatMul", ["x", "t"], {})]
+    rows = [
+        ("matmul", dict(x="256 256", w="256 256"), "R.matmul(x, w)", op("MatMul", "xw")),
+        ("matmul bias relu", dict(x="128 768", w="768 768", b="768"), "R.nn.relu(R.add(R.matmul(x, w), b))", shifted),
+        ("matmul large", dict(x="768 768", w="768 768"), "R.matmul(x, w)", op("MatMul", "xw")),
+        ("matmul transposed", dict(x="128 768", w="768 768"), "R.matmul(x, R.permute_dims(w))", turned),
+        ("matmul batched", dict(x="12 128 64", w="12 64 128"), "R.matmul(x, w)", op("MatMul", "xw")),
+        ("matmul of 16 rows", dict(x="16 1024", w="1024 1024"), "R.matmul(x, w)", op("MatMul", "xw")),
+        ("vector, K x N", dict(x="1 2048", w="2048 2048"), "R.matmul(x, w)", op("MatMul", "xw")),
+        ("vector, N x K", dict(x="1 2048", w="2048 2048"), "R.matmul(x, R.permute_dims(w))", turned),
+        ("conv2d 3x3", dict(x="1 64 28 28", w="64 64 3 3"), "R.nn.conv2d(x, w, padding=1)", op("Conv", "xw", pads=[1] * 4)),
+        ("conv2d 1x1", dict(x="1 256 28 28", w="64 256 1 1"), "R.nn.conv2d(x, w)", op("Conv", "xw")),
+        ("conv2d 7x7/2", dict(x="1 3 224 224", w="64 3 7 7"), "R.nn.conv2d(x, w, padding=3, strides=2)", op("Conv", "xw", pads=[3] * 4, strides=[2, 2])),
+        ("conv2d depthwise", dict(x="1 96 56 56", w="96 1 3 3"), "R.nn.conv2d(x, w, padding=1, groups=96)", op("Conv", "xw", pads=[1] * 4, group=96)),
+        ("attention", dict(q="12 128 64", k="12 64 128", v="12 128 64"), "s = R.matmul(q, k); p = R.nn.softmax(s, axis=-1); y = R.matmul(p, v)", scores),
+        ("softmax", dict(x="256 1024"), "R.nn.softmax(x, axis=-1)", op("Softmax", axis=-1)),
+        ("sum", dict(x="256 1024"), "R.sum(x, axis=1)", op("ReduceSum", ["x", "a"], keepdims=0)),
+        ("mean", dict(x="256 1024"), "R.mean(x, axis=1)", op("ReduceMean", ["x", "a"], keepdims=0)),
+        ("sum of columns", dict(x="1024 256"), "R.sum(x, axis=0)", op("ReduceSum", ["x", "a"], keepdims=0))]
+    for dtype, name in (("f2", "float16"), ("b2", "bfloat16"), ("f4", "float32")):
+        for what, given, expression, nodes in rows:
+            constants = dict(a=("i8", [0 if "columns" in what else 1])) if what in ("sum", "mean", "sum of columns") else {}
+            yield Operator(f"{name} {what}", {n: f"{dtype} {s}" for n, s in given.items()}, expression, nodes, **constants)
+
+
 def operators():
-    for group in (elementwise, reductions, norms, copies, images, contractions):
+    for group in (elementwise, reductions, norms, copies, images, contractions, halves):
         yield from group()
 
 
@@ -318,8 +346,36 @@ def inputs_of(operator):
             value = random.integers(0, below, shape)
         else:
             value = random.standard_normal(shape)
-        values[name] = schedules.aligned(value.astype(dtype))
+        if dtype == "bfloat16":  # as bits, which NumPy has no type for
+            value = (value.astype("f4").view("u4") + 0x8000 >> 16).astype("u2")
+        values[name] = schedules.aligned(value.astype("u2" if dtype == "bfloat16" else dtype))
     return values
+
+
+class Retyped:
+    """What a tensor of DLPack is with another code of its data type."""
+    UNSIGNED, BFLOAT = 1, 4
+
+    def __init__(self, tensor, code):
+        self.tensor, self.code = tensor, code
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+    def __dlpack__(self, **asked):
+        capsule = self.tensor.__dlpack__(**asked)
+        api, of = ctypes.pythonapi, ctypes.py_object
+        api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [of]
+        api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = ctypes.c_void_p, [of, ctypes.c_char_p]
+        name = api.PyCapsule_GetName(capsule)
+        # Behind data, device and the number of dimensions; a version, two pointers and flags may come in front.
+        at = api.PyCapsule_GetPointer(capsule, name) + 20 + (32 if name.endswith(b"versioned") else 0)
+        ctypes.c_uint8.from_address(at).value = self.code
+        return capsule
+
+
+def floats(bits):
+    return (bits.astype("u4") << 16).view("f4")
 
 
 def difference(ours, theirs):
@@ -336,9 +392,13 @@ def measure(tvms, operator, folder, name):
     values = inputs_of(operator)
     text = operator.text().replace("import ir as I, ", "import ir as I, tirx as T, ") if "T." in operator.expression else operator.text()
     function, _ = schedules.built(tvms, text, folder, name)
-    given = [tvm_ffi.from_dlpack(v) for v in values.values()]
+    short = {n for n, (dtype, _, _) in operator.given.items() if dtype == "bfloat16"}
+    given = [tvm_ffi.from_dlpack(Retyped(v, Retyped.BFLOAT) if n in short else v) for n, v in values.items()]
     result = function(*given)
-    ours = [numpy.from_dlpack(r) for r in (result if isinstance(result, tvm_ffi.Array) else [result])]
+    ours = [numpy.from_dlpack(Retyped(r, Retyped.UNSIGNED) if short else r) for r in (result if isinstance(result, tvm_ffi.Array) else [result])]
+    dtype = "bfloat16" if short else str(ours[0].dtype)
+    ours = [floats(o) if short else o for o in ours]
+    values = {n: schedules.aligned(floats(v).astype("f2")) if n in short else v for n, v in values.items()}
     calls = {"tvms": lambda: function(*given)}
     if operator.nodes:
         calls["onnxruntime"], theirs = session(operator, values)
@@ -348,7 +408,7 @@ def measure(tvms, operator, folder, name):
         theirs = theirs if isinstance(theirs, list) else [theirs]
     error = max(difference(o, t) for o, t in zip(ours, theirs))
     times = schedules.least_times(calls)
-    return times, error, error <= TOLERANCE.get(str(ours[0].dtype), 0)
+    return times, error, error <= TOLERANCE.get(dtype, 0)
 
 
 def inside(tvms, pattern, above, out):
