@@ -5,6 +5,7 @@
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/contraction_fetch.h"
+#include "passes/tir/cpu/contraction_rest.h"
 #include "passes/tir/cpu/contraction_spare.h"
 #include "passes/tir/cpu/contraction_turn.h"
 #include "passes/tir/cpu/contraction_words.h"
@@ -72,12 +73,14 @@ static tvms_node *each(writer *w, element_writer *write, element e) {
   const tvms_node *like = tvms_contraction_column_var(w);
   tvms_node *row = NULL;
   e.indices[0] = number(w, like, 0);
+  if (w->rest_row) tvms_node_map_put(&w->now, w->rest_row, number(w, w->rest_row, 0));
   if (w->row) {
     const tvms_node *axis = w->c->stage.axes[w->c->row].var;
     tvms_node *at = w->row;
     if (w->rows > 1) {
       row = e.indices[0] = tvms_cpu_variable(w->unit, "i", axis);
       at = build(w, TVMS_NODE_ADD, at, row);
+      if (w->rest_row) tvms_node_map_put(&w->now, w->rest_row, row);
     }
     tvms_node_map_put(&w->now, axis, at);
   }
@@ -315,7 +318,7 @@ static tvms_node *fetch_at(writer *w, tvms_node *step) {
 // ---- Adding up ----
 
 static tvms_node *add_term(writer *w, const element *e) {
-  tvms_node *term = tvms_contraction_as_now(w, w->term);
+  tvms_node *term = tvms_contraction_as_now(w, tvms_contraction_with_rest(w, w->term));
   return set_sum(w, e, build(w, TVMS_NODE_ADD, sum_of(w, e), term));
 }
 
@@ -351,6 +354,13 @@ static tvms_node *end_sums(writer *w) {
   return choose(w, TVMS_NODE_EQ, w->blocks - 1, last, each_element(w, finish, NULL));
 }
 
+// What the tile keeps is allocated around it.
+static tvms_node *tile_block(writer *w, tvms_node *body) {
+  tvms_node *allocated[2] = {w->sums};
+  if (w->rest) allocated[1] = tvms_as_buffer_load(w->rest)->buffer;
+  return tvms_cpu_block(w->unit, "tile", (tvms_list){allocated, w->rest ? 2 : 1}, body);
+}
+
 // Blocks of the sum are steps of a reduction, and a block of TIR says so with its axes: then what
 // they hand on to each other is known to live as long as their loop.
 static tvms_node *over_blocks(writer *w, tvms_node *body) {
@@ -371,7 +381,7 @@ static tvms_node *over_blocks(writer *w, tvms_node *body) {
   }
   body = tvms_substitute(w->unit, body, &axes);
   tvms_node_map_fini(&axes);
-  tvms_node *made = tvms_cpu_block(w->unit, "tile", (tvms_list){&w->sums, 1}, body);
+  tvms_node *made = tile_block(w, body);
   tvms_block_realize *realize = tvms_as_block_realize(made);
   tvms_as_block(realize->block)->iter_vars =
       tvms_list_copy(w->unit, iters, w->around_count);
@@ -386,12 +396,14 @@ tvms_node *tvms_contraction_write_tile(writer *w) {
   w->sums = tvms_cpu_buffer(w->unit, "sums", w->c->stage.store->value->dtype, "local",
                             shape, 2);
   tvms_node_vec stmts = {0};
+  tvms_contraction_make_rest(w);
   tvms_contraction_fetch_next(w, &stmts);
   if (fetches(w, false)) fetch_far(w, &stmts);
   tvms_stmt_push(w->unit, &stmts, begin_sums(w));
+  if (w->rest) tvms_stmt_push(w->unit, &stmts, tvms_contraction_fill_rest(w));
   tvms_stmt_push(w->unit, &stmts, add_up(w));
   tvms_stmt_push(w->unit, &stmts, end_sums(w));
   tvms_node *body = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
   if (w->block) return over_blocks(w, body);
-  return tvms_cpu_block(w->unit, "tile", (tvms_list){&w->sums, 1}, body);
+  return tile_block(w, body);
 }

@@ -47,6 +47,8 @@ typedef struct {
   tvms_node *term;       // with the panel in the place of the moving operand
   tvms_node *TVMS_NULLABLE panel;
   tvms_node *TVMS_NULLABLE spare;  // load: the moving operand at the spare column
+  // Load: the resting operand of the tile at hand, converted; its row is a variable.
+  tvms_node *TVMS_NULLABLE rest, *TVMS_NULLABLE rest_row;
   bool without_tail;               // only whole vectors of the tile are written
   tvms_node *place;                // variable: column of the panel
   tvms_node *TVMS_NULLABLE step;   // variable: row of the panel, if the sum is one axis

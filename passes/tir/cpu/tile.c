@@ -3,6 +3,7 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "passes/tir/cpu/contraction_rest.h"
 #include "passes/tir/cpu/contraction_spare.h"
 #include "passes/tir/cpu/contraction_words.h"
 #include "passes/tir/cpu/words.h"
@@ -421,6 +422,14 @@ static bool is_wide(const machine *m, int64_t rows, int64_t vectors, int64_t wan
   return wide <= narrow + narrow / TOLERATED;
 }
 
+// Is the moving operand converted from halves, by more tiles of rows than it costs to do that once?
+static bool converts_often(const tvms_contraction *c) {
+  enum { WORTH_CONVERTING = 24 };
+  return c->moving && c->moving->kind == TVMS_NODE_CAST
+         && tvms_as_cast(c->moving)->value->dtype.bits == 16
+         && uses_of(c) >= WORTH_CONVERTING;
+}
+
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                            const tvms_contraction *c, bool reorders) {
   machine m = machine_of(target, c->stage.store->value->dtype);
@@ -450,12 +459,13 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
     tile.vectors = wanted - 1;
   enum { WORTH_PACKING = 24 };
   bool far = bytes_of_moving(c) > m.cache / 2 && uses_of(c) >= WORTH_PACKING;
-  tile.packs = c->moving && (!c->contiguous || far);
+  tile.packs = c->moving && (!c->contiguous || far || converts_often(c));
   if (!half && is_wide(&m, rows, tile.vectors, wanted)) tile.vectors = WIDE;
   choose_strip(unit, &m, &tile, c, rows);
   tile.sum_block = sum_block_for(&m, c, &tile, rows);
   if (m.registers >= MANY_REGISTERS) plan_stream(unit, target, c, &tile, reorders);
   overlap_rows(&m, &tile, c, rows);
+  tile.rests = tvms_contraction_rests(unit, c, &tile, m.cache);
   tile.threads = threads_for(target, &tile, c);
   tile.from_memory = bytes_of_moving(c) > m.cache && uses_of(c) < WORTH_PACKING;
   fetch_result(&m, c, &tile);

@@ -30,6 +30,7 @@ typedef struct {
   bool
       rows_overlap;  // the last tile of rows begins earlier where one would be left over
   bool packs;        // the moving operand is copied, so that a tile reads it in one go
+  bool rests;        // the resting operand of a tile is converted once, in front of it
   bool flat_sum;     // the axes of the sum are counted as one
   int64_t strip;     // columns that one panel serves
   bool spares;       // one column that vectors leave over is summed in lanes
