@@ -4,8 +4,8 @@
 // After:  W[i, j] = 0; for k: W[i, j] = W[i, j] + float32(A[i, k]) * float32(B[k, j]); C[i, j] = float16(W[i, j])
 //
 // A function in which such sums (or products) are taken computes all its expressions of halves in float32. Results are
-// rounded where they are stored to memory that the caller sees. Buffers that the function allocates for sums and for
-// what is computed become float32; those that hold copies, greatest or least elements, which are not rounded, stay as
+// rounded where they are stored to memory that the caller sees. Buffers that the function allocates for sums, greatest
+// or least elements and for what is computed become float32; those that hold copies, which are not rounded, stay as
 // they are. What the text itself converts from a wider float to a half stays rounded. Sums that are taken right in
 // memory of the caller get a buffer of their own, W, where they are nests of plain loops; what such a sum begins with is
 // added at the end unless it is a constant. Loops are straightened for that as ScheduleCPU does (prepare.c). Other
@@ -230,10 +230,11 @@ static void find_own(widening *w, tvms_node *body) {
   tvms_walk(memory, body, &pointers);
 }
 
-// What a value is: rounded, loaded from what became float32, chosen by a condition.
+// What a value is: rounded, loaded from what became float32, chosen by a condition, gone on with from what `own` holds.
 typedef struct {
   const widening *w;
-  bool rounds, loads_wide, chosen;
+  const tvms_node *own;
+  bool rounds, loads_wide, chosen, goes_on;
 } traits;
 
 static bool only_moves(const tvms_node *call) {
@@ -264,6 +265,7 @@ static tvms_walk_step look_at(void *self, tvms_node *node, tvms_field_role role)
     break;
   case TVMS_NODE_SELECT: t->chosen = true; break;
   case TVMS_NODE_BUFFER_LOAD:
+    t->goes_on |= tvms_as_buffer_load(node)->buffer == t->own;
     t->loads_wide |=
         tvms_node_map_get(&t->w->wide, tvms_as_buffer_load(node)->buffer) != NULL;
     break;
@@ -285,7 +287,8 @@ static tvms_node *widened(widening *w, const tvms_node *old) {
   return made;
 }
 
-// What is computed is kept in float32, and so are whole copies of that; padded ones stay as small as they were.
+// What is computed is kept in float32, and so are whole copies of that; padded ones stay as small as they were. The
+// greatest element is kept so, too: it would be converted to and fro in each step.
 static tvms_walk_step find_computed(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
   widening *w = self;
@@ -294,10 +297,10 @@ static tvms_walk_step find_computed(void *self, tvms_node *node, tvms_field_role
   const tvms_node *buffer = store->buffer;
   bool own = tvms_node_map_get(&w->data, tvms_as_buffer(buffer)->data) == buffer;
   if (!own || tvms_node_map_get(&w->wide, buffer)) return TVMS_WALK_SKIP;
-  traits t = {.w = w};
+  traits t = {.w = w, .own = buffer};
   tvms_visitor visitor = {.self = &t, .enter = look_at};
   tvms_walk(&w->unit->context->memory, store->value, &visitor);
-  if (t.rounds || (t.loads_wide && !t.chosen))
+  if (t.rounds || t.goes_on || (t.loads_wide && !t.chosen))
     tvms_node_map_put(&w->wide, buffer, widened(w, buffer));
   return TVMS_WALK_SKIP;
 }
