@@ -7,8 +7,8 @@
 // What belongs together decides passes/relax/fuse/fuse_graph.c by the attribute op_pattern of
 // the PrimFuncs; constants become parameters. With operands=true what moves or decodes weights (constants, and
 // parameters behind those that num_input counts, or all if nothing counts them) joins the product that uses it,
-// too, so that a product reads weights as they are stored. Only inside dataflow blocks; the functions are
-// made by passes/relax/fuse/group_functions.c.
+// too, so that a product reads weights as they are stored. Only inside dataflow blocks, and with branches=true also in
+// those of the branches of R.If; the functions are made by passes/relax/fuse/group_functions.c.
 // TVM: relax.transform.FuseOps.
 #include "ir/object.h"
 #include "ir/op.h"
@@ -128,7 +128,8 @@ static tvms_walk_step add_definition(void *self, tvms_node *node,
   if (!nested) tvms_walk(memory_of(f), binding->value, &leaves);
   if (!visit.moves && pattern != TVMS_PATTERN_OPAQUE)
     tvms_fuse_graph_fix(&f->graph, visit.user);
-  return nested ? TVMS_WALK_ON : TVMS_WALK_SKIP;
+  bool enters = nested && TVMS_OPTION(f->run, FuseOps, branches).number;
+  return enters ? TVMS_WALK_ON : TVMS_WALK_SKIP;
 }
 
 static void build_graph(fusion *f, const tvms_function *function) {
@@ -193,7 +194,7 @@ static tvms_walk_step tell_call(void *self, tvms_node *node, tvms_field_role rol
   if (opcode != TVMS_R_call_tir && opcode != TVMS_R_call_tir_inplace)
     return TVMS_WALK_ON;
   const tvms_pass_run *run = r->f->run;
-  // Local functions have no nodes in the graph.
+  // Local functions, and branches that are left alone, have no nodes in the graph.
   if (!r->f->node_of[binding->var->id]) return TVMS_WALK_SKIP;
   uint32_t index = r->f->node_of[binding->var->id] - 1;
   uint32_t others = r->sizes[r->groups[index]] - 1;
