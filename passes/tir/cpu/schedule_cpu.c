@@ -11,7 +11,8 @@
 // The statements are brought into forms that can be scheduled first (prepare.c).
 // Reductions along rows and element-wise stages share loops over their rows. What an outer axis does not change is
 // computed beforehand (tables.c). Parallel loops of scans are done in lanes (scans.c). A block inside of loops and branches
-// that allocates buffers is scheduled as the body of a function is, on one thread; the loops stay.
+// that allocates buffers is scheduled as the body of a function is, on one thread; the loops stay. So are loops inside of loops
+// that stay, such as those of stencils in time and of triangles.
 // Every element is added up in the order of the text, so strict results have the same bits; with
 // `reorder` floats along a row are added up in lanes.
 // TVM has no such pass; there a search finds schedules.
@@ -27,6 +28,7 @@
 #include "passes/tir/cpu/body.h"
 #include "passes/tir/cpu/contraction_nest.h"
 #include "passes/tir/cpu/contraction_report.h"
+#include "passes/tir/cpu/counted_loops.h"
 #include "passes/tir/cpu/epilogue_join.h"
 #include "passes/tir/cpu/epilogues.h"
 #include "passes/tir/cpu/groups.h"
@@ -54,6 +56,7 @@ typedef struct {
   bool within;              // a block inside of loops: what it does stays on one thread
   tvms_node_vec preparers;  // statements in front of all others
   tvms_node_vec added;      // buffers for the root block to allocate
+  tvms_list around;         // loops that stay around what is at hand
 } scheduler;
 
 // What is made from now on has the place of this statement; where the unit was before.
@@ -346,16 +349,69 @@ static tvms_node *TVMS_NULLABLE schedule_block(scheduler *s, tvms_node *realize)
   return copy;
 }
 
-// A statement with such blocks scheduled; the statement itself if it has none.
+// Statements in loops that stay, scheduled as the body of a function is, but on one thread; NULL: they stay.
+static tvms_node *TVMS_NULLABLE schedule_steps(scheduler *s, tvms_list stmts) {
+  scheduler inner = *s;
+  inner.rooted = false;
+  inner.within = true;
+  inner.target.cores = 1;
+  inner.preparers = (tvms_node_vec){0};
+  inner.added = (tvms_node_vec){0};
+  tvms_node *body = stmts.items[0];
+  if (stmts.len > 1) body = tvms_seq_new(s->unit, stmts.items, stmts.len, body->span);
+  tvms_node *made = schedule_body(&inner, (tvms_list){0}, body);
+  tvms_list kept = made ? without_gone(&inner, (tvms_list){0}) : (tvms_list){0};
+  s->gone = inner.gone;
+  tvms_vec_fini(&s->unit->context->memory, &inner.added);
+  return kept.len ? tvms_cpu_block(s->unit, "step", kept, made) : made;
+}
+
+// What stands in a plain loop that stays, the last one around: statements between those that go across memory. NULL: all
+// of it stays.
+static tvms_node *TVMS_NULLABLE schedule_loop_body(scheduler *s, const tvms_for *loop) {
+  tvms_node *body = loop->body;
+  if (loop->for_kind != TVMS_FOR_SERIAL || loop->annotations || loop->step
+      || !tvms_cpu_loops_are_counted(s->unit, s->around, body))
+    return NULL;
+  tvms_list stmts =
+      body->kind == TVMS_NODE_SEQ ? tvms_as_seq(body)->stmts : (tvms_list){&body, 1};
+  tvms_node_vec all = {0};
+  bool changed = false;
+  for (uint32_t i = 0, end; i < stmts.len; i = end) {
+    for (end = i; end < stmts.len; end++)
+      if (tvms_cpu_loop_goes_across(s->unit, stmts.items[end])) break;
+    tvms_list run = {stmts.items + i, end - i};
+    tvms_node *made = run.len ? schedule_steps(s, run) : NULL;
+    if (made) tvms_stmt_push(s->unit, &all, made);
+    if (end < stmts.len) end++;
+    for (uint32_t k = made ? i + run.len : i; k < end; k++)
+      tvms_stmt_push(s->unit, &all, stmts.items[k]);
+    changed |= made != NULL;
+  }
+  tvms_node *result = tvms_stmt_seq(s->unit, &all, body->span);
+  return changed ? result : NULL;
+}
+
+static tvms_node *schedule_loop(scheduler *s, tvms_node *stmt) {
+  tvms_list around = s->around;
+  s->around = tvms_list_with(s->unit, around, stmt);
+  tvms_node *body = tvms_as_for(stmt)->body;
+  tvms_node *inner = schedule_loop_body(s, tvms_as_for(stmt));
+  if (!inner) inner = schedule_within(s, body);
+  s->around = around;
+  if (inner == body) return stmt;
+  tvms_node *made = tvms_node_copy(s->unit, stmt);
+  tvms_as_for(made)->body = inner;
+  return made;
+}
+
+// A statement with such blocks and loops scheduled; the statement itself if it has none.
 static tvms_node *schedule_within(scheduler *s, tvms_node *stmt) {
   tvms_node *made = NULL;
   if (stmt->kind == TVMS_NODE_BLOCK_REALIZE) {
     made = schedule_block(s, stmt);
   } else if (stmt->kind == TVMS_NODE_FOR) {
-    tvms_node *body = tvms_as_for(stmt)->body, *inner = schedule_within(s, body);
-    if (inner == body) return stmt;
-    made = tvms_node_copy(s->unit, stmt);
-    tvms_as_for(made)->body = inner;
+    return schedule_loop(s, stmt);
   } else if (stmt->kind == TVMS_NODE_IF_THEN_ELSE) {
     const tvms_if_then_else *choice = tvms_as_if_then_else(stmt);
     tvms_node *yes = schedule_within(s, choice->then_case), *no = choice->else_case;
