@@ -84,7 +84,9 @@ tvms_node *TVMS_NULLABLE tvms_cpu_all_addends(tvms_unit *unit,
   addends a = {.unit = unit, .stage = stage};
   if (stage->store->value->kind != TVMS_NODE_ADD) return NULL;
   sort_addends(&a, stage->store->value);
-  return a.results == 1 ? a.rest : NULL;
+  bool apart = a.results == 1 && a.rest
+               && !tvms_cpu_mentions(unit, a.rest, stage->store->buffer);
+  return apart ? a.rest : NULL;
 }
 
 static bool is_constant(const tvms_node *node) {

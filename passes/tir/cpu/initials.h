@@ -14,7 +14,8 @@
 // itself if there are none. What stands between may not use the result.
 tvms_list tvms_cpu_join_initials(tvms_unit *unit, tvms_list stmts);
 
-// All that a stage adds to what it stores, in the order of the text; NULL: it does something else.
+// All that a stage adds to what it stores, in the order of the text; NULL: it does something else, or adds
+// what is made of the same buffer.
 tvms_node *TVMS_NULLABLE tvms_cpu_all_addends(tvms_unit *unit, const tvms_stage *stage);
 
 // Splits a sum that begins with something else than a constant in two statements: the sum from 0 on, and what adds it
