@@ -63,8 +63,4 @@ const char *tvms_inputs_param_name(const tvms_context *context,
 // item, which a call fills in.
 bool tvms_inputs_param_is_object(const tvms_member *entry, uint32_t index);
 
-// True if a PrimFunc writes to the buffer of this parameter: then it is a result.
-bool tvms_inputs_param_is_written(tvms_context *context, const tvms_member *entry,
-                                  uint32_t index);
-
 #endif

@@ -2,6 +2,7 @@
 #include "driver/values.h"
 
 #include "driver/inputs.h"
+#include "driver/written.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -142,16 +143,19 @@ static void visit_written(tvms_context *context, const tvms_member *entry,
                           const tvms_value *values, tvms_value_visit *visit,
                           void *self) {
   uint32_t count = tvms_inputs_param_count(entry), written = 0, shown = 0;
+  bool *is_written = tvms_memory_alloc(&context->memory, count + 1);
+  tvms_inputs_find_written(context, entry, is_written);
   for (uint32_t i = 0; i < count; i++) {
-    written += tvms_inputs_param_is_written(context, entry, i);
+    written += is_written[i];
   }
   for (uint32_t i = 0; i < count; i++) {
-    if (!tvms_inputs_param_is_written(context, entry, i)) continue;
+    if (!is_written[i]) continue;
     char name[64] = "result";
     if (written > 1) snprintf(name, sizeof name, "result.%u", shown++);
     bool object = tvms_inputs_param_is_object(entry, i);
     tvms_values_each(name, object ? values[i].tuple->items[0] : values[i], visit, self);
   }
+  tvms_memory_free(&context->memory, is_written);
 }
 
 void tvms_values_each_result(tvms_context *context, const tvms_member *entry,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Programs of thousands of parts of one kind: each verb ends, and one of twice the size needs no more than a bit over twice the memory."""
-import os, sys, tempfile, unittest
+"""Programs of thousands of parts of one kind: each verb ends, and one of twice the size needs no more than a bit over twice the memory, and where that was otherwise once, no more than a bit over twice the time."""
+import os, resource, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from cases import main, memory_of
@@ -25,6 +25,11 @@ def parameters(n):
 
 def buffers(n):
     return "from tvm.script import tirx as T\n\n@T.prim_func\ndef main(" + ", ".join(f'p{i}: T.Buffer((4,), "float32")' for i in range(n)) + "):\n" + "".join(f"    p{i}[0] = p{i - 1}[1]\n" for i in range(1, n))
+
+
+def symbols(n):
+    lines = [f"    n{i} = T.int32()\n    A{i} = T.match_buffer(a{i}, (n{i},), \"int32\")\n" for i in range(n)] + [f"    A{i}[0] = n{i}\n" for i in range(n)]
+    return "from tvm.script import tirx as T\n\n@T.prim_func\ndef main(" + ", ".join(f"a{i}: T.handle" for i in range(n)) + "):\n" + "".join(lines)
 
 
 def fields(n):
@@ -96,7 +101,7 @@ MACHINE = [["opt", "--passes", "default"], ["build", "-o", "OUT.vm"]]
 LIBRARY = ["build", "-o", "OUT.so"]
 # The program, how many parts it has, and how many where native code is made: LLVM takes longer the longer a function is.
 CASES = [
-    (parameters, 1500, 200), (buffers, 1500, 200), (fields, 250, 100), (results, 1000, 200), (functions, 500, 100), (bindings, 2000, 300), (branches, 500, 100),
+    (parameters, 1500, 200), (buffers, 1500, 200), (symbols, 1000, 100), (fields, 250, 100), (results, 1000, 200), (functions, 500, 100), (bindings, 2000, 300), (branches, 500, 100),
     (nested_branches, 100, 50), (nested_calls, 1000, 200), (nested_tuples, 500, 200), (nested_terms, 2000, 500), (terms, 2500, 500), (statements, 4000, 200),
     (loops, 500, 100), (values, 2500, 500), (allocations, 500, 100),
 ]
@@ -116,6 +121,27 @@ class Sizes(unittest.TestCase):
         least, once, twice = (self.needs(words, program(k), folder) for k in (8, n, 2 * n))
         # Tables and arenas double: what is added is for them.
         self.assertLess(twice - least, 2.5 * (once - least) + 16, f"MiB: {least}, {once}, {twice}")
+
+
+# Verbs whose time would grow with the square of the parts.
+TIMES = [(["run"], buffers, 3000), (["run"], symbols, 2000)]
+
+
+class Times(unittest.TestCase):
+    def seconds(self, words, text, folder):
+        path = os.path.join(folder, "a.tvms")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        status, said, _ = memory_of(*words, path)
+        self.assertEqual(status, 0, said[:500])
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    def test_four_times_the_size_is_no_sixteen_times_the_time(self):
+        for words, program, n in TIMES:
+            with self.subTest(words=words, program=program.__name__), tempfile.TemporaryDirectory() as folder:
+                once, more = (min(self.seconds(words, program(k), folder) for _ in range(2)) for k in (n, 4 * n))
+                self.assertLess(more, 8 * max(once, 0.05))
 
 
 def add(program, n, native):
