@@ -72,6 +72,7 @@ static bool is_never_omitted(const tvms_node *node) {
     tvms_bytes text = tvms_as_string_imm(node)->value;
     return !text.len || !memchr(text.text, '\n', text.len);
   }
+  if (node->kind == TVMS_NODE_OBJECT_TENSOR) return false;
   const tvms_constant *constant = tvms_as_constant(node);
   uint8_t code = constant->element.code;
   return constant->shape.len == 0

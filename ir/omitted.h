@@ -2,7 +2,7 @@
 //
 // TVM's script() writes a tensor as `metadata["relax.expr.Constant"][0]`, and so a text of
 // several lines, and leaves the section that holds them out if it is not asked for it. What
-// was written so is a CONSTANT or STRING_IMM without value: its `omitted` is that reference as
+// was written so is a CONSTANT, OBJECT_TENSOR or STRING_IMM without value: its `omitted` is that reference as
 // a symbol. Two of them are the same object if they have the same symbol. The type of such a
 // tensor is what an annotation says, else R.Tensor(); only with a known type are `element` and
 // `shape` valid.
@@ -14,6 +14,8 @@
 // What stands for the object in the text; 0: its value is there.
 static inline tvms_sym tvms_node_omitted(const tvms_node *node) {
   if (node->kind == TVMS_NODE_CONSTANT) return tvms_as_constant(node)->omitted;
+  if (node->kind == TVMS_NODE_OBJECT_TENSOR)
+    return tvms_as_object_tensor(node)->omitted;
   return node->kind == TVMS_NODE_STRING_IMM ? tvms_as_string_imm(node)->omitted : 0;
 }
 

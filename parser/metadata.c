@@ -3,7 +3,7 @@
 //
 // The JSON is a flat list of nodes that refer to each other by number, in the form of
 // TVM 0.25 and later ("type", "data") or of earlier releases ("type_key", "attrs").
-// Constants and texts are understood; the use of an object of another type is an error.
+// Constants, texts and tensors are understood; the use of an object of another type is an error.
 //
 // A text without the section may be read, too: then `metadata` is a table that has every
 // object, and none has a value (ir/omitted.h).
@@ -28,7 +28,7 @@ typedef struct {
   enum { OBJECT, OMITTED_TABLE, OMITTED_CLASS } what;
   const char *TVMS_NULLABLE class_name;  // of OMITTED_CLASS
   tvms_sym omitted;  // OBJECT: what stands for it in a text without the section; or 0
-  bool is_text;
+  enum { CONSTANT, TEXT, TENSOR } form;  // OBJECT: what it becomes
   tvms_dtype dtype;
   const int64_t *dims;
   uint32_t ndim;
@@ -205,9 +205,12 @@ static tvms_eval_value object_of(tvms_reader *reader, tvms_eval_value nodes,
              || is_type(node, "ir.StringImm")) {
     tvms_eval_value text = text_of(reader, nodes, node, field(fields, "value"));
     sound = text.kind == TVMS_EVAL_STR;
-    stored->is_text = true;
+    stored->form = TEXT;
     stored->bytes = text.as.text;
     stored->size = text.len;
+  } else if (is_type(node, "ffi.Tensor")) {
+    sound = read_tensor(reader, fields, stored);
+    stored->form = TENSOR;
   }
   if (!sound) stored->bytes = NULL;
   return (tvms_eval_value){.kind = TVMS_EVAL_STORED, .as.object = stored};
@@ -270,17 +273,23 @@ tvms_eval_value tvms_metadata_load(tvms_reader *reader, tvms_ref call) {
 
 // ---- Use ------------------------------------------------------------------------------------
 
-static tvms_node *constant_of(tvms_unit *unit, const stored_object *stored,
-                              tvms_span span) {
-  tvms_constant *constant = tvms_node_make(unit, CONSTANT, span);
+static tvms_list dims_of(tvms_unit *unit, const stored_object *stored) {
   tvms_node *dims[MOST_AXES];
   for (uint32_t i = 0; i < stored->ndim; i++) {
     dims[i] = tvms_sinfo_dim_new(unit, stored->dims[i]);
   }
+  return tvms_list_copy(unit, dims, stored->ndim);
+}
+
+static tvms_node *constant_of(tvms_unit *unit, const stored_object *stored,
+                              tvms_span span) {
+  tvms_constant *constant = tvms_node_make(unit, CONSTANT, span);
+  tvms_list dims = dims_of(unit, stored);
   constant->element = stored->dtype;
-  constant->shape = tvms_list_copy(unit, dims, stored->ndim);
+  constant->shape = dims;
   constant->data = tvms_bytes_copy(unit, stored->bytes, stored->size);
-  tvms_node *shape = tvms_sinfo_shape_value_new(unit, dims, stored->ndim, TVMS_NO_SPAN);
+  tvms_node *shape =
+      tvms_sinfo_shape_value_new(unit, dims.items, dims.len, TVMS_NO_SPAN);
   constant->head.sinfo = tvms_sinfo_tensor_new(unit, shape, stored->dtype, NULL);
   return &constant->head;
 }
@@ -301,9 +310,22 @@ static tvms_node *text_of_object(tvms_unit *unit, const stored_object *stored,
   return text;
 }
 
+// A tensor that is the value of an attribute.
+static tvms_node *tensor_of(tvms_unit *unit, const stored_object *stored,
+                            tvms_span span) {
+  tvms_struct_OBJECT_TENSOR *tensor = tvms_node_make(unit, OBJECT_TENSOR, span);
+  tensor->omitted = stored->omitted;
+  if (stored->omitted) return &tensor->head;
+  tensor->element = stored->dtype;
+  tensor->shape = dims_of(unit, stored);
+  tensor->data = tvms_bytes_copy(unit, stored->bytes, stored->size);
+  return &tensor->head;
+}
+
 static tvms_node *node_of(tvms_unit *unit, const stored_object *stored,
                           tvms_span span) {
-  if (stored->is_text) return text_of_object(unit, stored, span);
+  if (stored->form == TEXT) return text_of_object(unit, stored, span);
+  if (stored->form == TENSOR) return tensor_of(unit, stored, span);
   return stored->omitted ? omitted_constant(unit, stored->omitted, span)
                          : constant_of(unit, stored, span);
 }
@@ -343,6 +365,11 @@ static bool is_constant_class(const char *name) {
          || strcmp(name, "ir.GenericConst") == 0;
 }
 
+static int form_of_class(const char *name) {
+  if (is_text_class(name)) return TEXT;
+  return strcmp(name, "ffi.Tensor") == 0 ? TENSOR : CONSTANT;
+}
+
 // The object of this class and number: one for the whole file.
 static stored_object *omitted_object(tvms_reader *reader, const char *class_name,
                                      int64_t number, tvms_ref ref) {
@@ -356,9 +383,9 @@ static stored_object *omitted_object(tvms_reader *reader, const char *class_name
   stored_object *stored = tvms_file_of(reader)->omitted.items[name];
   if (stored) return stored;
   stored = tvms_arena_new(&reader->kept, stored_object);
-  *stored = (stored_object){
-      .omitted = name, .bytes = "", .is_text = is_text_class(class_name)};
-  if (!stored->is_text && !is_constant_class(class_name)) stored->bytes = NULL;
+  *stored =
+      (stored_object){.omitted = name, .bytes = "", .form = form_of_class(class_name)};
+  if (stored->form == CONSTANT && !is_constant_class(class_name)) stored->bytes = NULL;
   tvms_file_of(reader)->omitted.items[name] = stored;
   tvms_program *program = reader->program;
   if (!program->omitted++) program->omitted_at = tvms_reader_span_of(reader, ref);

@@ -24,6 +24,7 @@ static const char *type_key(const tvms_printer *p, const tvms_node *object) {
                ? "ir.StringImm"
                : "tirx.StringImm";
   case TVMS_NODE_OBJECT_STR: return "ffi.String";
+  case TVMS_NODE_OBJECT_TENSOR: return "ffi.Tensor";
   case TVMS_NODE_SINFO_BUFFER: return "tirx.BufferType";
   case TVMS_NODE_OBJECT_OPAQUE:
     return tvms_symbol_text(p->context, tvms_as_object_opaque(object)->type_key);
@@ -283,23 +284,22 @@ enum { DEVICE_CPU = 1, BOOL_BITS = 8 };
 #define TENSOR_MAGIC 0xDD5E40F096B4A13Fu
 
 // A tensor in TVM's own binary form.
-static uint32_t add_tensor(graph *g, const tvms_constant *constant) {
+static uint32_t add_tensor(graph *g, tvms_dtype d, tvms_list shape, tvms_bytes data) {
   tvms_strbuf bytes;
   tvms_strbuf_init(&bytes, g->p->memory);
-  tvms_dtype d = constant->element;
   put_le(&bytes, TENSOR_MAGIC, 8);
   put_le(&bytes, 0, 8);
   put_le(&bytes, DEVICE_CPU, 4);
   put_le(&bytes, 0, 4);
-  put_le(&bytes, constant->shape.len, 4);
+  put_le(&bytes, shape.len, 4);
   put_le(&bytes, d.code, 1);
   put_le(&bytes, d.code == TVMS_BOOL ? BOOL_BITS : d.bits, 1);
   put_le(&bytes, (uint64_t)d.lanes, 2);
-  for (uint32_t i = 0; i < constant->shape.len; i++) {
-    put_le(&bytes, (uint64_t)tvms_as_int_imm(constant->shape.items[i])->value, 8);
+  for (uint32_t i = 0; i < shape.len; i++) {
+    put_le(&bytes, (uint64_t)tvms_as_int_imm(shape.items[i])->value, 8);
   }
-  put_le(&bytes, constant->data.len, 8);
-  tvms_strbuf_add(&bytes, constant->data.text, constant->data.len);
+  put_le(&bytes, data.len, 8);
+  tvms_strbuf_add(&bytes, data.text, data.len);
   uint32_t number = begin_node(g, "ffi.Tensor");
   tvms_strbuf digits;
   tvms_strbuf_init(&digits, g->p->memory);
@@ -355,7 +355,7 @@ static uint32_t add_tensor_type(graph *g, const tvms_constant *constant) {
 
 static uint32_t add_constant(graph *g, const tvms_constant *constant) {
   uint32_t span = none(g), type = add_tensor_type(g, constant);
-  uint32_t data = add_tensor(g, constant);
+  uint32_t data = add_tensor(g, constant->element, constant->shape, constant->data);
   uint32_t number = begin_record(g, type_key(g->p, &constant->head));
   put_number(g, "span", span);
   put_number(g, has_types(g) ? "ty" : "struct_info_", type);
@@ -390,10 +390,16 @@ static uint32_t add_text(graph *g, const tvms_node *node) {
   return number;
 }
 
+static uint32_t add_tensor_object(graph *g, const tvms_struct_OBJECT_TENSOR *tensor) {
+  return add_tensor(g, tensor->element, tensor->shape, tensor->data);
+}
+
 static uint32_t add_object(graph *g, const tvms_node *object) {
   switch (object->kind) {
   case TVMS_NODE_CONSTANT: return add_constant(g, tvms_as_constant(object));
   case TVMS_NODE_STRING_IMM: return add_text(g, object);
+  case TVMS_NODE_OBJECT_TENSOR:
+    return add_tensor_object(g, tvms_as_object_tensor(object));
   case TVMS_NODE_OBJECT_STR:
     return add_string(g, tvms_as_object_str(object)->value.text,
                       tvms_as_object_str(object)->value.len);
