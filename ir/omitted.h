@@ -2,8 +2,8 @@
 //
 // TVM's script() writes a tensor as `metadata["relax.expr.Constant"][0]`, and so a text of
 // several lines, and leaves the section that holds them out if it is not asked for it. What
-// was written so is a CONSTANT, OBJECT_TENSOR or STRING_IMM without value: its `omitted` is that reference as
-// a symbol. Two of them are the same object if they have the same symbol. The type of such a
+// was written so is a CONSTANT, OBJECT_TENSOR or STRING_IMM without value: its `omitted` is
+// that reference as a symbol. Two of them are the same object if they have the same symbol. The type of such a
 // tensor is what an annotation says, else R.Tensor(); only with a known type are `element` and
 // `shape` valid.
 #ifndef TVMS_IR_OMITTED_H

@@ -3,7 +3,8 @@
 //
 // The JSON is a flat list of nodes that refer to each other by number, in the form of
 // TVM 0.25 and later ("type", "data") or of earlier releases ("type_key", "attrs").
-// Constants, texts and tensors are understood; the use of an object of another type is an error.
+// Constants, texts and tensors are understood; the use of an object of another type is an
+// error.
 //
 // A text without the section may be read, too: then `metadata` is a table that has every
 // object, and none has a value (ir/omitted.h).

@@ -315,10 +315,22 @@ tvms_node *tvms_infer_multinomial(tvms_inference *in) {
 
 // ---- Quantization ----
 
-// Scale or zero point: one value, or as many as the axis is long.
+static bool is_single(const tvms_tensor_argument *param) {
+  for (uint32_t i = 0; i < param->ndim; i++) {
+    if (!param->known || !tvms_node_is_int(param->dims.items[i], 1)) return false;
+  }
+  return true;
+}
+
+// Scale or zero point: one value, or as many as the axis is long. Data without axes has one
+// value of each, whatever the axis, since 0.27.
 static bool fits_axis(tvms_inference *in, const tvms_tensor_argument *x, uint32_t i,
                       const tvms_tensor_argument *param) {
   int64_t axis, length;
+  if (x->ndim == 0
+      && tvms_release_has(in->unit->dialect, TVMS_FACT_scalars_are_quantized)) {
+    return is_single(param) || tvms_in_expects(in, i, "one value") != NULL;
+  }
   if (!tvms_in_axis(in, x->ndim, tvms_attr_int(in->call, TVMS_ATTR_quantize_axis, -1),
                     &axis)) {
     return false;
