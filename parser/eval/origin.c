@@ -5,7 +5,8 @@
 #include <string.h>
 
 // A printed program has each statement on one line; a line that ends within brackets was
-// written by hand. It begins with commented imports.
+// written by hand. It begins with commented imports, which nobody writes: with them it stays
+// the program that was printed, whoever has laid it out since.
 void tvms_reader_find_origin(const tvms_source *source, tvms_origin *origin) {
   const char *at = source->text, *end = source->text + source->size;
   bool inside = false;  // past the metadata, which has lines of its own
@@ -27,7 +28,7 @@ void tvms_reader_find_origin(const tvms_source *source, tvms_origin *origin) {
 bool tvms_reader_is_printed(tvms_reader *reader) {
   if (!reader->origin.known)
     tvms_reader_find_origin(reader->surface->source, &reader->origin);
-  return !reader->origin.by_hand;
+  return reader->origin.headed || !reader->origin.by_hand;
 }
 
 bool tvms_reader_has_printed_header(tvms_reader *reader) {
