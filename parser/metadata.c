@@ -25,11 +25,13 @@
 
 #include <string.h>
 
+typedef enum { CONSTANT, TEXT, TENSOR } object_form;
+
 typedef struct {
   enum { OBJECT, OMITTED_TABLE, OMITTED_CLASS } what;
   const char *TVMS_NULLABLE class_name;  // of OMITTED_CLASS
   tvms_sym omitted;  // OBJECT: what stands for it in a text without the section; or 0
-  enum { CONSTANT, TEXT, TENSOR } form;  // OBJECT: what it becomes
+  object_form form;  // OBJECT: what it becomes
   tvms_dtype dtype;
   const int64_t *dims;
   uint32_t ndim;
@@ -366,7 +368,7 @@ static bool is_constant_class(const char *name) {
          || strcmp(name, "ir.GenericConst") == 0;
 }
 
-static int form_of_class(const char *name) {
+static object_form form_of_class(const char *name) {
   if (is_text_class(name)) return TEXT;
   return strcmp(name, "ffi.Tensor") == 0 ? TENSOR : CONSTANT;
 }

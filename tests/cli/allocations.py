@@ -6,9 +6,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import npy
 from cases import InFolder, main, tvms
-
-HEAD = "from tvm.script import ir as I, relax as R, tirx as T\n\n@I.ir_module\nclass Module:\n"
-RT = os.path.join(os.path.dirname(os.environ.get("TVMS_PROGRAM", "")), "backend", "libtvms_rt.a")
+from library import HEAD, RT
 
 # Counts what takes memory and what gives it back, in all of the process.
 COUNTER = r"""

@@ -5,7 +5,7 @@ import ctypes, os, subprocess, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
 from cases import InFolder, main, source, tvms
-from native_main import Any, Tensor
+from library import Any, Tensor
 
 PROGRAM = source("tests", "files", "functions.tvms")
 X = [i / 8 for i in range(8)]

@@ -1,143 +1,17 @@
 #!/usr/bin/env python3
 """Relax functions in libraries: called through the convention of tvm-ffi, what they return is what the interpreter computes."""
-import ctypes, math, os, re, struct, subprocess, sys, zipfile
+import ctypes, math, os, struct, sys, zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import npy
-from cases import InFolder, main, tvms
-
-RT = os.path.join(os.path.dirname(os.environ.get("TVMS_PROGRAM", "")), "backend", "libtvms_rt.a")
-# A header may be included in old C and in C++.
-C_AND_CPP = [["cc", "-std=c89"], ["cc", "-std=c99"], ["cc", "-std=c11"], ["c++", "-std=c++98", "-x", "c++"], ["c++", "-x", "c++"]]
-TYPES = {"f": ("float32", 2, 32), "i": ("int32", 0, 32), "q": ("int64", 0, 64), "d": ("float64", 2, 64), "?": ("bool", 6, 8), "e": ("float16", 2, 16), "b": ("int8", 0, 8),
-         "B": ("uint8", 1, 8)}
+from cases import main, tvms
+from library import Any, HEAD, Library, LibraryTests, Tensor
 
 
-class Any(ctypes.Structure):
-    _fields_ = [("kind", ctypes.c_int32), ("zero", ctypes.c_uint32), ("value", ctypes.c_int64)]
-
-
-class Tensor(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
-                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("offset", ctypes.c_uint64)]
-
-
-class Object(ctypes.Structure):
-    _fields_ = [("references", ctypes.c_uint64), ("kind", ctypes.c_int32), ("zero", ctypes.c_uint32), ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32))]
-
-
-class Library:
-    """Calls the functions of a library with Python's numbers, tuples, and (format, shape, values) for tensors. Objects of other kinds are kept as they are."""
-
-    def __init__(self, path):
-        self.handle = ctypes.CDLL(path)
-        self.error = None
-        self.raised = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p)(self.keep)
-        slot = ctypes.c_void_p.in_dll(self.handle, "__TVMFFIErrorSetRaisedFromCStr")
-        slot.value = ctypes.cast(self.raised, ctypes.c_void_p).value
-
-    def keep(self, kind, text):
-        self.error = f"{kind.decode()}: {text.decode()}"
-
-    def argument(self, value, kept):
-        if value is None:
-            return Any()
-        if isinstance(value, Any):
-            return Any(value.kind, 0, value.value)
-        if isinstance(value, (bool, int, float)):
-            kind = 2 if isinstance(value, bool) else 1 if isinstance(value, int) else 3
-            bits = struct.unpack("q", struct.pack("d", value))[0] if kind == 3 else int(value)
-            return Any(kind, 0, bits)
-        if isinstance(value, list):  # a shape
-            sizes = (ctypes.c_int64 * len(value))(*value)
-            content = (ctypes.c_int64 * 5)((1 << 32) + 1, 69, 0, ctypes.addressof(sizes), len(value))
-            kept += [sizes, content]
-            return Any(69, 0, ctypes.addressof(content))
-        if isinstance(value, tuple) and not (value and isinstance(value[0], str)):
-            items = (Any * len(value))(*[self.argument(v, kept) for v in value])
-            content = (ctypes.c_int64 * 7)((1 << 32) + 1, 71, 0, ctypes.addressof(items), len(value), len(value), 0)
-            kept += [items, content]
-            return Any(71, 0, ctypes.addressof(content))
-        form, shape, values = value
-        data = ctypes.create_string_buffer(struct.pack(f"<{len(values)}{form}", *values), max(1, struct.calcsize(form) * len(values)))
-        sizes = (ctypes.c_int64 * len(shape))(*shape)
-        tensor = Tensor(ctypes.addressof(data), (1, 0), len(shape), TYPES[form][1], TYPES[form][2], 1, sizes, None, 0)
-        kept += [data, sizes, tensor]
-        return Any(7, 0, ctypes.addressof(tensor))
-
-    def taken(self, any_):
-        """The value of a result; its reference is given back."""
-        if any_.kind == 3:
-            return struct.unpack("d", struct.pack("q", any_.value))[0]
-        if any_.kind == 11:
-            return struct.pack("q", any_.value)[:any_.zero].decode()
-        if any_.kind < 64:
-            return None if any_.kind == 0 else bool(any_.value) if any_.kind == 2 else any_.value
-        if any_.kind in (64, 68):
-            return Any(any_.kind, 0, any_.value)
-        head = Object.from_address(any_.value)
-        assert head.references >> 32 == 1 and head.kind == any_.kind
-        value = self.content(any_)
-        if head.references & 0xFFFFFFFF > 1:  # somebody else has it, too
-            head.references -= 1
-        else:
-            head.deleter(any_.value, 3)
-        return value
-
-    def content(self, any_):
-        if any_.kind < 64:
-            return self.taken(any_)
-        if any_.kind in (64, 68):  # the tuple around it will drop it
-            Object.from_address(any_.value).references += 1
-            return self.taken(any_)
-        at = any_.value + 24
-        if any_.kind == 65:
-            data, count = (ctypes.c_int64 * 2).from_address(at)
-            return ctypes.string_at(data, count).decode()
-        if any_.kind == 69:
-            data, count = (ctypes.c_int64 * 2).from_address(at)
-            return list((ctypes.c_int64 * count).from_address(data))
-        if any_.kind == 71:
-            data, count = (ctypes.c_int64 * 2).from_address(at)
-            return tuple(self.content(Any.from_address(data + 16 * i)) for i in range(count))
-        tensor = Tensor.from_address(at)
-        form = next(f for f, t in TYPES.items() if t[1:] == (tensor.code, tensor.bits))
-        shape = tensor.shape[:tensor.ndim]
-        count = 1
-        for i in reversed(range(tensor.ndim)):
-            assert tensor.strides[i] == count
-            count *= shape[i]
-        assert tensor.data % 64 == 0 and tensor.offset == 0
-        return form, shape, list(struct.unpack(f"<{count}{form}", ctypes.string_at(tensor.data, count * struct.calcsize(form))))
-
-    def __call__(self, name, *values):
-        kept, result = [], Any()
-        args = (Any * max(1, len(values)))(*[self.argument(v, kept) for v in values])
-        if self.handle[f"__tvm_ffi_{name}"](None, args, len(values), ctypes.byref(result)):
-            return self.error
-        return self.taken(result)
-
-
-class NativeMain(InFolder):
-    def build(self, text, name="model", options=("--fp", "strict")):
-        """The library of both back ends."""
-        libraries = []
-        for suffix in (".so", ".c"):
-            output = self.file(name + suffix)
-            p = tvms("build", "-", "-o", output, *options, stdin=text)
-            self.assertEqual(p.returncode, 0, p.stderr.decode())
-            if suffix == ".c":
-                library = self.file(name + "_c.so")
-                subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", "-shared", "-fPIC", output, "-o", library, RT, "-lm"], check=True)
-                output = library
-            libraries.append(Library(output))
-        return libraries
-
-    HEAD = "from tvm.script import ir as I, relax as R, tirx as T\n\n@I.ir_module\nclass Module:\n"
-
+class NativeMain(LibraryTests):
     def test_tensors(self):
-        text = self.HEAD + """
+        text = HEAD + """
     @R.function
     def main(x: R.Tensor(("n", 2), "float32"), w: R.Tensor((2, 3), "float32")) -> R.Tensor(("n", 3), "float32"):
         with R.dataflow():
@@ -163,7 +37,7 @@ class NativeMain(InFolder):
         shapes = [(2, 3), (3,), (1, 3), (), (2, 1, 3)]
         types = [f"R.Tensor({shapes[i % 5]}, \"float32\")" for i in range(20)]
         params = ", ".join(f"w{i}: {type}" for i, type in enumerate(types))
-        text = self.HEAD + f"""
+        text = HEAD + f"""
     @R.function
     def main(x: R.Tensor(("n", 3), "float32"), {params}, t: R.Tuple({", ".join(types)})):
         n = T.int64()
@@ -207,7 +81,7 @@ class NativeMain(InFolder):
                     self.assertIn(f"TypeError: Mismatched type on argument #{min(at + 1, 21)}", call(weights[:at] + [value] + weights[at + 1:]))
 
     def test_tuples_shapes_and_numbers(self):
-        text = self.HEAD + """
+        text = HEAD + """
     @R.function
     def main(t: R.Tuple(R.Tensor(("n",), "float32"), R.Tuple(R.Prim("int64"), R.Prim("float64"))), s: R.Shape(["n", "m"]), b: R.Prim("bool")):
         n, m = T.int64(), T.int64()
@@ -228,7 +102,7 @@ class NativeMain(InFolder):
             self.assertIn("ValueError", f("main", (x, (7, 2.5)), [3, 3], True))
 
     def test_shapes_that_are_values(self):
-        text = self.HEAD + """
+        text = HEAD + """
     @R.function
     def main(x: R.Tensor((1, 6), "float32"), s: R.Shape(ndim=2)):
         y = R.broadcast_to(x, s)
@@ -261,7 +135,7 @@ class NativeMain(InFolder):
             self.assertIn("negative", f("turned", ("f", [1, 6], six), (1, [-3, -2])))
 
     def test_views(self):
-        text = self.HEAD + """
+        text = HEAD + """
     @R.function
     def main(x: R.Tensor(("n", 4), "float32"), s: R.Shape(["k", "at"])):
         n, k, at = T.int64(), T.int64(), T.int64()
@@ -285,7 +159,7 @@ class NativeMain(InFolder):
             self.assertEqual(f("bits", ("f", [4], [0.0, 1.0, -2.0, 3.5])), (("i", [4], pattern), ("i", [2], pattern[1:3])))
 
     def test_places_by_truths(self):
-        text = self.HEAD + """
+        text = HEAD + """
     @T.prim_func(private=True, s_tir=True)
     def pick(A: T.Buffer((17,), "float32"), B: T.Buffer((16,), "float32")):
         for i in range(2):
@@ -302,7 +176,7 @@ class NativeMain(InFolder):
             self.assertEqual(f("main", ("f", [17], x)), ("f", [16], [x[8 * i + (j < 4)] for i in range(2) for j in range(8)]))
 
     def test_scans_of_unknown_sizes(self):
-        text = self.HEAD + """
+        text = HEAD + """
     @R.function
     def main(x: R.Tensor(dtype="float32", ndim=2)):
         y = R.cumsum(x, axis=0)
@@ -330,7 +204,7 @@ class NativeMain(InFolder):
             self.assertEqual(f("main", ("f", [2, 2], [1.0, 2.0, 3.0, 5.0])), (("f", [2, 2], [1.0, 2.0, 4.0, 28.0]), ("q", [], [4])))
 
     def test_branches_and_recursion(self):
-        text = self.HEAD + """
+        text = HEAD + """
     @R.function(private=True)
     def power(x: R.Tensor(("n",), "float32"), k: R.Prim("int64")) -> R.Tensor(("n",), "float32"):
         n = T.int64()
@@ -362,7 +236,7 @@ class NativeMain(InFolder):
             self.assertEqual(f("main", x, 5, ("?", [], [False])), ("f", [2], [1.0, 9.0]))
 
     def test_functions_that_call_each_other(self):
-        text = self.HEAD + """
+        text = HEAD + """
     @R.function
     def main(x: R.Tensor(("n",), "float32"), k: R.Prim("int64")):
         cls = Module
@@ -394,7 +268,7 @@ class NativeMain(InFolder):
             self.assertEqual(f("main", ("f", [2], [1.0, 2.0]), 3), (("f", [2], [6.0, 10.0]), 100, "this is odd"))
 
     def test_what_a_later_function_gives_is_known_by_its_body(self):
-        text = self.HEAD + """
+        text = HEAD + """
     @R.function
     def main(x: R.Tensor(("n", 2), "float32")):
         n = T.int64()
@@ -420,7 +294,7 @@ class NativeMain(InFolder):
             self.assertEqual(said, (("f", [2, 1], [2.0, 4.0]), (("f", [1, 2], [-1.0, -2.0]), 1)))
 
     def test_closures_and_functions_of_the_run_time(self):
-        text = self.HEAD + """
+        text = HEAD + """
     @R.function(private=True)
     def twice(x: R.Tensor(("i",), "float32")) -> R.Tensor(("i",), "float32"):
         y = R.add(x, x)
@@ -454,7 +328,7 @@ class NativeMain(InFolder):
             self.assertEqual(said, (("f", [1, 2], [22.0, 62.0]), [1, 2]))
 
     def test_constants(self):
-        text = self.HEAD + """
+        text = HEAD + """
     @R.function
     def main(x: R.Tensor((2,), "float32")):
         y = R.add(x, R.const([1.0, 2.0], "float32"))
@@ -463,10 +337,9 @@ class NativeMain(InFolder):
         for f in self.build(text):
             self.assertEqual(f("main", ("f", [2], [1.0, 1.0])), (("f", [2], [2.0, 3.0]), ("q", [], [3])))
 
-
     def test_what_is_written_over_is_new_in_each_run(self):
         """What a call writes over is no constant, and no other value that is computed alike; what a packed function returns may be what it got."""
-        text = self.HEAD + """
+        text = HEAD + """
     @T.prim_func(private=True, s_tir=True)
     def grown(A: T.Buffer((2,), "float32"), x: T.Buffer((2,), "float32")):
         for i in range(2):
@@ -502,7 +375,7 @@ class NativeMain(InFolder):
                     self.assertEqual(f("returned", ("f", [2], [1.0, 3.0])), (("f", [2], [3.0, 9.0]), ("f", [], [24.0])))
 
     def test_a_size_that_several_shapes_have_is_one(self):
-        text = self.HEAD + """
+        text = HEAD + """
     @R.function(private=True)
     def half(t: R.Tuple(R.Tensor(("i",), "float32"), R.Shape(["j"]))) -> R.Tensor(("i",), "float32"):
         x = t[0]
@@ -525,7 +398,7 @@ class NativeMain(InFolder):
 
     def test_sums_along_an_axis(self):
         """TVM's PrimFunc takes a tensor that begins anywhere."""
-        text = self.HEAD + """
+        text = HEAD + """
     @R.function
     def main(x: R.Tensor((2, "n"), "float32")) -> R.Tensor((2, "n"), "float32"):
         with R.dataflow():
@@ -538,7 +411,7 @@ class NativeMain(InFolder):
             self.assertEqual(f("main", ("f", [2, 3], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])), ("f", [2, 3], [2.0, 6.0, 12.0, 8.0, 18.0, 30.0]))
 
     def test_weights_become_data(self):
-        text = self.HEAD + """
+        text = HEAD + """
     @R.function
     def main(x: R.Tensor(("n", 2), "float32"), w: R.Tensor((3, 2), "float32"), b: R.Tensor((3,), "float32")) -> R.Tensor(("n", 3), "float32"):
         with R.dataflow():
@@ -563,7 +436,7 @@ class NativeMain(InFolder):
         self.assertEqual(tvms("build", "-", "-o", self.file("x.so"), "--entry", "main", stdin=text).returncode, 2)
 
     def test_what_becomes_of_weights_is_told(self):
-        text = self.HEAD + """
+        text = HEAD + """
     @R.function
     def main(x: R.Tensor((2,), "float32"), w: R.Tensor((2,), "float32"), b: R.Tensor((2,), "bfloat16")) -> R.Tensor((2,), "float32"):
         with R.dataflow():
@@ -587,7 +460,7 @@ class NativeMain(InFolder):
 
     def test_prim_funcs_with_pointers_and_numbers(self):
         """A PrimFunc may take pointers, which are those of the elements here, and give a number; a data type is a value."""
-        text = self.HEAD + """
+        text = HEAD + """
     @T.prim_func(private=True, s_tir=True)
     def twice(n: T.int64) -> T.int64:
         return n * T.int64(2)
@@ -611,7 +484,7 @@ class NativeMain(InFolder):
             self.assertEqual(library("main", ("f", [4], [1, 2, 3, 4]), [5]), (("f", [4], [2, 3, 4, 5]), 20, 2 + (32 << 8) + (1 << 16), (8 << 8) + (1 << 16)))
 
     def test_levels_compute_the_same(self):
-        text = self.HEAD + """
+        text = HEAD + """
     @R.function
     def main(x: R.Tensor((1, 3, 12, 12), "float32"), w: R.Tensor((8, 3, 3, 3), "float32"), g: R.Tensor((8,), "float32"), b: R.Tensor((8,), "float32"), m: R.Tensor((8,), "float32"), v: R.Tensor((8,), "float32"), d: R.Tensor((8, 1, 3, 3), "float32"), u: R.Tensor((5, 8), "float32")) -> R.Tensor((1, 5), "float32"):
         with R.dataflow():
@@ -649,305 +522,6 @@ class NativeMain(InFolder):
         self.assertFalse([name for name in calls if "sqrt" in name or "divide" in name or "rsqrt" in name], calls)
         self.assertEqual(sum("transpose" in name for name in calls), 1, calls)
         self.assertEqual(tvms("build", "-O4", "-", "-o", self.file("x.so"), stdin=text).returncode, 2)
-
-    def test_functions_for_c(self):
-        text = self.HEAD + """
-    @R.function
-    def main(t: R.Tuple(R.Tensor(("n",), "float32"), R.Prim("float32")), s: R.Shape(["n", "m", "n"]), b: R.Prim("bool"), int: R.Tensor((2,), "int8")) -> R.Tuple(R.Tensor(("n",), "float32"), R.Prim("bool"), R.Shape(["m", "n"]), R.Tensor((2,), "int8")):
-        n, m = T.int64(), T.int64()
-        x = t[0]
-        y = R.exp(R.multiply(x, x))
-        z = R.multiply(y, R.add(y, x))
-        return (z, b, R.shape([m, n]), R.add(int, int))
-
-    @R.function
-    def none() -> R.Tensor((2,), "float32"):
-        return R.const([1.0, 2.0], "float32")
-
-    @R.function
-    def first(x: R.Tensor(("n",), "float32"), s: R.Shape(["k"])) -> R.Tensor(ndim=1, dtype="float32"):
-        n, k = T.int64(), T.int64()
-        y = R.strided_slice(x, (-1,), (0,), (k,), (1,), assume_inbound=False)
-        return y
-
-    @R.function(private=True)
-    def hidden(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
-        return x
-"""
-        program = """
-#include "a-model.h"
-#include <stdio.h>
-#include <stdlib.h>
-static void tell(const char *kind, const char *text) { printf("%s: %s\\n", kind, text); }
-int main(void) {
-  __TVMFFIErrorSetRaisedFromCStr = tell;
-  float x[3] = {0, 0, 0}, y[3] = {0}, c[2];
-  int8_t e[2] = {1, 2}, d[2];
-  uint8_t b;
-  int64_t s[2];
-  a_model_main_inputs in = {.t_0 = x, .t_1 = 2, .n = 3, .m = 7, .s_2 = 3, .b = 1, .int_1 = e};
-  a_model_main_results out = {y, &b, s, d};
-  void *memory = aligned_alloc(64, a_model_main_workspace(&in) + 64);
-  int32_t status = a_model_main(&in, &out, memory);
-  printf("%d: %g %d %d %d %d %d\\n", status, y[2], b, (int)s[0], (int)s[1], d[0], d[1]);
-  printf("%d %d\\n", (int)a_model_main_result_0_size(&in), (int)a_model_main_result_2_size(&in));
-  a_model_none_inputs nothing = {0};
-  a_model_none_results two = {c};
-  status = a_model_none(&nothing, &two, 0);
-  printf("%d: %g %g\\n", status, c[0], c[1]);
-  float three[3] = {5, 6, 7};
-  a_model_first_inputs some = {.x = three, .n = 3};
-  a_model_first_results part = {y};
-  for (some.k = -4; some.k < 5; some.k += 3) {
-    y[1] = 0;
-    status = a_model_first(&some, &part, 0);
-    printf("%d: %d %g\\n", status, (int)a_model_first_result_size(&some), y[1]);
-  }
-  in.s_2 = 4;
-  printf("%d\\n", a_model_main(&in, &out, memory));
-  return 0;
-}
-"""
-        with open(self.file("serve.c"), "w", encoding="utf-8") as f:
-            f.write(program)
-        for suffix in (".o", ".a", ".c"):
-            with self.subTest(suffix=suffix):
-                output = self.file("a-model" + suffix)
-                p = tvms("build", "-", "-o", output, "--emit-headers", stdin=text)
-                self.assertEqual(p.returncode, 0, p.stderr.decode())
-                with open(self.file("a-model.h"), encoding="utf-8") as f:
-                    self.assertNotIn("hidden", f.read())
-                for driver in C_AND_CPP:
-                    subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror", self.file("a-model.h")], check=True)
-                subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", self.file("serve.c"), output, "-o", self.file("serve"), "-lm"], check=True)
-                said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-                self.assertEqual(said[:6], ["0: 1 1 7 3 2 4", "3 2", "0: 1 2", "0: 0 0", "0: 2 6", "0: 2 6"])
-                self.assertEqual(said[-1], "-1")
-                self.assertIn("ValueError", said[6])
-
-    def test_functions_make_room_for_what_belongs_to_others(self):
-        text = self.HEAD
-        names = ["f", "f_inputs", "f_results", "f_workspace", "f_within", "f_within_1", "f_result_size"]
-        for i, name in enumerate(names):
-            text += f"""
-    @R.function
-    def {name}(new: R.Tensor((1,), "float32")) -> R.Tensor((1,), "float32"):
-        y = R.add(new, R.const({i}.0, "float32"))
-        return y
-"""
-        own = ["f", "f_inputs_1", "f_results_1", "f_workspace_1", "f_within_2", "f_within_1", "f_result_size_1"]
-        calls = "".join(f"""
-  {{
-    model_{name}_inputs in = {{.new_1 = x}};
-    model_{name}_results out = {{y}};
-    if (model_{name}_within(&in, &out, 0, 0)) return 1;
-    printf("%g ", y[0]);
-  }}""" for name in own)
-        with open(self.file("serve.c"), "w", encoding="utf-8") as f:
-            f.write(f"#include \"model.h\"\n#include \"model.h\"\nint main(void) {{\n  float x[1] = {{10}}, y[1];{calls}\n  return 0;\n}}\n")
-        for suffix in (".o", ".c"):
-            output = self.file("model" + suffix)
-            p = tvms("build", "-", "-o", output, "--emit-headers", stdin=text)
-            self.assertEqual(p.returncode, 0, p.stderr.decode())
-            for driver in C_AND_CPP:
-                subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror", self.file("model.h")], check=True)
-            subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", self.file("serve.c"), output, "-o", self.file("serve"), "-lm"], check=True)
-            said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
-            self.assertEqual(said, [str(10 + i) for i in range(len(names))])
-
-    LAYERS = HEAD + """
-    @R.function
-    def main(x: R.Tensor((8, 64), "float32"), v: R.Tensor((64, 32), "float32")) -> R.Tensor((8, 32), "float32"):
-        with R.dataflow():
-            y = R.add(x, R.multiply(R.const(2, "float32"), R.const(3, "float32")))
-            z = R.matmul(y, v)
-            u = R.nn.relu(z)
-            R.output(u)
-        return u
-"""
-
-    def place_of(self, text, what):
-        return next(i for i, line in enumerate(text.splitlines(), 1) if what in line)
-
-    def test_operators_have_lines(self):
-        """-g: what a pass made of an operator has its line, at every level; gdb stops there."""
-        with open(self.file("lines.tvms"), "w", encoding="utf-8") as f:
-            f.write(self.LAYERS)
-        product = self.place_of(self.LAYERS, "R.matmul")
-        for level in ("-O0", "-O1", "-O2", "-O3"):
-            with self.subTest(level=level):
-                library = self.file("lines.so")
-                self.assertEqual(tvms("build", "-g", level, self.file("lines.tvms"), "-o", library).returncode, 0)
-                said = subprocess.run(["objdump", "--dwarf=decodedline", library], check=True, capture_output=True, text=True).stdout
-                lines = {int(line) for line in re.findall(r"^\S*lines\.tvms +(\d+) +0x", said, re.M)}
-                self.assertLessEqual({product}, lines, lines)
-                self.assertLessEqual(lines - {0}, set(range(product - 4, product + 4)))  # 0: code of no line
-
-    FILLED = HEAD + """
-    @T.prim_func
-    def fill(y: T.Buffer((4096,), "float32")):
-        for i in T.parallel(4096):
-            y[i] = T.float32(i)
-
-    @R.function
-    def main(x: R.Tensor((4096,), "float32")) -> R.Tensor((4096,), "float32"):
-        y = R.call_tir(Module.fill, (), out_sinfo=R.Tensor((4096,), "float32"))
-        return R.{op}(x, y)
-"""
-
-    def test_an_archive_with_the_run_time(self):
-        """--static: threads come with the archive; a program links nothing else."""
-        text = self.FILLED.format(op="add")
-        output = self.file("model.a")
-        p = tvms("build", "-", "-o", output, "--static", "--emit-headers", stdin=text)
-        self.assertEqual(p.returncode, 0, p.stderr.decode())
-        names = subprocess.run(["nm", "--defined-only", output], check=True, capture_output=True, text=True).stdout
-        self.assertIn("model_main", names)
-        self.assertIn(" T tvms_parallel_launch", names)
-        with open(self.file("serve.c"), "w", encoding="utf-8") as f:
-            f.write("""#include "model.h"
-#include <stdio.h>
-int main(void) {
-  static float x[4096] = {1}, y[4096];
-  model_main_inputs in = {.x = x};
-  model_main_results out = {.result = y};
-  static _Alignas(64) char workspace[1 << 20];
-  int failed = model_main(&in, &out, workspace);
-  printf("%d %g %g\\n", failed, y[0], y[4095]);
-  return 0;
-}
-""")
-        subprocess.run(["cc", "-std=c11", self.file("serve.c"), output, "-o", self.file("serve"), "-lm", "-pthread"], check=True)
-        said = subprocess.run([self.file("serve")], check=True, capture_output=True, text=True).stdout
-        self.assertEqual(said, "0 1 4095\n")
-        names = subprocess.run(["nm", self.file("serve")], check=True, capture_output=True, text=True).stdout
-        self.assertRegex(names, r"[Tt] tvms_parallel_launch", "loops run on threads")
-        self.assertEqual(tvms("build", "-", "-o", self.file("x.so"), "--static", stdin=text).returncode, 2)
-
-    def test_two_models_in_one_program(self):
-        """Their functions may have the same names, and what a library has for whoever loads it is there once."""
-        with open(self.file("both.c"), "w", encoding="utf-8") as f:
-            f.write("""#include "a.h"
-#include "b.h"
-#include <stdio.h>
-int main(void) {
-  static float x[4096] = {1, 2}, y[4096], z[4096];
-  a_main_inputs in = {.x = x};
-  a_main_results out = {.result = y};
-  b_main_inputs second = {.x = y};
-  b_main_results last = {.result = z};
-  static _Alignas(64) char workspace[1 << 20];
-  int failed = a_main(&in, &out, workspace) | b_main(&second, &last, workspace);
-  printf("%d %g %g\\n", failed, z[1], z[2]);
-  return 0;
-}
-""")
-        for form in ("o", "a", "c"):
-            with self.subTest(form=form):
-                codes = []
-                for model, op in (("a", "add"), ("b", "multiply")):
-                    codes.append(self.file(f"{model}.{form}"))
-                    p = tvms("build", "-", "-o", codes[-1], "--emit-headers", stdin=self.FILLED.format(op=op))
-                    self.assertEqual(p.returncode, 0, p.stderr.decode())
-                p = subprocess.run(["cc", "-std=c11", self.file("both.c"), *codes, "-o", self.file("both"), "-lm"], capture_output=True, text=True)
-                self.assertEqual(p.returncode, 0, p.stderr)
-                said = subprocess.run([self.file("both")], check=True, capture_output=True, text=True).stdout
-                self.assertEqual(said, "0 3 4\n")
-
-    SIZED = HEAD + """
-    @R.function
-    def square(s: R.Shape(["n"])) -> R.Tensor(("n", "n"), "float32"):
-        n = T.int64()
-        y = R.ones(R.shape([n, n]), "float32")
-        return y
-
-    @R.function
-    def two(s: R.Shape(["n", "k"])) -> R.Tensor((1,), "float32"):
-        n, k = T.int64(), T.int64()
-        y = R.cumsum(R.ones(R.shape([n]), "float32"), axis=0)
-        z = R.cumsum(R.ones(R.shape([k]), "float32"), axis=0)
-        w = R.add(R.max(y), R.max(z))
-        v = R.reshape(w, R.shape([1]))
-        return v
-"""
-
-    def test_a_library_names_others_only_if_it_needs_them(self):
-        for op, expected in (("R.add(x, x)", []), ("R.sin(x)", ["libm.so.6"])):
-            text = self.HEAD + f"""
-    @R.function
-    def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
-        y = {op}
-        return y
-"""
-            library = self.file("model.so")
-            for more in ([], ["--emit-headers"]):
-                with self.subTest(op=op, more=more):
-                    p = tvms("build", "-", "--fp", "strict", "-o", library, *more, stdin=text)
-                    self.assertEqual(p.returncode, 0, p.stderr.decode())
-                    said = subprocess.run(["readelf", "-d", library], check=True, stdout=subprocess.PIPE, text=True).stdout
-                    named = re.findall(r"NEEDED.*\[(.*)\]", said)
-                    self.assertEqual([name for name in named if name != "libc.so.6"] if expected else named, expected)
-
-    def test_sizes_of_no_memory(self):
-        """Numbers that make sizes wrap around, or negative, are errors: nothing is written past what there is."""
-        for f in self.build(self.SIZED, options=("--fp", "strict", "-O0")):
-            self.assertEqual(f("square", [2]), ("f", [2, 2], [1, 1, 1, 1]))
-            self.assertEqual(f("two", [2, 3]), ("f", [1], [5]))
-            for n in (1 << 31, (1 << 31) + 1, 1 << 32, 1 << 62, (1 << 63) - 1):
-                self.assertIn("MemoryError: out of memory", f("square", [n]))
-            self.assertIn("ValueError: a size of a result is negative", f("square", [-1]))
-            self.assertIn("MemoryError: out of memory", f("two", [1 << 62, 3]))
-            self.assertIn("MemoryError: out of memory", f("two", [1 << 62, -(1 << 62)]))
-            self.assertIn("ValueError: the size of a tensor is negative", f("two", [1000, -100000]))
-
-    def test_c_passes_memory_with_its_size(self):
-        program = """
-#include "model.h"
-#include <stdlib.h>
-#include <string.h>
-static void tell(const char *kind, const char *text) { printf("%s: %s\\n", kind, text); }
-int main(void) {
-  __TVMFFIErrorSetRaisedFromCStr = tell;
-  float y[1] = {0};
-  model_two_inputs in = {.n = 100, .k = 50};
-  model_two_results out = {y};
-  int64_t bytes = model_two_workspace(&in);
-  unsigned char *memory = aligned_alloc(64, (size_t)bytes + 64);
-  memset(memory, 7, (size_t)bytes + 64);
-  int32_t status = model_two_within(&in, &out, memory, bytes);
-  printf("%d %d\\n", status, (int)y[0]);
-  int64_t other = 0;
-  for (int i = 0; i < 64; i++) other += memory[bytes + i] != 7;
-  memset(memory, 7, (size_t)bytes + 64);
-  in.n = 101;
-  printf("%d\\n", model_two_within(&in, &out, memory, bytes - 64));
-  printf("%d\\n", model_two_within(&in, &out, 0, 1 << 20));
-  in.n = (int64_t)1 << 61;
-  printf("%d\\n", model_two_within(&in, &out, memory, bytes));
-  in.n = 1;
-  printf("%d\\n", model_two_within(&in, &out, memory + 4, bytes));
-  for (int64_t i = 0; i < bytes + 64; i++) other += memory[i] != 7;
-  printf("%d bytes were written that must not be\\n", (int)other);
-  free(memory);
-  return 0;
-}
-"""
-        with open(self.file("serve.c"), "w", encoding="utf-8") as f:
-            f.write(program)
-        for suffix in (".o", ".c"):
-            with self.subTest(suffix=suffix):
-                output = self.file("model" + suffix)
-                p = tvms("build", "-", "-O0", "-o", output, "--emit-headers", stdin=self.SIZED)
-                self.assertEqual(p.returncode, 0, p.stderr.decode())
-                for driver in C_AND_CPP:
-                    subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror", self.file("model.h")], check=True)
-                subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", self.file("serve.c"), output, "-o", self.file("serve"), "-lm"], check=True)
-                said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-                self.assertEqual(said[0], "0 150")
-                for i, text in ((1, "bytes is needed, and there are"), (3, "bytes is needed, and there are 0"), (5, f"a workspace of {1 << 62} bytes is needed"), (7, "the workspace is not at a multiple of 64")):
-                    self.assertIn(text, said[i])
-                    self.assertEqual(said[i + 1], "-1")
-                self.assertEqual(said[9], "0 bytes were written that must not be")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@ import ctypes, json, math, os, re, shutil, subprocess, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import npy
-from allocations import COUNTER, RT
+from allocations import COUNTER
 from cases import InFolder, main, source, tvms
-from native_main import Any, Library, Object
+from library import Any, Library, Object, RT
 
 GOLDEN = source("tests", "golden", "run")
 

@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import npy
 from cases import InFolder, main, source, tvms
-from native_main import Library
+from library import Library
 
 GOLDEN = source("tests", "golden", "run", "paged-cache-trees.tvms")
 SCALES = (0.25, 0.5)  # of the two layers

@@ -4,7 +4,7 @@ import ctypes, os, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from cases import main, source, tvms
-from native_main import Any, Tensor
+from library import Any, Tensor
 
 HEAD = "from tvm.script import ir as I, relax as R, tirx as T\n\n\n@I.ir_module\nclass Module:\n"
 SAID = ["-1.79275, 1.85116, 0.859942, 1.96866", "7", "2, 7", "2, 7", "0.304833, 2.73411, 2.07329, 2.81244"]

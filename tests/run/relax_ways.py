@@ -5,7 +5,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 import npy
 from cases import tvms
-from native_main import Library
+from library import Library
 from relax_programs import NUMBER, SIGNATURE, Shape, Tensor
 
 RELEASE = "0.27"
