@@ -23,7 +23,9 @@ Test(api, passes_and_their_options_are_listed) {
   cr_assert(tvms_pass_list_option("fuse-ops", 0, &option));
   cr_assert_str_eq(option.name, "max_depth");
   cr_assert_str_eq(option.type, "integer");
-  cr_assert_not(tvms_pass_list_option("FuseOps", 2, &option));
+  cr_assert(tvms_pass_list_option("FuseOps", 1, &option));
+  cr_assert_str_eq(option.name, "branches");
+  cr_assert_not(tvms_pass_list_option("FuseOps", 3, &option));
   cr_assert_not(tvms_pass_list_option("NoSuchPass", 0, &option));
 }
 
