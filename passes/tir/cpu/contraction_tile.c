@@ -299,18 +299,25 @@ static bool fetches(const writer *w, bool late) {
          && late == (w->tile->result_lead != 0);
 }
 
-// They come at a step of the sum some steps before its end. Where sums go on with what the block before
-// stored, those of the next tile come, which it begins with.
+// They come some steps before the end of the sum, those of a row at each: many at once wait for each other. Where
+// sums go on with what the block before stored, those of the next tile come, which it begins with.
 static tvms_node *fetch_at(writer *w, tvms_node *step) {
   tvms_node *lead = number(w, step, w->tile->result_lead);
   tvms_node *then = build(w, TVMS_NODE_SUB, tvms_contraction_flat_steps(w), lead);
+  tvms_node *end = build(w, TVMS_NODE_ADD, then, number(w, step, w->rows));
   tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
-  choice->condition = build(w, TVMS_NODE_EQ, step, then);
+  choice->condition = build(w, TVMS_NODE_AND, build(w, TVMS_NODE_LE, then, step),
+                            build(w, TVMS_NODE_LT, step, end));
   tvms_node_vec stmts = {0};
-  tvms_node *row = w->row;
-  if (w->block && w->next_row) w->row = w->next_row;
+  tvms_node *row = w->row, *first = w->block && w->next_row ? w->next_row : row;
+  tvms_node *behind = build(w, TVMS_NODE_SUB, step, then);
+  behind = tvms_build_cast(w->unit, row->dtype, behind, TVMS_NO_SPAN);
+  int64_t rows = w->rows;
+  w->row = build(w, TVMS_NODE_ADD, first, behind);
+  w->rows = 1;
   fetch_far(w, &stmts);
   w->row = row;
+  w->rows = rows;
   choice->then_case = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
   return &choice->head;
 }
