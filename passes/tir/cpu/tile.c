@@ -385,7 +385,7 @@ static int64_t panel_fetch_for(const machine *m, const tvms_contraction *c,
   int64_t steps = tile->sum_block ? tile->sum_block : tvms_contraction_steps(c);
   bool in_rows = tile->packs && !tile->lines && tile->flat_sum && c->one_sum
                  && c->contiguous && c->moving->kind == TVMS_NODE_BUFFER_LOAD;
-  if (!in_rows || steps < 0 || has_outer(c) || bytes_of_moving(c) <= m->cache / 2)
+  if (!in_rows || steps < 2 || has_outer(c) || bytes_of_moving(c) <= m->cache / 2)
     return 0;
   // The last block of the sum must have as many.
   int64_t last = tvms_contraction_steps(c) % steps;
@@ -404,7 +404,7 @@ static bool fetches_resting(tvms_unit *unit, const machine *m,
   int64_t steps = tvms_contraction_steps(c), step;
   bool in_rows = !tile->lines && tile->flat_sum && c->one_sum && c->resting
                  && c->resting->kind == TVMS_NODE_BUFFER_LOAD;
-  if (!in_rows || steps < 0) return false;
+  if (!in_rows || steps < 0 || c->outermost_sum == TVMS_MOST_STAGE_AXES) return false;
   const tvms_buffer_load *load = tvms_as_buffer_load(c->resting);
   int64_t bytes = load->head.dtype.bits / 8;
   return tvms_cpu_step_of(unit, load->buffer, load->indices,
