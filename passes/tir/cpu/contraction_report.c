@@ -116,6 +116,8 @@ void tvms_contraction_report_tile(const tvms_contraction *c, const tvms_tile *ti
                        (long long)tile->sum_block,
                        tile->sum_apart ? " that lie far apart" : "");
   if (tile->spares) tvms_strbuf_puts(out, ", the last column summed in lanes");
+  if (tile->moving_lead && (tile->packs || tile->beforehand))
+    tvms_strbuf_puts(out, ", its lines fetched steps ahead");
   if (tile->panel_fetch) tvms_strbuf_puts(out, ", the next panel fetched meanwhile");
   if (tile->resting_far)
     tvms_strbuf_puts(out, ", rows of the next tile fetched meanwhile");

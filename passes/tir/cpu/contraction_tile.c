@@ -29,6 +29,7 @@ typedef struct {
   const void *data;
   bool
       first;  // the element is the first one of its vector, and stands for all; loops stay loops
+  bool written;  // but that over vectors
 } element;
 
 typedef tvms_node *element_writer(writer *w, const element *e);
@@ -65,7 +66,8 @@ static tvms_node *write_vectors(writer *w, element *e, element_writer *write,
         tvms_cpu_loop(w->unit, lane, number(w, like, width), TVMS_FOR_VECTORIZED, body);
   if (vector)
     body = tvms_cpu_loop(w->unit, vector, number(w, like, vectors),
-                         e->first ? TVMS_FOR_SERIAL : TVMS_FOR_UNROLLED, body);
+                         e->first && !e->written ? TVMS_FOR_SERIAL : TVMS_FOR_UNROLLED,
+                         body);
   return body;
 }
 
@@ -272,7 +274,7 @@ static tvms_node *fetch(writer *w, const element *e) {
   const far_operand *far = e->data;
   if (far->epilogue) enter_epilogue(w, far->epilogue);
   tvms_node *load = tvms_contraction_as_now(w, far->load);
-  return w->tile->result_lead ? tvms_cpu_prefetch_near(w->unit, load)
+  return w->tile->result_lead ? tvms_cpu_prefetch_near(w->unit, load, 0)
                               : tvms_cpu_prefetch(w->unit, load, 0);
 }
 
@@ -329,6 +331,46 @@ static tvms_node *add_term(writer *w, const element *e) {
   return set_sum(w, e, build(w, TVMS_NODE_ADD, sum_of(w, e), term));
 }
 
+typedef struct {
+  const writer *w;
+  tvms_node *found;
+} moving_load;
+
+static tvms_walk_step find_moving(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  moving_load *m = self;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  const tvms_node *rests = tvms_as_buffer_load(m->w->c->resting)->buffer;
+  if (tvms_as_buffer_load(node)->buffer != rests) m->found = node;
+  return TVMS_WALK_SKIP;
+}
+
+static tvms_node *fetch_line(writer *w, const element *e) {
+  tvms_node *load = tvms_contraction_as_now(w, (tvms_node *)(uintptr_t)e->data);
+  int64_t row = w->tile->strip * (load->dtype.bits / 8);
+  return tvms_cpu_prefetch_near(w->unit, load, w->tile->moving_lead * row);
+}
+
+// Statements by which lines of the panel come that are read some steps later, into the first cache; NULL if none do. Behind the
+// end of a panel lies the next one.
+static tvms_node *fetch_moving(writer *w) {
+  const tvms_node *resting = w->c->resting;
+  bool strips = w->tile->packs || w->tile->beforehand;
+  if (!w->tile->moving_lead || !strips || !w->row || w->left_over || w->columns->tail
+      || !resting || resting->kind != TVMS_NODE_BUFFER_LOAD)
+    return NULL;
+  moving_load m = {.w = w};
+  tvms_visitor visitor = {.self = &m, .enter = find_moving};
+  tvms_walk(&w->unit->context->memory, w->term, &visitor);
+  if (!m.found) return NULL;
+  tvms_node *row = w->row;
+  w->row = NULL;
+  tvms_node *made =
+      each(w, fetch_line, (element){.data = m.found, .first = true, .written = true});
+  w->row = row;
+  return made;
+}
+
 static tvms_node *add_up(writer *w) {
   if (tvms_contraction_has_words(w)) return tvms_contraction_add_words(w);
   tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
@@ -340,6 +382,8 @@ static tvms_node *add_up(writer *w) {
   if (resting) vectors = tvms_stmt_pair(w->unit, resting, vectors);
   if (fetches(w, true))
     vectors = tvms_stmt_pair(w->unit, fetch_at(w, vars[0]), vectors);
+  tvms_node *moving = fetch_moving(w);
+  if (moving) vectors = tvms_stmt_pair(w->unit, moving, vectors);
   vectors = tvms_contraction_close_sums(w, vectors, vars);
   return w->columns->spare
              ? tvms_stmt_pair(w->unit, vectors, tvms_contraction_add_spare(w))

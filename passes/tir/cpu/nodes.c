@@ -80,8 +80,8 @@ tvms_node *tvms_cpu_prefetch(tvms_unit *unit, tvms_node *load, int64_t bytes) {
   return prefetch(unit, load, bytes, SECOND_CACHE);
 }
 
-tvms_node *tvms_cpu_prefetch_near(tvms_unit *unit, tvms_node *load) {
-  return prefetch(unit, load, 0, FIRST_CACHE);
+tvms_node *tvms_cpu_prefetch_near(tvms_unit *unit, tvms_node *load, int64_t bytes) {
+  return prefetch(unit, load, bytes, FIRST_CACHE);
 }
 
 static tvms_walk_step note_buffer(void *self, tvms_node *node, tvms_field_role role) {

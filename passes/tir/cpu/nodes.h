@@ -26,8 +26,8 @@ bool tvms_cpu_mentions(tvms_unit *unit, tvms_node *node, const tvms_node *buffer
 // fetched into the second one. It may lie behind the buffer: nothing is loaded.
 tvms_node *tvms_cpu_prefetch(tvms_unit *unit, tvms_node *load, int64_t bytes);
 
-// The same into the first cache, of the place of the load itself.
-tvms_node *tvms_cpu_prefetch_near(tvms_unit *unit, tvms_node *load);
+// The same into the first cache.
+tvms_node *tvms_cpu_prefetch_near(tvms_unit *unit, tvms_node *load, int64_t bytes);
 
 // A block around `body` that allocates buffers and says what it reads and writes.
 tvms_node *tvms_cpu_block(tvms_unit *unit, const char *name, tvms_list allocated,

@@ -4,8 +4,10 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/contraction_rest.h"
+#include "passes/tir/cpu/contraction_sizes.h"
 #include "passes/tir/cpu/contraction_spare.h"
 #include "passes/tir/cpu/contraction_words.h"
+#include "passes/tir/cpu/tile_fetch.h"
 #include "passes/tir/cpu/words.h"
 
 // Accumulators that keep two multiply-add units busy: four steps until a sum is ready.
@@ -14,21 +16,13 @@ enum { FEWEST_SUMS = 8 };
 // Vectors of a wide tile.
 enum { WIDE = 4 };
 
-typedef struct {
-  int64_t lanes, registers;
-  int64_t cache;         // bytes of the second one
-  int64_t ways, period;  // of the first one: lines that many bytes apart share its ways
-  int64_t most_rows;     // that do not drive each other out of it
-  bool near;             // it holds the moving operand, which is one wide tile
-} machine;
-
-static machine machine_of(const tvms_target *target, tvms_dtype dtype) {
+static tvms_tile_machine machine_of(const tvms_target *target, tvms_dtype dtype) {
   uint32_t bits = target->vector_bits ? target->vector_bits : 128;
-  machine m = {.lanes = bits / dtype.bits,
-               .registers = 16,
-               .cache = 256 * 1024,
-               .ways = 8,
-               .period = 4096};
+  tvms_tile_machine m = {.lanes = bits / dtype.bits,
+                         .registers = 16,
+                         .cache = 256 * 1024,
+                         .ways = 8,
+                         .period = 4096};
   if (target->vector_registers) m.registers = target->vector_registers;
   if (target->caches[1].size) m.cache = (int64_t)target->caches[1].size;
   const tvms_cpu_cache *first = &target->caches[0];
@@ -56,7 +50,7 @@ static int64_t row_stride(tvms_unit *unit, const tvms_contraction *c) {
   return 0;
 }
 
-static int64_t most_rows(const machine *m, int64_t vectors) {
+static int64_t most_rows(const tvms_tile_machine *m, int64_t vectors) {
   // More rows would save no time, but share the places of the first cache.
   enum { MOST_ROWS = 14 };
   int64_t rows = (m->registers - vectors - 1) / vectors;
@@ -79,7 +73,7 @@ static int64_t rows_time(int64_t rows, int64_t r, int64_t vectors) {
 
 // Rows of a tile: those that cover all rows in the least time, the fewest of these: rows that lie a
 // power of two apart share the places of the first cache.
-static int64_t rows_for(const machine *m, int64_t rows, int64_t vectors) {
+static int64_t rows_for(const tvms_tile_machine *m, int64_t rows, int64_t vectors) {
   int64_t most = most_rows(m, vectors), best = 0, least = 0;
   if (rows < 0) return most < 8 ? most : 8;
   if (rows <= most) return rows;
@@ -99,7 +93,8 @@ static int64_t rows_for(const machine *m, int64_t rows, int64_t vectors) {
   return best ? best : most;
 }
 
-static int64_t vectors_for(const machine *m, int64_t rows, int64_t vectors_wanted) {
+static int64_t vectors_for(const tvms_tile_machine *m, int64_t rows,
+                           int64_t vectors_wanted) {
   int64_t vectors = 2;
   while (rows >= 0 && rows * vectors < FEWEST_SUMS && vectors < TVMS_MOST_TILE_VECTORS
          && most_rows(m, vectors * 2) >= rows)
@@ -111,45 +106,11 @@ static int64_t vectors_for(const machine *m, int64_t rows, int64_t vectors_wante
 
 // Of columns that leave half of their second vector empty, vectors of half the size are faster: half as
 // many lanes take half the time, or there are twice as many units for them. All are in one tile.
-static bool half_vectors(const machine *m, int64_t lanes, int64_t columns) {
+static bool half_vectors(const tvms_tile_machine *m, int64_t lanes, int64_t columns) {
   enum { FEWEST_LANES = 8, MANY_REGISTERS = 32 };
   int64_t rest = columns - lanes;
   return m->registers >= MANY_REGISTERS && lanes >= 2 * FEWEST_LANES && rest > 0
          && rest <= lanes / 2;
-}
-
-static int64_t bytes_of_moving(const tvms_contraction *c) {
-  int64_t bytes = (c->term->dtype.bits + 7) / 8;
-  for (uint32_t i = 0; i < c->stage.count; i++) {
-    if (c->roles[i] != TVMS_AXIS_SUM && c->roles[i] != TVMS_AXIS_COLUMN) continue;
-    int64_t size = tvms_cpu_number(c->stage.axes[i].extent);
-    bytes *= size < 0 ? 512 : size;
-  }
-  return bytes;
-}
-
-// Steps for which one panel of the moving operand serves.
-static int64_t uses_of(const tvms_contraction *c) {
-  int64_t uses = 1;
-  for (uint32_t i = 0; i < c->stage.count; i++) {
-    if (c->roles[i] != TVMS_AXIS_ROW && c->roles[i] != TVMS_AXIS_OUTER) continue;
-    int64_t size = tvms_cpu_number(c->stage.axes[i].extent);
-    uses *= size < 0 ? 64 : size;
-  }
-  return uses;
-}
-
-static bool knows_rows(const tvms_contraction *c) {
-  return c->row == TVMS_MOST_STAGE_AXES
-         || tvms_cpu_number(c->stage.axes[c->row].extent) >= 0;
-}
-
-static bool has_outer(const tvms_contraction *c) {
-  for (uint32_t i = 0; i < c->stage.count; i++) {
-    if (c->roles[i] == TVMS_AXIS_OUTER && !tvms_stage_axis_is_single(&c->stage.axes[i]))
-      return true;
-  }
-  return false;
 }
 
 typedef struct {
@@ -217,11 +178,12 @@ static void plan_stream(tvms_unit *unit, const tvms_target *target,
 // Steps of the sum that go through all rows and columns together; 0: all. A panel that is read once
 // per tile of rows is to lie near. Few rows read a large operand once: they take a handful of its
 // rows at a time, each from end to end, as memory is fastest.
-static int64_t sum_block_for(const machine *m, const tvms_contraction *c,
+static int64_t sum_block_for(const tvms_tile_machine *m, const tvms_contraction *c,
                              const tvms_tile *tile, int64_t rows) {
   enum { FEW_ROWS = 32, PAGE = 4096, FEW_STEPS = 8 };
   int64_t steps = tvms_contraction_steps(c);
-  if (rows < 0 || steps < 0 || !tile->flat_sum || has_outer(c)) return 0;
+  if (rows < 0 || steps < 0 || !tile->flat_sum || tvms_contraction_has_outer(c))
+    return 0;
   int64_t bytes = c->term->dtype.bits / 8;
   if (tile->packs) {
     int64_t most = m->cache / 2 / (tile->strip * bytes);
@@ -229,8 +191,8 @@ static int64_t sum_block_for(const machine *m, const tvms_contraction *c,
     return blocks > 1 ? (steps + blocks - 1) / blocks : 0;
   }
   int64_t columns = tvms_contraction_column_steps(c);
-  bool far = c->contiguous && rows <= FEW_ROWS && bytes_of_moving(c) > m->cache
-             && columns * bytes >= PAGE;
+  bool far = c->contiguous && rows <= FEW_ROWS
+             && tvms_contraction_moving_bytes(c) > m->cache && columns * bytes >= PAGE;
   return far && steps > 2 * FEW_STEPS ? FEW_STEPS : 0;
 }
 
@@ -249,7 +211,7 @@ static int64_t panel_of_lines(const tvms_tile *tile, const tvms_contraction *c,
 
 // Columns of a strip that consists of lines: those that waste the fewest vectors, and of these the
 // most whose panel stays near.
-static int64_t strip_of_lines(const machine *m, const tvms_tile *tile,
+static int64_t strip_of_lines(const tvms_tile_machine *m, const tvms_tile *tile,
                               const tvms_contraction *c, int64_t length) {
   int64_t lines = tvms_contraction_column_steps(c) / length;
   int64_t best = 1, least = 0;
@@ -273,7 +235,7 @@ static int64_t columns_in_line(const tvms_contraction *c) {
 
 // Do steps of a window share lines in the panel? It has all steps of the sum, must be near, and save a
 // third of the copies.
-static bool share_lines(tvms_unit *unit, const machine *m, tvms_tile *tile,
+static bool share_lines(tvms_unit *unit, const tvms_tile_machine *m, tvms_tile *tile,
                         const tvms_contraction *c, int64_t length) {
   if (!tvms_cpu_shared_lines_find(unit, c, &tile->shared)) return false;
   tile->shares_lines = true;
@@ -284,7 +246,7 @@ static bool share_lines(tvms_unit *unit, const machine *m, tvms_tile *tile,
   return tile->shares_lines;
 }
 
-static void choose_strip(tvms_unit *unit, const machine *m, tvms_tile *tile,
+static void choose_strip(tvms_unit *unit, const tvms_tile_machine *m, tvms_tile *tile,
                          const tvms_contraction *c, int64_t rows) {
   tile->lines = tile->packs && c->column_count > 1 && !c->contiguous;
   tile->flat_sum = c->one_sum || (tile->packs && c->sums_in_order);
@@ -316,7 +278,7 @@ static tvms_tile_threads threads_for(const tvms_target *target, const tvms_tile 
                                      const tvms_contraction *c) {
   enum { WORTH_THREADS = 1 << 20, STEPS = 4 };
   int64_t cores = target->cores ? target->cores : 2, enough = cores * STEPS;
-  int64_t batches = steps_of(c, TVMS_AXIS_BATCH), rows = uses_of(c);
+  int64_t batches = steps_of(c, TVMS_AXIS_BATCH), rows = tvms_contraction_uses(c);
   int64_t columns = tvms_contraction_column_steps(c), steps = tvms_contraction_steps(c);
   double work = (double)batches * (double)rows * (double)columns
                 * (double)(steps < 0 ? 64 : steps);
@@ -334,8 +296,8 @@ static tvms_tile_threads threads_for(const tvms_target *target, const tvms_tile 
 
 // Where elements are computed several times anyway, the last tile of rows may begin earlier instead of
 // being smaller: tiles that take the least time, of those with few rows that are computed twice.
-static void overlap_rows(const machine *m, tvms_tile *tile, const tvms_contraction *c,
-                         int64_t rows) {
+static void overlap_rows(const tvms_tile_machine *m, tvms_tile *tile,
+                         const tvms_contraction *c, int64_t rows) {
   enum { MOST_TWICE = 32 };  // one row of so many
   if (tile->sum_block || !tvms_tile_repeats(c, tile)) return;
   for (int64_t v = 1; v <= TVMS_MOST_TILE_VECTORS; v++) {
@@ -354,71 +316,12 @@ static void overlap_rows(const machine *m, tvms_tile *tile, const tvms_contracti
   tile->rows = tile->rows_with[tile->vectors];
 }
 
-// Does the second cache not hold the result along with the operands, and is it worth while to fetch its lines
-// while a tile adds up? Very few steps leave no time for it. Lines that are fetched shortly before the sums
-// are ready are still in the first cache then: stores that wait for their lines hold back loads of the
-// next tile that seem to be from the same places, 2 % of a product of 512 or 1024. Where there is no single
-// loop of the sum they are fetched when it begins, which many steps do not profit from.
-static void fetch_result(const machine *m, const tvms_contraction *c, tvms_tile *tile) {
-  enum { FEWEST_STEPS = 16, MOST_STEPS = 512, LEAD = 32 };
-  int64_t steps = tvms_contraction_steps(c);
-  double bytes = c->stage.store->value->dtype.bits / 8;
-  for (uint32_t i = 0; i < c->stage.count; i++) {
-    int64_t size = tvms_cpu_number(c->stage.axes[i].extent);
-    if (c->roles[i] != TVMS_AXIS_SUM) bytes *= size < 0 ? 0 : (double)size;
-  }
-  int64_t at_once = tile->sum_block ? tile->sum_block : steps;
-  if (tile->flat_sum && at_once >= 2 * LEAD) {
-    tile->result_far = 2 * bytes > (double)m->cache;
-    tile->result_lead = LEAD;
-  } else {
-    tile->result_far = bytes > (double)m->cache && steps >= FEWEST_STEPS
-                       && steps <= MOST_STEPS && !tile->sum_block;
-  }
-}
-
-// What panels are made of comes from afar, row by row, and a copy of it waits for each row: it takes a third
-// of the time if tiles of rows have fetched their shares of the next panel while they added up.
-static int64_t panel_fetch_for(const machine *m, const tvms_contraction *c,
-                               const tvms_tile *tile, int64_t rows) {
-  enum { USUAL_STEPS = 8, MOST_STEPS = 16 };
-  int64_t steps = tile->sum_block ? tile->sum_block : tvms_contraction_steps(c);
-  bool in_rows = tile->packs && !tile->lines && tile->flat_sum && c->one_sum
-                 && c->contiguous && c->moving->kind == TVMS_NODE_BUFFER_LOAD;
-  if (!in_rows || steps < 2 || has_outer(c) || bytes_of_moving(c) <= m->cache / 2)
-    return 0;
-  // The last block of the sum must have as many.
-  int64_t last = tvms_contraction_steps(c) % steps;
-  if (last && last < MOST_STEPS) return 0;
-  if (rows < 0) return USUAL_STEPS;
-  int64_t tiles = rows / tile->rows;
-  int64_t each = tiles > 0 ? (steps + tiles - 1) / tiles : steps;
-  return each <= MOST_STEPS ? each : 0;
-}
-
-// Rows of the resting operand that the second cache does not hold along with a panel are read from afar once
-// for each panel. A tile reads a piece of each of its rows, from page to page, so nothing but the tile before
-// it knows what comes next: 2 % of a product of 1024, 4 % of 2048, 6 to 9 % of an image of 56 x 56 x 256.
-static bool fetches_resting(tvms_unit *unit, const machine *m,
-                            const tvms_contraction *c, const tvms_tile *tile) {
-  int64_t steps = tvms_contraction_steps(c), step;
-  bool in_rows = !tile->lines && tile->flat_sum && c->one_sum && c->resting
-                 && c->resting->kind == TVMS_NODE_BUFFER_LOAD;
-  if (!in_rows || steps < 0 || c->outermost_sum == TVMS_MOST_STAGE_AXES) return false;
-  const tvms_buffer_load *load = tvms_as_buffer_load(c->resting);
-  int64_t bytes = load->head.dtype.bits / 8;
-  return tvms_cpu_step_of(unit, load->buffer, load->indices,
-                          c->stage.axes[c->outermost_sum].var, &step)
-         && step == 1 && bytes
-         && ((tile->packs && !knows_rows(c))
-             || uses_of(c) * steps * bytes > m->cache / 2);
-}
-
 // Six rows by four vectors load ten times for 24 sums, eight by two, which have half the registers, ten
 // times for 16. Few rows that fit into the narrow tile and not into the wide one lose more than that
 // gains: 3 % of a window of 512 channels over 7 by 7. So do the columns of one wide tile that the first cache
 // does not hold: 1 % of 7 by 7 windows to 64 channels.
-static bool is_wide(const machine *m, int64_t rows, int64_t vectors, int64_t wanted) {
+static bool is_wide(const tvms_tile_machine *m, int64_t rows, int64_t vectors,
+                    int64_t wanted) {
   enum { MANY_REGISTERS = 32, TOLERATED = 16 };
   bool many = m->near || wanted >= 2 * WIDE;
   if (m->registers < MANY_REGISTERS || !many || vectors >= WIDE) return false;
@@ -433,12 +336,12 @@ static bool converts_often(const tvms_contraction *c) {
   enum { WORTH_CONVERTING = 24 };
   return c->moving && c->moving->kind == TVMS_NODE_CAST
          && tvms_as_cast(c->moving)->value->dtype.bits == 16
-         && uses_of(c) >= WORTH_CONVERTING;
+         && tvms_contraction_uses(c) >= WORTH_CONVERTING;
 }
 
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                            const tvms_contraction *c, bool reorders) {
-  machine m = machine_of(target, c->stage.store->value->dtype);
+  tvms_tile_machine m = machine_of(target, c->stage.store->value->dtype);
   int64_t stride = row_stride(unit, c);
   // A third of the ways is left to the moving operand.
   bool crowded = stride && stride % m.period == 0;
@@ -452,7 +355,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   bool half = half_vectors(&m, tile.lanes, columns);
   if (half) tile.lanes /= 2;
   int64_t wanted = columns < 0 ? 0 : (columns + tile.lanes - 1) / tile.lanes;
-  m.near = wanted == WIDE && bytes_of_moving(c) <= m.ways * m.period / 2;
+  m.near = wanted == WIDE && tvms_contraction_moving_bytes(c) <= m.ways * m.period / 2;
   tile.vectors = half ? wanted : vectors_for(&m, rows, wanted);
   // It takes code of its own, which is worth an eighth of the time and no less.
   enum { MOST_WITH_SPARE = 8 };
@@ -464,7 +367,8 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   if (tile.spares && wanted <= MOST_VECTORS + 1 && m.registers >= MANY_REGISTERS)
     tile.vectors = wanted - 1;
   enum { WORTH_PACKING = 24 };
-  bool far = bytes_of_moving(c) > m.cache / 2 && uses_of(c) >= WORTH_PACKING;
+  bool far = tvms_contraction_moving_bytes(c) > m.cache / 2
+             && tvms_contraction_uses(c) >= WORTH_PACKING;
   tile.packs = c->moving && (!c->contiguous || far || converts_often(c));
   if (!half && is_wide(&m, rows, tile.vectors, wanted)) tile.vectors = WIDE;
   choose_strip(unit, &m, &tile, c, rows);
@@ -473,15 +377,15 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   overlap_rows(&m, &tile, c, rows);
   tile.rests = tvms_contraction_rests(unit, c, &tile, m.cache);
   tile.threads = threads_for(target, &tile, c);
-  tile.from_memory = bytes_of_moving(c) > m.cache && uses_of(c) < WORTH_PACKING;
-  fetch_result(&m, c, &tile);
-  tile.panel_fetch = panel_fetch_for(&m, c, &tile, rows);
-  tile.resting_far = fetches_resting(unit, &m, c, &tile);
+  tile.from_memory = tvms_contraction_moving_bytes(c) > m.cache
+                     && tvms_contraction_uses(c) < WORTH_PACKING;
+  tvms_tile_plan_fetches(unit, &m, c, rows, &tile);
   return tile;
 }
 
 bool tvms_tile_repeats(const tvms_contraction *c, const tvms_tile *tile) {
-  return !knows_rows(c) || tvms_contraction_column_steps(c) % tile->lanes != 0
+  return !tvms_contraction_knows_rows(c)
+         || tvms_contraction_column_steps(c) % tile->lanes != 0
          || (tile->lines && tile->strip % tile->lanes != 0);
 }
 

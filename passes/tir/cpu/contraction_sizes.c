@@ -1,0 +1,37 @@
+// Sizes of a contraction that a tile is chosen by; what is not known is guessed.
+#include "passes/tir/cpu/contraction_sizes.h"
+
+#include "passes/tir/cpu/places.h"
+
+int64_t tvms_contraction_moving_bytes(const tvms_contraction *c) {
+  int64_t bytes = (c->term->dtype.bits + 7) / 8;
+  for (uint32_t i = 0; i < c->stage.count; i++) {
+    if (c->roles[i] != TVMS_AXIS_SUM && c->roles[i] != TVMS_AXIS_COLUMN) continue;
+    int64_t size = tvms_cpu_number(c->stage.axes[i].extent);
+    bytes *= size < 0 ? 512 : size;
+  }
+  return bytes;
+}
+
+int64_t tvms_contraction_uses(const tvms_contraction *c) {
+  int64_t uses = 1;
+  for (uint32_t i = 0; i < c->stage.count; i++) {
+    if (c->roles[i] != TVMS_AXIS_ROW && c->roles[i] != TVMS_AXIS_OUTER) continue;
+    int64_t size = tvms_cpu_number(c->stage.axes[i].extent);
+    uses *= size < 0 ? 64 : size;
+  }
+  return uses;
+}
+
+bool tvms_contraction_knows_rows(const tvms_contraction *c) {
+  return c->row == TVMS_MOST_STAGE_AXES
+         || tvms_cpu_number(c->stage.axes[c->row].extent) >= 0;
+}
+
+bool tvms_contraction_has_outer(const tvms_contraction *c) {
+  for (uint32_t i = 0; i < c->stage.count; i++) {
+    if (c->roles[i] == TVMS_AXIS_OUTER && !tvms_stage_axis_is_single(&c->stage.axes[i]))
+      return true;
+  }
+  return false;
+}

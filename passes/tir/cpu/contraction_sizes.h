@@ -1,0 +1,19 @@
+// Sizes of a contraction that a tile is chosen by.
+#ifndef TVMS_PASSES_TIR_CPU_CONTRACTION_SIZES_H
+#define TVMS_PASSES_TIR_CPU_CONTRACTION_SIZES_H
+
+#include "passes/tir/cpu/contraction.h"
+
+// Bytes of the moving operand of one batch; an axis of unknown length is taken to have 512 steps.
+int64_t tvms_contraction_moving_bytes(const tvms_contraction *contraction);
+
+// Steps for which one panel of the moving operand serves; an axis of unknown length is taken to have 64.
+int64_t tvms_contraction_uses(const tvms_contraction *contraction);
+
+// Is the number of rows known? Without an axis of rows it is 1.
+bool tvms_contraction_knows_rows(const tvms_contraction *contraction);
+
+// Is there an axis of more than one step, beside the rows, that the moving operand does not depend on?
+bool tvms_contraction_has_outer(const tvms_contraction *contraction);
+
+#endif

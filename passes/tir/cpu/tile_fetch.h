@@ -1,0 +1,22 @@
+// What tiles fetch into the caches before it is needed.
+#ifndef TVMS_PASSES_TIR_CPU_TILE_FETCH_H
+#define TVMS_PASSES_TIR_CPU_TILE_FETCH_H
+
+#include "passes/tir/cpu/tile.h"
+
+// What a tile is chosen by.
+typedef struct {
+  int64_t lanes, registers;
+  int64_t cache;         // bytes of the second one
+  int64_t ways, period;  // of the first one: lines that many bytes apart share its ways
+  int64_t most_rows;     // that do not drive each other out of it
+  bool near;             // it holds the moving operand, which is one wide tile
+} tvms_tile_machine;
+
+// Chooses what tiles fetch of the result, of the resting operand, of the next panel and of the one at hand. All else of
+// the tile is settled; `rows` are those of the contraction, negative if they are not known.
+void tvms_tile_plan_fetches(tvms_unit *unit, const tvms_tile_machine *machine,
+                            const tvms_contraction *contraction, int64_t rows,
+                            tvms_tile *tile);
+
+#endif
