@@ -9,6 +9,8 @@ loading and first call take together, least by least. The last line is for the f
 """
 import argparse, os, statistics, subprocess, tempfile
 
+from models import keep
+
 LAYERS, TENSORS = 32, 9
 
 DRIVER = """
@@ -120,11 +122,8 @@ def main():
     for name, values in (("loading and first call", both), ("the same of an empty library", floor)):
         lines.append(f"| {name} | {min(values):.2f} | {statistics.median(values):.2f} |")
     lines.append(f"| above | {min(both) - min(floor):.2f} | {statistics.median(both) - statistics.median(floor):.2f} |")
-    text = "\n".join(lines) + "\n"
-    print(text, end="")
-    if options.out:
-        with open(os.path.join(options.out, "first_kernel.md"), "w", encoding="utf-8") as f:
-            f.write(text)
+    print("\n".join(lines))
+    keep(lines, "first_kernel", 1, options.out)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ are imported if there are such.
 """
 import argparse, os, subprocess, tempfile, time
 
+from models import keep
+
 TEXT = """from tvm.script import ir as I, relax as R, tirx as T
 
 @I.ir_module
@@ -121,11 +123,8 @@ def main():
                                           env={**os.environ, "TVMS_NUM_THREADS": "1"}).stdout.split()
                     row += [f"{float(said[0]):.1f}", said[1]]
                 lines.append("| " + " | ".join(row + [f"{times[count, holds]:.1f}" if times else "–"]) + " |")
-    text = "\n".join(lines) + "\n"
-    print(text, end="")
-    if options.out:
-        with open(os.path.join(options.out, "large_results.md"), "w", encoding="utf-8") as f:
-            f.write(text)
+    print("\n".join(lines))
+    keep(lines, "large_results", 1, options.out)
 
 
 if __name__ == "__main__":

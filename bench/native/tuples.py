@@ -9,6 +9,8 @@ objects, which have references, or numbers.
 """
 import argparse, os, subprocess, tempfile
 
+from models import keep
+
 DRIVER = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -111,11 +113,8 @@ def main():
                 one, all_, cycle = map(float, subprocess.run(run, check=True, stdout=subprocess.PIPE, text=True).stdout.split())
                 ns = (all_ - one) / (tuples * (size - 1))
                 lines.append(f"| {size} | {'objects' if objects else 'numbers'} | {ns:.2f} | {ns / cycle:.1f} |")
-    text = "\n".join(lines) + "\n"
-    print(text, end="")
-    if options.out:
-        with open(os.path.join(options.out, "tuples.md"), "w", encoding="utf-8") as f:
-            f.write(text)
+    print("\n".join(lines))
+    keep(lines, "tuples", 1, options.out)
 
 
 if __name__ == "__main__":
