@@ -14,7 +14,7 @@ import re
 import struct
 import sys
 
-from mpmath import asin, atan, cos, erf, erfc, exp, floor, log, lu_solve, matrix, mp, mpf, nstr, pi, sin, sqrt, tanh
+from mpmath import asin, atan, atanh, cos, erf, erfc, exp, floor, log, lu_solve, matrix, mp, mpf, nstr, pi, sin, sqrt, tanh
 
 mp.prec = 320
 TABLE = os.path.join(os.path.dirname(__file__), "..", "passes", "tir", "math", "vector_math.def")
@@ -86,6 +86,13 @@ def log_ratio(s2):
 half_ln2 = log(2) / 2 * mpf("1.001")
 low_f, high_f = sqrt(mpf(1) / 2) - 1, sqrt(mpf(2)) - 1
 quarter = (pi / 4 * mpf("1.003")) ** 2
+
+
+def odd(function, count, bound, double=True):
+    """function(x) = x + x^3 * … of x^2, x from 0 to a bound: target, weight, powers, interval, double."""
+    return (lambda t: (function(sqrt(t)) / sqrt(t) - 1) / t, lambda t: t * sqrt(t) / function(sqrt(t)), range(0, count), mpf(0), mpf(bound) ** 2, double)
+
+
 ROWS = [
     # name, target, weight, powers, interval, double
     ("exp", lambda r: exp(r) - 1 - r, lambda r: exp(-r), range(2, 7), -half_ln2, half_ln2, False),
@@ -105,6 +112,15 @@ ROWS = [
     ("log2_ratio", log_ratio, lambda t: 1 / log_ratio(t), range(0, 6), mpf(0), mpf("0.02945"), True),
     ("exp_double", lambda r: exp(r) - 1 - r, lambda r: exp(-r), range(2, 12), -half_ln2, half_ln2, True),
     ("log_double", lambda t: (log_ratio(t) * log(2) - 2) / t, lambda t: t / (log_ratio(t) * log(2)), range(0, 7), mpf(0), mpf("0.02945"), True),
+    ("log_long", lambda t: (log_ratio(t) * log(2) - 2 - 2 * t / 3) / t ** 2, lambda t: t ** 2 / (log_ratio(t) * log(2)), range(0, 7), mpf("1e-9"), mpf("0.02945"), True),
+    ("atanh", *odd(atanh, 4, "0.256", False)),
+    ("atanh_double", *odd(atanh, 9, "0.256")),
+    ("asin_double", *odd(asin, 12, "0.5")),
+    ("atan_double", *odd(atan, 20, "1")),
+    ("sin_double", *odd(sin, 6, pi / 4 * mpf("1.003"))),
+    ("cos_double", lambda t: cos(sqrt(t)) - 1 + t / 2, lambda t: 1 / cos(sqrt(t)), range(2, 8), mpf(0), quarter, True),
+    ("sin_wide", *odd(sin, 4, pi / 4 * mpf("1.003"))),
+    ("cos_wide", lambda t: cos(sqrt(t)) - 1 + t / 2, lambda t: 1 / cos(sqrt(t)), range(2, 5), mpf(0), quarter, True),
 ]
 
 

@@ -1,6 +1,6 @@
 // All 2^32 floats through a function that tvms has compiled, compared with float64, MPFR deciding where that is close.
 //
-//   judge LIBRARY NAME [N]   the PrimFunc NAME takes buffers of 65536 float32: in, out; N: every N-th block of them only
+//   judge LIBRARY NAME [N]   the PrimFunc NAME_float32 takes buffers of 65536 float32: in, out; N: every N-th block of them only
 //
 // Writes one line: the largest error in units in the last place and where, how many results are not the nearest float, and
 // how many are wrong (NaN, infinity or sign). Reference: libmvec, within 4 units of float64; what is
@@ -34,6 +34,13 @@ VECTOR(cos);
 VECTOR(asin);
 VECTOR(acos);
 VECTOR(atan);
+VECTOR(tan);
+VECTOR(log1p);
+VECTOR(sinh);
+VECTOR(cosh);
+VECTOR(asinh);
+VECTOR(acosh);
+VECTOR(atanh);
 
 static vector vector_sigmoid(vector x) {
   vector one = _mm256_set1_pd(1);
@@ -83,6 +90,13 @@ static const function functions[] = {
     {"asin", _ZGVdN4v_asin, asin, mpfr_asin},
     {"acos", _ZGVdN4v_acos, acos, mpfr_acos},
     {"atan", _ZGVdN4v_atan, atan, mpfr_atan},
+    {"tan", _ZGVdN4v_tan, tan, mpfr_tan},
+    {"log1p", _ZGVdN4v_log1p, log1p, mpfr_log1p},
+    {"sinh", _ZGVdN4v_sinh, sinh, mpfr_sinh},
+    {"cosh", _ZGVdN4v_cosh, cosh, mpfr_cosh},
+    {"asinh", _ZGVdN4v_asinh, asinh, mpfr_asinh},
+    {"acosh", _ZGVdN4v_acosh, acosh, mpfr_acosh},
+    {"atanh", _ZGVdN4v_atanh, atanh, mpfr_atanh},
     {"sigmoid", vector_sigmoid, sigmoid, exact_sigmoid},
     {"rsqrt", vector_rsqrt, rsqrt, mpfr_rec_sqrt},
 };
@@ -183,7 +197,7 @@ int main(int count, char **args) {
   if (!step) return 2;
   void *library = dlopen(args[1], RTLD_NOW);
   char symbol[64];
-  snprintf(symbol, sizeof symbol, TVMS_SAFE_CALL_PREFIX "%s", args[2]);
+  snprintf(symbol, sizeof symbol, TVMS_SAFE_CALL_PREFIX "%s_float32", args[2]);
   void *compiled = library ? dlsym(library, symbol) : NULL;
   if (!compiled) return fprintf(stderr, "%s: no %s\n", args[1], symbol), 2;
   judge j = {0};

@@ -12,8 +12,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import npy
 from cases import main, tvms
 
-DOUBLES = "exp log tanh sigmoid".split()
-UNARY = "exp exp2 exp10 log log2 log10 tanh sigmoid erf sin cos asin acos atan rsqrt".split()
+DOUBLES = "exp exp2 exp10 log log2 log10 log1p tanh sigmoid sinh cosh asinh acosh atanh asin acos atan".split()
+UNARY = "exp exp2 exp10 log log2 log10 log1p tanh sigmoid erf sin cos tan sinh cosh asinh acosh atanh asin acos atan rsqrt".split()
 COUNT = 4096
 INF, NAN = math.inf, math.nan
 SPECIAL = [0.0, -0.0, INF, -INF, NAN, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 1.5, 2.0**-149, -2.0**-149, 2.0**-126, 2.0**-127, -2.0**-130, 2.0**127, -2.0**127,
@@ -110,35 +110,69 @@ REFERENCE = {
     "asin": lambda x: math.asin(x) if abs(x) <= 1 else NAN, "acos": lambda x: math.acos(x) if abs(x) <= 1 else NAN, "atan": math.atan,
     "sin": lambda x: finite(x, math.sin), "cos": lambda x: finite(x, math.cos),
     "rsqrt": lambda x: NAN if x < 0 or x != x else math.copysign(INF, x) if x == 0 else 1 / math.sqrt(x),
+    "tan": lambda x: finite(x, math.tan), "log1p": lambda x: math.log1p(x) if x > -1 or x != x else -INF if x == -1 else NAN,
+    "sinh": lambda x: math.sinh(x) if abs(x) < 700 or x != x else math.copysign(INF, x), "cosh": lambda x: math.cosh(x) if abs(x) < 700 or x != x else INF,
+    "asinh": math.asinh, "acosh": lambda x: math.acosh(x) if x >= 1 else NAN,
+    "atanh": lambda x: math.atanh(x) if abs(x) < 1 else math.copysign(INF, x) if abs(x) == 1 else NAN,
     "pow": power, "atan2": math.atan2, "fmod": lambda x, y: math.fmod(x, y) if math.isfinite(x) and y != 0 else NAN,
 }
 
 
-def exact(name, x):
-    """A function of a float64 as a decimal number, for a finite x in its domain."""
-    with decimal.localcontext(prec=60, Emax=10**6, Emin=-10**6):
-        x = decimal.Decimal(x if name == "log" else max(-2000.0, min(2000.0, x)))  # beyond, results are as there
-        if name == "tanh":
-            e = (2 * x).exp() - 1 if abs(x) > decimal.Decimal("1e-20") else 2 * x
-            return e / (e + 2)
-        return {"exp": lambda: x.exp(), "log": lambda: x.ln(), "sigmoid": lambda: 1 / (1 + (-x).exp())}[name]()
+def arc_tangent(x):
+    """Of a decimal number, by halves until it is small."""
+    halves = 0
+    while abs(x) > decimal.Decimal("0.01"):
+        x, halves = x / (1 + (1 + x * x).sqrt()), halves + 1
+    return sum((-1) ** k * x ** (2 * k + 1) / (2 * k + 1) for k in range(20)) * 2**halves
 
 
-LIMITS = {"exp": (0.0, INF), "log": (NAN, INF), "tanh": (-1.0, 1.0), "sigmoid": (0.0, 1.0)}
+def arc_sine(x):
+    return arc_tangent(x / (1 - x * x).sqrt()) if abs(x) < 1 else x * 2 * arc_tangent(decimal.Decimal(1))
 
 
-def units_of_double(name, x, got):
-    """How many units in the last place of float64 a result is away."""
-    if x != x or math.isinf(x) or name == "log" and x <= 0:
-        want = NAN if x != x else -INF if x == 0 else LIMITS[name][x > 0]
-        return 0 if got == want or got != got and want != want else INF
-    if name == "tanh" and abs(x) < 2.0**-60:
-        return 0 if struct.pack("d", got) == struct.pack("d", x) else INF
-    want = exact(name, x)
+def area_sine(x):
+    return (abs(x) + (x * x + 1).sqrt()).ln().copy_sign(x)
+
+
+EXACT = {
+    "exp": lambda x: x.exp(), "exp2": lambda x: 2**x, "exp10": lambda x: 10**x, "log": lambda x: x.ln(), "log2": lambda x: x.ln() / decimal.Decimal(2).ln(), "log10": lambda x: x.log10(),
+    "log1p": lambda x: (1 + x).ln(), "sigmoid": lambda x: 1 / (1 + (-x).exp()), "tanh": lambda x: ((2 * x).exp() - 1) / ((2 * x).exp() + 1), "sinh": lambda x: (x.exp() - (-x).exp()) / 2,
+    "cosh": lambda x: (x.exp() + (-x).exp()) / 2, "asinh": area_sine, "acosh": lambda x: (x + (x * x - 1).sqrt()).ln(), "atanh": lambda x: ((1 + x) / (1 - x)).ln() / 2,
+    "asin": arc_sine, "acos": lambda x: 2 * arc_tangent(decimal.Decimal(1)) - arc_sine(x), "atan": arc_tangent,
+    "pow": lambda x, y: x**y,
+    "atan2": lambda y, x: arc_tangent(y / x) + ((-4 if y.is_signed() else 4) * arc_tangent(decimal.Decimal(1)) if x < 0 else 0) if x else y.copy_sign(1) / abs(y) * 2 * arc_tangent(decimal.Decimal(1)).copy_sign(y),
+}
+# Near 0 as their argument is.
+STRAIGHT = {"log1p", "tanh", "sinh", "asinh", "atanh", "asin", "atan"}
+
+
+def exact(name, *x):
+    """A function of float64 as a decimal number; None where an argument, or the result, is none."""
+    if not all(map(math.isfinite, x)):
+        return None
+    if name in STRAIGHT and abs(x[0]) < 2.0**-60:
+        return decimal.Decimal(x[0])
+    if name in ("exp", "tanh", "sigmoid", "sinh", "cosh", "exp2", "exp10"):
+        x = [max(-2000.0, min(2000.0, x[0]))]  # beyond, results are as there
+    with decimal.localcontext(prec=80, Emax=10**6, Emin=-10**6):
+        try:
+            value = EXACT[name](*map(decimal.Decimal, x))
+            return value if value.is_finite() else None
+        except decimal.DecimalException:
+            return None
+
+
+def units_of_double(name, *row):
+    """How many units in the last place of float64 the result, the last of the row, is away."""
+    *x, got = row
+    exactly = exact(name, *x)
+    if not exactly or got != got:
+        want = REFERENCE[name](*x)
+        return 0 if got != got and want != want or got == want and math.copysign(1, got) == math.copysign(1, want) else INF
     if math.isinf(got):
-        return 0 if want > decimal.Decimal(2)**1024 * (1 - decimal.Decimal(2)**-54) else INF
-    exponent = max(math.frexp(float(want))[1], -1021)
-    return float(abs(decimal.Decimal(got) - want) / decimal.Decimal(2) ** (exponent - 53))
+        return 0 if exactly.copy_sign(decimal.Decimal(got)) == exactly and abs(exactly) > decimal.Decimal(2)**1024 * (1 - decimal.Decimal(2)**-54) else INF
+    exponent = max(math.frexp(float(exactly))[1], -1021)
+    return float(abs(decimal.Decimal(got) - exactly) / decimal.Decimal(2) ** (exponent - 53))
 
 
 def double_samples(stream):
@@ -148,6 +182,19 @@ def double_samples(stream):
     while len(values) < COUNT:
         values.append(math.copysign(2.0 ** stream.uniform(-8, 10), stream.uniform(-1, 1)))
     return values
+
+
+def double_pairs(stream):
+    """Special values with each other, powers that are no limits, neighbours of axes and diagonals, any bits."""
+    pairs = [(x, y) for x in SPECIAL for y in SPECIAL]
+    any_bits = double_samples(stream)
+    while len(pairs) < COUNT:
+        x = stream.choice(any_bits)
+        if stream.random() < 0.5 and math.isfinite(x) and abs(x) not in (0, 1):
+            pairs.append((abs(x), stream.uniform(-1080, 1030) / math.log2(abs(x))))
+        else:
+            pairs.append((x, stream.choice((x, float(stream.randint(-40, 40)), stream.choice(any_bits)))))
+    return map(list, zip(*pairs[:COUNT]))
 
 
 def samples(stream):
@@ -213,9 +260,19 @@ class VectorMath(unittest.TestCase):
             with self.subTest(name=name):
                 x = double_samples(random.Random(name))
                 scalars = self.compute(SCALAR, name, "{}[i]", x, kind="float64")
-                errors = [(units_of_double(name, v, got), v, got) for v, got in zip(x, scalars)]
+                errors = [(units_of_double(name, *row), *row) for row in zip(x, scalars)]
                 self.assertLessEqual(max(errors)[0], 2, (name, max(errors)))
                 vectors = self.compute(VECTOR, name, "{}[T.Ramp(i * 16, 1, 16)]", x, kind="float64")
+                self.assertEqual([struct.pack("d", v) for v in vectors if v == v], [struct.pack("d", v) for v in scalars if v == v])
+
+    def test_doubles_of_two_arguments(self):
+        for name in ("pow", "atan2"):
+            with self.subTest(name=name):
+                x, y = double_pairs(random.Random(name))
+                scalars = self.compute(SCALAR, name, "{}[i]", x, y, kind="float64")
+                errors = [(units_of_double(name, *row), *row) for row in zip(x, y, scalars)]
+                self.assertLessEqual(max(errors)[0], 2, (name, max(errors)))
+                vectors = self.compute(VECTOR, name, "{}[T.Ramp(i * 16, 1, 16)]", x, y, kind="float64")
                 self.assertEqual([struct.pack("d", v) for v in vectors if v == v], [struct.pack("d", v) for v in scalars if v == v])
 
     def test_power(self):

@@ -1,4 +1,4 @@
-// asin, acos, atan and atan2.
+// asin, acos, atan and atan2, of float32 and float64.
 //
 // With a = |x| and half = pi / 2:
 //   asin(a) = a + a^3 * … of a^2 up to 1/2, half - 2 * asin(sqrt((1 - a) / 2)) above;
@@ -10,8 +10,20 @@
 // Above 1 the root of a negative number is NaN, as asin and acos are.
 #include "passes/tir/math/vector_functions.h"
 
-#define HALF_PI     0x1.921fb6p+0    // the nearest float32
-#define HALF_PI_LOW -0x1.777a5cp-25  // what pi / 2 is more
+// What is known of a width: the number next to pi / 2, what pi / 2 is more, and the polynomials.
+typedef struct {
+  double half_pi, low;
+  polynomial asin, atan;
+} width;
+
+static const width single = {0x1.921fb6p+0, -0x1.777a5cp-25, POLYNOMIAL_asin,
+                             POLYNOMIAL_atan};
+static const width twice = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54,
+                            POLYNOMIAL_asin_double, POLYNOMIAL_atan_double};
+
+static const width *width_of(const vector_steps *s) {
+  return s->dtype.bits == 64 ? &twice : &single;
+}
 
 // by * (v + little) + turns * pi / 2
 typedef struct {
@@ -20,10 +32,10 @@ typedef struct {
 
 static tvms_node *sum_of(vector_steps *s, const arc *a) {
   tvms_node *by = keep(s, "by", a->by), *turns = keep(s, "turns", a->turns);
-  tvms_node *high = keep(s, "h", mul(s, turns, number(s, HALF_PI)));
+  tvms_node *high = keep(s, "h", mul(s, turns, number(s, width_of(s)->half_pi)));
   tvms_node *large = keep(s, "large", fused(s, a->v, by, high));
   tvms_node *lost = fused(s, a->v, by, sub(s, high, large));
-  tvms_node *low = fused(s, turns, number(s, HALF_PI_LOW), lost);
+  tvms_node *low = fused(s, turns, number(s, width_of(s)->low), lost);
   return add(s, large, fused(s, a->little, by, low));
 }
 
@@ -42,7 +54,7 @@ static arc sine_arc(vector_steps *s, tvms_node *value, tvms_node *a, tvms_node *
   tvms_node *root =
       tvms_call_new_of(s->unit, s->dtype, TVMS_TIR_sqrt, &square, 1, TVMS_NO_SPAN);
   arc made = {.v = keep(s, "v", choose(s, far, root, value))};
-  made.little = keep(s, "l", little_of(s, POLYNOMIAL_asin, made.v, square));
+  made.little = keep(s, "l", little_of(s, width_of(s)->asin, made.v, square));
   return made;
 }
 
@@ -71,7 +83,7 @@ tvms_node *tvms_vector_acos(vector_steps *s, tvms_node *const *x) {
 static arc tangent_arc(vector_steps *s, tvms_node *v) {
   arc made = {.v = keep(s, "v", v)};
   tvms_node *square = keep(s, "s", mul(s, made.v, made.v));
-  made.little = keep(s, "l", little_of(s, POLYNOMIAL_atan, made.v, square));
+  made.little = keep(s, "l", little_of(s, width_of(s)->atan, made.v, square));
   return made;
 }
 

@@ -1,35 +1,44 @@
-// exp, log, tanh and sigmoid of float64.
+// exp, exp2, exp10, tanh and sigmoid of float64.
 //
 //   exp(x) = 2^n * exp(r) as for float32 (vector_exp.c), n ln 2 taken from x in two parts;
-//   log(x) = k ln 2 + log(1 + f), x = 2^k * (1 + f), log(1 + f) from s = f / (2 + f):
-//            f - (f^2 / 2 - s * (f^2 / 2 + s^2 * …)), so that what is rounded is small against f;
 //   tanh(a) = e / (e + 2) with e = exp(2 a) - 1 = 2^n * (exp(r) - 1) + (2^n - 1), a = |x|;
 //   sigmoid(x) = 1 / (1 + e) or e / (1 + e) with e = exp(-|x|).
+#include "passes/tir/math/vector_double.h"
+
 #include "passes/tir/math/vector_exp.h"
 #include "passes/tir/math/vector_functions.h"
-#include "passes/tir/math/vector_log.h"
 
 #include <math.h>
 
-#define LOG2_E    0x1.71547652b82fep+0
-#define LN2       0x1.62e42fee00000p-1  // its first 33 digits: products with n are exact
-#define LN2_LOW   0x1.a39ef35793c76p-33  // the rest
-#define SQRT_HALF 0x3fe6a09e667f3bcd     // the bits of sqrt(1/2)
-#define NORMAL    0x1p-1022              // the least number that is not subnormal
-#define LEAST     0x1p-512               // what small results are multiplied by at last
-#define EXPONENT  52                     // the place of a float64's exponent
-#define BIAS      1023
+#define LOG2_E      0x1.71547652b82fep+0
+#define LN2         0x1.62e42fee00000p-1  // its first 33 digits: products with n are exact
+#define LN2_LOW     0x1.a39ef35793c76p-33  // the rest
+#define LN2_NEAREST 0x1.62e42fefa39efp-1
+#define LOG2_10     0x1.a934f0979a371p+1
+#define LOG10_2     0x1.34413509f7800p-2  // as ln 2
+#define LOG10_2_LOW 0x1.fef311f12b358p-46
+#define LN10        0x1.26bb1bbb55516p+1
+#define LN10_LOW    (-0x1.f48ad494ea3e9p-53)
+#define LEAST       0x1p-512  // what small results are multiplied by at last
+#define EXPONENT    52        // the place of a float64's exponent
+#define BIAS        1023
 
 // x = n * ln 2 + r; n stands in the low bits of t; rest is r with the second part of n * ln 2 still in it.
 typedef struct {
   tvms_node *t, *n, *rest, *r;
 } reduced;
 
-static reduced reduce(vector_steps *s, tvms_node *x) {
+// All but r.
+static reduced begun(vector_steps *s, tvms_node *x) {
   tvms_node *rounder = number(s, TVMS_VECTOR_ROUNDER64);
   reduced made = {.t = keep(s, "t", fused(s, x, number(s, LOG2_E), rounder))};
   made.n = keep(s, "n", sub(s, made.t, rounder));
   made.rest = keep(s, "rest", fused(s, made.n, number(s, -LN2), x));
+  return made;
+}
+
+static reduced reduce(vector_steps *s, tvms_node *x) {
+  reduced made = begun(s, x);
   made.r = keep(s, "r", fused(s, made.n, number(s, -LN2_LOW), made.rest));
   return made;
 }
@@ -56,15 +65,56 @@ static tvms_node *exp_below(vector_steps *s, tvms_node *x) {
   return mul(s, mul(s, p, power), number(s, LEAST));
 }
 
-tvms_node *tvms_vector_exp_double(vector_steps *s, tvms_node *const *x) {
-  tvms_node *y = keep(s, "y", at_most(s, 710, at_least(s, -746, x[0])));
-  reduced of = reduce(s, y);
-  tvms_node *p = fused(s, powers_above(s, of.r), of.r, number(s, 1));
+// p * 2^n for -1075 <= n <= 1025, rounded once more if it is subnormal; y has the sign of n.
+static tvms_node *scaled(vector_steps *s, tvms_node *p, const reduced *of,
+                         tvms_node *y) {
   tvms_node *is_small = keep(s, "small", less(s, y, number(s, 0)));
   tvms_node *more =
       choose(s, is_small, whole(s, exponent(512)), whole(s, exponent(-1)));
   tvms_node *last = choose(s, is_small, number(s, LEAST), number(s, 2));
-  return mul(s, mul(s, p, power_of_two(s, &of, more)), last);
+  return mul(s, mul(s, p, power_of_two(s, of, more)), last);
+}
+
+tvms_node *tvms_vector_exp_double(vector_steps *s, tvms_node *const *x) {
+  tvms_node *y = keep(s, "y", at_most(s, 710, at_least(s, -746, x[0])));
+  reduced of = reduce(s, y);
+  tvms_node *p = fused(s, powers_above(s, of.r), of.r, number(s, 1));
+  return scaled(s, p, &of, y);
+}
+
+tvms_node *tvms_vector_exp_of_sum(vector_steps *s, tvms_node *x, tvms_node *low) {
+  reduced of = begun(s, x);
+  low = keep(s, "low", fused(s, of.n, number(s, -LN2_LOW), low));
+  of.r = keep(s, "r", rounded_sum(s, low, of.rest));
+  low = add(s, sub(s, of.rest, of.r), low);
+  tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_exp_double, of.r);
+  p = fused(s, mul(s, of.r, of.r), p, low);
+  return scaled(s, add(s, add(s, of.r, p), number(s, 1)), &of, x);
+}
+
+tvms_node *tvms_vector_exp2_double(vector_steps *s, tvms_node *const *x) {
+  tvms_node *y = keep(s, "y", at_most(s, 1025, at_least(s, -1075.5, x[0])));
+  tvms_node *rounder = number(s, TVMS_VECTOR_ROUNDER64);
+  reduced of = {.t = keep(s, "t", rounded_sum(s, y, rounder))};
+  of.n = keep(s, "n", sub(s, of.t, rounder));
+  of.r = keep(s, "r", mul(s, sub(s, y, of.n), number(s, LN2_NEAREST)));
+  tvms_node *p = fused(s, powers_above(s, of.r), of.r, number(s, 1));
+  return scaled(s, p, &of, y);
+}
+
+// The rest of y is multiplied with ln 10, in two parts.
+tvms_node *tvms_vector_exp10_double(vector_steps *s, tvms_node *const *x) {
+  tvms_node *y = keep(s, "y", at_most(s, 308.5, at_least(s, -324, x[0])));
+  tvms_node *rounder = number(s, TVMS_VECTOR_ROUNDER64);
+  reduced of = {.t = keep(s, "t", fused(s, y, number(s, LOG2_10), rounder))};
+  of.n = keep(s, "n", sub(s, of.t, rounder));
+  tvms_node *rest = fused(s, of.n, number(s, -LOG10_2), y);
+  rest = keep(s, "rest", rest);
+  tvms_node *low = fused(s, of.n, number(s, -LOG10_2_LOW), number(s, 0));
+  low = fused(s, low, number(s, LN10), mul(s, rest, number(s, LN10_LOW)));
+  of.r = keep(s, "r", fused(s, rest, number(s, LN10), low));
+  tvms_node *p = fused(s, powers_above(s, of.r), of.r, number(s, 1));
+  return scaled(s, p, &of, y);
 }
 
 // upper / d as if d were not rounded, which lacks `lost`. q is the quotient, inverse about 1 / d.
@@ -105,32 +155,4 @@ tvms_node *tvms_vector_tanh_double(vector_steps *s, tvms_node *const *x) {
   tvms_node *lost = choose(s, less(s, e, number(s, 0x1p50)), sub(s, d, two), e);
   q = better(s, e, d, q, inverse, sub(s, e, lost));
   return signed_as(s, q, x[0]);
-}
-
-// k as a float64: in the low bits of a sum it needs no conversion, which some vector units lack.
-static tvms_node *as_double(vector_steps *s, tvms_node *k) {
-  tvms_node *rounder = number(s, TVMS_VECTOR_ROUNDER64);
-  return sub(s, of_bits(s, add(s, k, bits_of(s, rounder))), rounder);
-}
-
-tvms_node *tvms_vector_log_double(vector_steps *s, tvms_node *const *x) {
-  tvms_node *tiny = keep(s, "tiny", less(s, x[0], number(s, NORMAL)));
-  tvms_node *scaled = mul(s, x[0], number(s, 0x1p54));
-  tvms_node *bits = keep(s, "b", bits_of(s, choose(s, tiny, scaled, x[0])));
-  tvms_node *above = sub(s, bits, whole(s, SQRT_HALF));
-  tvms_node *steps = bitwise(s, TVMS_TIR_shift_right, above, whole(s, EXPONENT));
-  steps = keep(s, "k", steps);
-  tvms_node *m = of_bits(s, sub(s, bits, shift_left(s, steps, EXPONENT)));
-  tvms_node *less_k = choose(s, tiny, number(s, -54), number(s, 0));
-  tvms_node *k = keep(s, "e", add(s, as_double(s, steps), less_k));
-  tvms_node *f = keep(s, "f", sub(s, m, number(s, 1)));
-  tvms_node *half = keep(s, "half", mul(s, f, number(s, 0.5)));
-  tvms_node *ratio = keep(s, "s", quotient(s, f, add(s, f, number(s, 2))));
-  tvms_node *square = keep(s, "z", mul(s, ratio, ratio));
-  tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_log_double, square);
-  tvms_node *sum = fused(s, square, p, mul(s, half, f));
-  tvms_node *low = fused(s, k, number(s, LN2_LOW), mul(s, ratio, sum));
-  tvms_node *lost = fused(s, half, f, mul(s, low, number(s, -1)));
-  tvms_node *value = fused(s, k, number(s, LN2), sub(s, f, lost));
-  return tvms_vector_log_limits(s, value, x[0]);
 }

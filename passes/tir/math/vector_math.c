@@ -6,8 +6,8 @@
 // …
 // B[i] = T.Select(x < T.float32(0.0), e, T.float32(1.0)) / (T.float32(1.0) + e)
 //
-// exp, exp2, exp10, log, log2, log10, tanh, sigmoid, erf, sin, cos, asin, acos, atan, atan2, pow, fmod (truncmod) and rsqrt of float32, float16 and bfloat16, and exp,
-// log, tanh and sigmoid of float64, of scalars and of vectors; the two smaller types are computed in float32 and rounded once. Every step is written out, products
+// The functions of vector_math.def: of float32, float16 and bfloat16, and without erf, sin, cos, tan, fmod (truncmod) and rsqrt
+// of float64, of scalars and of vectors; the two smaller types are computed in float32 and rounded once. Every step is written out, products
 // that are added as T.fma, so the interpreter and native code give the same bits, contracted or not. Errors are below two
 // units in the last place (docs/native.md). The steps stand in front of the statement; where the call may not be
 // evaluated at all, or needs a variable of its expression, they stand in T.Let. T.fma must be an instruction of the

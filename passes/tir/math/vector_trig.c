@@ -1,4 +1,4 @@
-// sin and cos of all floats.
+// sin, cos and tan of all floats.
 //
 // |x| = n * pi / 2 + r, |r| <= pi / 4, in float64: a product with 2 / pi in two parts, 106 digits. Of a large x only the
 // fraction counts, and digits of 2 / pi whose product with x is a multiple of 4 are left out: six
@@ -21,7 +21,7 @@ static const struct {
 
 enum { RANGES = sizeof ranges / sizeof ranges[0] };
 
-// The angle in r, and the quadrant in the two lowest bits of an int32.
+// The angle in r and the quadrant in the two lowest bits of an int32.
 typedef struct {
   tvms_node *r, *quadrant;
 } angle;
@@ -36,7 +36,8 @@ static tvms_node *constant_for(vector_steps *s, tvms_node *a, bool is_high) {
   return value;
 }
 
-static angle reduce(vector_steps *s, tvms_node *x) {
+// The angle is a float64 if it is to be `wide`.
+static angle reduce(vector_steps *s, tvms_node *x, bool is_wide) {
   tvms_node *a = keep(s, "a", magnitude(s, x));
   tvms_node *wide = keep(s, "w", convert(s, of_lanes(s, TVMS_FLOAT, 64), a));
   tvms_node *high = keep(s, "h", constant_for(s, a, true));
@@ -47,7 +48,8 @@ static angle reduce(vector_steps *s, tvms_node *x) {
   tvms_node *lost = fused(s, wide, high, mul(s, p, number64(s, -1)));
   lost = fused(s, wide, constant_for(s, a, false), lost);
   tvms_node *fraction = add(s, sub(s, p, sub(s, t, rounder)), lost);
-  tvms_node *r = convert(s, s->dtype, mul(s, fraction, number64(s, HALF_PI)));
+  tvms_node *r = mul(s, fraction, number64(s, HALF_PI));
+  if (!is_wide) r = convert(s, s->dtype, r);
   tvms_node *bits = tvms_vector_reinterpret(s, of_lanes(s, TVMS_INT, 64), t);
   angle result = {.r = keep(s, "r", r)};
   result.quadrant = keep(s, "q", convert(s, of_lanes(s, TVMS_INT, 32), bits));
@@ -72,12 +74,30 @@ static tvms_node *sine(vector_steps *s, tvms_node *r, tvms_node *quadrant,
 }
 
 tvms_node *tvms_vector_sin(vector_steps *s, tvms_node *const *x) {
-  angle reduced = reduce(s, x[0]);
+  angle reduced = reduce(s, x[0], false);
   return sine(s, reduced.r, reduced.quadrant, sign_of(s, x[0]));
 }
 
 tvms_node *tvms_vector_cos(vector_steps *s, tvms_node *const *x) {
-  angle reduced = reduce(s, x[0]);
+  angle reduced = reduce(s, x[0], false);
   tvms_node *next = keep(s, "q1", add(s, reduced.quadrant, whole(s, 1)));
   return sine(s, reduced.r, next, NULL);
+}
+
+// A quotient of sine and cosine in float64, since two roundings more would be too many.
+tvms_node *tvms_vector_tan(vector_steps *s, tvms_node *const *x) {
+  angle reduced = reduce(s, x[0], true);
+  tvms_node *r = reduced.r, *square = keep(s, "s", mul(s, r, r));
+  tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_sin_wide, square);
+  tvms_node *of_sin = keep(s, "sine", fused(s, mul(s, r, square), p, r));
+  p = tvms_vector_polynomial(s, POLYNOMIAL_cos_wide, square);
+  tvms_node *first = fused(s, square, number64(s, -0.5), number64(s, 1));
+  tvms_node *of_cos = keep(s, "cosine", fused(s, mul(s, square, square), p, first));
+  tvms_node *odd = bitwise(s, TVMS_TIR_bitwise_and, reduced.quadrant, whole(s, 1));
+  odd = keep(s, "odd", equal(s, odd, whole(s, 1)));
+  tvms_node *minus = mul(s, of_cos, number64(s, -1));
+  tvms_node *value =
+      quotient(s, choose(s, odd, minus, of_sin), choose(s, odd, of_sin, of_cos));
+  tvms_node *bits = bits_of(s, convert(s, s->dtype, value));
+  return of_bits(s, bitwise(s, TVMS_TIR_bitwise_xor, bits, sign_of(s, x[0])));
 }
