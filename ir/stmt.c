@@ -9,6 +9,7 @@
 
 #include "ir/build.h"
 #include "ir/clone.h"
+#include "ir/rewrite.h"
 #include "ir/walk.h"
 
 // By kind: no body; one up to 0.23, later a row; a body wherever the statement exists.
@@ -149,5 +150,18 @@ tvms_node *tvms_stmt_copy(tvms_unit *unit, tvms_node *stmt) {
   tvms_node *copy = tvms_clone(unit, stmt, &f.shared);
   tvms_node_map_fini(&f.defined);
   tvms_node_map_fini(&f.shared);
+  return copy;
+}
+
+// ---- Loops ----
+
+tvms_node *tvms_stmt_loop_like(tvms_unit *unit, const tvms_for *like, tvms_node *var,
+                               uint8_t kind, int64_t extent, tvms_node *body) {
+  tvms_node *copy = tvms_node_copy(unit, &like->head);
+  tvms_for *loop = tvms_as_for(copy);
+  loop->var = var;
+  loop->for_kind = kind;
+  loop->extent = tvms_int_imm_new(unit, var->dtype, extent, TVMS_NO_SPAN);
+  loop->body = body;
   return copy;
 }

@@ -49,4 +49,10 @@ bool tvms_stmt_is_plain_load(const tvms_unit *unit, const tvms_node *value);
 // uses from outside is shared.
 tvms_node *tvms_stmt_copy(tvms_unit *unit, tvms_node *stmt);
 
+// ---- Loops ----
+
+// A loop like `like` over another variable, of another kind, with `extent` steps and another body.
+tvms_node *tvms_stmt_loop_like(tvms_unit *unit, const tvms_for *like, tvms_node *var,
+                               uint8_t kind, int64_t extent, tvms_node *body);
+
 #endif

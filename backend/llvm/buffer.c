@@ -8,6 +8,7 @@
 
 #include "backend/core/lanes.h"
 #include "backend/llvm/boxes.h"
+#include "backend/llvm/counted.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
@@ -497,6 +498,12 @@ LLVMValueRef tvms_emit_buffer_load(emitter *e, const tvms_node *node) {
   bool whole = free && together && is_compact(load->buffer);
   uint32_t step = free && !whole ? last_step(load, lanes) : 0;
   if (step && predicate && !halves(predicate, step, lanes)) step = 0;
+  LLVMValueRef counted =
+      !predicate && (whole || lanes == 1) && !e->options->checked
+          ? tvms_emit_counted(e, tvms_emit_use_buffer(e, load->buffer, node->span),
+                              load->indices, element, node->span)
+          : NULL;
+  if (counted) return tvms_emit_load(e, node->dtype, counted, node->span);
   tvms_lanes picked;
   bool near = free && !whole && !step && !predicate && reads_near(load, lanes, &picked);
   access_path path = open_access(e, load->buffer, load->indices, whole || step,

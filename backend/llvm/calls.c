@@ -8,6 +8,7 @@
 #include "backend/llvm/body.h"
 #include "backend/llvm/boxes.h"
 #include "backend/llvm/buffer.h"
+#include "backend/llvm/counted.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
@@ -297,13 +298,16 @@ static LLVMValueRef address_of(emitter *e, const tvms_call *call) {
   }
   const tvms_buffer_load *load = tvms_as_buffer_load(target);
   view *v = tvms_emit_use_buffer(e, load->buffer, call->head.span);
+  tvms_dtype element = tvms_as_buffer(load->buffer)->element;
+  LLVMValueRef counted =
+      tvms_emit_counted(e, v, load->indices, element, call->head.span);
+  if (counted) return counted;
   LLVMValueRef flat = v->offset;
   for (uint32_t i = 0; i < load->indices.len && i < v->ndim; i++) {
     LLVMValueRef index = tvms_emit_index(e, load->indices.items[i]);
     LLVMValueRef step = LLVMBuildMul(e->builder, index, v->strides[i], "");
     flat = LLVMBuildAdd(e->builder, flat, step, "");
   }
-  tvms_dtype element = tvms_as_buffer(load->buffer)->element;
   LLVMTypeRef type = tvms_emit_memory_type(e, element, call->head.span);
   return LLVMBuildGEP2(e->builder, type, v->data, &flat, 1, "");
 }

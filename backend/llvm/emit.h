@@ -80,6 +80,13 @@ typedef struct loop_target {
   bool few;     // the loop has few steps: those that are left behind vectors
   bool stores;  // elements, in its own body
   bool around;  // there is a loop in its body
+  // Where addresses are counted up (backend/llvm/counted.h): the variable, the block in front of the loop and its
+  // first one, and the addresses.
+  const tvms_node *TVMS_NULLABLE var;
+  LLVMBasicBlockRef TVMS_NULLABLE before;
+  LLVMBasicBlockRef TVMS_NULLABLE body;
+  struct counted_place *TVMS_NULLABLE places;
+  uint32_t place_count;
 } loop_target;
 
 // Code generation in progress: first of the module, then of one function at a time.

@@ -5,6 +5,7 @@
 #include "backend/llvm/stmt.h"
 
 #include "backend/llvm/buffer.h"
+#include "backend/llvm/counted.h"
 #include "backend/llvm/debug.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
@@ -54,6 +55,7 @@ static void leave_loop(emitter *e, const loop_target *loop) {
 // A loop in the making: its blocks and what counts its steps.
 typedef struct {
   loop_target target;
+  LLVMBasicBlockRef before;
   LLVMBasicBlockRef body;
   LLVMValueRef i;  // from 0 up to the extent
   LLVMValueRef extent;
@@ -69,6 +71,7 @@ static void open_loop(emitter *e, counted *loop, tvms_dtype dtype, LLVMValueRef 
   LLVMValueRef zero = LLVMConstNull(type);
   // LLVM would insert the block before a loop itself, in time quadratic in their number.
   LLVMBasicBlockRef before_body = tvms_emit_block(e, "loop");
+  loop->before = before_body;
   loop->body = tvms_emit_block(e, "body");
   LLVMBasicBlockRef next = tvms_emit_block(e, "next");
   LLVMBasicBlockRef end = tvms_emit_block(e, "end");
@@ -96,6 +99,7 @@ static void close_loop(emitter *e, counted *loop) {
   leave_loop(e, &loop->target);
   jump(e, next);
   tvms_emit_enter(e, next);
+  tvms_emit_counted_end(e, &loop->target, next);
   LLVMValueRef following = LLVMBuildNSWAdd(b, loop->i, loop->step, ""), more;
   if (is_one(loop->step)) {
     // Of a comparison by order LLVM would make one of `i`, and keep both in registers.
@@ -128,6 +132,7 @@ static void emit_loop_body(emitter *e, const tvms_for *source, counted *loop,
   bool wide = LLVMTypeOf(value) != type;
   e->wide[id] = wide ? value : NULL;
   e->vars[id] = wide ? LLVMBuildTrunc(b, value, type, "") : value;
+  tvms_emit_counted_begin(e, source, &loop->target, loop->before, loop->body);
   tvms_emit_stmt(e, source->body);
   close_loop(e, loop);
 }

@@ -271,17 +271,6 @@ static int64_t lanes_of(tvms_unit *unit, const tvms_for *loop) {
 
 // ---- Cutting ----
 
-static tvms_node *loop_of(tvms_unit *unit, const tvms_for *like, tvms_node *var,
-                          tvms_for_kind kind, int64_t extent, tvms_node *body) {
-  tvms_node *copy = tvms_node_copy(unit, &like->head);
-  tvms_for *loop = tvms_as_for(copy);
-  loop->var = var;
-  loop->for_kind = kind;
-  loop->extent = tvms_int_imm_new(unit, var->dtype, extent, TVMS_NO_SPAN);
-  loop->body = body;
-  return copy;
-}
-
 // The steps from `first` on, `lanes` at once.
 static tvms_node *vector_of(settling *s, const tvms_for *loop, tvms_node *first,
                             int64_t lanes, bool copies) {
@@ -294,7 +283,7 @@ static tvms_node *vector_of(settling *s, const tvms_for *loop, tvms_node *first,
                       : first;
   body = tvms_substitute_one(unit, body, loop->var, at);
   if (lanes == 1) return body;
-  return loop_of(unit, loop, var, TVMS_FOR_VECTORIZED, lanes, body);
+  return tvms_stmt_loop_like(unit, loop, var, TVMS_FOR_VECTORIZED, lanes, body);
 }
 
 static tvms_node *cut(settling *s, const tvms_for *loop, int64_t extent,
@@ -308,9 +297,9 @@ static tvms_node *cut(settling *s, const tvms_for *loop, int64_t extent,
   tvms_node *first = tvms_build_binary(unit, TVMS_NODE_MUL, outer, width, TVMS_NO_SPAN);
   tvms_node *vectors = vector_of(s, loop, first, lanes, false);
   bool written_out = count <= MOST_UNROLLED;
-  tvms_node *made =
-      loop_of(unit, loop, outer, written_out ? TVMS_FOR_UNROLLED : TVMS_FOR_SERIAL,
-              count, vectors);
+  tvms_node *made = tvms_stmt_loop_like(
+      unit, loop, outer, written_out ? TVMS_FOR_UNROLLED : TVMS_FOR_SERIAL, count,
+      vectors);
   if (!rest) return made;
   tvms_node *begin = tvms_int_imm_new(unit, dtype, count * lanes, TVMS_NO_SPAN);
   return tvms_stmt_pair(unit, made, vector_of(s, loop, begin, rest, true));
