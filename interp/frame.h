@@ -63,6 +63,7 @@ typedef struct tvms_interp_frame {
   const struct tvms_interp_frame *TVMS_NULLABLE
       outer;  // the caller: its memory may be passed on
   const tvms_member *member;
+  tvms_span at;              // of the last call of a Relax function
   tvms_scalar *vars;         // by id; a vector: p is an array of its lanes
   uint8_t *bound;            // by id: the variable has a value
   tvms_interp_view **views;  // by id of a BUFFER

@@ -37,6 +37,10 @@ static void tell_functions(const tvms_interp_frame *f) {
   for (uint32_t i = 0; i < MOST_CALLERS && at && at->member && at->member->name; i++) {
     tvms_strbuf_printf(&callers, ", called by '%s'",
                        tvms_symbol_text(f->context, at->member->name));
+    if (diags->source && at->at.end > at->at.begin)
+      tvms_strbuf_printf(
+          &callers, " (line %u)",
+          tvms_source_place(&f->context->memory, diags->source, at->at.begin).line);
     at = at->outer;
   }
   tvms_diag_remark(diags, diags->last, "in '%s'%s%s",

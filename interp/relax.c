@@ -173,6 +173,7 @@ static tvms_value eval_call_relax(tvms_interp_frame *f, const tvms_call *call) {
     // A scalar that is computed in place: T.if_then_else and such.
     bool scalar = tvms_call_opcode(&call->head) != TVMS_TIR_NONE;
     if (scalar) return of_number(call->head.dtype, tvms_interp_eval(f, &call->head, 0));
+    f->at = call->head.span;
     return tvms_interp_call_relax_operator(f, call);
   }
   tvms_interp_count_step(f, call->head.span);
@@ -181,6 +182,7 @@ static tvms_value eval_call_relax(tvms_interp_frame *f, const tvms_call *call) {
     args[i] = tvms_interp_eval_relax(f, call->args.items[i]);
   }
   tvms_value result;
+  f->at = call->head.span;
   bool named = call->callee->kind == TVMS_NODE_GLOBAL_VAR
                || call->callee->kind == TVMS_NODE_EXTERN_FUNC;
   if (named) {

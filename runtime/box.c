@@ -88,16 +88,18 @@ tvms_box_function *tvms_box_find(const char *name) {
 
 tvms_box_args tvms_box_open(void *raise, const char *name, const tvms_any *args,
                             int32_t count) {
-  tvms_box_args a = {.name = name, .args = args, .count = count};
-  memcpy(&a.raise, &raise, sizeof raise);
-  return a;
+  return (tvms_box_args){.raise = raise, .name = name, .args = args, .count = count};
+}
+
+void tvms_box_tell(tvms_box_args *a, const char *kind, const char *text) {
+  if (!a->failed && a->raise) a->raise->raise(a->raise, kind, text);
+  a->failed = true;
 }
 
 int32_t tvms_box_fail(tvms_box_args *a, const char *kind, const char *text) {
   char message[512];
   snprintf(message, sizeof message, "%s: %s", a->name, text);
-  if (!a->failed && a->raise) a->raise(NULL, kind, message);
-  a->failed = true;
+  tvms_box_tell(a, kind, message);
   return -1;
 }
 
@@ -454,8 +456,7 @@ int32_t tvms_box_mismatch(tvms_box_args *a, const char *expected,
   snprintf(text, sizeof text, "%s%s is expected%s%s", who ? who : "", expected,
            given ? ", not " : "", given ? is : "");
   a->name = "TypeError";
-  if (!a->failed && a->raise) a->raise(NULL, "TypeError", text);
-  a->failed = true;
+  tvms_box_tell(a, "TypeError", text);
   return -1;
 }
 

@@ -9,11 +9,16 @@
 
 #include "runtime/abi.h"
 
-// Who is told of errors: `self` is NULL.
+// Who is told of errors: `self` is the raiser, or NULL where that is gone. The kind is a constant.
 typedef void (*tvms_box_raise)(void *self, const char *kind, const char *text);
 
-// A function, of TVM's safe-call type: `raise` is the tvms_box_raise. Arguments are borrowed, the result
-// is the caller's. Returns 0, or -1 after it has raised.
+// It lives as long as a call.
+typedef struct {
+  tvms_box_raise raise;
+} tvms_box_raiser;
+
+// A function, of TVM's safe-call type: `raise` is a tvms_box_raiser, or NULL: nobody is told. Arguments are borrowed,
+// the result is the caller's. Returns 0, or -1 after it has raised.
 typedef int32_t tvms_box_function(void *raise, const tvms_any *args, int32_t count,
                                   tvms_any *result);
 

@@ -17,7 +17,7 @@ typedef struct {
   function_object function;
   tvms_safe_call TVMS_NULLABLE entry;
   int64_t count;  // of the captured values
-  tvms_box_raise raise;
+  tvms_box_raise TVMS_NULLABLE raise;
   tvms_any values[];
 } closure_object;
 
@@ -64,7 +64,7 @@ int32_t tvms_box_make_closure(void *raise, const tvms_any *args, int32_t count,
   if (entry) memcpy(&closure->entry, &args[0].v.p, sizeof closure->entry);
   closure->function.call = entry && !captured ? closure->entry : call_closure;
   closure->count = (int64_t)captured;
-  closure->raise = a.raise;
+  closure->raise = a.raise ? a.raise->raise : NULL;
   memset(closure->values, 0, all * sizeof(tvms_any));
   int32_t status = 0;
   for (size_t i = 0; i < captured && !status; i++)

@@ -16,7 +16,7 @@ enum { TVMS_BOX_LEAVES = 1, TVMS_BOX_FREES = 2 };
 
 // One call in progress. After the first error nothing more is raised.
 typedef struct {
-  tvms_box_raise raise;
+  tvms_box_raiser *TVMS_NULLABLE raise;
   const char *name;  // of the function
   const tvms_any *args;
   int32_t count;
@@ -26,6 +26,9 @@ typedef struct {
 // The call of a function with this name.
 tvms_box_args tvms_box_open(void *raise, const char *name, const tvms_any *args,
                             int32_t count);
+
+// Tells of an error, of the first one.
+void tvms_box_tell(tvms_box_args *a, const char *kind, const char *text);
 
 // Raises a text; -1.
 int32_t tvms_box_fail(tvms_box_args *a, const char *kind, const char *text);

@@ -90,13 +90,6 @@ static tvms_any value_of(const owner *o, const tvms_paged_argument *a,
   return (tvms_any){.type_index = TVMS_ANY_DL_TENSOR, .v.p = tensor};
 }
 
-// Who is told of errors, as functions of the table take it.
-static void *raise_of(const tvms_box_args *a) {
-  void *raise;
-  memcpy(&raise, &a->raise, sizeof raise);
-  return raise;
-}
-
 static void call(tvms_paged_host *host, uint32_t which, const tvms_paged_argument *args,
                  uint32_t count) {
   const owner *o = (const owner *)host;
@@ -106,7 +99,7 @@ static void call(tvms_paged_host *host, uint32_t which, const tvms_paged_argumen
   for (uint32_t i = 0; i < count; i++)
     values[i + 1] = value_of(o, &args[i], &tensors[i]);
   int32_t status =
-      tvms_box_invoke_closure(raise_of(o->a), values, (int32_t)count + 1, &result);
+      tvms_box_invoke_closure(o->a->raise, values, (int32_t)count + 1, &result);
   if (status) leave(host);
   tvms_box_drop(&result, 1);
 }
@@ -147,7 +140,7 @@ void tvms_box_state_give(tvms_paged_host *host, tvms_box_args *a, tvms_dl_type t
 
 void tvms_box_state_give_tuple(tvms_paged_host *host, tvms_box_args *a, int32_t first,
                                int32_t count, tvms_any *result) {
-  if (tvms_box_make_tuple(raise_of(a), a->args + first, count, result)) leave(host);
+  if (tvms_box_make_tuple(a->raise, a->args + first, count, result)) leave(host);
 }
 
 // ---- Calls ----

@@ -283,7 +283,9 @@ static const char *call_member(c_emitter *e, const tvms_call *call,
       tvms_params_callee(&e->context->memory, member, count);
   const char *name = member ? tvms_symbol_text(e->context, member->name) : "?";
   if (!function) refuse_call(e, call, name);
-  const char *slot = tvms_c_text(e, "r%u", e->next++);
+  tvms_dtype result = tvms_interp_result_dtype(&e->context->memory, member->function);
+  bool returns = !tvms_dtype_is_void(result);
+  const char *slot = returns ? tvms_c_text(e, "r%u", e->next++) : "0";
   tvms_strbuf args;
   tvms_strbuf_init(&args, &e->context->memory);
   for (uint32_t i = 0; i < count; i++) {
@@ -292,20 +294,16 @@ static const char *call_member(c_emitter *e, const tvms_call *call,
                          tvms_params_dtype(function, i), arg);
     tvms_strbuf_printf(&args, ", %s", arg);
   }
-  tvms_c_line(e, "i64 %s[3] = {0};", slot);
-  tvms_c_open(e, "if (body_%s(%s%s))", name, slot, tvms_strbuf_text(&args));
+  if (returns) tvms_c_line(e, "i64 %s[1] = {0};", slot);
+  tvms_c_open(e, "if (body_%s(held, %s%s))", name, slot, tvms_strbuf_text(&args));
   tvms_strbuf_fini(&args);
   tvms_c_free_from(e, 0);
-  if (e->room == C_KERNEL)
-    tvms_c_line(e, "return hold(result, (const char *)%s[1], (const char *)%s[2]);",
-                slot, slot);
-  else
-    tvms_c_line(e, "return raise_held(%s, %s);", slot,
-                tvms_c_literal(e, tvms_place_of_call(e->context, e->member, member,
-                                                     call->head.span)));
+  tvms_c_line(
+      e, "return add_place(held, %s, %s);",
+      tvms_c_literal(e, tvms_place_of_callee(e->context, member)),
+      tvms_c_literal(e, tvms_place_of_caller(e->context, e->member, call->head.span)));
   tvms_c_close(e);
-  tvms_dtype result = tvms_interp_result_dtype(&e->context->memory, member->function);
-  if (tvms_dtype_is_void(result) || tvms_dtype_is_void(call->head.dtype)) return "0";
+  if (!returns || tvms_dtype_is_void(call->head.dtype)) return "0";
   const char *type = tvms_c_memory_type(e, result, call->head.span);
   const char *got = tvms_c_text(e, "*(%s *)%s", type, slot);
   got = tvms_c_from_memory(e, result, got);

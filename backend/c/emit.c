@@ -269,7 +269,7 @@ static void write_error(c_emitter *e, const char *kind, const char *text,
                         tvms_span span) {
   if (e->room == C_RELAX)
     text = tvms_place_text(e->context, e->member, span, text, false);
-  const char *call = e->room == C_KERNEL ? "hold(result, " : "fail(";
+  const char *call = e->room == C_ENTRY ? "fail(" : "hold(held, ";
   tvms_c_line(e, "return %s\"%s\", %s);", call, kind, tvms_c_literal(e, text));
 }
 

@@ -47,7 +47,7 @@ typedef struct c_loop {
 } c_loop;
 
 // What the function in progress is, for its errors: an entry, which raises them, a kernel, which leaves them to who
-// calls it, or a Relax function, which raises them and those of the kernels that it calls.
+// calls it, or a Relax function, which does so with its name.
 typedef enum { C_ENTRY, C_KERNEL, C_RELAX } c_room;
 
 // The text of a module, then of one function at a time. It is put together from two: what
@@ -75,8 +75,7 @@ typedef struct {
   tvms_dialect dialect;
   const tvms_member *member;
   c_room room;
-  bool has_raiser;  // the head has a function for errors of the run time in it
-  uint32_t next;    // number of the next variable
+  uint32_t next;  // number of the next variable
   uint32_t depth;
   tvms_dtype result_dtype;
   const char **vars;        // by id

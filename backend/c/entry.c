@@ -3,6 +3,7 @@
 
 #include "backend/c/results.h"
 #include "backend/c/steps.h"
+#include "backend/core/place.h"
 #include "backend/core/plain.h"
 #include "ir/build.h"
 #include "runtime/abi.h"
@@ -23,6 +24,13 @@ const char *tvms_c_entry_name(c_emitter *e, const tvms_member *member) {
   const char *name = tvms_symbol_text(e->context, member->name);
   bool exported = tvms_c_is_exported(e, member);
   return tvms_c_text(e, exported ? TVMS_SAFE_CALL_PREFIX "%s" : "entry_%s", name);
+}
+
+// What a body gets besides its parameters: memory for an error, and for a number that it returns.
+static void lend(c_emitter *e, const tvms_member *member) {
+  tvms_c_line(e, "struct held held;");
+  tvms_c_line(e, "held.outside = %d;", !tvms_place_is_relax(member->function));
+  tvms_c_line(e, "i64 slot[1] = {0};");
 }
 
 void tvms_c_entry(c_emitter *e, const tvms_member *member) {
@@ -59,11 +67,11 @@ void tvms_c_entry(c_emitter *e, const tvms_member *member) {
                        argument_of(e, entry->vars[size->id] - 1, size->dtype));
   }
   tvms_vec_fini(&e->context->memory, &sizes);
-  tvms_c_line(e, "i64 slot[3] = {0};");
-  tvms_c_open(e, "if (body_%s(slot%s))", name, tvms_strbuf_text(&args));
+  lend(e, member);
+  tvms_c_open(e, "if (body_%s(&held, slot%s))", name, tvms_strbuf_text(&args));
   tvms_strbuf_fini(&args);
   if (serves) tvms_c_free_results(e, entry);
-  tvms_c_line(e, "return raise_held(slot, \"\");");
+  tvms_c_line(e, "return raise_left(&held);");
   tvms_c_close(e);
   if (serves) tvms_c_give_results(e, entry);
   if (!tvms_dtype_is_void(e->result_dtype))
@@ -120,8 +128,8 @@ void tvms_c_plain(c_emitter *e, const tvms_member *member) {
   tvms_c_line(e, "%s;", head);
   tvms_c_open(e, "%s", head);
   tvms_c_line(e, "(void)in, (void)out, (void)workspace;");
-  tvms_c_line(e, "i64 slot[3] = {0};");
-  tvms_c_line(e, "return body_%s(slot%s) ? raise_held(slot, \"\") : 0;", name,
+  lend(e, member);
+  tvms_c_line(e, "return body_%s(&held, slot%s) ? raise_left(&held) : 0;", name,
               tvms_strbuf_text(&args));
   tvms_strbuf_fini(&fields);
   tvms_strbuf_fini(&args);

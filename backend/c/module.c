@@ -39,7 +39,6 @@ static void open_function(c_emitter *e, const tvms_member *member) {
   e->result_dtype = tvms_interp_result_dtype(&e->context->memory, member->function);
   e->dialect = member->unit->dialect;
   e->member = member;
-  e->has_raiser = false;
   e->memory.len = 0;
   e->frame = 0;
   e->loop = NULL;
@@ -56,7 +55,7 @@ static const char *head_of(c_emitter *e, const tvms_member *member) {
   uint32_t scratch = function->params.len - tvms_call_scratch(function);
   tvms_strbuf head;
   tvms_strbuf_init(&head, &e->context->memory);
-  tvms_strbuf_printf(&head, "static int body_%s(void *result",
+  tvms_strbuf_printf(&head, "static int body_%s(struct held *held, void *result",
                      tvms_symbol_text(e->context, member->name));
   for (uint32_t i = 0; i < function->params.len; i++) {
     const tvms_node *param = function->params.items[i];
@@ -83,7 +82,7 @@ static void write_body(c_emitter *e, const tvms_member *member, tvms_node *body)
   const tvms_prim_func *function = tvms_as_prim_func(member->function);
   tvms_c_at(e, function->head.span);
   tvms_c_open(e, "%s", head_of(e, member));
-  tvms_c_line(e, "(void)result;");
+  tvms_c_line(e, "(void)held, (void)result;");
   for (uint32_t i = 0; i < function->params.len; i++) {
     const tvms_node *buffer = function->buffers.items[i];
     if (buffer) tvms_c_define_buffer(e, buffer, tvms_c_text(e, "p%u", i));

@@ -23,15 +23,15 @@ static const char host_text[] =
     "__attribute__((weak)) int (*__TVMFFIEnvModLookupFromImports)(void *, const char *, void **) = 0;\n"
     "__attribute__((weak)) int (*__TVMFFIFunctionCall)(void *, void *, i32, void *) = 0;\n"
     "__attribute__((weak)) void *__tvm_ffi__library_ctx = 0;\n"
-    "static int call_host(const char *name, i64 *args, i32 count, i64 *result) {\n"
+    "static int call_host(struct held *held, const char *name, i64 *args, i32 count, i64 *result) {\n"
     "  int (*find)(void *, const char *, void **) = __TVMFFIEnvModLookupFromImports;\n"
     "  int (*call)(void *, void *, i32, void *) = __TVMFFIFunctionCall;\n"
     "  void *function = 0;\n"
     "  if (!find) find = TVMFFIEnvModLookupFromImports;\n"
     "  if (!call) call = TVMFFIFunctionCall;\n"
     "  if (!find || !call)\n"
-    "    return fail(\"RuntimeError\", \"packed functions are called by TVM's run time, which did not load this library\");\n"
-    "  return find(__tvm_ffi__library_ctx, name, &function) || call(function, args, count, result) ? -1 : 0;\n"
+    "    return hold(held, \"RuntimeError\", \"packed functions are called by TVM's run time, which did not load this library\");\n"
+    "  return find(__tvm_ffi__library_ctx, name, &function) || call(function, args, count, result) ? hold_nothing(held) : 0;\n"
     "}\n"
     // The number that a function gave: 1 is an integer, 2 a truth, 3 a float, 4 a pointer.
     "static inline f64 given_real(const i64 *result) {\n"
@@ -47,11 +47,15 @@ static const char box_text[] =
     "void tvms_box_drop(void *, i64);\n"
     "void tvms_box_put(void *, const void *);\n"
     "int tvms_box_call(int (*)(void *, const void *, i32, void *), void *, const void *, i32, void *);\n"
-    "static inline void raise_for(void *self, const char *kind, const char *text) { (void)self, fail(kind, text); }\n"
-    "static inline void raise_at(const char *place, const char *kind, const char *text) {\n"
-    "  char all[1024];\n"
-    "  __builtin_snprintf(all, sizeof all, \"%s%s\", text, place);\n"
-    "  fail(kind, all);\n"
+    // What the run time calls, with the address of the field `raise` or without.
+    "static void hold_text(void *self, const char *kind, const char *text) {\n"
+    "  struct held *held = (void *)((char *)self - __builtin_offsetof(struct held, raise));\n"
+    "  if (!self) fail(kind, text);\n"
+    "  else filled(held, kind, 0, __builtin_snprintf(held->room, sizeof held->room, \"%s\", text));\n"
+    "}\n"
+    "static void *raiser_of(struct held *held) {\n"
+    "  held->kind = 0, held->raise = hold_text;\n"
+    "  return &held->raise;\n"
     "}\n";
 
 static void need(c_emitter *e, bool *there, const char *text) {
@@ -64,10 +68,15 @@ static void need_boxes(c_emitter *e) {
 }
 
 // Goes on if a call gave 0.
-static void check_status(c_emitter *e, const char *call) {
+static void check_status(c_emitter *e, const char *call, tvms_span span) {
+  const char *place = "-1";
+  if (e->room == C_RELAX)
+    place = tvms_c_text(
+        e, "add_place(held, %s, \"\")",
+        tvms_c_literal(e, tvms_place_text(e->context, e->member, span, "", false)));
   tvms_c_open(e, "if (%s)", call);
   tvms_c_free_from(e, 0);
-  tvms_c_line(e, "return -1;");
+  tvms_c_line(e, "return %s;", place);
   tvms_c_close(e);
 }
 
@@ -203,41 +212,31 @@ static void declare(c_emitter *e, const char *symbol) {
   tvms_strbuf_printf(&e->head, "int %s(void *, const void *, i32, void *);\n", symbol);
 }
 
-// Who is told of errors of the run time. In a Relax function it is one of its own, which says its name.
-static const char *raiser_of(c_emitter *e) {
-  if (e->room != C_RELAX) return "raise_for";
-  const char *name =
-      tvms_c_text(e, "raise_in_%s", tvms_symbol_text(e->context, e->member->name));
-  if (!e->has_raiser)
-    tvms_strbuf_printf(
-        &e->head,
-        "static void %s(void *self, const char *kind, const char *text) { (void)self, raise_at(%s, kind, text); }\n",
-        name,
-        tvms_c_literal(
-            e, tvms_place_text(e->context, e->member, TVMS_NO_SPAN, "", false)));
-  e->has_raiser = true;
-  return name;
-}
-
 static void call_box(c_emitter *e, const char *symbol, const char *args, uint32_t count,
-                     const char *box) {
+                     const char *box, tvms_span span) {
   declare(e, symbol);
-  check_status(e, tvms_c_text(e, "tvms_box_call(%s, (void *)%s, %s, %u, %s)", symbol,
-                              raiser_of(e), args, count, box));
+  check_status(e,
+               tvms_c_text(e, "tvms_box_call(%s, raiser_of(held), %s, %u, %s)", symbol,
+                           args, count, box),
+               span);
 }
 
 static void call_by_host(c_emitter *e, const char *name, const char *args,
-                         uint32_t count, const char *result) {
+                         uint32_t count, const char *result, tvms_span span) {
   need(e, &e->has_host, host_text);
-  check_status(e, tvms_c_text(e, "call_host(%s, %s, %u, %s)", tvms_c_literal(e, name),
-                              args, count, result));
+  check_status(e,
+               tvms_c_text(e, "call_host(held, %s, %s, %u, %s)",
+                           tvms_c_literal(e, name), args, count, result),
+               span);
 }
 
 static const char *call_own(c_emitter *e, const tvms_call *call,
                             const tvms_member *member, const char *args) {
   const char *name = entry_of(e, member), *result = new_result(e);
-  check_status(
-      e, tvms_c_text(e, "%s(0, %s, %u, %s)", name, args, call->args.len - 1, result));
+  check_status(e,
+               tvms_c_text(e, "%s(0, %s, %u, %s) && hold_nothing(held)", name, args,
+                           call->args.len - 1, result),
+               call->head.span);
   tvms_dtype dtype = call->head.dtype,
              made = tvms_interp_result_dtype(&e->context->memory, member->function);
   if (tvms_dtype_is_void(dtype) || tvms_dtype_is_void(made)) return "0";
@@ -268,9 +267,9 @@ const char *tvms_c_call_packed(c_emitter *e, const tvms_call *call) {
   if (member) return call_own(e, call, member, args);
   const char *symbol = tvms_boxes_symbol(name), *result = new_result(e);
   if (symbol)
-    call_box(e, symbol, args, call->args.len - 1, result);
+    call_box(e, symbol, args, call->args.len - 1, result, call->head.span);
   else
-    call_by_host(e, name, args, call->args.len - 1, result);
+    call_by_host(e, name, args, call->args.len - 1, result, call->head.span);
   tvms_c_line(e, "if ((i32)%s[0] >= %d) drop_object(POINTER(%s[1]));", result,
               TVMS_ANY_OBJECT, result);
   return symbol ? "0" : number_in(e, call, result);
@@ -285,10 +284,10 @@ const char *tvms_c_set_item(c_emitter *e, const tvms_call *call) {
   const char *args = arguments_of(e, all, 2), *symbol = tvms_boxes_symbol(name);
   need_boxes(e);
   if (symbol) {
-    call_box(e, symbol, args, all.len - 3, box);
+    call_box(e, symbol, args, all.len - 3, box, call->head.span);
   } else {
     const char *result = new_result(e);
-    call_by_host(e, name, args, all.len - 3, result);
+    call_by_host(e, name, args, all.len - 3, result, call->head.span);
     tvms_c_line(e, "tvms_box_put(%s, %s);", box, result);
   }
   return "0";

@@ -111,11 +111,8 @@ static void check_sides(c_emitter *e, const tvms_node *sides[2], const char *kin
   text = tvms_place_text(e->context, e->member, span, text, true);
   tvms_c_open(e, "if ((i64)%s != (i64)%s)", left, right);
   tvms_c_free_from(e, 0);
-  tvms_c_line(e, "char text[1024];");
-  tvms_c_line(
-      e, "__builtin_snprintf(text, sizeof text, %s, (long long)%s, (long long)%s);",
-      tvms_c_literal(e, text), left, right);
-  tvms_c_line(e, "return fail(\"%s\", text);", kind);
+  tvms_c_line(e, "return hold_numbers(held, \"%s\", %s, (i64)%s, (i64)%s);", kind,
+              tvms_c_literal(e, text), left, right);
   tvms_c_close(e);
 }
 

@@ -61,12 +61,16 @@ const char *tvms_place_text(tvms_context *context, const tvms_member *function,
   return finish(context, &out, span);
 }
 
-const char *tvms_place_of_call(tvms_context *context, const tvms_member *caller,
-                               const tvms_member *callee, tvms_span span) {
+const char *tvms_place_of_callee(tvms_context *context, const tvms_member *callee) {
+  // A Relax function has said where it was.
+  if (tvms_place_is_relax(callee->function)) return "";
+  return tvms_place_text(context, callee, TVMS_NO_SPAN, "", false);
+}
+
+const char *tvms_place_of_caller(tvms_context *context, const tvms_member *caller,
+                                 tvms_span span) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, &context->memory);
-  tvms_strbuf_puts(&text, "\n  in ");
-  add_name(context, &text, callee);
   tvms_strbuf_puts(&text, ", called by ");
   add_name(context, &text, caller);
   return finish(context, &text, span);

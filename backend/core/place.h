@@ -1,7 +1,6 @@
 // Where an error of compiled code was, for its text: functions by their names, and the line of the program.
 //
-// Kernels are called by Relax functions, whose names and lines a kernel does not know: it leaves its error to the
-// Relax function, which raises it with what is said here.
+// What is called does not know by whom: it leaves its error to the caller, which adds what is said here.
 #ifndef TVMS_BACKEND_CORE_PLACE_H
 #define TVMS_BACKEND_CORE_PLACE_H
 
@@ -16,9 +15,11 @@ bool tvms_place_is_relax(const tvms_node *function);
 const char *tvms_place_text(tvms_context *context, const tvms_member *function,
                             tvms_span span, const char *text, bool numbers);
 
-// "\n  in 'matmul', called by 'main' (line 7)": what an error of `callee` ends with that `caller`, a Relax
-// function, has called at `span`. It lives as long.
-const char *tvms_place_of_call(tvms_context *context, const tvms_member *caller,
-                               const tvms_member *callee, tvms_span span);
+// "\n  in 'matmul'": what stands behind an error of a kernel; "" for a Relax function, which has said so itself.
+const char *tvms_place_of_callee(tvms_context *context, const tvms_member *callee);
+
+// ", called by 'main' (line 7)": what stands behind the error of what `caller` has called at `span`. It lives as long.
+const char *tvms_place_of_caller(tvms_context *context, const tvms_member *caller,
+                                 tvms_span span);
 
 #endif

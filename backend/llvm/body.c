@@ -57,7 +57,6 @@ void tvms_emit_body(emitter *e, const tvms_member *member) {
   tvms_emit_collect_sizes(e, function, &sizes);
   e->function = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));
   e->raised = LLVMGetParam(e->function, 0);
-  e->held = NULL;
   e->result = LLVMGetParam(e->function, 1);
   e->entry = LLVMAppendBasicBlockInContext(e->llvm, e->function, "entry");
   LLVMPositionBuilderAtEnd(e->builder, e->entry);

@@ -7,6 +7,7 @@
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/held.h"
 #include "backend/llvm/helper.h"
 #include "backend/llvm/index.h"
 #include "backend/llvm/objects.h"

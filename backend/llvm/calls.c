@@ -542,9 +542,10 @@ static LLVMValueRef call_member(emitter *e, const tvms_call *call,
   size_vars sizes = {0};
   LLVMValueRef *args =
       tvms_arena_array(&e->context->scratch, LLVMValueRef, (size_t)count + 2);
-  bool names = !e->options->traced && tvms_place_is_relax(&e->source->head)
-               && !tvms_place_is_relax(member->function);
-  args[0] = names ? tvms_emit_held(e) : e->raised;
+  // A Relax function writes more than the steps of a parallel loop have room for.
+  if (e->in_parallel && tvms_place_is_relax(member->function))
+    refuse_call(e, call, tvms_symbol_text(e->context, member->name));
+  args[0] = e->raised;
   args[1] = new_slot(e);
   for (uint32_t i = 0; i < count; i++) {
     LLVMValueRef value = argument(e, call, i + first);
@@ -555,10 +556,10 @@ static LLVMValueRef call_member(emitter *e, const tvms_call *call,
   LLVMTypeRef type = tvms_emit_body_type(e, function, &sizes);
   LLVMValueRef callee = tvms_emit_function_named(e, tvms_emit_body_name(e, member));
   LLVMValueRef status = LLVMBuildCall2(e->builder, type, callee, args, count + 2, "");
-  failure passed_up = {.span = call->head.span};
-  if (names)
-    passed_up.called =
-        tvms_place_of_call(e->context, e->member, member, call->head.span);
+  failure passed_up = {
+      .span = call->head.span,
+      .in = tvms_place_of_callee(e->context, member),
+      .by = tvms_place_of_caller(e->context, e->member, call->head.span)};
   LLVMValueRef zero = LLVMConstNull(e->i32);
   tvms_emit_check(e, LLVMBuildICmp(e->builder, LLVMIntEQ, status, zero, ""),
                   &passed_up);

@@ -137,14 +137,12 @@ typedef struct {
   LLVMMetadataRef TVMS_NULLABLE scope;  // of its lines
   LLVMBasicBlockRef entry;              // for allocas
   LLVMValueRef raised;                  // its `self`: where errors go (failure.c)
-  LLVMValueRef TVMS_NULLABLE
-      held;  // words for those of the kernels that a Relax function calls; NULL: none yet
-  LLVMValueRef result;           // where a returned scalar goes
-  tvms_dtype result_dtype;       // void: nothing is returned
-  LLVMValueRef *vars;            // by id
-  LLVMValueRef *wide;            // of 64 bits, where one of 32 is counted so
-  view **views;                  // by id
-  TVMS_VEC(live_memory) memory;  // live allocations, innermost last
+  LLVMValueRef result;                  // where a returned scalar goes
+  tvms_dtype result_dtype;              // void: nothing is returned
+  LLVMValueRef *vars;                   // by id
+  LLVMValueRef *wide;                   // of 64 bits, where one of 32 is counted so
+  view **views;                         // by id
+  TVMS_VEC(live_memory) memory;         // live allocations, innermost last
   const struct tvms_borrow *TVMS_NULLABLE borrow;  // NULL: not looked at yet
   uint64_t frame;                                  // bytes of buffers in the frame
   loop_target *loop;
@@ -167,8 +165,11 @@ typedef struct {
   tvms_span span;
   LLVMValueRef TVMS_NULLABLE got;  // both NULL, or two numbers that differ
   LLVMValueRef TVMS_NULLABLE expected;
-  const char *TVMS_NULLABLE
-      called;  // what was raised into the words `held` is raised, with this behind it
+  // Of what was called: its place, if no function has been named, and the caller's (backend/llvm/held.h). NULL: none.
+  const char *TVMS_NULLABLE in;
+  const char *TVMS_NULLABLE by;
+  bool by_host;                     // others have raised it
+  LLVMValueRef TVMS_NULLABLE held;  // where the function that was called has left it
 } failure;
 
 typedef tvms_params_sizes size_vars;

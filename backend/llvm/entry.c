@@ -7,6 +7,7 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/held.h"
 #include "backend/llvm/modules.h"
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/results.h"
@@ -31,15 +32,15 @@ static LLVMValueRef argument_of(emitter *e, LLVMValueRef value, tvms_dtype dtype
   return LLVMBuildIntCast2(e->builder, value, type, LLVMTypeOf(value) == e->i32, "");
 }
 
-// Arguments of the body: the state, where it returns a number, parameters, sizes.
+// Arguments of the body: where errors go, where it returns a number, parameters, sizes.
 static LLVMValueRef *body_args(emitter *e, const tvms_entry *entry,
                                LLVMValueRef const *values, const size_vars *sizes,
-                               LLVMValueRef slot) {
+                               LLVMValueRef errors, LLVMValueRef slot) {
   const tvms_prim_func *function = entry->function;
   uint32_t params = function->params.len;
   LLVMValueRef *args =
       tvms_arena_array(&e->context->scratch, LLVMValueRef, 2 + params + sizes->len);
-  args[0] = e->raised;
+  args[0] = errors;
   args[1] = slot;
   for (uint32_t i = 0; i < entry->contract.inputs; i++) {
     const tvms_node *param = function->params.items[i];
@@ -66,7 +67,9 @@ static void call_body(emitter *e, const tvms_member *member, const tvms_entry *e
     slot = LLVMBuildAlloca(e->builder, e->i64, "");
     LLVMBuildStore(e->builder, LLVMConstNull(e->i64), slot);
   }
-  LLVMValueRef *args = body_args(e, entry, values, &sizes, slot);
+  LLVMValueRef held = tvms_emit_holds(e) ? tvms_emit_lend(e) : NULL;
+  LLVMValueRef *args =
+      body_args(e, entry, values, &sizes, held ? held : e->raised, slot);
   made_results made = {0};
   if (entry->contract.result_text)
     tvms_emit_make_results(e, entry, values, args + 2, &made);
@@ -76,18 +79,19 @@ static void call_body(emitter *e, const tvms_member *member, const tvms_entry *e
   LLVMValueRef status = LLVMBuildCall2(e->builder, type, body, args, count, "");
   tvms_vec_fini(&e->context->memory, &sizes);
   if (entry->contract.result_text) {
-    tvms_emit_give_results(e, entry, &made, status);
+    tvms_emit_give_results(e, entry, &made, held, status);
     return;
   }
-  if (!returns) {
+  if (!returns && !held) {
     LLVMBuildRet(e->builder, status);
     return;
   }
-  failure passed_up = {0};
+  failure passed_up = {.held = held};
   LLVMValueRef done =
       LLVMBuildICmp(e->builder, LLVMIntEQ, status, LLVMConstNull(e->i32), "");
   tvms_emit_check(e, done, &passed_up);
-  tvms_emit_store_any(e, e->result_dtype, slot, LLVMGetParam(e->function, 3));
+  if (returns)
+    tvms_emit_store_any(e, e->result_dtype, slot, LLVMGetParam(e->function, 3));
   LLVMBuildRet(e->builder, LLVMConstNull(e->i32));
 }
 

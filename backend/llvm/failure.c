@@ -10,12 +10,11 @@
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
+#include "backend/llvm/held.h"
 #include "backend/llvm/helper.h"
 #include "backend/llvm/modules.h"
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/stmt.h"
-
-#include <stdio.h>
 
 LLVMValueRef tvms_emit_text(emitter *e, const char *text) {
   LLVMValueRef bytes =
@@ -116,6 +115,16 @@ static LLVMValueRef raise_function(emitter *e) {
   return h.function;
 }
 
+void tvms_emit_need_raise(emitter *e) {
+  raise_function(e);
+}
+
+void tvms_emit_call_raise(emitter *e, LLVMValueRef self, LLVMValueRef kind,
+                          LLVMValueRef text) {
+  LLVMValueRef args[] = {self, kind, text};
+  LLVMBuildCall2(e->builder, raise_type(e, true), raise_function(e), args, 3, "");
+}
+
 static LLVMValueRef is_byte(emitter *e, LLVMValueRef byte, char wanted) {
   return LLVMBuildICmp(e->builder, LLVMIntEQ, byte,
                        LLVMConstInt(e->i8, (unsigned char)wanted, false), "");
@@ -166,8 +175,7 @@ void tvms_emit_raise_found(emitter *e, const found_failure *what) {
   if (e->options->traced) {
     raise_traced(e, what);
   } else {
-    LLVMValueRef args[] = {e->raised, what->kind, whole_text(e, what)};
-    LLVMBuildCall2(e->builder, raise_type(e, true), raise_function(e), args, 3, "");
+    tvms_emit_call_raise(e, e->raised, what->kind, whole_text(e, what));
   }
   LLVMBuildRet(e->builder, LLVMConstInt(e->i32, (unsigned long long)-1, true));
 }
@@ -193,135 +201,20 @@ void tvms_emit_raise_again(emitter *e, LLVMValueRef from) {
   } else {
     LLVMValueRef one = tvms_emit_int(e, 1);
     LLVMValueRef text = LLVMBuildGEP2(b, e->pointer, from, &one, 1, "");
-    LLVMValueRef args[] = {e->raised, LLVMBuildLoad2(b, e->pointer, from, ""),
-                           LLVMBuildLoad2(b, e->pointer, text, "")};
-    LLVMBuildCall2(b, raise_type(e, true), raise_function(e), args, 3, "");
+    tvms_emit_call_raise(e, e->raised, LLVMBuildLoad2(b, e->pointer, from, ""),
+                         LLVMBuildLoad2(b, e->pointer, text, ""));
   }
   failure passed_up = {0};
   tvms_emit_raise(e, &passed_up);
 }
 
-// ---- Errors of Relax functions and of what they call ----
-
-enum { MOST_TEXT = 1024 };
-
-LLVMValueRef tvms_emit_held(emitter *e) {
-  if (e->held) return e->held;
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
-  LLVMPositionBuilderBefore(e->builder, LLVMGetFirstInstruction(e->entry));
-  e->held = LLVMBuildAlloca(e->builder, LLVMArrayType2(e->i64, 2), "held");
-  LLVMPositionBuilderBefore(e->builder, LLVMGetBasicBlockTerminator(e->entry));
-  LLVMBuildStore(e->builder, LLVMConstNull(e->pointer), e->held);
-  LLVMPositionBuilderAtEnd(e->builder, here);
-  return e->held;
-}
-
-// snprintf(room, bytes, format, first, second), with two texts or two numbers of 64 bits.
-static void fill_format(emitter *e, LLVMValueRef room, LLVMValueRef bytes,
-                        LLVMValueRef format, LLVMValueRef first, LLVMValueRef second) {
-  LLVMTypeRef size = e->pointer_bytes == 8 ? e->i64 : e->i32;
-  LLVMTypeRef fixed[] = {e->pointer, size, e->pointer};
-  LLVMTypeRef type = LLVMFunctionType(e->i32, fixed, 3, true);
-  bytes = LLVMBuildIntCast2(e->builder, bytes, size, false, "");
-  LLVMValueRef args[] = {room, bytes, format, first, second};
-  LLVMBuildCall2(e->builder, type, tvms_emit_weak(e, "snprintf", type), args, 5, "");
-}
-
-static LLVMTypeRef formatted_type(emitter *e, LLVMTypeRef value) {
-  LLVMTypeRef params[] = {e->pointer, e->pointer, value, value};
-  return LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), params, 4, false);
-}
-
-// One private function per module for texts and one for numbers: (kind, format, two values) raises a text that
-// snprintf makes. Who raises copies it.
-static LLVMValueRef formatted_function(emitter *e, LLVMTypeRef value) {
-  raise_function(e);
-  tvms_helper h;
-  const char *name = value == e->pointer ? "tvms.raise_joined" : "tvms.raise_formatted";
-  if (!tvms_helper_begin(e, &h, name, formatted_type(e, value))) return h.function;
-  tvms_llvm_make_fast(h.function);
-  LLVMBuilderRef b = e->builder;
-  LLVMValueRef room = LLVMBuildAlloca(b, LLVMArrayType2(e->i8, MOST_TEXT), "");
-  fill_format(e, room, tvms_emit_int(e, MOST_TEXT), LLVMGetParam(h.function, 1),
-              LLVMGetParam(h.function, 2), LLVMGetParam(h.function, 3));
-  LLVMValueRef args[] = {LLVMConstNull(e->pointer), LLVMGetParam(h.function, 0), room};
-  LLVMBuildCall2(b, raise_type(e, true), raise_function(e), args, 3, "");
-  LLVMBuildRetVoid(b);
-  tvms_helper_end(e, &h);
-  return h.function;
-}
-
-static void raise_formatted(emitter *e, LLVMValueRef kind, LLVMValueRef format,
-                            LLVMValueRef first, LLVMValueRef second) {
-  LLVMValueRef args[] = {kind, format, first, second};
-  LLVMTypeRef value = LLVMTypeOf(first);
-  LLVMBuildCall2(e->builder, formatted_type(e, value), formatted_function(e, value),
-                 args, 4, "");
-}
-
-// One private function per Relax function, which says its name.
-static LLVMValueRef raiser_in(emitter *e, const char *place) {
-  char name[256];
-  snprintf(name, sizeof name, "tvms.raise_in.%s",
-           tvms_symbol_text(e->context, e->member->name));
-  formatted_function(e, e->pointer);
-  tvms_helper h;
-  if (!tvms_helper_begin(e, &h, name, raise_type(e, true))) return h.function;
-  tvms_llvm_make_fast(h.function);
-  LLVMBuilderRef b = e->builder;
-  raise_formatted(e, LLVMGetParam(h.function, 1), tvms_emit_text(e, "%s%s"),
-                  LLVMGetParam(h.function, 2), tvms_emit_text(e, place));
-  LLVMBuildRetVoid(b);
-  tvms_helper_end(e, &h);
-  return h.function;
-}
-
-LLVMValueRef tvms_emit_raiser(emitter *e) {
-  if (e->options->traced || !tvms_place_is_relax(&e->source->head))
-    return raise_function(e);
-  return raiser_in(e, tvms_place_text(e->context, e->member, TVMS_NO_SPAN, "", false));
-}
-
-static LLVMTypeRef again_type(emitter *e) {
-  LLVMTypeRef params[] = {e->pointer, e->pointer};
-  return LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), params, 2, false);
-}
-
-// The same: (words that a kernel may have left its error in, what is said behind it).
-static LLVMValueRef again_function(emitter *e) {
-  formatted_function(e, e->pointer);
-  tvms_helper h;
-  if (!tvms_helper_begin(e, &h, "tvms.raise_called", again_type(e))) return h.function;
-  tvms_llvm_make_fast(h.function);
-  LLVMBuilderRef b = e->builder;
-  LLVMBasicBlockRef left = tvms_helper_block(e, &h, "left"),
-                    end = tvms_helper_block(e, &h, "end");
-  LLVMValueRef words = LLVMGetParam(h.function, 0), null = LLVMConstNull(e->pointer);
-  LLVMValueRef kind = LLVMBuildLoad2(b, e->pointer, words, "");
-  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, kind, null, ""), left, end);
-  tvms_helper_enter(e, left);
-  LLVMValueRef second = tvms_helper_at(e, words, e->pointer_bytes);
-  LLVMValueRef text = LLVMBuildLoad2(b, e->pointer, second, "");
-  raise_formatted(e, kind, tvms_emit_text(e, "%s%s"), text,
-                  LLVMGetParam(h.function, 1));
-  LLVMBuildBr(b, end);
-  tvms_helper_enter(e, end);
-  LLVMBuildRetVoid(b);
-  tvms_helper_end(e, &h);
-  return h.function;
-}
-
-static void raise_called(emitter *e, const char *place) {
-  LLVMValueRef args[] = {e->held, tvms_emit_text(e, place)};
-  LLVMBuildCall2(e->builder, again_type(e), again_function(e), args, 2, "");
-}
+// ---- Errors where they are found ----
 
 static void raise_of_relax(emitter *e, const failure *what) {
   const char *text =
       tvms_place_text(e->context, e->member, what->span, what->text, what->got != NULL);
   if (what->got) {
-    raise_formatted(e, tvms_emit_text(e, what->kind), tvms_emit_text(e, text),
-                    what->got, what->expected);
+    tvms_emit_hold_formatted(e, what, text);
     LLVMBuildRet(e->builder, LLVMConstInt(e->i32, (unsigned long long)-1, true));
     return;
   }
@@ -330,17 +223,23 @@ static void raise_of_relax(emitter *e, const failure *what) {
   tvms_emit_raise_found(e, &found);
 }
 
-// ---- Errors where they are found ----
+// What was called has raised, or has left its error where callers add their names.
+static void pass_up(emitter *e, const failure *what) {
+  if (what->by && !e->options->traced && !e->in_parallel)
+    tvms_emit_add_place(e, what->in, what->by);
+  if (what->held) tvms_emit_raise_left(e, what->held);
+  if (what->by_host && !e->options->traced) tvms_emit_hold_nothing(e);
+  LLVMBuildRet(e->builder, LLVMConstInt(e->i32, (unsigned long long)-1, true));
+}
 
 void tvms_emit_raise(emitter *e, const failure *what) {
   tvms_emit_free_from(e, 0);
-  if (what->kind && !e->options->traced && tvms_place_is_relax(&e->source->head)) {
-    raise_of_relax(e, what);
+  if (!what->kind) {
+    pass_up(e, what);
     return;
   }
-  if (!what->kind) {
-    if (what->called) raise_called(e, what->called);
-    LLVMBuildRet(e->builder, LLVMConstInt(e->i32, (unsigned long long)-1, true));
+  if (tvms_emit_holds(e)) {
+    raise_of_relax(e, what);
     return;
   }
   found_failure found = {

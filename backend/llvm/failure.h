@@ -19,9 +19,6 @@ typedef struct {
   LLVMValueRef TVMS_NULLABLE expected;
 } found_failure;
 
-// Where a kernel that the function, a Relax function, calls leaves its error: its `self`.
-LLVMValueRef tvms_emit_held(emitter *e);
-
 // Goes on if `condition` holds; else frees what is live, raises and returns -1.
 void tvms_emit_check(emitter *e, LLVMValueRef condition, const failure *what);
 
@@ -41,8 +38,12 @@ uint32_t tvms_emit_raised_words(const emitter *e);
 // Copies so many words.
 void tvms_emit_copy_raised(emitter *e, LLVMValueRef to, LLVMValueRef from);
 
-// The function that raises, for calls of the run time (tvms_box_raise).
-LLVMValueRef tvms_emit_raiser(emitter *e);
+// Calls the function that raises; where `self` is not null it keeps kind and text there, and nothing else.
+void tvms_emit_call_raise(emitter *e, LLVMValueRef self, LLVMValueRef kind,
+                          LLVMValueRef text);
+
+// Makes that function, for helpers that call it: none is made while another one is.
+void tvms_emit_need_raise(emitter *e);
 
 // The address of a private constant with this text.
 LLVMValueRef tvms_emit_text(emitter *e, const char *text);

@@ -6,10 +6,12 @@
 #include "backend/llvm/packed.h"
 
 #include "backend/core/boxes.h"
+#include "backend/core/place.h"
 #include "backend/llvm/boxes.h"
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/held.h"
 #include "backend/llvm/helper.h"
 #include "backend/llvm/index.h"
 #include "backend/llvm/modules.h"
@@ -208,7 +210,18 @@ static LLVMValueRef host_value(emitter *e, const char *slot, const char *symbol,
 
 // Goes on if a function of the host says that it has done its work.
 static void check_status(emitter *e, LLVMValueRef status, tvms_span span) {
-  failure passed_up = {.span = span};
+  failure passed_up = {.span = span, .by_host = true};
+  tvms_emit_check(
+      e, LLVMBuildICmp(e->builder, LLVMIntEQ, status, LLVMConstNull(e->i32), ""),
+      &passed_up);
+}
+
+// The same of a function of the run time.
+static void check_box(emitter *e, LLVMValueRef status, tvms_span span) {
+  failure passed_up = {.span = span, .by_host = true};
+  if (tvms_emit_holds(e))
+    passed_up = (failure){.in = tvms_place_text(e->context, e->member, span, "", false),
+                          .by = ""};
   tvms_emit_check(
       e, LLVMBuildICmp(e->builder, LLVMIntEQ, status, LLVMConstNull(e->i32), ""),
       &passed_up);
@@ -336,7 +349,7 @@ static LLVMValueRef call_box(emitter *e, const char *symbol, LLVMValueRef args,
   LLVMValueRef result = words(e, 2);
   put(e, result, 0, tvms_emit_int(e, 0));
   put(e, result, 8, tvms_emit_int(e, 0));
-  check_status(e, tvms_emit_call_box(e, symbol, args, count, result), span);
+  check_box(e, tvms_emit_call_box(e, symbol, args, count, result), span);
   return result;
 }
 
@@ -378,7 +391,7 @@ static void set_item(emitter *e, const tvms_call *call, LLVMValueRef box) {
   LLVMValueRef args = arguments_of(e, all, 2);
   const char *symbol = tvms_boxes_symbol(name);
   if (symbol)
-    check_status(e, tvms_emit_call_box(e, symbol, args, all.len - 3, box), span);
+    check_box(e, tvms_emit_call_box(e, symbol, args, all.len - 3, box), span);
   else
     tvms_emit_put_box(
         e, box, call_by_host(e, tvms_emit_text(e, name), args, all.len - 3, span));

@@ -1,9 +1,12 @@
 // A function for C around a body. driver/c_header.c writes its prototype and its structs.
 #include "backend/llvm/plain.h"
 
+#include "backend/core/place.h"
 #include "backend/core/plain.h"
 #include "backend/llvm/body.h"
 #include "backend/llvm/expr.h"
+#include "backend/llvm/failure.h"
+#include "backend/llvm/held.h"
 #include "backend/llvm/modules.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/symbols.h"
@@ -76,8 +79,9 @@ void tvms_emit_plain(emitter *e, const tvms_member *member, const char *prefix) 
     in.types[in.count++] = number_type(e, sizes.items[i]);
   for (uint32_t i = 0; i < contract.results; i++)
     out.types[out.count++] = e->pointer;
-  args[0] = LLVMConstNull(e->pointer);
-  args[1] = args[0];
+  LLVMValueRef held = tvms_place_is_relax(&function->head) ? tvms_emit_lend(e) : NULL;
+  args[1] = LLVMConstNull(e->pointer);
+  args[0] = held ? held : args[1];
   LLVMValueRef input = LLVMGetParam(e->function, 0);
   for (uint32_t i = 0; i < contract.inputs; i++)
     args[2 + i] = is_object(function, i)
@@ -92,6 +96,13 @@ void tvms_emit_plain(emitter *e, const tvms_member *member, const char *prefix) 
                                        LLVMGetParam(e->function, 0), sizes.items[i]);
   LLVMTypeRef type = tvms_emit_body_type(e, function, &sizes);
   LLVMValueRef body = tvms_emit_function_named(e, tvms_emit_body_name(e, member));
-  LLVMBuildRet(e->builder, LLVMBuildCall2(e->builder, type, body, args, count, ""));
+  LLVMValueRef status = LLVMBuildCall2(e->builder, type, body, args, count, "");
+  if (held) {
+    failure passed_up = {.held = held};
+    LLVMValueRef none = LLVMConstNull(e->i32);
+    tvms_emit_check(e, LLVMBuildICmp(e->builder, LLVMIntEQ, status, none, ""),
+                    &passed_up);
+  }
+  LLVMBuildRet(e->builder, status);
   tvms_vec_fini(&e->context->memory, &sizes);
 }

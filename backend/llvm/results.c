@@ -8,6 +8,7 @@
 #include "backend/llvm/boxes.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/held.h"
 #include "backend/llvm/helper.h"
 #include "backend/llvm/kept.h"
 #include "backend/llvm/objects.h"
@@ -253,13 +254,15 @@ static void give(emitter *e, const tvms_entry *entry, const made_results *made,
 }
 
 void tvms_emit_give_results(emitter *e, const tvms_entry *entry,
-                            const made_results *made, LLVMValueRef status) {
+                            const made_results *made, LLVMValueRef TVMS_NULLABLE held,
+                            LLVMValueRef status) {
   LLVMBasicBlockRef failed = tvms_emit_block(e, "failed"),
                     done = tvms_emit_block(e, "done");
   LLVMValueRef good =
       LLVMBuildICmp(e->builder, LLVMIntEQ, status, LLVMConstNull(e->i32), "");
   LLVMBuildCondBr(e->builder, good, done, failed);
   tvms_emit_enter(e, failed);
+  if (held) tvms_emit_raise_left(e, held);
   free_all(e, made);
   LLVMBuildRet(e->builder, status);
   tvms_emit_enter(e, done);

@@ -26,10 +26,11 @@ void tvms_emit_make_results(emitter *e, const tvms_entry *entry,
                             LLVMValueRef const *values, LLVMValueRef *params,
                             made_results *made);
 
-// Hands the results over if the status of the body is 0, else frees them; returns from the
-// entry.
+// Hands the results over if the status of the body is 0, else raises what it has left in `held`, if it has some, and
+// frees them; returns from the entry.
 void tvms_emit_give_results(emitter *e, const tvms_entry *entry,
-                            const made_results *made, LLVMValueRef status);
+                            const made_results *made, LLVMValueRef TVMS_NULLABLE held,
+                            LLVMValueRef status);
 
 // Stores a number in memory as a tvms_any.
 void tvms_emit_store_any(emitter *e, tvms_dtype dtype, LLVMValueRef place,

@@ -13,6 +13,7 @@
 #include "backend/x86/entry.h"
 
 #include "backend/core/params.h"
+#include "backend/core/place.h"
 #include "backend/x86/raise.h"
 #include "interp/interp.h"
 
@@ -473,7 +474,8 @@ static bool is_served(const tvms_entry_step *s) {
 
 bool tvms_x86_serves(const tvms_entry *entry) {
   const tvms_prim_func *function = entry->function;
-  if (entry->contract.result_text || entry->contract.inputs != function->params.len)
+  if (entry->contract.result_text || entry->contract.inputs != function->params.len
+      || tvms_place_is_relax(&function->head))
     return false;
   for (uint32_t i = 0; i < function->params.len; i++)
     if (!is_plain(dtype_of(function, i))) return false;

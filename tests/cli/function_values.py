@@ -6,7 +6,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from allocations import COUNTER
 from cases import main, tvms
-from library import C_AND_CPP, HEAD, LibraryTests, RT
+from library import C_AND_CPP, HEAD, LibraryTests, RT, line_of
 
 LATE = HEAD + """
     @R.function(private=True)
@@ -289,7 +289,7 @@ class FunctionValues(LibraryTests):
                     subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror", self.file("model.h")], check=True)
                 subprocess.run(["cc", "-O1", "-g", "-std=c11", "-Wall", "-Werror", call, counter, output, RT, "-o", self.file("call"), "-lm", "-ldl"], check=True)
                 said = subprocess.run([self.file("call")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-                self.assertEqual(said, ["4 18", "2 4", "TypeError: argument 'f': a function is expected", "  in 'apply'", "-1", "3 calls, 0 objects left"])
+                self.assertEqual(said, ["4 18", "2 4", "TypeError: argument 'f': a function is expected", f"  in 'apply' (line {line_of(FUNCTIONS, 'def apply') - 1})", "-1", "3 calls, 0 objects left"])
 
 
 if __name__ == "__main__":

@@ -12,6 +12,11 @@ TYPES = {"f": ("float32", 2, 32), "i": ("int32", 0, 32), "q": ("int64", 0, 64), 
          "B": ("uint8", 1, 8)}
 
 
+def line_of(text, what):
+    """The first line of a text with this in it."""
+    return 1 + next(i for i, row in enumerate(text.splitlines()) if what in row)
+
+
 class Any(ctypes.Structure):
     _fields_ = [("kind", ctypes.c_int32), ("zero", ctypes.c_uint32), ("value", ctypes.c_int64)]
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Objects in libraries: caches that callers keep between calls, from C and through the convention of tvm-ffi, and what packed functions give."""
-import ctypes, os, subprocess, sys
+import ctypes, os, re, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import npy
 from allocations import COUNTER
 from cases import main, source, tvms
-from library import Any, C_AND_CPP, HEAD, LibraryTests, Object, RT
+from library import Any, C_AND_CPP, HEAD, LibraryTests, Object, RT, line_of
 
 CACHE = HEAD + """
     @R.function(private=True, pure=False)
@@ -175,7 +175,7 @@ class Objects(LibraryTests):
                     subprocess.run([*driver, "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror", self.file("model.h")], check=True)
                 subprocess.run(["cc", "-O1", "-std=c11", "-Wall", "-Werror", serve, counter, output, RT, "-o", self.file("serve"), "-lm", "-ldl"], check=True)
                 said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-                self.assertEqual(said, ["100 4950, 0 calls of the allocator", "2: 2 x 2, 1 1", "ValueError: vm.builtin.attention_kv_cache_array_popn: no more rows than are filled are expected", "  in 'clear'", "-1"])
+                self.assertEqual(said, ["100 4950, 0 calls of the allocator", "2: 2 x 2, 1 1", "ValueError: vm.builtin.attention_kv_cache_array_popn: no more rows than are filled are expected", f"  in 'clear' (line {line_of(CACHE, 'array_popn')})", "-1"])
 
     def test_states_of_recurrent_layers(self):
         """The golden file as native code: what it gives in TVM's machine."""
@@ -186,7 +186,7 @@ class Objects(LibraryTests):
             self.assertEqual(f("main"), wanted)
         wrong = text.replace("R.prim_value(2), R.prim_value(2), ty_args", "R.prim_value(2), R.prim_value(3), ty_args")
         for f in self.build(wrong, "wrong"):
-            self.assertRegex(f("main"), r"^ValueError: .*The sequence only has 2 available history .*\n  in 'main'$")
+            self.assertRegex(f("main"), r"^ValueError: .*The sequence only has 2 available history .*\n  in 'main' \(line 55\)$")
 
     def test_lowered_text_runs_in_both_back_ends(self):
         """Functions with lists of objects are interpreted, and kernels that they call by pointers are native code."""
@@ -242,14 +242,11 @@ class Objects(LibraryTests):
         a = cls.inner(x, y)
         return a
 """
-        def line(what):
-            return 1 + next(i for i, row in enumerate(text.splitlines()) if what in row)
-
-        cast, call = line("z = R.match_cast"), line("q = R.call_tir")
+        cast, call, outer = (line_of(text, what) for what in ("z = R.match_cast", "q = R.call_tir", "a = cls.inner"))
         for f in self.build(text):
             self.assertEqual(f("main", ("i", [2], [6, 8]), ("i", [2], [3, 2])), ("i", [2], [2, 4]))
-            self.assertEqual(f("main", ("i", [3], [6, 8, 9]), ("i", [2], [3, 2])), f"ValueError: match_cast: dimension 0 of 'z' is 3, but must be 2\n  in 'inner' (line {cast})")
-            self.assertRegex(f("main", ("i", [2], [6, 8]), ("i", [2], [3, 0])), rf"^ZeroDivisionError: division by zero\n  in 'divide\d?', called by 'inner' \(line {call}\)$")
+            self.assertEqual(f("main", ("i", [3], [6, 8, 9]), ("i", [2], [3, 2])), f"ValueError: match_cast: dimension 0 of 'z' is 3, but must be 2\n  in 'inner' (line {cast}), called by 'main' (line {outer})")
+            self.assertRegex(f("main", ("i", [2], [6, 8]), ("i", [2], [3, 0])), rf"^ZeroDivisionError: division by zero\n  in 'divide\d?', called by 'inner' \(line {call}\), called by 'main' \(line {outer}\)$")
         library, file = self.file("machine.so"), self.file("x.npy")
         self.assertEqual(tvms("build", "--vm", "-", "-o", library, stdin=text).returncode, 0)
         npy.write(file, "<i4", [3], [1, 1, 1])
@@ -257,12 +254,65 @@ class Objects(LibraryTests):
             said = tvms("run", program, "--in", f"x={file}", stdin=text).stderr.decode()
             place = f" (line {cast})" if program == library else ""
             self.assertIn("dimension 0 of 'z' is 3, but must be 2\n", said)
-            self.assertIn(f"'inner'{place}, called by 'main'", said)
+            self.assertIn(f"'inner'{place}, called by 'main' (line {outer})", said)
         npy.write(file, "<i4", [2], [1, 1])
         npy.write(self.file("y.npy"), "<i4", [2], [1, 0])
         for end in ("interp", "llvm"):
             said = tvms("run", "-", "--backend", end, "--in", f"x={file}", "--in", f"y={self.file('y.npy')}", stdin=text).stderr.decode()
-            self.assertIn("in 'divide', called by 'inner', called by 'main'", said)
+            self.assertIn(f"in 'divide', called by 'inner' (line {call}), called by 'main' (line {outer})", said)
+
+    def test_errors_name_all_that_called(self):
+        """Six callers at most, of a kernel, of a check, and of a function of the run time; native code and the interpreter say the same."""
+        text = HEAD + """
+    @T.prim_func(private=True, s_tir=True)
+    def divide(A: T.Buffer((2,), "int32"), B: T.Buffer((2,), "int32"), C: T.Buffer((2,), "int32")):
+        for i in range(2):
+            C[i] = A[i] // B[i]
+
+    @R.function(private=True, pure=False)
+    def leaf(x: R.Tensor(("n",), "int32"), y: R.Tensor((2,), "int32")) -> R.Tensor((2,), "int32"):
+        n = T.int64()
+        cls = Module
+        z = R.match_cast(x, R.Tensor((2,), "int32"))
+        q = R.call_tir(cls.divide, (z, y), R.Tensor((2,), "int32"))
+        c: R.Any = R.call_packed("vm.builtin.attention_kv_cache_create", q, R.shape([2, 2]), R.prim_value(0), ty_args=(R.Any,))
+        return q
+
+    @R.function(private=True, pure=False)
+    def again(x: R.Tensor(("n",), "int32"), y: R.Tensor((2,), "int32"), k: R.Tensor((), "int32")) -> R.Tensor((2,), "int32"):
+        n = T.int64()
+        cls = Module
+        more = R.greater(k, R.const(0, "int32"))
+        if more:
+            less = R.subtract(k, R.const(1, "int32"))
+            r = cls.again(x, y, less)
+        else:
+            r = cls.leaf(x, y)
+        return r
+
+    @R.function(pure=False)
+    def main(x: R.Tensor(("n",), "int32"), y: R.Tensor((2,), "int32"), k: R.Tensor((), "int32")) -> R.Tensor((2,), "int32"):
+        n = T.int64()
+        cls = Module
+        a = cls.again(x, y, k)
+        return a
+"""
+        at = {what: f"(line {line_of(text, what)})" for what in ("z = ", "q = ", "c: ", "r = cls.again", "r = cls.leaf", "a = ")}
+        leaf, again, first = f"called by 'again' {at['r = cls.leaf']}", f", called by 'again' {at['r = cls.again']}", f", called by 'main' {at['a = ']}"
+        for x, y, begin in (([6, 8], [3, 0], f"in 'divide', called by 'leaf' {at['q = ']}, "), ([6, 8, 9], [3, 2], f"in 'leaf' {at['z = ']}, "), ([6, 8], [3, 2], f"in 'leaf' {at['c: ']}, ")):
+            names = begin.count("'")  // 2
+            chains = {k: begin + leaf + again * k + first for k in (0, 2)}
+            chains[50] = begin + leaf + again * (6 - names) + ", and so on"
+            for f in self.build(text):
+                for k, chain in chains.items():
+                    self.assertEqual(f("main", ("i", [len(x)], x), ("i", [2], y), ("i", [], [k])).split("\n  ")[1], chain)
+            files = self.file("x.npy"), self.file("y.npy")
+            npy.write(files[0], "<i4", [len(x)], x)
+            npy.write(files[1], "<i4", [2], y)
+            for k, chain in chains.items():
+                p = tvms("run", "-", "--in", f"x={files[0]}", "--in", f"y={files[1]}", "--in", f"k={k}", stdin=text)
+                begins = re.sub(r"^in 'leaf' \(line [0-9]+\)", "in 'leaf'", chain)
+                self.assertIn(f"= {begins}\n", p.stderr.decode())
 
     def test_kernels_get_numbers_of_packed_functions(self):
         text = HEAD + """

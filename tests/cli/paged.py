@@ -7,7 +7,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import npy
 from allocations import COUNTER
 from cases import InFolder, main, source, tvms
-from library import Any, Library, Object, RT
+from library import Any, Library, Object, RT, line_of
 
 GOLDEN = source("tests", "golden", "run")
 
@@ -360,7 +360,7 @@ class Paged(InFolder):
                 self.assertEqual(p.returncode, 0, p.stderr.decode())
                 subprocess.run(["cc", "-O1", "-std=c11", "-w", serve, counter, output, RT, "-o", self.file("serve"), "-lm", "-ldl"], check=True)
                 said = subprocess.run([self.file("serve")], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-                self.assertEqual(said[1:], ['ValueError: vm.builtin.kv_state_add_sequence: The sequence "3" is already in the KV cache.', "  in 'add'", "-1"])
+                self.assertEqual(said[1:], ['ValueError: vm.builtin.kv_state_add_sequence: The sequence "3" is already in the KV cache.', f"  in 'add' (line {line_of(steps(), 'kv_state_add_sequence')})", "-1"])
                 self.assertIn(", 0 calls of the allocator", said[0])
 
 
