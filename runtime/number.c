@@ -1,130 +1,20 @@
-// Element kinds as bits. Small floats are described by their exponent and mantissa sizes,
-// so one routine rounds and one decodes them all.
+// Element kinds as bits.
 #include "runtime/number.h"
+
+#include "runtime/small_float.h"
 
 #include <math.h>
 #include <string.h>
-
-// A float of `exponent` and `mantissa` bits. What the largest exponent means differs.
-typedef struct {
-  uint8_t code;
-  uint8_t bits;
-  uint8_t exponent;
-  uint8_t mantissa;
-  int8_t bias;
-  enum {
-    IEEE,      // largest exponent: infinity and NaN
-    FN,        // finite: only all ones is NaN
-    FNUZ,      // finite, no negative zero: its code is NaN
-    UNSIGNED,  // a power of two without sign; all ones is NaN
-  } style;
-} small_float;
-
-static const small_float small_floats[] = {
-    {TVMS_DL_FLOAT, 16, 5, 10, 15, IEEE},
-    {TVMS_DL_BFLOAT, 16, 8, 7, 127, IEEE},
-    {7, 8, 3, 4, 3, IEEE},         // float8_e3m4
-    {8, 8, 4, 3, 7, IEEE},         // float8_e4m3
-    {9, 8, 4, 3, 11, FNUZ},        // float8_e4m3b11fnuz
-    {10, 8, 4, 3, 7, FN},          // float8_e4m3fn
-    {11, 8, 4, 3, 8, FNUZ},        // float8_e4m3fnuz
-    {12, 8, 5, 2, 15, IEEE},       // float8_e5m2
-    {13, 8, 5, 2, 16, FNUZ},       // float8_e5m2fnuz
-    {14, 8, 8, 0, 127, UNSIGNED},  // float8_e8m0fnu
-};
-
-static const small_float *small_of(tvms_dl_type type) {
-  for (size_t i = 0; i < sizeof small_floats / sizeof small_floats[0]; i++) {
-    const small_float *kind = &small_floats[i];
-    if (kind->code == type.code && kind->bits == type.bits) return kind;
-  }
-  return NULL;
-}
 
 size_t tvms_dl_element_size(tvms_dl_type type) {
   if (type.code == TVMS_DL_BOOL) return 1;
   if (type.code == TVMS_DL_HANDLE) return sizeof(void *);
   if (tvms_scalar_kind_is_real(type.code)) {
     bool wide = type.code == TVMS_DL_FLOAT && (type.bits == 32 || type.bits == 64);
-    return wide || small_of(type) ? type.bits / 8u : 0;
+    return wide || tvms_small_float_of(type) ? type.bits / 8u : 0;
   }
   bool whole = type.bits == 8 || type.bits == 16 || type.bits == 32 || type.bits == 64;
   return whole ? type.bits / 8u : 0;
-}
-
-static double decode(const small_float *kind, uint32_t code) {
-  uint32_t fraction = code & ((1u << kind->mantissa) - 1);
-  uint32_t top = (1u << kind->exponent) - 1;
-  uint32_t exponent = (code >> kind->mantissa) & top;
-  bool negative = kind->style != UNSIGNED && code >> (kind->bits - 1);
-  if (kind->style == UNSIGNED) {
-    return exponent == top ? (double)NAN : ldexp(1, (int)exponent - kind->bias);
-  }
-  if (kind->style == IEEE && exponent == top) {
-    double special = fraction ? (double)NAN : (double)INFINITY;
-    return negative ? -special : special;
-  }
-  uint32_t magnitude = code & ((1u << (kind->bits - 1)) - 1);
-  if (kind->style == FN && magnitude == (1u << (kind->bits - 1)) - 1)
-    return (double)NAN;
-  if (kind->style == FNUZ && negative && magnitude == 0) return (double)NAN;
-  double value = exponent ? ldexp((double)(fraction + (1u << kind->mantissa)),
-                                  (int)exponent - kind->bias - kind->mantissa)
-                          : ldexp((double)fraction, 1 - kind->bias - kind->mantissa);
-  return negative ? -value : value;
-}
-
-static uint32_t nan_of(const small_float *kind) {
-  uint32_t all = (1u << (kind->bits - 1)) - 1;
-  switch (kind->style) {
-  case IEEE: return all ^ ((1u << (kind->mantissa - 1)) - 1);  // quiet
-  case FN: return all;
-  case FNUZ: return 1u << (kind->bits - 1);
-  case UNSIGNED: return 0xFF;
-  }
-  return all;
-}
-
-static uint32_t largest_of(const small_float *kind) {
-  uint32_t all = (1u << (kind->bits - 1)) - 1;
-  switch (kind->style) {
-  case IEEE: return ((1u << kind->exponent) - 1) << kind->mantissa;  // infinity
-  case FN: return all - 1;
-  case FNUZ:
-  case UNSIGNED: break;
-  }
-  return all;
-}
-
-// The code nearest to a magnitude that is not NaN: significand and exponent are rounded in
-// one step, because codes of growing numbers are growing integers.
-static uint32_t encode_magnitude(const small_float *kind, double magnitude) {
-  if (magnitude == 0) return 0;
-  int exponent;
-  if (isinf(magnitude)) return kind->style == IEEE ? largest_of(kind) : nan_of(kind);
-  frexp(magnitude, &exponent);
-  int lowest = 1 - kind->bias;
-  int power = exponent - 1 < lowest ? lowest : exponent - 1;
-  double steps = nearbyint(ldexp(magnitude, kind->mantissa - power));
-  double code = steps + ldexp((double)(power - lowest), kind->mantissa);
-  double largest = largest_of(kind);
-  if (code <= largest) return (uint32_t)code;
-  return kind->style == IEEE ? largest_of(kind) : nan_of(kind);
-}
-
-static uint32_t encode(const small_float *kind, double value) {
-  if (isnan(value)) return nan_of(kind);
-  if (kind->style == UNSIGNED) {
-    if (value < 0) return nan_of(kind);
-    int power = value == 0 ? -kind->bias : (int)nearbyint(log2(value));
-    if (power < -kind->bias) power = -kind->bias;
-    return power > kind->bias ? nan_of(kind) : (uint32_t)(power + kind->bias);
-  }
-  uint32_t code = encode_magnitude(kind, fabs(value));
-  bool zero_has_sign = kind->style != FNUZ || code;
-  bool nan = kind->style == FNUZ && code == nan_of(kind);
-  if (signbit(value) && zero_has_sign && !nan) code |= 1u << (kind->bits - 1);
-  return code;
 }
 
 // ---- float16 and bfloat16, which are common: by the bits of float32 ----
@@ -205,10 +95,11 @@ tvms_scalar tvms_scalar_fit(tvms_scalar value, tvms_dl_type type) {
   bool brain = type.code == TVMS_DL_BFLOAT;
   if (is_16(type))
     return (tvms_scalar){.f = decode_16(brain, encode_16(brain, (float)value.f))};
-  const small_float *kind = small_of(type);
+  const tvms_small_float *kind = tvms_small_float_of(type);
   if (!kind) return value;
   // By way of float32, as compiled code does.
-  return (tvms_scalar){.f = decode(kind, encode(kind, narrow))};
+  return (tvms_scalar){
+      .f = tvms_small_float_decode(kind, tvms_small_float_encode(kind, narrow))};
 }
 
 // Towards zero, saturating; NaN gives 0.
@@ -263,7 +154,7 @@ tvms_scalar tvms_dl_element_get(const void *at, tvms_dl_type type) {
   uint64_t bits = 0;
   memcpy(&bits, at, size);
   if (tvms_scalar_kind_is_real(type.code) && size < 8) {
-    value.f = decode(small_of(type), (uint32_t)bits);
+    value.f = tvms_small_float_decode(tvms_small_float_of(type), (uint32_t)bits);
     return value;
   }
   memcpy(&value, &bits, sizeof value);
@@ -287,7 +178,7 @@ void tvms_dl_element_set(void *at, tvms_dl_type type, tvms_scalar value) {
   size_t size = tvms_dl_element_size(type);
   uint64_t bits;
   if (tvms_scalar_kind_is_real(type.code) && size < 8)
-    bits = encode(small_of(type), value.f);
+    bits = tvms_small_float_encode(tvms_small_float_of(type), value.f);
   else
     memcpy(&bits, &value, sizeof bits);
   memcpy(at, &bits, size);

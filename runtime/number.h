@@ -31,7 +31,7 @@ tvms_scalar tvms_dl_element_get(const void *at, tvms_dl_type type);
 void tvms_dl_element_set(void *at, tvms_dl_type type, tvms_scalar value);
 
 // Wraps an integer to `bits`, or rounds a real to the nearest value of its kind (ties to
-// even; float8 kinds without infinity saturate to NaN as their standard says).
+// even; runtime/small_float.h says what is too large).
 tvms_scalar tvms_scalar_fit(tvms_scalar value, tvms_dl_type type);
 
 // Converts between kinds. Integers wrap, reals round, a real becomes an integer towards

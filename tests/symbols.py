@@ -33,7 +33,7 @@ AREAS = {
     "parser": "call decoration definition dialect member metadata namespace near needed parser printed prototype python reader row rows target",
     "migrate": "migrate",
     "printer": "print",
-    "runtime": "box sample dl groups heap items kv npy order packed paged part random rnn scalar shape tensor tuple value",
+    "runtime": "box sample dl groups heap items kv npy order packed paged part random rnn scalar shape small tensor tuple value",
     "interp": "interp meaning",
     "te": "legal legalize te",
     "vm": "vm",

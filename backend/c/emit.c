@@ -4,7 +4,9 @@
 #include "backend/c/memory.h"
 #include "backend/c/vector.h"
 #include "backend/core/place.h"
+#include "interp/interp.h"
 #include "ir/build.h"
+#include "runtime/small_float.h"
 #include "support/diag_ids.h"
 
 #include <stdarg.h>
@@ -110,13 +112,23 @@ bool tvms_c_is_narrow(tvms_dtype dtype) {
   return (dtype.code == TVMS_FLOAT || dtype.code == TVMS_BFLOAT) && dtype.bits == 16;
 }
 
+static const tvms_small_float *TVMS_NULLABLE float8_kind(tvms_dtype dtype) {
+  const tvms_small_float *kind = tvms_small_float_of(tvms_interp_dl_type_of(dtype));
+  return kind && kind->bits == 8 ? kind : NULL;
+}
+
+// Is it a float32 in registers, which is rounded after each operation?
+static bool is_rounded(tvms_dtype dtype) {
+  return tvms_c_is_narrow(dtype) || float8_kind(dtype);
+}
+
 static const char *scalar_type(c_emitter *e, tvms_dtype dtype, tvms_span span) {
   char text[TVMS_DTYPE_TEXT];
   bool whole =
       dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
   if (dtype.code == TVMS_BOOL) return "u8";
   if (dtype.code == TVMS_HANDLE) return "ptr";
-  if (tvms_c_is_narrow(dtype)) return "f32";
+  if (is_rounded(dtype)) return "f32";
   if (dtype.code == TVMS_INT && whole) return tvms_c_text(e, "i%d", dtype.bits);
   if (dtype.code == TVMS_UINT && whole) return tvms_c_text(e, "u%d", dtype.bits);
   if (dtype.code == TVMS_FLOAT && (dtype.bits == 32 || dtype.bits == 64))
@@ -126,7 +138,7 @@ static const char *scalar_type(c_emitter *e, tvms_dtype dtype, tvms_span span) {
 
 static int scalar_bytes(tvms_dtype dtype) {
   if (dtype.code == TVMS_BOOL) return 1;
-  return tvms_c_is_narrow(dtype) ? 4 : dtype.bits / 8;
+  return is_rounded(dtype) ? 4 : dtype.bits / 8;
 }
 
 static bool is_declared(const c_emitter *e, tvms_dtype dtype) {
@@ -152,7 +164,7 @@ const char *tvms_c_type(c_emitter *e, tvms_dtype dtype, tvms_span span) {
   int room = tvms_c_room(dtype.lanes);
   // One declaration for all kinds that are the same in registers.
   tvms_dtype kind = tvms_dtype_with_lanes(dtype, room);
-  if (tvms_c_is_narrow(dtype)) kind = (tvms_dtype){TVMS_FLOAT, 32, kind.lanes};
+  if (is_rounded(dtype)) kind = (tvms_dtype){TVMS_FLOAT, 32, kind.lanes};
   if (dtype.code == TVMS_BOOL) kind = (tvms_dtype){TVMS_UINT, 8, kind.lanes};
   const char *name = tvms_c_text(e, "%sx%d", scalar, room);
   if (is_declared(e, kind)) return name;
@@ -168,6 +180,7 @@ const char *tvms_c_type(c_emitter *e, tvms_dtype dtype, tvms_span span) {
 
 const char *tvms_c_memory_type(c_emitter *e, tvms_dtype element, tvms_span span) {
   if (tvms_c_is_narrow(element)) return "u16m";
+  if (float8_kind(element)) return "u8m";
   tvms_dtype scalar = tvms_dtype_with_lanes(element, 1);
   return tvms_c_text(e, "%sm", scalar_type(e, scalar, span));
 }
@@ -227,12 +240,25 @@ const char *tvms_c_value(c_emitter *e, tvms_dtype dtype, tvms_span span,
 
 // ---- Conversions ----
 
+// A call of what the preamble has for floats of 8 bits: of the description the functions get what they need.
+static const char *float8_call(c_emitter *e, const tvms_small_float *kind,
+                               const char *way, const char *expr) {
+  if (kind->style == TVMS_SMALL_UNSIGNED) return tvms_c_text(e, "%s_e8(%s)", way, expr);
+  return tvms_c_text(e, "%s_f8(%s, %d, %d, %d, %u, %u)", way, expr, kind->mantissa,
+                     kind->bias, kind->style == TVMS_SMALL_IEEE,
+                     tvms_small_float_largest(kind), tvms_small_float_nan(kind));
+}
+
 const char *tvms_c_to_memory(c_emitter *e, tvms_dtype dtype, const char *expr) {
+  const tvms_small_float *kind = float8_kind(dtype);
+  if (kind) return float8_call(e, kind, "to", expr);
   if (!tvms_c_is_narrow(dtype)) return expr;
   return tvms_c_text(e, dtype.code == TVMS_FLOAT ? "to_f16(%s)" : "to_bf16(%s)", expr);
 }
 
 const char *tvms_c_from_memory(c_emitter *e, tvms_dtype dtype, const char *expr) {
+  const tvms_small_float *kind = float8_kind(dtype);
+  if (kind) return float8_call(e, kind, "from", expr);
   if (dtype.code == TVMS_BOOL) return tvms_c_text(e, "(%s != 0)", expr);
   if (!tvms_c_is_narrow(dtype)) return expr;
   return tvms_c_text(e, dtype.code == TVMS_FLOAT ? "from_f16(%s)" : "from_bf16(%s)",
@@ -240,7 +266,7 @@ const char *tvms_c_from_memory(c_emitter *e, tvms_dtype dtype, const char *expr)
 }
 
 const char *tvms_c_round(c_emitter *e, tvms_dtype dtype, const char *expr) {
-  return tvms_c_is_narrow(dtype)
+  return is_rounded(dtype)
              ? tvms_c_from_memory(e, dtype, tvms_c_to_memory(e, dtype, expr))
              : expr;
 }

@@ -2,11 +2,13 @@
 //
 // float16 goes through LLVM's half, which most processors convert; for others it is taken apart
 // with integers, or the code would call functions that not every compiler's library has. bfloat16
-// is the upper half of a float32 and is rounded with integers always.
+// is the upper half of a float32 and is rounded with integers always, as floats of 8 bits are (float8.c).
 #include "backend/llvm/types.h"
 
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
+#include "backend/llvm/float8.h"
+#include "interp/interp.h"
 
 enum { MOST_SATURATED = 64 };  // lanes
 
@@ -14,8 +16,9 @@ static LLVMTypeRef with_lanes(LLVMTypeRef type, tvms_dtype dtype) {
   return dtype.lanes > 1 ? LLVMVectorType(type, (unsigned)dtype.lanes) : type;
 }
 
-static bool is_narrow(tvms_dtype dtype) {
-  return (dtype.code == TVMS_FLOAT || dtype.code == TVMS_BFLOAT) && dtype.bits == 16;
+// The description of a float that is smaller than float32; NULL for others.
+static const tvms_small_float *TVMS_NULLABLE small_kind(tvms_dtype dtype) {
+  return tvms_small_float_of(tvms_interp_dl_type_of(dtype));
 }
 
 LLVMTypeRef tvms_emit_type(emitter *e, tvms_dtype dtype, tvms_span span) {
@@ -23,7 +26,7 @@ LLVMTypeRef tvms_emit_type(emitter *e, tvms_dtype dtype, tvms_span span) {
   if (dtype.lanes < 1) tvms_emit_refuse(e, span, tvms_dtype_text(dtype, text));
   if (dtype.code == TVMS_BOOL) return with_lanes(e->i1, dtype);
   if (dtype.code == TVMS_HANDLE && dtype.lanes == 1) return e->pointer;
-  if (is_narrow(dtype)) return with_lanes(e->f32, dtype);
+  if (small_kind(dtype)) return with_lanes(e->f32, dtype);
   bool whole =
       dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
   if ((dtype.code == TVMS_INT || dtype.code == TVMS_UINT) && whole) {
@@ -36,7 +39,7 @@ LLVMTypeRef tvms_emit_type(emitter *e, tvms_dtype dtype, tvms_span span) {
 
 LLVMTypeRef tvms_emit_memory_type(emitter *e, tvms_dtype dtype, tvms_span span) {
   if (dtype.code == TVMS_BOOL) return with_lanes(e->i8, dtype);
-  if (is_narrow(dtype)) return with_lanes(e->i16, dtype);
+  if (small_kind(dtype)) return with_lanes(dtype.bits == 8 ? e->i8 : e->i16, dtype);
   return tvms_emit_type(e, dtype, span);
 }
 
@@ -179,7 +182,9 @@ static LLVMValueRef to_memory(emitter *e, tvms_dtype dtype, LLVMValueRef value) 
   if (dtype.code == TVMS_BOOL) {
     return LLVMBuildZExt(e->builder, value, like(value, e->i8), "");
   }
-  if (!is_narrow(dtype)) return value;
+  const tvms_small_float *kind = small_kind(dtype);
+  if (!kind) return value;
+  if (kind->bits == 8) return tvms_emit_float8_bits(e, kind, value);
   return dtype.code == TVMS_FLOAT ? to_half(e, value) : to_bfloat(e, value);
 }
 
@@ -188,12 +193,14 @@ static LLVMValueRef from_memory(emitter *e, tvms_dtype dtype, LLVMValueRef value
     LLVMValueRef zero = constant_like(e, value, e->i8, 0);
     return LLVMBuildICmp(e->builder, LLVMIntNE, value, zero, "");
   }
-  if (!is_narrow(dtype)) return value;
+  const tvms_small_float *kind = small_kind(dtype);
+  if (!kind) return value;
+  if (kind->bits == 8) return tvms_emit_float8_value(e, kind, value);
   return dtype.code == TVMS_FLOAT ? from_half(e, value) : from_bfloat(e, value);
 }
 
 LLVMValueRef tvms_emit_round(emitter *e, tvms_dtype dtype, LLVMValueRef value) {
-  return is_narrow(dtype) ? from_memory(e, dtype, to_memory(e, dtype, value)) : value;
+  return small_kind(dtype) ? from_memory(e, dtype, to_memory(e, dtype, value)) : value;
 }
 
 static unsigned alignment_of(tvms_dtype dtype) {

@@ -4,11 +4,11 @@
 
 #include "backend/llvm/emit.h"
 
-// The type of values in registers: i1 for bool, float32 for floats of 16 bits, which are
-// rounded after each operation. Reports and leaves for a type without code.
+// The type of values in registers: i1 for bool, float32 for floats of 16 and 8 bits, which
+// are rounded after each operation. Reports and leaves for a type without code.
 LLVMTypeRef tvms_emit_type(emitter *e, tvms_dtype dtype, tvms_span span);
 
-// The type of values in memory: a byte for bool, 16 bits for floats of 16 bits.
+// The type of values in memory: a byte for bool, integers for floats of 16 and 8 bits.
 LLVMTypeRef tvms_emit_memory_type(emitter *e, tvms_dtype dtype, tvms_span span);
 
 // An integer of type `type`; of a vector in every lane.
