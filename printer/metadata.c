@@ -164,7 +164,7 @@ static uint32_t add_array(graph *g, const char *type, const uint32_t *items,
     tvms_strbuf_puts(&g->text, i ? ",\n        " : "\n        ");
     tvms_strbuf_int(&g->text, items[i]);
   }
-  tvms_strbuf_puts(&g->text, count ? "\n      ]" : "]");
+  tvms_strbuf_puts(&g->text, "\n      ]");
   end_node(g);
   return number;
 }

@@ -523,6 +523,28 @@ class NativeMain(LibraryTests):
         self.assertEqual(sum("transpose" in name for name in calls), 1, calls)
         self.assertEqual(tvms("build", "-O4", "-", "-o", self.file("x.so"), stdin=text).returncode, 2)
 
+    def test_norms_in_training_use_the_statistics_of_the_batch(self):
+        """The given ones are only moved; nothing is folded into a convolution in front."""
+        text = HEAD + """
+    @R.function
+    def main(x: R.Tensor((2, 1, 1, 2), "float32")):
+        with R.dataflow():
+            c = R.nn.conv2d(x, R.const([[[[2.0]]]], "float32"))
+            n = R.nn.batch_norm(c, R.const([3.0], "float32"), R.const([1.0], "float32"), R.const([10.0], "float32"), R.const([-20.0], "float32"), axis=1, epsilon=0.25, momentum=0.5)
+            z = (n[0], n[1], n[2])
+            R.output(z)
+        return z
+"""
+        x = [1.0, 3.0, 5.0, 9.0]
+        mean = sum(2 * v for v in x) / 4
+        variance = sum((2 * v - mean) ** 2 for v in x) / 4
+        right = [(2 * v - mean) / math.sqrt(variance + 0.25) * 3 + 1 for v in x]
+        for level in ("-O0", "-O1", "-O2", "-O3"):
+            for f in self.build(text, "training" + level, options=(level,)):
+                y, moved_mean, moved_variance = f("main", ("f", [2, 1, 1, 2], x))
+                for got, wanted in zip((*y[2], *moved_mean[2], *moved_variance[2]), (*right, (10 + mean) / 2, (variance - 20) / 2)):
+                    self.assertAlmostEqual(got, wanted, 4, level)
+
 
 if __name__ == "__main__":
     main()

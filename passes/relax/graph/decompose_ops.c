@@ -6,7 +6,8 @@
 // Both take batch_norm and tensor_to_shape apart, the latter into a packed call whose result is
 // matched with symbolic dimensions. For training, batch_norm uses the statistics of its argument
 // and updates the moving ones, and layer_norm is taken apart too. The option func_name restricts
-// the pass to one function. TVM: relax.transform.DecomposeOpsForInference, …ForTraining.
+// the pass to one function. For inference TVM takes the given statistics whatever `training` says;
+// with the option exact a batch_norm that takes those of its argument stays. TVM: relax.transform.DecomposeOpsForInference, …ForTraining.
 #include "ir/object.h"
 #include "passes/relax/graph/op_calls.h"
 #include "structinfo/make.h"
@@ -20,6 +21,7 @@ typedef struct {
   tvms_relax_mutator m;
   const char *only;  // name of the one function to change; empty: all
   bool training;
+  bool exact;  // only what computes the same
 } decomposer;
 
 static decomposer *decomposer_of(const tvms_rewriter *r) {
@@ -54,7 +56,20 @@ static tvms_node *normalized(tvms_relax_mutator *m, tvms_node *x, tvms_node *mea
   return tvms_relax_op_binary(m, TVMS_R_divide, centered, root);
 }
 
-static tvms_node *decompose_batch_norm(tvms_relax_mutator *m, const tvms_call *call) {
+// The statistics that come out of a batch_norm: those that went in, or what the call itself makes of them, which is dead
+// code where nobody asks for it.
+static void put_statistics(tvms_relax_mutator *m, const tvms_call *call, bool exact,
+                           tvms_node **fields) {
+  tvms_node *const *args = call->args.items;
+  bool moved = exact && tvms_attr_bool(call, TVMS_ATTR_batch_norm_training);
+  tvms_node *norm = moved ? tvms_relax_recall(m, &call->head, args) : NULL;
+  for (uint32_t i = 1; i < 3; i++)
+    fields[i] = norm ? tvms_relax_make_item(m, norm, i) : args[2 + i];
+}
+
+static tvms_node *decompose_batch_norm(tvms_relax_mutator *m, const tvms_call *call,
+                                       bool exact) {
+  if (exact && !tvms_relax_op_norm_uses_given(m, call)) return NULL;
   tvms_node *const *args = call->args.items;
   int64_t ndim = ndim_of(call),
           axis = tvms_attr_int(call, TVMS_ATTR_batch_norm_axis, 1);
@@ -66,7 +81,8 @@ static tvms_node *decompose_batch_norm(tvms_relax_mutator *m, const tvms_call *c
     out = tvms_relax_op_binary(m, TVMS_R_multiply, out, widen(m, args[1], ndim, axis));
   if (tvms_attr_bool(call, TVMS_ATTR_batch_norm_center))
     out = tvms_relax_op_binary(m, TVMS_R_add, out, widen(m, args[2], ndim, axis));
-  tvms_node *fields[] = {out, args[3], args[4]};
+  tvms_node *fields[3] = {out};
+  put_statistics(m, call, exact, fields);
   return tvms_relax_make_tuple(m, fields, 3);
 }
 
@@ -171,7 +187,7 @@ static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
   case TVMS_R_nn_batch_norm:
     if (ndim_of(call) >= 0)
       made = d->training ? train_batch_norm(&d->m, call)
-                         : decompose_batch_norm(&d->m, call);
+                         : decompose_batch_norm(&d->m, call, d->exact);
     break;
   case TVMS_R_nn_layer_norm:
     if (d->training && ndim_of(call) >= 0) made = decompose_layer_norm(&d->m, call);
@@ -194,9 +210,11 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
 }
 
 // For training, batch_norm takes the statistics of its argument first.
-static void decompose(tvms_pass_run *run, const char *only, bool training) {
+static void decompose(tvms_pass_run *run, const char *only, bool training, bool exact) {
   void *outer = run->state;
-  decomposer d = {.only = strcmp(only, "None") == 0 ? "" : only, .training = training};
+  decomposer d = {.only = strcmp(only, "None") == 0 ? "" : only,
+                  .training = training,
+                  .exact = exact};
   run->state = &d;
   if (training) tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
   d.training = false;
@@ -205,9 +223,11 @@ static void decompose(tvms_pass_run *run, const char *only, bool training) {
 }
 
 void tvms_pass_decompose_ops_for_inference(tvms_pass_run *run) {
-  decompose(run, TVMS_OPTION(run, DecomposeOpsForInference, func_name).text, false);
+  decompose(run, TVMS_OPTION(run, DecomposeOpsForInference, func_name).text, false,
+            TVMS_OPTION(run, DecomposeOpsForInference, exact).number);
 }
 
 void tvms_pass_decompose_ops_for_training(tvms_pass_run *run) {
-  decompose(run, TVMS_OPTION(run, DecomposeOpsForTraining, func_name).text, true);
+  decompose(run, TVMS_OPTION(run, DecomposeOpsForTraining, func_name).text, true,
+            false);
 }

@@ -4,7 +4,8 @@
 // After:  the convolution with W * (G / sqrt(V + epsilon)), plus B - M * G / sqrt(V + epsilon)
 //
 // The weight and the four vectors must be constants; what is computed of them is left to
-// FoldConstant. Kernels are OIHW. Functions with the attribute Primitive stay.
+// FoldConstant. Kernels are OIHW. Functions with the attribute Primitive stay. TVM asks for no more; with the option exact
+// what the batch_norm says of itself must be so, too.
 // TVM: relax.transform.FoldBatchnormToConv2D.
 #include "passes/relax/analysis/primitive.h"
 #include "passes/relax/graph/op_calls.h"
@@ -14,6 +15,7 @@
 
 typedef struct {
   tvms_pattern *x, *weight, *conv, *gamma, *beta, *mean, *variance, *norm, *root;
+  bool exact;
 } folding;
 
 // A vector along the second of four axes, or along the first.
@@ -25,6 +27,18 @@ static tvms_node *along(tvms_relax_mutator *m, tvms_node *vector, const tvms_nod
   if (!tvms_sinfo_dims(of->sinfo, &length) || length.len != 1) return NULL;
   dims[axis] = length.items[0];
   return tvms_relax_op_reshape(m, vector, dims, 4);
+}
+
+// Does the batch_norm take its own statistics, scale and shift along the channels that the convolution makes?
+static bool is_plain(const tvms_relax_mutator *m, const tvms_call *conv,
+                     const tvms_call *norm) {
+  tvms_bytes layout = tvms_attr_text(conv, TVMS_ATTR_conv2d_out_layout);
+  if (!layout.len) layout = tvms_attr_text(conv, TVMS_ATTR_conv2d_data_layout);
+  int64_t axis = tvms_attr_int(norm, TVMS_ATTR_batch_norm_axis, 1);
+  return tvms_bytes_is(layout, "NCHW") && (axis == 1 || axis == -3)
+         && tvms_attr_bool(norm, TVMS_ATTR_batch_norm_scale)
+         && tvms_attr_bool(norm, TVMS_ATTR_batch_norm_center)
+         && tvms_relax_op_norm_uses_given(m, norm);
 }
 
 static tvms_node *fold(const tvms_pattern_rule *rule, tvms_relax_mutator *m,
@@ -39,6 +53,7 @@ static tvms_node *fold(const tvms_pattern_rule *rule, tvms_relax_mutator *m,
   tvms_node *gamma = tvms_relax_pattern_value(match, f->gamma);
   tvms_node *beta = tvms_relax_pattern_value(match, f->beta);
   if (!tvms_bytes_is(layout, "OIHW")) return value;
+  if (f->exact && !is_plain(m, tvms_as_call(conv), norm)) return value;
   double epsilon = tvms_attr_float(norm, TVMS_ATTR_batch_norm_epsilon, 1e-5);
   tvms_node *scalar = tvms_relax_make_prim_value(
       m->unit,
@@ -62,7 +77,7 @@ static tvms_node *fold(const tvms_pattern_rule *rule, tvms_relax_mutator *m,
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  folding f;
+  folding f = {.exact = TVMS_OPTION(run, FoldBatchnormToConv2D, exact).number};
   if (tvms_relax_is_primitive(function)) return function;
   tvms_pattern_rule rule = {
       .roots = &f.root, .root_count = 1, .replace = fold, .data = &f};

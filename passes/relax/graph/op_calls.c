@@ -162,3 +162,10 @@ tvms_node *tvms_relax_op_scalar(tvms_relax_mutator *m, double value, tvms_dtype 
   constant->head.sinfo = tvms_sinfo_tensor_new(m->unit, shape, dtype, NULL);
   return &constant->head;
 }
+
+bool tvms_relax_op_norm_uses_given(const tvms_relax_mutator *m, const tvms_call *norm) {
+  bool training = tvms_attr_bool(norm, TVMS_ATTR_batch_norm_training);
+  return training
+         != tvms_release_has(m->unit->dialect,
+                             TVMS_FACT_training_uses_fresh_statistics);
+}

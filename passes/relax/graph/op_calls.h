@@ -55,4 +55,8 @@ tvms_node *tvms_relax_op_reduce(tvms_relax_mutator *m, tvms_opcode opcode, tvms_
 // A tensor constant without axes, of a float or integer type.
 tvms_node *tvms_relax_op_scalar(tvms_relax_mutator *m, double value, tvms_dtype dtype);
 
+// Is the first result of a batch_norm made of the statistics that it is given, in this unit's release? Since 0.25 it is if
+// `training` is false, before if it is true (TVM's legalization of the operator).
+bool tvms_relax_op_norm_uses_given(const tvms_relax_mutator *m, const tvms_call *norm);
+
 #endif
