@@ -30,6 +30,7 @@
 #include "support/vec.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 // What is known of a variable or a buffer.
@@ -61,10 +62,18 @@ static void visit(checker *c, tvms_node *node);
 
 // ---- Reports ----
 
+const char *tvms_well_formed_name(tvms_context *context, const tvms_node *var) {
+  char dtype[TVMS_DTYPE_TEXT], made[sizeof dtype + sizeof "T.()"];
+  const char *name = tvms_symbol_text(context, tvms_as_var(var)->name);
+  if (*name) return name;
+  int size = snprintf(made, sizeof made, "T.%s()", tvms_dtype_text(var->dtype, dtype));
+  return tvms_arena_text(&context->scratch, made, (size_t)size);
+}
+
 static const char *name_of(const checker *c, const tvms_node *node) {
-  tvms_sym name = node->kind == TVMS_NODE_BUFFER ? tvms_as_buffer(node)->name
-                                                 : tvms_as_var(node)->name;
-  return tvms_symbol_text(c->context, name);
+  if (node->kind == TVMS_NODE_BUFFER)
+    return tvms_symbol_text(c->context, tvms_as_buffer(node)->name);
+  return tvms_well_formed_name(c->context, node);
 }
 
 static bool has_place(tvms_span span) {

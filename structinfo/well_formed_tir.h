@@ -15,4 +15,8 @@ bool tvms_well_formed_check_prim_func(tvms_unit *unit, tvms_node *function, bool
 // program asked for that (check_well_formed=False).
 bool tvms_well_formed_check_tir(tvms_module *module);
 
+// A variable as messages name it: one without a name as what makes it, T.int32(). Valid while the context's scratch
+// memory is.
+const char *tvms_well_formed_name(tvms_context *context, const tvms_node *var);
+
 #endif

@@ -106,14 +106,24 @@ static void describe(tvms_legal *legal, tvms_legalized *result) {
   result->function = tvms_te_finish(&legal->te);
 }
 
+// What is wrong with a description that was just made is wrong at the call: its own expressions stand nowhere.
+static void place_reports(tvms_diag *TVMS_NULLABLE before, tvms_context *context,
+                          tvms_span span) {
+  tvms_diag *diag = before ? before->next : context->diags.first;
+  for (; diag; diag = diag->next)
+    if (!diag->span.end) diag->span = span;
+}
+
 bool tvms_legalize_as(tvms_legal_description *legalize, tvms_unit *unit,
                       tvms_unit *caller, const tvms_call *call, const void *what,
                       tvms_legalized *result) {
   tvms_legal legal = {.caller = caller, .call = call, .what = what};
   tvms_te_init(&legal.te, unit);
   tvms_node_map_init(&legal.known, memory_of(&legal));
+  tvms_diag *before = unit->context->diags.last;
   bool fine = legalize(&legal);
   if (fine) describe(&legal, result);
+  place_reports(before, unit->context, call->head.span);
   tvms_node_map_fini(&legal.known);
   tvms_vec_fini(memory_of(&legal), &legal.args);
   tvms_vec_fini(memory_of(&legal), &legal.outer);

@@ -17,6 +17,7 @@
 #include "parser/tir/scalar.h"
 #include "parser/tir/stmt.h"
 #include "parser/tir/type.h"
+#include "structinfo/well_formed_tir.h"
 #include "support/diag_ids.h"
 
 #include <string.h>
@@ -174,7 +175,7 @@ static void check_known_vars(tvms_reader *reader, tvms_node *type, tvms_ref ref)
   (void)tvms_walk(&reader->context->memory, type, &visitor);
   if (!found) return;
   tvms_reader_report(reader, undefined_in_tir, ref,
-                     tvms_symbol_text(reader->context, tvms_as_var(found)->name));
+                     tvms_well_formed_name(reader->context, found));
   reader->failed = true;
 }
 
