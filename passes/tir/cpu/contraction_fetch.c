@@ -1,14 +1,17 @@
-// Fetching what the next panel is made of: tile number n of the rows takes some steps of the sum. And what the
-// next tile of rows reads, while the one at hand reads its own.
+// Fetching into the caches: what the next panel is made of (tile number n of the rows takes some steps of the sum), what
+// the next tile of rows reads, and lines of the result.
 #include "passes/tir/cpu/contraction_fetch.h"
 
 #include "ir/fold.h"
 #include "ir/stmt.h"
+#include "ir/walk.h"
+#include "passes/tir/cpu/contraction_element.h"
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/words.h"
 
 typedef tvms_contraction_writer writer;
+typedef tvms_contraction_element element;
 
 static tvms_node *build(writer *w, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
   return tvms_build_binary(w->unit, kind, a, b, TVMS_NO_SPAN);
@@ -78,4 +81,81 @@ tvms_node *tvms_contraction_fetch_resting(writer *w, tvms_node *step) {
       tvms_cpu_loop(w->unit, i, number(w, i, w->rows), TVMS_FOR_UNROLLED,
                     tvms_cpu_prefetch(w->unit, load, 0));
   return &choice->head;
+}
+
+// ---- What is far ----
+
+// An operand of what follows the sums, or where it is stored.
+typedef struct {
+  const tvms_epilogue *TVMS_NULLABLE epilogue;
+  tvms_node *load;
+} far_operand;
+
+enum { MOST_FAR = 4 };
+
+typedef struct {
+  writer *w;
+  const tvms_epilogue *epilogue;
+  far_operand all[MOST_FAR];
+  uint32_t count;
+} far_operands;
+
+// Does an access move on by one element along the columns, and along the rows, too?
+static bool follows_result(const far_operands *f, const tvms_buffer_load *load) {
+  const tvms_contraction *c = f->w->c;
+  const tvms_node *column = c->stage.axes[c->column].var;
+  const tvms_node *row = c->stage.axes[c->row].var;
+  for (uint32_t i = 0; f->epilogue && i < f->epilogue->stage.count; i++) {
+    if (f->epilogue->axis_of[i] == c->column) column = f->epilogue->stage.axes[i].var;
+    if (f->epilogue->axis_of[i] == c->row) row = f->epilogue->stage.axes[i].var;
+  }
+  int64_t step;
+  return tvms_cpu_depends(f->w->unit, load->indices, row)
+         && tvms_cpu_step_of(f->w->unit, load->buffer, load->indices, column, &step)
+         && step == 1;
+}
+
+static void note_far(far_operands *f, tvms_node *load) {
+  if (f->count < MOST_FAR && follows_result(f, tvms_as_buffer_load(load)))
+    f->all[f->count++] = (far_operand){f->epilogue, load};
+}
+
+static tvms_walk_step note_operand(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  far_operands *f = self;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  if (tvms_as_buffer_load(node)->buffer != f->epilogue->from) note_far(f, node);
+  return TVMS_WALK_SKIP;
+}
+
+static tvms_node *fetch_operand(writer *w, const element *e) {
+  const far_operand *far = e->data;
+  if (far->epilogue) tvms_contraction_enter_epilogue(w, far->epilogue);
+  tvms_node *load = tvms_contraction_as_now(w, far->load);
+  return w->tile->result_lead ? tvms_cpu_prefetch_near(w->unit, load, 0)
+                              : tvms_cpu_prefetch(w->unit, load, 0);
+}
+
+// Lines of a result that no near cache holds, and of what is read along with it, come while the tile adds up.
+void tvms_contraction_fetch_far(writer *w, tvms_node_vec *stmts) {
+  far_operands f = {.w = w};
+  for (uint32_t i = 0; i < w->epilogue_count; i++) {
+    f.epilogue = &w->epilogues[i];
+    tvms_visitor visitor = {.self = &f, .enter = note_operand};
+    tvms_walk(&w->unit->context->memory, f.epilogue->stage.store->value, &visitor);
+  }
+  const tvms_store *out =
+      w->epilogue_count ? f.epilogue->stage.store : w->c->stage.store;
+  note_far(&f, tvms_buffer_load_new(w->unit, out->buffer, out->indices.items,
+                                    out->indices.len, NULL, TVMS_NO_SPAN));
+  for (uint32_t i = 0; i < f.count; i++)
+    tvms_stmt_push(w->unit, stmts,
+                   tvms_contraction_each(w, fetch_operand,
+                                         (element){.data = &f.all[i], .first = true}));
+}
+
+// Rows that are left over are few: it is not worth its code.
+bool tvms_contraction_fetches_far(const writer *w, bool late) {
+  return w->tile->result_far && w->row && !w->left_over
+         && late == (w->tile->result_lead != 0);
 }

@@ -1,4 +1,4 @@
-// Fetching what the next panel is made of, and rows of the next tile.
+// Fetching what the next panel is made of, rows of the next tile, and lines of the result.
 #ifndef TVMS_PASSES_TIR_CPU_CONTRACTION_FETCH_H
 #define TVMS_PASSES_TIR_CPU_CONTRACTION_FETCH_H
 
@@ -14,5 +14,12 @@ void tvms_contraction_fetch_next(tvms_contraction_writer *w, tvms_node_vec *stmt
 // (tile->resting_far). Leaves the variable of the rows at the next tile.
 tvms_node *TVMS_NULLABLE tvms_contraction_fetch_resting(tvms_contraction_writer *w,
                                                         tvms_node *step);
+
+// Does the tile at hand fetch the lines of the result, and of what is read along with it, that no near cache holds: some
+// steps before the end of its sums if `late`, else when they begin?
+bool tvms_contraction_fetches_far(const tvms_contraction_writer *w, bool late);
+
+// Adds the statements that do so, for the rows at hand.
+void tvms_contraction_fetch_far(tvms_contraction_writer *w, tvms_node_vec *stmts);
 
 #endif
