@@ -197,11 +197,6 @@ static struct counted_place *add_place(emitter *e, const view *v, const linear *
   return place;
 }
 
-// Is it a factor that an address has for nothing?
-static bool is_scale(int64_t bytes) {
-  return bytes == 0 || bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
-}
-
 LLVMValueRef tvms_emit_counted(emitter *e, const view *v, tvms_list indices,
                                tvms_dtype element, tvms_span span) {
   loop_target *loop = e->loop;
@@ -211,7 +206,7 @@ LLVMValueRef tvms_emit_counted(emitter *e, const view *v, tvms_list indices,
     return NULL;
   int64_t size = element.bits / 8, bytes = 0;
   tvms_emit_index_add(&bytes, sum.step, size);
-  if (is_scale(bytes) || !all_outside(e, v, &sum)) return NULL;
+  if (!bytes || !all_outside(e, v, &sum)) return NULL;
   struct counted_place *place = loop->places;
   while (place && !same_place(place, v, &sum))
     place = place->next;

@@ -30,9 +30,11 @@ tvms_contraction_each_element(tvms_contraction_writer *w,
   return tvms_contraction_each(w, write, (tvms_contraction_element){.data = data});
 }
 
-// The sum of an element, and a statement that sets it.
+// The sum of an element.
 tvms_node *tvms_contraction_sum_of(tvms_contraction_writer *w,
                                    const tvms_contraction_element *e);
+
+// A statement that sets it.
 tvms_node *tvms_contraction_set_sum(tvms_contraction_writer *w,
                                     const tvms_contraction_element *e,
                                     tvms_node *value);

@@ -66,21 +66,24 @@ void tvms_contraction_fetch_next(writer *w, tvms_node_vec *stmts) {
                  tvms_cpu_loop(w->unit, k, number(w, k, share), TVMS_FOR_SERIAL, body));
 }
 
-tvms_node *tvms_contraction_fetch_resting(writer *w, tvms_node *step) {
-  if (!w->tile->resting_far || !w->next_row) return NULL;
+bool tvms_contraction_fetches_resting(const writer *w) {
+  return w->tile->resting_far && w->next_row;
+}
+
+tvms_node *tvms_contraction_fetch_resting(writer *w) {
+  if (!tvms_contraction_fetches_resting(w)) return NULL;
   const tvms_node *axis = w->c->stage.axes[w->c->row].var;
-  int64_t line = TVMS_CPU_CACHE_LINE * 8 / w->c->resting->dtype.bits;
   tvms_node *i = tvms_cpu_variable(w->unit, "i", axis);
   tvms_node_map_put(&w->now, axis, build(w, TVMS_NODE_ADD, w->next_row, i));
   tvms_node *load = tvms_contraction_as_now(w, w->c->resting);
-  tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
-  choice->condition =
-      build(w, TVMS_NODE_EQ, build(w, TVMS_NODE_FLOOR_MOD, step, number(w, step, line)),
-            number(w, step, 0));
-  choice->then_case =
+  tvms_node *fetched =
       tvms_cpu_loop(w->unit, i, number(w, i, w->rows), TVMS_FOR_UNROLLED,
                     tvms_cpu_prefetch(w->unit, load, 0));
-  return &choice->head;
+  if (!w->tile->rows_first) return fetched;
+  // Once for all strips.
+  tvms_node *first =
+      build(w, TVMS_NODE_EQ, w->strip_begin, number(w, w->strip_begin, 0));
+  return tvms_cpu_choice(w->unit, first, fetched, NULL);
 }
 
 // ---- What is far ----

@@ -9,11 +9,12 @@
 // and sums anew.
 void tvms_contraction_fetch_next(tvms_contraction_writer *w, tvms_node_vec *stmts);
 
-// A statement by which the tile at hand fetches what the next tile of rows reads of the resting operand from
-// `step` of the sum on, a line of each row, into the second cache; NULL if it is not to do that
-// (tile->resting_far). Leaves the variable of the rows at the next tile.
-tvms_node *TVMS_NULLABLE tvms_contraction_fetch_resting(tvms_contraction_writer *w,
-                                                        tvms_node *step);
+// Does the tile at hand fetch what the next tile of rows reads of the resting operand?
+bool tvms_contraction_fetches_resting(const tvms_contraction_writer *w);
+
+// A statement that does so from the step of the sum at hand on, a line of each row, into the second cache; NULL if the
+// tile is not to do that. Leaves the variable of the rows at the next tile.
+tvms_node *TVMS_NULLABLE tvms_contraction_fetch_resting(tvms_contraction_writer *w);
 
 // Does the tile at hand fetch the lines of the result, and of what is read along with it, that no near cache holds: some
 // steps before the end of its sums if `late`, else when they begin?

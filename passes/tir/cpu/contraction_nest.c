@@ -102,6 +102,13 @@ static tvms_node *next_row(writer *w, const piece *p) {
   return build(w, TVMS_NODE_MIN, next, last);
 }
 
+static tvms_node *over_columns(writer *w);
+
+// What is done for the rows of one tile.
+static tvms_node *in_rows(writer *w) {
+  return w->tile->rows_first ? over_columns(w) : tvms_contraction_write_tile(w);
+}
+
 static tvms_node *over_piece(writer *w, const piece *p) {
   const tvms_node *like = w->c->stage.axes[w->c->row].var;
   tvms_node *var = tvms_node_is_int(p->count, 1) ? NULL : variable(w, "i0", like);
@@ -116,7 +123,7 @@ static tvms_node *over_piece(writer *w, const piece *p) {
   w->number = var;
   w->next_row = var ? next_row(w, p) : NULL;
   w->left_over = !var && p->first > 0;
-  tvms_node *made = tvms_contraction_write_tile(w);
+  tvms_node *made = in_rows(w);
   w->number = w->next_row = NULL;
   return var ? leave_loop(w, made) : made;
 }
@@ -135,24 +142,25 @@ static tvms_node *over_rows(writer *w, int64_t most) {
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
+static int64_t rows_of_tile(const writer *w) {
+  if (w->tile->rows_first) return w->tile->rows;
+  bool tail = w->columns->tail > 0 && !w->columns->spare;
+  int64_t vectors = w->columns->vectors + tail;
+  return w->tile
+      ->rows_with[vectors < TVMS_MOST_TILE_VECTORS ? vectors : TVMS_MOST_TILE_VECTORS];
+}
+
 // A number of rows that is not known may be below a tile.
 static tvms_node *over_any_rows(writer *w) {
   bool known = w->c->row == TVMS_MOST_STAGE_AXES
                || tvms_cpu_number(w->c->stage.axes[w->c->row].extent) >= 0;
-  bool tail = w->columns->tail > 0 && !w->columns->spare;
-  int64_t vectors = w->columns->vectors + tail;
-  int64_t rows =
-      w->tile->rows_with[vectors < TVMS_MOST_TILE_VECTORS ? vectors
-                                                          : TVMS_MOST_TILE_VECTORS];
+  int64_t rows = rows_of_tile(w);
   tvms_node *tiled = over_rows(w, rows);
   if (known || rows == 1) return tiled;
   const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
-  tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
   tvms_node *least = number(w, axis->var, rows);
-  choice->condition = build(w, TVMS_NODE_GE, axis->extent, least);
-  choice->then_case = tiled;
-  choice->else_case = over_rows(w, 1);
-  return &choice->head;
+  return tvms_cpu_choice(w->unit, build(w, TVMS_NODE_GE, axis->extent, least), tiled,
+                         over_rows(w, 1));
 }
 
 // ---- Axes around ----
@@ -260,14 +268,15 @@ static uint32_t tiles_alike(const tvms_strip *strip, uint32_t i) {
 
 // Tiles of one size are one loop: their code is there once.
 static tvms_node *over_alike(writer *w, uint32_t count) {
-  if (count == 1) return over_outer(w);
+  body_writer *body = w->tile->rows_first ? tvms_contraction_write_tile : over_outer;
+  if (count == 1) return body(w);
   const tvms_node *like = tvms_contraction_column_var(w);
   tvms_node *var = variable(w, "j1", like), *tiles = number(w, like, count);
   tvms_analyzer_bind_range(w->lanes, var, number(w, like, 0), tiles);
   int64_t columns = w->columns->vectors * w->columns->width;
   w->part = build(w, TVMS_NODE_MUL, var, number(w, like, columns));
   enter_loop(w, var, tiles, TVMS_TILE_SERIAL);
-  tvms_node *made = leave_loop(w, over_outer(w));
+  tvms_node *made = leave_loop(w, body(w));
   w->part = NULL;
   return made;
 }
@@ -383,6 +392,7 @@ static tvms_node *over_columns(writer *w) {
 
 // Blocks of the sum go through all columns, unless the panel of a strip serves for all rows at once.
 static tvms_node *over_all(writer *w) {
+  if (w->tile->rows_first) return over_outer(w);
   return w->tile->lines ? over_columns(w) : over_sum_blocks(w, over_columns);
 }
 

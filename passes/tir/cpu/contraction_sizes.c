@@ -35,3 +35,23 @@ bool tvms_contraction_has_outer(const tvms_contraction *c) {
   }
   return false;
 }
+
+double tvms_contraction_result_bytes(const tvms_contraction *c) {
+  double bytes = c->stage.store->value->dtype.bits / 8;
+  for (uint32_t i = 0; i < c->stage.count; i++) {
+    int64_t size = tvms_cpu_number(c->stage.axes[i].extent);
+    if (c->roles[i] != TVMS_AXIS_SUM) bytes *= size < 0 ? 0 : (double)size;
+  }
+  return bytes;
+}
+
+double tvms_contraction_resting_bytes(const tvms_contraction *c) {
+  if (!c->resting || c->resting->kind != TVMS_NODE_BUFFER_LOAD) return 0;
+  const tvms_buffer *buffer = tvms_as_buffer(tvms_as_buffer_load(c->resting)->buffer);
+  double bytes = buffer->element.bits / 8;
+  for (uint32_t i = 0; i < buffer->shape.len; i++) {
+    int64_t size = tvms_cpu_number(buffer->shape.items[i]);
+    bytes *= size < 0 ? 0 : (double)size;
+  }
+  return bytes;
+}

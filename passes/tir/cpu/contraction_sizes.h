@@ -16,4 +16,10 @@ bool tvms_contraction_knows_rows(const tvms_contraction *contraction);
 // Is there an axis of more than one step, beside the rows, that the moving operand does not depend on?
 bool tvms_contraction_has_outer(const tvms_contraction *contraction);
 
+// Bytes of the result, of all batches; 0 if that is not known.
+double tvms_contraction_result_bytes(const tvms_contraction *c);
+
+// Bytes of the buffer that the resting operand is loaded from; 0 if there is none, or that is not known.
+double tvms_contraction_resting_bytes(const tvms_contraction *c);
+
 #endif

@@ -10,6 +10,7 @@
 #include "passes/tir/cpu/contraction_spare.h"
 #include "passes/tir/cpu/contraction_words.h"
 #include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/words.h"
 
 typedef tvms_contraction_writer writer;
 typedef tvms_contraction_element element;
@@ -22,28 +23,52 @@ static tvms_node *number(writer *w, const tvms_node *like, int64_t value) {
   return tvms_int_imm_new(w->unit, like->dtype, value, TVMS_NO_SPAN);
 }
 
-// They come some steps before the end of the sum, those of a row at each: many at once wait for each other. Where
-// sums go on with what the block before stored, those of the next tile come, which it begins with.
-static tvms_node *fetch_at(writer *w, tvms_node *step) {
-  tvms_node *lead = number(w, step, w->tile->result_lead);
-  tvms_node *then = build(w, TVMS_NODE_SUB, tvms_contraction_flat_steps(w), lead);
-  tvms_node *end = build(w, TVMS_NODE_ADD, then, number(w, step, w->rows));
-  tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
-  choice->condition = build(w, TVMS_NODE_AND, build(w, TVMS_NODE_LE, then, step),
-                            build(w, TVMS_NODE_LT, step, end));
+// ---- Lines that are far, at one step of many ----
+
+// Lines of `count` rows of the result, each time that the variable `at` counts from `first` on. Where sums go on with what
+// the block before stored, those of the next tile come, which it begins with.
+static tvms_node *fetch_rows(writer *w, tvms_node *at, tvms_node *first,
+                             int64_t count) {
   tvms_node_vec stmts = {0};
-  tvms_node *row = w->row, *first = w->block && w->next_row ? w->next_row : row;
-  tvms_node *behind = build(w, TVMS_NODE_SUB, step, then);
+  tvms_node *row = w->row, *from = w->block && w->next_row ? w->next_row : row;
+  tvms_node *behind = build(w, TVMS_NODE_SUB, at, first);
+  behind = build(w, TVMS_NODE_MUL, behind, number(w, behind, count));
   behind = tvms_build_cast(w->unit, row->dtype, behind, TVMS_NO_SPAN);
   int64_t rows = w->rows;
-  w->row = build(w, TVMS_NODE_ADD, first, behind);
-  w->rows = 1;
+  w->row = build(w, TVMS_NODE_ADD, from, behind);
+  w->rows = count;
   tvms_contraction_fetch_far(w, &stmts);
   w->row = row;
   w->rows = rows;
-  choice->then_case = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
-  return &choice->head;
+  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
+
+// `body` where `first` <= at < first + count.
+static tvms_node *between(writer *w, tvms_node *at, tvms_node *first, int64_t count,
+                          tvms_node *body) {
+  tvms_node *end = build(w, TVMS_NODE_ADD, first, number(w, at, count));
+  tvms_node *condition = build(w, TVMS_NODE_AND, build(w, TVMS_NODE_LE, first, at),
+                               build(w, TVMS_NODE_LT, at, end));
+  return tvms_cpu_choice(w->unit, condition, body, NULL);
+}
+
+// They come some steps before the end of the sum, those of a row at each: many at once wait for each other.
+static tvms_node *fetch_at_step(writer *w, tvms_node *step) {
+  tvms_node *lead = number(w, step, w->tile->result_lead);
+  tvms_node *then = build(w, TVMS_NODE_SUB, tvms_contraction_flat_steps(w), lead);
+  return between(w, step, then, w->rows, fetch_rows(w, step, then, 1));
+}
+
+static tvms_node *fetch_resting_at_step(writer *w, tvms_node *step) {
+  tvms_node *fetched = tvms_contraction_fetch_resting(w);
+  if (!fetched) return NULL;
+  int64_t line = TVMS_CPU_CACHE_LINE * 8 / w->c->resting->dtype.bits;
+  tvms_node *in_line = build(w, TVMS_NODE_FLOOR_MOD, step, number(w, step, line));
+  return tvms_cpu_choice(w->unit, build(w, TVMS_NODE_EQ, in_line, number(w, step, 0)),
+                         fetched, NULL);
+}
+
+// ---- Adding up ----
 
 static tvms_node *add_term(writer *w, const element *e) {
   tvms_node *term = tvms_contraction_as_now(w, tvms_contraction_with_rest(w, w->term));
@@ -91,21 +116,77 @@ static tvms_node *fetch_moving(writer *w) {
   return made;
 }
 
-tvms_node *tvms_contraction_add_up(writer *w) {
-  if (tvms_contraction_has_words(w)) return tvms_contraction_add_words(w);
-  tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
-  tvms_contraction_open_sums(w, vars);
+static tvms_node *add_terms(writer *w) {
   w->without_tail = w->columns->spare;
   tvms_node *vectors = tvms_contraction_each_element(w, add_term, NULL);
   w->without_tail = false;
-  tvms_node *resting = tvms_contraction_fetch_resting(w, vars[0]);
+  return vectors;
+}
+
+static tvms_node *add_step_by_step(writer *w) {
+  tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
+  tvms_contraction_open_sums(w, vars);
+  tvms_node *vectors = add_terms(w), *resting = fetch_resting_at_step(w, vars[0]);
   if (resting) vectors = tvms_stmt_pair(w->unit, resting, vectors);
   if (tvms_contraction_fetches_far(w, true))
-    vectors = tvms_stmt_pair(w->unit, fetch_at(w, vars[0]), vectors);
+    vectors = tvms_stmt_pair(w->unit, fetch_at_step(w, vars[0]), vectors);
   tvms_node *moving = fetch_moving(w);
   if (moving) vectors = tvms_stmt_pair(w->unit, moving, vectors);
-  vectors = tvms_contraction_close_sums(w, vectors, vars);
+  return tvms_contraction_close_sums(w, vectors, vars);
+}
+
+// ---- Rounds ----
+
+// Where lines are fetched at one step of many, the sum is taken in rounds of as many steps as a line has elements, or a
+// part of them that divides the sum, and lines come in front of rounds: what is done at each step has no
+// branches then. 0: there is nothing to fetch, or no such number; few steps are no round.
+static int64_t steps_of_round(writer *w) {
+  enum { FEWEST = 8, EVEN = 4 };
+  bool far = tvms_contraction_fetches_far(w, true);
+  if (!w->tile->flat_sum || !(far || tvms_contraction_fetches_resting(w))) return 0;
+  int64_t steps = tvms_cpu_number(tvms_contraction_flat_steps(w)), best = 0;
+  int64_t line = TVMS_CPU_CACHE_LINE * 8 / w->c->term->dtype.bits;
+  for (int64_t round = FEWEST; round <= line && round < steps; round += EVEN) {
+    if (steps % round == 0) best = round;
+  }
+  return best;
+}
+
+// Lines of the result come in front of the rounds before the last one that begin within the lead, as many rows
+// each time.
+static tvms_node *fetch_at_round(writer *w, tvms_node *round, int64_t rounds,
+                                 int64_t steps) {
+  int64_t times = w->tile->result_lead / steps;
+  if (times > rounds - 1) times = rounds - 1;
+  while (w->rows % times)
+    times--;
+  tvms_node *first = number(w, round, rounds - 1 - times);
+  return between(w, round, first, times, fetch_rows(w, round, first, w->rows / times));
+}
+
+static tvms_node *add_in_rounds(writer *w, int64_t steps) {
+  const tvms_node *like = tvms_contraction_first_sum(w)->var;
+  tvms_node *round = tvms_cpu_variable(w->unit, "k", like);
+  tvms_node *step = tvms_cpu_variable(w->unit, "k1", like);
+  tvms_node *begin = build(w, TVMS_NODE_MUL, round, number(w, round, steps));
+  tvms_contraction_set_step(w, build(w, TVMS_NODE_ADD, begin, step));
+  tvms_node *body = add_terms(w), *moving = fetch_moving(w);
+  if (moving) body = tvms_stmt_pair(w->unit, moving, body);
+  body = tvms_cpu_loop(w->unit, step, number(w, step, steps), TVMS_FOR_SERIAL, body);
+  int64_t rounds = tvms_cpu_number(tvms_contraction_flat_steps(w)) / steps;
+  tvms_contraction_set_step(w, begin);
+  tvms_node *resting = tvms_contraction_fetch_resting(w);
+  if (resting) body = tvms_stmt_pair(w->unit, resting, body);
+  if (tvms_contraction_fetches_far(w, true))
+    body = tvms_stmt_pair(w->unit, fetch_at_round(w, round, rounds, steps), body);
+  return tvms_cpu_loop(w->unit, round, number(w, round, rounds), TVMS_FOR_SERIAL, body);
+}
+
+tvms_node *tvms_contraction_add_up(writer *w) {
+  if (tvms_contraction_has_words(w)) return tvms_contraction_add_words(w);
+  int64_t round = steps_of_round(w);
+  tvms_node *added = round ? add_in_rounds(w, round) : add_step_by_step(w);
   return w->columns->spare
-             ? tvms_stmt_pair(w->unit, vectors, tvms_contraction_add_spare(w))
-             : vectors;
+             ? tvms_stmt_pair(w->unit, added, tvms_contraction_add_spare(w))
+             : added;
 }

@@ -46,11 +46,8 @@ static tvms_node *set_to_stored(writer *w, const element *e) {
 
 static tvms_node *choose(writer *w, tvms_node_kind kind, int64_t block,
                          tvms_node *then_case, tvms_node *else_case) {
-  tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
-  choice->condition = build(w, kind, w->block, number(w, w->block, block));
-  choice->then_case = then_case;
-  choice->else_case = else_case;
-  return &choice->head;
+  tvms_node *condition = build(w, kind, w->block, number(w, w->block, block));
+  return tvms_cpu_choice(w->unit, condition, then_case, else_case);
 }
 
 // Blocks of the sum behind the first go on with what the one before stored.

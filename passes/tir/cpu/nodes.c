@@ -148,3 +148,12 @@ tvms_node *tvms_cpu_block(tvms_unit *unit, const char *name, tvms_list allocated
   realize->predicate = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
   return &realize->head;
 }
+
+tvms_node *tvms_cpu_choice(tvms_unit *unit, tvms_node *condition, tvms_node *then,
+                           tvms_node *otherwise) {
+  tvms_if_then_else *made = tvms_node_make(unit, IF_THEN_ELSE, TVMS_NO_SPAN);
+  made->condition = condition;
+  made->then_case = then;
+  made->else_case = otherwise;
+  return &made->head;
+}

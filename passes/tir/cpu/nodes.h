@@ -33,4 +33,8 @@ tvms_node *tvms_cpu_prefetch_near(tvms_unit *unit, tvms_node *load, int64_t byte
 tvms_node *tvms_cpu_block(tvms_unit *unit, const char *name, tvms_list allocated,
                           tvms_node *body);
 
+// if condition: then else: otherwise
+tvms_node *tvms_cpu_choice(tvms_unit *unit, tvms_node *condition, tvms_node *then,
+                           tvms_node *TVMS_NULLABLE otherwise);
+
 #endif

@@ -339,6 +339,22 @@ static bool converts_often(const tvms_contraction *c) {
          && tvms_contraction_uses(c) >= WORTH_CONVERTING;
 }
 
+// Rows, and what becomes of them, come from afar or go there where the second cache does not hold them: they should do so
+// once, and line by line, which each tile of rows does that goes through all strips at once. The second cache then
+// holds the panels of all strips. Windows of 1 x 1 over 56 x 56 take up to 20 % less time (64 or 256 channels to 64 or
+// 256). What the caches hold anyway is faster with one panel at a time in the first one.
+static void choose_order(const tvms_tile_machine *m, const tvms_contraction *c,
+                         tvms_tile *tile) {
+  bool plain = !tile->packs && !tile->lines && !tile->sum_block && !tile->spares
+               && c->row != TVMS_MOST_STAGE_AXES && tvms_contraction_knows_rows(c)
+               && tvms_contraction_column_steps(c) > tile->strip;
+  double far = tvms_contraction_resting_bytes(c) + tvms_contraction_result_bytes(c);
+  tile->rows_first = plain && 2 * far > (double)m->cache
+                     && 3 * tvms_contraction_moving_bytes(c) <= m->cache;
+  if (tile->rows_first && tile->threads == TVMS_TILE_STRIPS)
+    tile->threads = TVMS_TILE_ROWS;
+}
+
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                            const tvms_contraction *c, bool reorders) {
   tvms_tile_machine m = machine_of(target, c->stage.store->value->dtype);
@@ -380,6 +396,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   tile.from_memory = tvms_contraction_moving_bytes(c) > m.cache
                      && tvms_contraction_uses(c) < WORTH_PACKING;
   tvms_tile_plan_fetches(unit, &m, c, rows, &tile);
+  choose_order(&m, c, &tile);
   return tile;
 }
 
@@ -401,4 +418,6 @@ void tvms_tile_lay_out(const tvms_target *target, const tvms_contraction *c,
   tile->sum_skew = 0;
   tile->panel_fetch = 0;
   tile->threads = threads_for(target, tile, c);
+  tvms_tile_machine m = machine_of(target, c->stage.store->value->dtype);
+  choose_order(&m, c, tile);
 }

@@ -33,9 +33,11 @@ typedef struct {
   bool rests;        // the resting operand of a tile is converted once, in front of it
   bool flat_sum;     // the axes of the sum are counted as one
   int64_t strip;     // columns that one panel serves
-  bool spares;       // one column that vectors leave over is summed in lanes
-  bool beforehand;   // the moving operand is laid out in strips already
-  bool lines;        // a strip is some steps of the outermost axis of the columns
+  bool
+      rows_first;  // strips are gone through for each tile of rows, not the other way round
+  bool spares;        // one column that vectors leave over is summed in lanes
+  bool beforehand;    // the moving operand is laid out in strips already
+  bool lines;         // a strip is some steps of the outermost axis of the columns
   bool shares_lines;  // of its panel, by the steps of a window
   tvms_shared_lines shared;
   // Steps of the sum that go through all rows and columns together (of a strip, if `lines`); 0: all.

@@ -14,11 +14,7 @@ static void fetch_result(const tvms_tile_machine *m, const tvms_contraction *c,
                          tvms_tile *tile) {
   enum { FEWEST_STEPS = 16, MOST_STEPS = 512, LEAD = 32 };
   int64_t steps = tvms_contraction_steps(c);
-  double bytes = c->stage.store->value->dtype.bits / 8;
-  for (uint32_t i = 0; i < c->stage.count; i++) {
-    int64_t size = tvms_cpu_number(c->stage.axes[i].extent);
-    if (c->roles[i] != TVMS_AXIS_SUM) bytes *= size < 0 ? 0 : (double)size;
-  }
+  double bytes = tvms_contraction_result_bytes(c);
   int64_t at_once = tile->sum_block ? tile->sum_block : steps;
   if (tile->flat_sum && at_once >= 2 * LEAD) {
     tile->result_far = 2 * bytes > (double)m->cache;
