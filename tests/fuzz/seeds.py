@@ -61,7 +61,18 @@ def pythons():
         yield "\n".join(texts).encode()
 
 
+def jsons():
+    """A checkpoint of a cache, and what JSON has otherwise."""
+    pages = [{"logical_page_index": i, "start_pos": 16 * i, "length": 16 - 9 * i} for i in range(2)]
+    group = {"group_index": 0, "layer_begin": 0, "layer_end": 1, "num_logical_pages": 2, "dtype": "float32", "shape": [1, 2, 2, 2, 16, 8], "nbytes": 4096}
+    yield json.dumps({"seq_id": 0, "seq_length": 23, "attn_kinds": ["mha"], "rope": {"theta": 1e4, "scale": -1.5}, "logical_pages": pages, "groups": [group]}).encode()
+    yield json.dumps([None, True, False, 0, -(1 << 63), (1 << 63) - 1, 1 << 63, 0.5, 1e300, "\u00e9\n\"\\/", "", [], {}, [[[]]], {"": {"shape": [1]}}], indent=1).encode()
+    yield ("[" * 64 + "]" * 64).encode()
+
+
 def of(target):
+    if target == "fuzz_json":
+        return list(jsons())
     if target == "fuzz_vm":
         return list(executables())
     if target == "fuzz_weights":
