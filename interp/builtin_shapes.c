@@ -6,6 +6,7 @@
 //   match_shape(x, heap, 2, 1, 0, 0, 4)    heap[0] = x.shape[0]; x.shape[1] must be 4
 //   make_shape(heap, 2, 1, 0, 0, 4)        (heap[0], 4)
 #include "interp/builtin.h"
+#include "runtime/number.h"
 #include "support/diag_ids.h"
 
 #include <string.h>
@@ -60,10 +61,6 @@ static void expect_rank(const tvms_builtin *b, int32_t ndim, int64_t expected) {
     fault(b->frame, TVMS_D_rank_mismatch, b->span, what(b), ndim, (uint32_t)expected);
 }
 
-static bool same_type(tvms_dl_type a, tvms_dl_type b) {
-  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
-}
-
 static tvms_dtype dtype_of(tvms_dl_type type) {
   return (tvms_dtype){type.code, type.bits, (int16_t)type.lanes};
 }
@@ -73,7 +70,8 @@ tvms_value tvms_interp_builtin_check_tensor_info(const tvms_builtin *b) {
   const tvms_tensor *tensor = tvms_interp_builtin_tensor(b, 0);
   expect_rank(b, tensor->view.ndim, tvms_interp_builtin_number(b, 1));
   tvms_value type = tvms_interp_builtin_at(b, 2);
-  bool fits = type.kind != TVMS_VALUE_TYPE || same_type(tensor->view.dtype, type.type);
+  bool fits =
+      type.kind != TVMS_VALUE_TYPE || tvms_dl_same_type(tensor->view.dtype, type.type);
   char text[2][TVMS_DTYPE_TEXT];
   if (!fits)
     fault(b->frame, TVMS_D_dtype_mismatch, b->span, what(b),

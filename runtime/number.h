@@ -20,6 +20,10 @@ static inline bool tvms_scalar_kind_is_real(uint8_t code) {
   return code == TVMS_DL_FLOAT || code == TVMS_DL_BFLOAT || code > TVMS_DL_BOOL;
 }
 
+static inline bool tvms_dl_same_type(tvms_dl_type a, tvms_dl_type b) {
+  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+}
+
 // Bytes that one element of one lane takes in memory; 0 for kinds smaller than a byte and
 // others that have no address.
 size_t tvms_dl_element_size(tvms_dl_type type);

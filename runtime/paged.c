@@ -402,7 +402,7 @@ void tvms_paged_pop(tvms_paged *p, int64_t id, int64_t count) {
 // ---- Room at the end, and windows ----
 
 void tvms_paged_set_window(tvms_paged *p, int64_t id, int64_t window, int64_t sink) {
-  if (!p->head->slides)
+  if (!p->head->slides && !p->head->window)
     tvms_paged_refuse(p, "The KV cache does not support sliding window.");
   tvms_paged_sequence *sequence = tvms_paged_sequence_of(p, id);
   if (sink < 0)

@@ -64,7 +64,12 @@ enum {
 enum {
   TVMS_LAYER_HEADS,   // keys and values of each head
   TVMS_LAYER_LATENT,  // one vector, of which keys and values of all heads are made
+  TVMS_LAYER_WINDOW =
+      3,  // keys and values of each head, of which attention looks at the last ones
 };
+
+// Tokens that such layers look at, if a cache does not say how many.
+enum { TVMS_LAYER_WINDOW_SIZE = 1024 };
 
 // Where rotary positions are applied.
 enum { TVMS_ROTARY_NONE, TVMS_ROTARY_APART, TVMS_ROTARY_INLINE };
@@ -124,7 +129,9 @@ enum {
   TVMS_DEPTH_KEY_BEGINS,  // by chunk: position of its first token
   TVMS_DEPTH_TREES,       // by chunk: where its tree begins among the nodes
   TVMS_DEPTH_RANGES,      // by node: which nodes see it
-  TVMS_DEPTH_ITEMS,
+  // What layers with windows look at: so far behind the same of others, PAGE_BEGINS to KEY_BEGINS.
+  TVMS_DEPTH_WINDOWS,
+  TVMS_DEPTH_ITEMS = TVMS_DEPTH_WINDOWS + TVMS_DEPTH_KEY_BEGINS + 1,
 };
 
 enum { TVMS_PLAN_ITEMS = TVMS_PLAN_DEPTHS + TVMS_PAGED_DEPTHS * TVMS_DEPTH_ITEMS };
@@ -251,8 +258,10 @@ typedef struct {
   int64_t total_pages;
   int64_t first_layer;
   uint32_t layers;
-  bool slides;
-  bool imports;  // sequence 0 is being read from a checkpoint (paged_checkpoint.h)
+  bool slides;     // windows of sequences do
+  bool inlines;    // rotary positions are applied where attention reads
+  int64_t window;  // of layers that have one; 0: none has
+  bool imports;    // sequence 0 is being read from a checkpoint (paged_checkpoint.h)
   int32_t free_pages;
   int32_t free_block;  // the first of a list
   int32_t free_tree;   // likewise

@@ -5,6 +5,7 @@
 // TVM: src/runtime/vm/paged_kv_cache.cc, AttentionWithFusedQKV; attn_backend.h.
 #include "runtime/paged_attention.h"
 
+#include "runtime/number.h"
 #include "runtime/paged_arrays.h"
 
 #include <string.h>
@@ -24,6 +25,7 @@ typedef struct {
   argument sums;    // logarithms of sums of all rounds
   argument output;  // of all rounds
   bool first;       // nothing has been written to it yet
+  bool window;      // the layer has one
 } attention;
 
 // Arguments of a call.
@@ -48,13 +50,11 @@ static void run(const tvms_paged *p, uint32_t which, const arguments *args) {
   tvms_paged_run(p, which, args->items, args->count);
 }
 
-static void add_rotary(const attention *a, arguments *args) {
-  bool slides = a->p->head->slides;
-  int64_t mode = a->made->rotary_mode;
-  bool within = mode == TVMS_ROTARY_INLINE || (slides && mode != TVMS_ROTARY_NONE);
-  add_int(args, within);
-  add_real(args, a->made->rotary_scale);
-  add_real(args, a->made->rotary_theta);
+// Layers with windows read the pages by positions that no cache changes, as TVM does.
+static void add_rotary(const attention *a, arguments *args, bool window) {
+  add_int(args, a->p->head->inlines);
+  add_real(args, window ? 1 : a->made->rotary_scale);
+  add_real(args, window ? 10000 : a->made->rotary_theta);
   add_real(args, a->scale);
 }
 
@@ -103,28 +103,26 @@ static void attend_batch(const attention *a, argument q, argument k, argument v)
   add(&args, a->output);
   add(&args, a->sums);
   if (!tree) add_int(&args, 1);
-  add_rotary(a, &args);
+  add_rotary(a, &args, false);
   run(a->p, tree ? TVMS_MADE_PREFILL_TREE : TVMS_MADE_PREFILL_RAGGED, &args);
 }
 
 // Queries and the pages of a depth.
 static void attend_pages(const attention *a, argument q, argument pages, uint32_t depth,
                          argument output, argument sums) {
-  bool slides = a->p->head->slides, tree = a->batch->trees[depth];
+  bool slides = a->p->head->slides || a->window, tree = a->batch->trees[depth];
   bool decodes = a->batch->decodes[depth] && !tree;
   arguments args = {0};
   add(&args, q);
   if (!decodes) add(&args, of_depth(a, depth, TVMS_DEPTH_QUERIES));
   add(&args, pages);
-  add(&args, of_depth(a, depth, TVMS_DEPTH_PAGE_BEGINS));
-  add(&args, of_depth(a, depth, TVMS_DEPTH_PAGES));
-  add(&args, of_depth(a, depth, TVMS_DEPTH_LENGTHS));
-  add(&args, of_depth(a, depth, TVMS_DEPTH_KEY_BEGINS));
+  for (uint32_t i = TVMS_DEPTH_PAGE_BEGINS; i <= TVMS_DEPTH_KEY_BEGINS; i++)
+    add(&args, of_depth(a, depth, i + (a->window ? TVMS_DEPTH_WINDOWS : 0)));
   add(&args, tvms_paged_planned(a->p, TVMS_PLAN_QUERY_POSITIONS));
   add(&args, output);
   add(&args, sums);
-  if (!decodes && !tree) add_int(&args, 0);
-  add_rotary(a, &args);
+  if (!decodes && !tree) add_int(&args, a->window && !a->batch->appends_first);
+  add_rotary(a, &args, a->window);
   if (tree) {
     add(&args, of_depth(a, depth, TVMS_DEPTH_TREES));
     add(&args, of_depth(a, depth, TVMS_DEPTH_RANGES));
@@ -201,16 +199,12 @@ static argument layer_of(const tvms_paged *p, int64_t layer, uint8_t kind) {
   return tvms_paged_pages_at(p, at);
 }
 
-static bool is_type(tvms_dl_type a, tvms_dl_type b) {
-  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
-}
-
 // An argument with so many heads of such a size, of the element type of the cache: its first rows, as many as the
 // batch has tokens.
 static argument rows_of(const attention *a, uint32_t i, int64_t heads, int64_t size) {
   const tvms_dl_tensor *tensor = a->p->host->given(a->p->host, i);
   int64_t tokens = a->batch->tokens;
-  bool good = is_type(tensor->dtype, a->made->type) && tensor->ndim == 3
+  bool good = tvms_dl_same_type(tensor->dtype, a->made->type) && tensor->ndim == 3
               && tensor->shape[0] >= tokens && tensor->shape[1] == heads
               && tensor->shape[2] == size;
   if (!good)
@@ -230,7 +224,7 @@ static argument rows_of(const attention *a, uint32_t i, int64_t heads, int64_t s
 static argument tokens_of(const attention *a, uint32_t i) {
   const tvms_dl_tensor *tensor = a->p->host->given(a->p->host, i);
   int64_t tokens = a->batch->tokens;
-  bool good = is_type(tensor->dtype, a->made->type) && tensor->ndim == 3
+  bool good = tvms_dl_same_type(tensor->dtype, a->made->type) && tensor->ndim == 3
               && tensor->shape[0] == tokens;
   if (!good)
     tvms_paged_refuse(
@@ -248,7 +242,7 @@ static argument tokens_of(const attention *a, uint32_t i) {
 // A tensor of float32, (tokens, heads of queries).
 static argument sums_of(const attention *a, uint32_t i) {
   const tvms_dl_tensor *tensor = a->p->host->given(a->p->host, i);
-  bool good = is_type(tensor->dtype, float32_type) && tensor->ndim == 2
+  bool good = tvms_dl_same_type(tensor->dtype, float32_type) && tensor->ndim == 2
               && tensor->shape[0] == a->batch->tokens
               && tensor->shape[1] == a->made->query_heads;
   if (!good)
@@ -274,7 +268,7 @@ static void split(const attention *a, argument qkv, argument q, argument k,
   if (a->made->rotary_factors)
     add(&args, (argument){.kind = TVMS_PAGED_MADE, .at = TVMS_MADE_ROTARY_FACTORS});
   else
-    add_int(&args, a->made->rotary_mode == TVMS_ROTARY_APART && !a->p->head->slides);
+    add_int(&args, a->made->rotary_mode == TVMS_ROTARY_APART && !a->p->head->inlines);
   run(a->p, TVMS_MADE_SPLIT, &args);
 }
 
@@ -284,9 +278,15 @@ static void append(const attention *a, argument pages, argument k, argument v) {
   run(a->p, TVMS_MADE_APPEND, &args);
 }
 
+// Pages of a layer that keeps heads, for a call that looks at its window if it has one.
+static argument heads_of(attention *a, int64_t layer) {
+  a->window = tvms_paged_kind_at(a->p, layer_at(a->p, layer)) == TVMS_LAYER_WINDOW;
+  return layer_of(a->p, layer, a->window ? TVMS_LAYER_WINDOW : TVMS_LAYER_HEADS);
+}
+
 void tvms_paged_attend_fused(tvms_paged *p, int64_t layer, double scale) {
   attention a = open(p, scale);
-  argument pages = layer_of(p, layer, TVMS_LAYER_HEADS);
+  argument pages = heads_of(&a, layer);
   int64_t queries = a.made->query_heads, keys = a.made->key_heads;
   int64_t size = a.made->key_size;
   argument qkv = rows_of(&a, 3, queries + 2 * keys, size);
@@ -329,7 +329,7 @@ static void attend_self_latent(attention *a) {
 
 void tvms_paged_attend_self(tvms_paged *p, int64_t layer, double scale) {
   attention a = open(p, scale);
-  if (tvms_paged_kind_at(p, layer_at(p, layer)) == TVMS_LAYER_LATENT) {
+  if (tvms_paged_kind_at(p, layer_at(p, layer)) != TVMS_LAYER_HEADS) {
     attend_self_latent(&a);
     return;
   }
@@ -344,7 +344,11 @@ void tvms_paged_attend_self(tvms_paged *p, int64_t layer, double scale) {
 
 void tvms_paged_attend_cross(tvms_paged *p, int64_t layer, double scale) {
   attention a = open(p, scale);
-  argument pages = tvms_paged_pages_at(p, layer_at(p, layer));
+  uint32_t at = layer_at(p, layer);
+  // TVM reads the pages as if they were latent ones.
+  if (tvms_paged_kind_at(p, at) == TVMS_LAYER_WINDOW)
+    tvms_paged_refuse(p, "a layer that is not of the kind 'mha_sliding' is expected");
+  argument pages = tvms_paged_pages_at(p, at);
   argument q = rows_of(&a, 3, a.made->query_heads, a.made->key_size);
   a.output = rows_of(&a, 4, a.made->query_heads, a.made->value_size);
   a.sums = sums_of(&a, 5);
@@ -353,7 +357,7 @@ void tvms_paged_attend_cross(tvms_paged *p, int64_t layer, double scale) {
 
 void tvms_paged_attend_shared(tvms_paged *p, int64_t layer, double scale) {
   attention a = open(p, scale);
-  argument pages = layer_of(p, layer, TVMS_LAYER_HEADS);
+  argument pages = heads_of(&a, layer);
   int64_t queries = a.made->query_heads, keys = a.made->key_heads;
   argument q = rows_of(&a, 3, queries, a.made->key_size);
   argument k = rows_of(&a, 4, keys, a.made->key_size);
@@ -372,7 +376,7 @@ void tvms_paged_append_latent(tvms_paged *p, int64_t layer) {
   argument pages = layer_of(p, layer, TVMS_LAYER_LATENT);
   const tvms_dl_tensor *rows = p->host->given(p->host, 2);
   int64_t size = a.made->key_size;
-  bool good = is_type(rows->dtype, a.made->type) && rows->ndim == 2
+  bool good = tvms_dl_same_type(rows->dtype, a.made->type) && rows->ndim == 2
               && rows->shape[0] <= a.batch->tokens && rows->shape[1] == size;
   if (!good)
     tvms_paged_refuse(
@@ -441,7 +445,7 @@ static argument debug_tensor(const tvms_paged *p, uint32_t i, int64_t tokens) {
                 .type = made->type,
                 .ndim = 4,
                 .shape = {p->head->layers, tokens, made->key_heads, made->key_size}};
-  bool good = is_type(tensor->dtype, made->type) && tensor->ndim == 4;
+  bool good = tvms_dl_same_type(tensor->dtype, made->type) && tensor->ndim == 4;
   for (int32_t k = 0; good && k < 4; k++)
     good = tensor->shape[k] == a.shape[k];
   if (!good)
@@ -480,7 +484,7 @@ void tvms_paged_debug_latent(tvms_paged *p, int64_t id, int64_t begin, int64_t e
   const tvms_paged_sequence *sequence = tvms_paged_sequence_of(p, id);
   check_span(p, sequence, begin, end);
   argument rows = given_at(p, 4);
-  bool good = is_type(rows.type, p->head->made.type) && rows.ndim == 3
+  bool good = tvms_dl_same_type(rows.type, p->head->made.type) && rows.ndim == 3
               && rows.shape[0] == p->head->layers && rows.shape[1] == end - begin
               && rows.shape[2] == p->head->made.key_size;
   if (!good)

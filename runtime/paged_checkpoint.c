@@ -27,7 +27,7 @@ static void check_layout(const tvms_paged *p) {
   if (made->key_size != made->value_size)
     tvms_paged_refuse(p, "PagedAttentionKVCache checkpointing requires qk_head_dim to "
                          "equal v_head_dim.");
-  if (p->head->slides)
+  if (p->head->slides || p->head->window)
     tvms_paged_refuse(p, "PagedAttentionKVCache checkpointing does not support "
                          "sliding-window cache layouts.");
   if (made->rotary_factors)

@@ -41,7 +41,23 @@ static void check_numbers(const tvms_paged *p, const tvms_paged_made *made) {
     tvms_paged_refuse(p, "Merge inplace function is not defined.");
 }
 
-// Layers of a cache, without windows of their own.
+// Does a layer have a window? Then those of sequences do not slide.
+static bool has_windows(const tvms_paged_made *made) {
+  for (int64_t i = 0; i < made->kinds.count; i++) {
+    if (made->kinds.sizes[i] == TVMS_LAYER_WINDOW) return true;
+  }
+  return false;
+}
+
+// What a cache of layers with windows says they are long.
+static int64_t window_of(const tvms_paged *p, const tvms_paged_made *made) {
+  int64_t window =
+      made->sizes.count == 6 ? made->sizes.sizes[5] : TVMS_LAYER_WINDOW_SIZE;
+  if (window <= 0 || window > MOST_TOKENS)
+    tvms_paged_refuse(p, "Per-layer sliding window size must be positive.");
+  return window;
+}
+
 static uint32_t layers_of(const tvms_paged *p, const tvms_paged_made *made) {
   const int64_t *layers = made->layers.sizes;
   bool good = made->layers.count == 2 && layers[0] >= 0 && layers[0] < layers[1]
@@ -49,11 +65,11 @@ static uint32_t layers_of(const tvms_paged *p, const tvms_paged_made *made) {
   if (!good) tvms_paged_refuse(p, "the layers of one group of workers are expected");
   for (int64_t i = 0; i < made->kinds.count; i++) {
     int64_t kind = made->kinds.sizes[i];
-    if (kind != TVMS_LAYER_HEADS && kind != TVMS_LAYER_LATENT)
-      tvms_paged_refuse(p,
-                        "attention of the kind 'mha' or 'mla' is expected: windows of "
-                        "layers are not supported");
-    if (kind == TVMS_LAYER_LATENT && made->sizes.sizes[4] != 0)
+    if (kind != TVMS_LAYER_HEADS && kind != TVMS_LAYER_LATENT
+        && kind != TVMS_LAYER_WINDOW)
+      tvms_paged_refuse(
+          p, "attention of the kind 'mha', 'mla' or 'mha_sliding' is expected");
+    if (kind == TVMS_LAYER_LATENT && made->sizes.sizes[4] != 0 && !has_windows(made))
       tvms_paged_refuse(p, "Sliding window not supported yet for MLA");
   }
   return (uint32_t)(layers[1] - layers[0]);
@@ -129,7 +145,11 @@ void tvms_paged_create(tvms_paged_host *host, const tvms_paged_made *made) {
                               .total_pages = pages,
                               .first_layer = made->layers.sizes[0],
                               .layers = layers_of(&p, made),
-                              .slides = made->sizes.sizes[4] != 0};
+                              .slides = made->sizes.sizes[4] != 0 && !has_windows(made),
+                              .window = has_windows(made) ? window_of(&p, made) : 0};
+  int64_t mode = made->rotary_mode;
+  p.head->inlines =
+      mode == TVMS_ROTARY_INLINE || (made->sizes.sizes[4] && mode != TVMS_ROTARY_NONE);
   keep_kinds(&p, made);
   p.head->made.sizes = p.head->made.layers = p.head->made.kinds = (tvms_paged_shape){0};
   tvms_paged_clear(&p);

@@ -126,6 +126,50 @@ static int32_t last_page_of(const work *w, const extent *e) {
   return (int32_t)((slots - 1) % w->p->head->page_size + 1);
 }
 
+// Where the window of a layer begins in its first page, for so many tokens.
+static int64_t window_offset(const work *w, int64_t length) {
+  int64_t window = w->p->head->window;
+  return length > window ? (length - window) % w->p->head->page_size : 0;
+}
+
+// The pages that the window is in.
+static int64_t window_pages(const work *w, const extent *e) {
+  int64_t window = w->p->head->window, size = w->p->head->page_size;
+  int64_t seen = e->length < window ? e->length : window;
+  int64_t pages = (window_offset(w, e->length) + seen + size - 1) / size;
+  return seen && pages < e->pages ? pages : seen ? e->pages : 0;
+}
+
+// What layers with windows look at: the last pages of each chunk, as they lie in the list of all pages.
+static void plan_windows(work *w, uint32_t item, const chunk *chunks, uint32_t count) {
+  uint32_t own = item + TVMS_DEPTH_WINDOWS;
+  const tvms_paged_array *all = &w->batch->arrays[item + TVMS_DEPTH_PAGES];
+  int64_t sizes[] = {3, count}, room = all->shape[0];
+  int32_t *begins = new_list(w, own + TVMS_DEPTH_PAGE_BEGINS, (int64_t)count + 1);
+  int32_t *pages = new_list(w, own + TVMS_DEPTH_PAGES, room);
+  int32_t *lengths = tvms_paged_new_array(w->p, own + TVMS_DEPTH_LENGTHS, 2, sizes);
+  int32_t *keys = new_list(w, own + TVMS_DEPTH_KEY_BEGINS, count);
+  const int32_t *list = new_list(w, item + TVMS_DEPTH_PAGES, room);
+  int64_t end = 0;
+  begins[0] = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    extent e = extent_of(w, &chunks[i]);
+    int64_t seen = window_pages(w, &e);
+    end += e.pages;
+    if (seen)
+      memcpy(pages + begins[i], list + end - seen, (size_t)seen * sizeof *pages);
+    begins[i + 1] = begins[i] + (int32_t)seen;
+    int64_t start = e.last ? w->p->blocks[chunks[i].block].start : 0;
+    int64_t first = start + e.length - w->p->head->window;
+    keys[i] = e.last && first > 0 ? (int32_t)first : 0;
+    lengths[i] = last_page_of(w, &e);
+    lengths[count + i] = (int32_t)window_offset(w, e.length);
+    lengths[2 * count + i] = e.last ? e.last->sink : 0;
+  }
+  int64_t seen = begins[count];
+  new_list(w, own + TVMS_DEPTH_PAGES, seen);
+}
+
 static void plan_depth(work *w, uint32_t depth, const chunk *chunks, uint32_t count) {
   uint32_t item = TVMS_PLAN_DEPTHS + depth * TVMS_DEPTH_ITEMS;
   bool slides = w->p->head->slides;
@@ -150,6 +194,7 @@ static void plan_depth(work *w, uint32_t depth, const chunk *chunks, uint32_t co
     lengths[2 * count + i] = e.last ? e.last->sink : 0;
   }
   put_page_list(w, item + TVMS_DEPTH_PAGES, chunks, count, pages);
+  if (w->p->head->window) plan_windows(w, item, chunks, count);
   w->batch->empty[depth] = !pages;
 }
 

@@ -3,6 +3,7 @@
 // TVM's functions take some pairs of data types; these take any integers and reals. A place
 // that its data type does not hold wraps or is rounded. TVM: contrib/sort/sort.cc.
 #include "runtime/keys.h"
+#include "runtime/number.h"
 #include "runtime/order.h"
 #include "runtime/packed.h"
 
@@ -202,14 +203,10 @@ static const char *sort_rows(const job *j, tvms_memory *memory) {
   return wrong;
 }
 
-static bool same_type(tvms_dl_type a, tvms_dl_type b) {
-  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
-}
-
 const char *tvms_packed_sort(tvms_memory *memory, const tvms_any *args, int32_t count) {
   job j = {.places = false};
   const char *wrong = take_job(&j, args, count, false);
-  if (!wrong && !same_type(j.data->dtype, j.out->dtype))
+  if (!wrong && !tvms_dl_same_type(j.data->dtype, j.out->dtype))
     wrong = "the result must have the data type of the data";
   return wrong ? wrong : sort_rows(&j, memory);
 }
@@ -279,7 +276,7 @@ static const char *take_top(top *t, const tvms_any *args, int32_t count) {
       || (t->places && !has_shape(t->places, t->data, t->axis, t->k))) {
     return "results must have the shape of the data, with k along the axis";
   }
-  if (t->values && !same_type(t->data->dtype, t->values->dtype))
+  if (t->values && !tvms_dl_same_type(t->data->dtype, t->values->dtype))
     return "the values must have the data type of the data";
   t->order = (tvms_order){.kind = (uint8_t)tvms_order_kind_of(t->data->dtype),
                           .descends = !ascends,

@@ -228,7 +228,7 @@ class Paged(InFolder):
             yield Library(output)
 
     def test_results_are_those_of_the_interpreter(self):
-        for name in ("paged-cache.tvms", "paged-cache-window.tvms", "paged-cache-latent.tvms"):
+        for name in ("paged-cache.tvms", "paged-cache-window.tvms", "paged-cache-layer-windows.tvms", "paged-cache-latent.tvms"):
             text, inputs, given = read(name), [], []
             for param, shape in re.findall(r"(\w\d+): R\.Tensor\(\(([\d, ]+)\)", text.split("def main", 1)[1].split("\n")[0]):
                 sizes = [int(n) for n in shape.split(", ")]

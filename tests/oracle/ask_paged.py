@@ -7,8 +7,8 @@ from ask_vm import flat, info_of
 HEADS, KEY_HEADS, SIZE, LAYERS, WORDS, PAGE = 4, 2, 16, 2, 64, 16
 
 
-def decoder():
-    """The module with `create` and `forward`, as TVM's front end makes it."""
+def decoder(window=None):
+    """The module with `create` and `forward`, as TVM's front end makes it; with a window its second layer has one."""
     from tvm import relax, target, tirx
     from tvm.relax.frontend import nn
     from tvm.relax.frontend.nn.llm import kv_cache
@@ -40,7 +40,7 @@ def decoder():
 
         def create(self, sequences: tirx.Var, tokens: tirx.Var, chunk: tirx.Var, page: tirx.Var, slides: tirx.Var):
             return TIRPagedKVCache(
-                attn_kind="mha", max_batch_size=sequences, max_total_seq_len=tokens, prefill_chunk_size=chunk, page_size=page,
+                **({"attn_kind": ["mha", "mha_sliding"], "layer_sliding_window_size": window} if window else {"attn_kind": "mha"}), max_batch_size=sequences, max_total_seq_len=tokens, prefill_chunk_size=chunk, page_size=page,
                 support_sliding_window=slides, layer_partition=relax.ShapeExpr([0, LAYERS]), num_hidden_layers=LAYERS,
                 num_attention_heads=HEADS, num_key_value_heads=KEY_HEADS, qk_head_dim=SIZE, v_head_dim=SIZE,
                 mla_original_qk_head_dim=0, mla_original_v_head_dim=0, rope_mode=RopeMode.NORMAL, rope_scale=1, rope_theta=10000,
@@ -110,7 +110,7 @@ def story_job(question, names):
     import tvm
     from tvm import relax
     folder = question["folder"]
-    module = add_story(decoder(), question["slides"], question["story"])
+    module = add_story(decoder(question.get("window")), question["slides"], question["story"])
     built = relax.build(module, tvm.target.Target("llvm"))
     built.export_library(os.path.join(folder, "theirs.so"))
     stream, inputs = np.random.default_rng(7), {}

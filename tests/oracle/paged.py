@@ -40,6 +40,12 @@ WINDOWS = [
     *[step for _ in range(14) for step in batch((0, 1))], ("see", 0, 0, 21),
     ("kv_state_add_sequence", 4), *batch((4, 1)), *batch((4, 1)), ("kv_state_popn", 4, 1), *batch((4, 1)), *COUNTS,
 ]
+# A layer whose window is shorter than the first batch, and one that begins within a page; a fork has a window in each of its blocks.
+LAYER_WINDOWS = [
+    ("kv_state_add_sequence", 0), *batch((0, 30)), *[step for _ in range(20) for step in batch((0, 1))],
+    ("kv_state_add_sequence", 1), *batch((1, 1)), *batch((1, 1), (0, 1)), ("attention_kv_cache_enable_sliding_window_for_seq", 1, 20, 2), *batch((1, 1)),
+    ("kv_state_fork_sequence", 0, 5, 44), *batch((5, 1)), *batch((5, 1), (0, 1), (1, 1)), ("kv_state_popn", 0, 3), *batch((0, 1), (5, 1)), *COUNTS,
+]
 # TVM's kernel for trees in the pages reads beyond an array as well, and trees of several batches are not committed as they are: a tree is the beginning of its sequence here.
 COMMIT = "attention_kv_cache_commit_accepted_token_tree_nodes"
 TREES = [
@@ -51,9 +57,9 @@ TREES = [
 
 
 class Paged(unittest.TestCase):
-    def judge(self, stock, release, slides, story):
+    def judge(self, stock, release, slides, story, window=None):
         with tempfile.TemporaryDirectory() as folder:
-            said = stock.ask(job="story", folder=folder, slides=slides, story=story)
+            said = stock.ask(job="story", folder=folder, slides=slides, story=story, window=window)
             self.assertIn("text", said, said)
             text, ours, out = (os.path.join(folder, name) for name in ("model.tvms", "ours.so", "out"))
             with open(text, "w", encoding="utf-8") as f:
@@ -81,10 +87,10 @@ class Paged(unittest.TestCase):
             stock = Stock(release, "ask_paged.py", seconds=300)
             stories = [("sequences", 0, SEQUENCES), ("windows", 1, WINDOWS), ("trees", 0, TREES)]
             if release not in ("0.25", "0.26"):
-                stories.append(("lengths", 0, LENGTHS))
-            for name, slides, story in stories:
+                stories += [("lengths", 0, LENGTHS), *((f"window of {n}", slides, LAYER_WINDOWS, n) for slides, n in ((0, 21), (0, 16), (1, 7)))]
+            for name, *how in stories:
                 with self.subTest(release=release, story=name):
-                    self.judge(stock, release, slides, story)
+                    self.judge(stock, release, *how)
             stock.stop()
 
 

@@ -18,7 +18,7 @@ from cases import files_under, source, tvms
 from stock import Stock, definitions_of, difference, known
 
 PAGED = ["tests/golden/run/paged-cache.tvms", "tests/golden/run/paged-cache-window.tvms", "tests/golden/run/paged-cache-latent.tvms", "tests/golden/run/rnn-state.tvms"]
-CHECKPOINTS = ["tests/golden/run/paged-cache-checkpoint.tvms"]  # from 0.27 on
+LATE = ["tests/golden/run/paged-cache-checkpoint.tvms", "tests/golden/run/paged-cache-layer-windows.tvms"]  # from 0.27 on
 SORTED = ["tests/golden/vm/sorted.tvms"]  # kernels that call packed functions
 RELEASES = ["0.25", "0.26", "0.27"]
 CLOSE = 1e-5
@@ -113,7 +113,7 @@ def main():
             registered = judge.stock.ask(job="builtins")["names"]
             judge.check("number of built-in functions", len(registered) < 80 and len(registered))
             judge.check("built-in functions", builtins_missing(registered))
-            for path in a.files or [*files_under("corpus"), *(os.path.join(source(), path) for path in [*PAGED, *(CHECKPOINTS if release == "0.27" else []), *SORTED])]:
+            for path in a.files or [*files_under("corpus"), *(os.path.join(source(), path) for path in [*PAGED, *(LATE if release == "0.27" else []), *SORTED])]:
                 with open(path, encoding="utf-8") as f:
                     for i, text in enumerate(definitions_of(f.read())):
                         p = tvms("print", "--dialect", release, "-", stdin=text)
