@@ -35,7 +35,7 @@ LLVMValueRef tvms_emit_stack_alloca(emitter *e, const tvms_call *call) {
   LLVMPositionBuilderAtEnd(e->builder, here);
   LLVMBuildMemSet(e->builder, place, LLVMConstNull(e->i8),
                   tvms_emit_int(e, count * box_size), 8);
-  live_memory live = {place, (uint32_t)count};
+  live_memory live = {.place = place, .boxes = (uint32_t)count};
   tvms_vec_push(&e->context->memory, &e->memory, live);
   return place;
 }

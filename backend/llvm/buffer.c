@@ -191,16 +191,31 @@ void tvms_emit_allocate_buffer(emitter *e, const tvms_node *node) {
   tvms_emit_define_buffer(e, node, take_bytes(e, bytes, constant, node->span));
 }
 
+static void free_one(emitter *e, const live_memory *live) {
+  if (live->boxes)
+    tvms_emit_drop_boxes(e, live->place, live->boxes);
+  else if (e->options->checked)
+    tvms_helper_free(e, live->place);
+  else
+    tvms_emit_give(e, TVMS_KEPT_SCRATCH, live->place);
+}
+
 void tvms_emit_free_from(emitter *e, uint32_t mark) {
-  for (uint32_t i = e->memory.len; i > mark; i--) {
-    const live_memory *live = &e->memory.items[i - 1];
-    if (live->boxes)
-      tvms_emit_drop_boxes(e, live->place, live->boxes);
-    else if (e->options->checked)
-      tvms_helper_free(e, live->place);
-    else
-      tvms_emit_give(e, TVMS_KEPT_SCRATCH, live->place);
+  for (uint32_t i = e->memory.len; i > mark; i--)
+    free_one(e, &e->memory.items[i - 1]);
+}
+
+void tvms_emit_leave(emitter *e) {
+  for (uint32_t i = e->memory.len; i > 0; i--) {
+    live_memory *live = &e->memory.items[i - 1];
+    bool made = live->leave != NULL;
+    if (!made) live->leave = tvms_emit_block(e, "leave");
+    LLVMBuildBr(e->builder, live->leave);
+    if (made) return;
+    tvms_emit_enter(e, live->leave);
+    free_one(e, live);
   }
+  LLVMBuildRet(e->builder, LLVMConstInt(e->i32, (unsigned long long)-1, true));
 }
 
 void tvms_emit_end_memory(emitter *e, uint32_t mark) {

@@ -26,6 +26,10 @@ LLVMValueRef tvms_emit_allocate(emitter *e, tvms_dtype element, tvms_list extent
 // this is one way out of several.
 void tvms_emit_free_from(emitter *e, uint32_t mark);
 
+// Ends the block: frees all that is live and returns -1, in blocks that are shared, as each of many
+// allocations may fail, and what may fail behind them.
+void tvms_emit_leave(emitter *e);
+
 // Ends the scope that began with `mark` allocations: frees what came since, unless the
 // current block has left already.
 void tvms_emit_end_memory(emitter *e, uint32_t mark);

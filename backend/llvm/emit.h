@@ -47,6 +47,8 @@ enum {
 typedef struct {
   LLVMValueRef place;
   uint32_t boxes;
+  LLVMBasicBlockRef TVMS_NULLABLE
+      leave;  // frees it and what lies around it, and returns -1
 } live_memory;
 
 // A load of every second element (backend/llvm/strided.h), for those that come behind it in its block.

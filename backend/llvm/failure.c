@@ -1,4 +1,4 @@
-// Errors of the compiled program: one block per check that frees, raises and returns.
+// Errors of the compiled program: one block per check that raises, frees and returns.
 //
 // A library raises through TVM's context variable if the host has filled it, else through
 // the weak symbol that tvm-ffi defines, else it only returns -1. Where `self` is not null, code
@@ -177,7 +177,7 @@ void tvms_emit_raise_found(emitter *e, const found_failure *what) {
   } else {
     tvms_emit_call_raise(e, e->raised, what->kind, whole_text(e, what));
   }
-  LLVMBuildRet(e->builder, LLVMConstInt(e->i32, (unsigned long long)-1, true));
+  tvms_emit_leave(e);
 }
 
 uint32_t tvms_emit_raised_words(const emitter *e) {
@@ -215,7 +215,7 @@ static void raise_of_relax(emitter *e, const failure *what) {
       tvms_place_text(e->context, e->member, what->span, what->text, what->got != NULL);
   if (what->got) {
     tvms_emit_hold_formatted(e, what, text);
-    LLVMBuildRet(e->builder, LLVMConstInt(e->i32, (unsigned long long)-1, true));
+    tvms_emit_leave(e);
     return;
   }
   found_failure found = {.kind = tvms_emit_text(e, what->kind),
@@ -229,11 +229,10 @@ static void pass_up(emitter *e, const failure *what) {
     tvms_emit_add_place(e, what->in, what->by);
   if (what->held) tvms_emit_raise_left(e, what->held);
   if (what->by_host && !e->options->traced) tvms_emit_hold_nothing(e);
-  LLVMBuildRet(e->builder, LLVMConstInt(e->i32, (unsigned long long)-1, true));
+  tvms_emit_leave(e);
 }
 
 void tvms_emit_raise(emitter *e, const failure *what) {
-  tvms_emit_free_from(e, 0);
   if (!what->kind) {
     pass_up(e, what);
     return;

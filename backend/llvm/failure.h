@@ -1,4 +1,4 @@
-// Errors of the compiled program: one block per check that frees, raises and returns.
+// Errors of the compiled program: one block per check that raises, frees and returns.
 #ifndef TVMS_BACKEND_LLVM_FAILURE_H
 #define TVMS_BACKEND_LLVM_FAILURE_H
 
@@ -19,13 +19,13 @@ typedef struct {
   LLVMValueRef TVMS_NULLABLE expected;
 } found_failure;
 
-// Goes on if `condition` holds; else frees what is live, raises and returns -1.
+// Goes on if `condition` holds; else raises, frees what is live and returns -1.
 void tvms_emit_check(emitter *e, LLVMValueRef condition, const failure *what);
 
-// Frees what is live, raises and returns -1: the block is at its end.
+// Raises, frees what is live and returns -1: the block is at its end.
 void tvms_emit_raise(emitter *e, const failure *what);
 
-// Raises what was found and returns -1; nothing is freed.
+// Raises what was found, frees what is live and returns -1.
 void tvms_emit_raise_found(emitter *e, const found_failure *what);
 
 // Raises anew what was raised into the words at `from`: frees what is live and returns -1.

@@ -45,6 +45,13 @@ def functions(n):
     return relax(f"x: {TENSOR}", ["cls = Module"] + chain(n, "v{1}: " + TENSOR + " = cls.f{1}({0})"), "".join(one.format(i) for i in range(n)))
 
 
+def calling(n):
+    """Functions that each call the next one."""
+    one = f"    @R.function(private=True)\n    def f{{0}}(x: {TENSOR}) -> {TENSOR}:\n        cls = Module\n        y: {TENSOR} = cls.f{{1}}(x)\n        return y\n\n"
+    last = f"    @R.function(private=True)\n    def f{n}(x: {TENSOR}) -> {TENSOR}:\n        y = R.sin(x)\n        return y\n\n"
+    return relax(f"x: {TENSOR}", ["cls = Module", f"y: {TENSOR} = cls.f0(x)", "return y"], "".join(one.format(i, i + 1) for i in range(n)) + last)
+
+
 def bindings(n):
     return relax(f"x: {TENSOR}", chain(n, "v{1} = R.sin({0})"))
 
@@ -95,6 +102,11 @@ def allocations(n):
     return PRIM + "".join(f'    C{i} = T.alloc_buffer((16,), "int32")\n    C{i}[0] = {f"C{i - 1}" if i else "A"}[0] + 1\n' for i in range(n)) + f"    B[0] = C{n - 1}[0]\n"
 
 
+def large_allocations(n):
+    """Memory that no frame has room for: each allocation may fail, and each is freed then."""
+    return allocations(n).replace("alloc_buffer((16,)", "alloc_buffer((16384,)")
+
+
 READ = [["check"], ["fmt"], ["print"]]
 LOWER = [["opt", "--passes", "host,native"], ["run"], ["build", "-o", "OUT.c"]]
 MACHINE = [["opt", "--passes", "default"], ["build", "-o", "OUT.vm"]]
@@ -122,9 +134,13 @@ class Sizes(unittest.TestCase):
         # Tables and arenas double: what is added is for them.
         self.assertLess(twice - least, 2.5 * (once - least) + 16, f"MiB: {least}, {once}, {twice}")
 
+    def test_allocations_that_may_fail(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.grows(["run", "--backend", "llvm"], large_allocations, 300, folder)
+
 
 # Verbs whose time would grow with the square of the parts.
-TIMES = [(["run"], buffers, 3000), (["run"], symbols, 2000)]
+TIMES = [(["run"], buffers, 3000), (["run"], symbols, 2000), (["opt", "--passes", "FoldConstant{keep_written=true}"], calling, 1000)]
 
 
 class Times(unittest.TestCase):
