@@ -71,6 +71,7 @@ static void run_part(tvms_pass_run *run, const char *name) {
                         .hooks = run->hooks};
   begin(run->hooks, TVMS_PHASE_PASS, name);
   pipeline.steps[0].pass->run(&part);
+  tvms_memory_free(&run->context->memory, part.writers);
   end(run->hooks);
   run->changed |= part.changed;
   tvms_pipeline_fini(run->context, &pipeline);
@@ -109,6 +110,7 @@ static bool run_step(tvms_context *context, tvms_module *module,
   begin(hooks, TVMS_PHASE_PASS, step->pass->name);
   double start = now();
   step->pass->run(&run);
+  tvms_memory_free(&context->memory, run.writers);
   double seconds = now() - start;
   end(hooks);
   // A function that stood alone may have got company.

@@ -60,6 +60,8 @@ struct tvms_pass_run {
   const tvms_program *TVMS_NULLABLE (*TVMS_NULLABLE read)(void *data, const char *path);
   void *TVMS_NULLABLE data;
   const tvms_pass_hooks *TVMS_NULLABLE hooks;  // the manager's own, for `part`
+  // What passes/relax/analysis/writers.h has found, a block that the manager frees; NULL: not asked yet.
+  struct tvms_relax_writers *TVMS_NULLABLE writers;
 };
 
 // A row PASS of passes.def.

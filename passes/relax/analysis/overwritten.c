@@ -4,21 +4,17 @@
 #include "ir/op.h"
 #include "ir/walk.h"
 #include "passes/relax/analysis/aliases.h"
+#include "passes/relax/analysis/writers.h"
 #include "structinfo/definitions.h"
-#include "structinfo/infer.h"
 
 typedef struct {
   tvms_relax_overwritten *found;
+  tvms_pass_run *run;
   tvms_memory *memory;
   tvms_node_vec written;  // variables that calls write over
 } search;
 
 // ---- Arguments ----
-
-static bool is_inplace(const tvms_node *call) {
-  tvms_opcode opcode = tvms_op_called(call);
-  return opcode == TVMS_R_call_tir_inplace || opcode == TVMS_R_call_inplace_packed;
-}
 
 // What a call in place gets; an empty list where that is a variable.
 static tvms_list inplace_args(const tvms_call *call) {
@@ -34,7 +30,7 @@ static tvms_list inplace_args(const tvms_call *call) {
 static void walk_targets(const search *s, tvms_node *node,
                          const tvms_visitor *visitor) {
   const tvms_call *call = tvms_as_call(node);
-  tvms_list args = is_inplace(node) ? inplace_args(call) : (tvms_list){0};
+  tvms_list args = tvms_relax_is_inplace(node) ? inplace_args(call) : (tvms_list){0};
   if (!args.len) {
     tvms_walk(s->memory, node, visitor);
     return;
@@ -92,81 +88,13 @@ static void share_value(const search *s, tvms_node *var, tvms_node *value) {
     share_below(s, var, tvms_as_seq_expr(choice->false_branch)->body);
   } else if (value->kind == TVMS_NODE_SEQ_EXPR) {
     share_below(s, var, tvms_as_seq_expr(value)->body);
-  } else if (value->kind != TVMS_NODE_CALL || is_inplace(value)
+  } else if (value->kind != TVMS_NODE_CALL || tvms_relax_is_inplace(value)
              || tvms_relax_may_alias(tvms_op_called(value))) {
     share_below(s, var, value);
   }
 }
 
 // ---- Calls that write ----
-
-typedef struct {
-  const tvms_module *module;
-  tvms_memory *memory;
-  const tvms_node_map
-      *known;  // the functions that were looked at before (relax_overwritten)
-  tvms_node_map *seen;
-  tvms_node_vec queue;  // functions that are called
-  bool writes;
-} callee;
-
-// A packed function with effects, a function that is a value, or a PrimFunc.
-static bool is_unknown(const tvms_module *module, const tvms_node *call) {
-  const tvms_node *name = tvms_as_call(call)->callee;
-  if (name->kind == TVMS_NODE_EXTERN_FUNC)
-    return !tvms_infer_call_is_pure(module, tvms_as_call(call));
-  bool named = name->kind == TVMS_NODE_GLOBAL_VAR;
-  return name->kind == TVMS_NODE_VAR
-         || (named && !tvms_module_function_named(module, name, TVMS_NODE_FUNCTION));
-}
-
-static tvms_walk_step look_at_call(void *self, tvms_node *node, tvms_field_role role) {
-  callee *c = self;
-  (void)role;
-  if (node->kind != TVMS_NODE_CALL) return TVMS_WALK_ON;
-  c->writes |= is_inplace(node) || is_unknown(c->module, node);
-  const tvms_member *member = tvms_module_function_named(
-      c->module, tvms_as_call(node)->callee, TVMS_NODE_FUNCTION);
-  const tvms_node *known =
-      member ? tvms_node_map_get(c->known, member->function) : NULL;
-  if (known) {
-    c->writes |= known == member->function;
-  } else if (member && !tvms_node_map_get(c->seen, member->function)) {
-    tvms_node_map_put(c->seen, member->function, member->function);
-    tvms_vec_push(c->memory, &c->queue, member->function);
-  }
-  return c->writes ? TVMS_WALK_STOP : TVMS_WALK_ON;
-}
-
-// Is there a call that writes in this function, or in one that it calls?
-static bool writes_below(const search *s, tvms_node *function) {
-  tvms_node *known = tvms_node_map_get(&s->found->callees, function);
-  if (known) return known == function;
-  tvms_node_map seen;
-  tvms_node_map_init(&seen, s->memory);
-  callee c = {s->found->module, s->memory, &s->found->callees, &seen, {0}, false};
-  tvms_vec_push(s->memory, &c.queue, function);
-  tvms_visitor visitor = {.self = &c, .enter = look_at_call};
-  for (uint32_t i = 0; i < c.queue.len && !c.writes; i++)
-    tvms_walk(s->memory, tvms_as_function(c.queue.items[i])->body, &visitor);
-  if (c.writes) tvms_node_map_put(&s->found->callees, function, function);
-  // Where none writes, none of those that are called does.
-  for (uint32_t i = 0; i < c.queue.len && !c.writes; i++) {
-    tvms_node *one = c.queue.items[i];
-    tvms_node_map_put(&s->found->callees, one, tvms_as_function(one)->body);
-  }
-  tvms_vec_fini(s->memory, &c.queue);
-  tvms_node_map_fini(&seen);
-  return c.writes;
-}
-
-static bool writes(const search *s, const tvms_node *call) {
-  const tvms_module *module = s->found->module;
-  if (is_inplace(call) || is_unknown(module, call)) return true;
-  const tvms_member *member = tvms_module_function_named(
-      module, tvms_as_call(call)->callee, TVMS_NODE_FUNCTION);
-  return member && writes_below(s, member->function);
-}
 
 static tvms_walk_step note_written(void *self, tvms_node *node, tvms_field_role role) {
   search *s = self;
@@ -177,7 +105,7 @@ static tvms_walk_step note_written(void *self, tvms_node *node, tvms_field_role 
 
 static void note_call(search *s, tvms_node *node) {
   tvms_visitor visitor = {.self = s, .enter = note_written};
-  if (writes(s, node)) walk_targets(s, node, &visitor);
+  if (tvms_relax_writes(s->run, node)) walk_targets(s, node, &visitor);
 }
 
 static tvms_walk_step look(void *self, tvms_node *node, tvms_field_role role) {
@@ -192,13 +120,12 @@ static tvms_walk_step look(void *self, tvms_node *node, tvms_field_role role) {
 
 // ---- The analysis ----
 
-void tvms_relax_overwritten_init(tvms_relax_overwritten *o, tvms_memory *memory,
-                                 const tvms_module *module, tvms_node *function) {
-  o->module = module;
+void tvms_relax_overwritten_init(tvms_relax_overwritten *o, tvms_pass_run *run,
+                                 tvms_node *function) {
+  tvms_memory *memory = &run->context->memory;
   tvms_node_map_init(&o->shares, memory);
-  tvms_node_map_init(&o->callees, memory);
   tvms_node_map_init(&o->written, memory);
-  search s = {o, memory, {0}};
+  search s = {o, run, memory, {0}};
   tvms_visitor visitor = {.self = &s, .enter = look};
   tvms_walk(memory, tvms_as_function(function)->body, &visitor);
   for (uint32_t i = 0; i < s.written.len; i++) {
@@ -210,7 +137,6 @@ void tvms_relax_overwritten_init(tvms_relax_overwritten *o, tvms_memory *memory,
 
 void tvms_relax_overwritten_fini(tvms_relax_overwritten *o) {
   tvms_node_map_fini(&o->shares);
-  tvms_node_map_fini(&o->callees);
   tvms_node_map_fini(&o->written);
 }
 

@@ -326,8 +326,7 @@ static tvms_node *share_values(const eliminator *like, tvms_unit *unit,
 static tvms_node *share_unwritten(eliminator *like, tvms_unit *unit,
                                   tvms_node *function) {
   tvms_relax_overwritten overwritten;
-  tvms_relax_overwritten_init(&overwritten, memory_of(like), like->run->module,
-                              function);
+  tvms_relax_overwritten_init(&overwritten, like->run, function);
   like->overwritten = &overwritten;
   function = share_values(like, unit, function);
   tvms_relax_overwritten_fini(&overwritten);

@@ -449,8 +449,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   if (!TVMS_OPTION(run, FoldConstant, keep_written).number)
     return fold(run, unit, function, NULL);
   tvms_relax_overwritten overwritten;
-  tvms_relax_overwritten_init(&overwritten, &run->context->memory, run->module,
-                              function);
+  tvms_relax_overwritten_init(&overwritten, run, function);
   function = fold(run, unit, function, &overwritten);
   tvms_relax_overwritten_fini(&overwritten);
   return function;
