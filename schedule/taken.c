@@ -80,7 +80,8 @@ static bool leaves_out(const tvms_domains *inner, const tvms_domains *outer,
          || is_less(inner->unit, high.min, wanted.max);
 }
 
-// How far a value moves when a loop takes the step `at` after its first one, the other variables being what they are; 0: not known.
+// How far a value moves when a loop takes the step `at` after its first one, the other variables being what they are; 0: not known. Farther than numbers reach
+// is as far as they do.
 static int64_t moved_by(tvms_sched *s, tvms_node *value, const tvms_for *loop,
                         int64_t at) {
   tvms_node_map map;
@@ -93,7 +94,15 @@ static int64_t moved_by(tvms_sched *s, tvms_node *value, const tvms_for *loop,
   tvms_node *by =
       tvms_arith_simplify(s->unit, tvms_sched_build(s, TVMS_NODE_SUB, there, value));
   int64_t far = by->kind == TVMS_NODE_INT_IMM ? tvms_as_int_imm(by)->value : 0;
-  return far < 0 ? -far : far;
+  if (far < 0 && __builtin_sub_overflow((int64_t)0, far, &far)) far = INT64_MAX;
+  return far;
+}
+
+// How far a loop leads whose steps lead `own` far; INT64_MAX: farther than numbers reach.
+static int64_t reach_of(int64_t own, const tvms_for *loop) {
+  int64_t steps = tvms_as_int_imm(loop->extent)->value, reach;
+  if (steps < 1) return 0;
+  return __builtin_mul_overflow(own, steps - 1, &reach) ? INT64_MAX : reach;
 }
 
 // Does a sum of loops take a value twice: do the shorter steps lead as far as a longer one?
@@ -109,7 +118,8 @@ static bool takes_twice(tvms_sched *s, int32_t block, tvms_node *value) {
       if (k == at || own > step || (own == step && k > at)
           || other->extent->kind != TVMS_NODE_INT_IMM)
         continue;
-      reach += own * (tvms_as_int_imm(other->extent)->value - 1);
+      if (__builtin_add_overflow(reach, reach_of(own, other), &reach))
+        reach = INT64_MAX;
     }
     if (step && reach >= step) return true;
   }
