@@ -118,7 +118,26 @@ static const char *scale_by_power(c_emitter *e, const tvms_call *call) {
   return value(e, call, tvms_c_round(e, dtype, made));
 }
 
+// NaN is not itself; without their signs the bits of finite numbers are below those of infinity.
+static const char *classify_whole(c_emitter *e, const tvms_call *call,
+                                  tvms_tir_opcode op) {
+  tvms_dtype dtype = call->args.items[0]->dtype;
+  tvms_span span = call->head.span;
+  const char *x = tvms_c_expr(e, call->args.items[0]);
+  if (op == TVMS_TIR_isnan) return tvms_c_compare(e, dtype, span, x, "!=", x);
+  bool wide = dtype.bits == 64;
+  tvms_dtype word = {TVMS_INT, wide ? 64 : 32, dtype.lanes};
+  const char *bits = tvms_c_reinterpret_whole(e, word, span, x);
+  bits =
+      tvms_c_text(e, "(%s & %s)", bits, wide ? "0x7fffffffffffffffll" : "0x7fffffff");
+  return tvms_c_compare(e, word, span, bits, op == TVMS_TIR_isinf ? "==" : "<",
+                        wide ? "0x7ff0000000000000ll" : "0x7f800000");
+}
+
 static const char *classify(c_emitter *e, const tvms_call *call, tvms_tir_opcode op) {
+  tvms_dtype dtype = source_of(e, call, 0)->dtype;
+  if (tvms_c_is_whole(dtype) && tvms_dtype_is_real(dtype))
+    return classify_whole(e, call, op);
   const char *x = argument(e, call, 0);
   if (!tvms_dtype_is_real(call->args.items[0]->dtype))
     return value(e, call, op == TVMS_TIR_isfinite ? "1" : "0");

@@ -82,6 +82,9 @@ static const char *join_truths(c_emitter *e, const tvms_node *node, const char *
     return tvms_c_mask(e, bits, lanes, node->span,
                        tvms_c_text(e, "%s %s %s", a, sign, b));
   }
+  if (tvms_c_is_whole(node->dtype))
+    return tvms_c_whole(e, node->dtype, node->span,
+                        tvms_c_text(e, "%s %s %s", a, sign, b));
   return tvms_c_value(e, node->dtype, node->span,
                       tvms_c_text(e, "%s %s %s", tvms_c_lane(e, a, node->dtype), sign,
                                   tvms_c_lane(e, b, node->dtype)));
@@ -137,7 +140,8 @@ static const char *divide(c_emitter *e, const tvms_node *node, const char *a,
     return tvms_c_text(e, "%s / %s - (%s %% %s < 0)", a, b, a, b);
   if (positive)
     return tvms_c_text(e, "%s %% %s + (%s %% %s < 0 ? %s : 0)", a, b, a, b, b);
-  return tvms_c_text(e, "%s(%s, %s)", helpers[2 * floors + modulo], a, b);
+  return tvms_c_text(e, "%s%s(%s, %s)", helpers[2 * floors + modulo],
+                     node->dtype.bits <= 32 ? "32" : "", a, b);
 }
 
 static const char *int_arithmetic(c_emitter *e, const tvms_node *node, const char *a,
@@ -427,6 +431,8 @@ static const char *expr_kind(c_emitter *e, const tvms_node *node) {
     if (bits)
       return tvms_c_mask(e, bits, node->dtype.lanes, node->span,
                          tvms_c_text(e, "~%s", truth));
+    if (tvms_c_is_whole(node->dtype))
+      return tvms_c_whole(e, node->dtype, node->span, tvms_c_text(e, "%s ^ 1", truth));
     const char *lane = tvms_c_lane(e, truth, a->dtype);
     return tvms_c_value(e, node->dtype, node->span, tvms_c_text(e, "!%s", lane));
   }

@@ -123,8 +123,23 @@ const char *tvms_c_ramp(c_emitter *e, tvms_dtype dtype, tvms_span span,
                                   times(e, dtype.lanes, by), type, steps));
 }
 
+// Processors multiply no bytes: both of each 16 bits.
+static const char *product_of_bytes(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                                    const char *a, const char *b) {
+  const char *pairs = uints(e, 16, dtype.lanes / 2, span);
+  const char *x = tvms_c_text(e, "(%s)%s", pairs, a),
+             *y = tvms_c_text(e, "(%s)%s", pairs, b);
+  return tvms_c_whole(
+      e, dtype, span,
+      tvms_c_text(e, "(%s)(((%s * %s) & 255) | ((%s >> 8) * (%s & 0xff00)))",
+                  tvms_c_type(e, dtype, span), x, y, x, y));
+}
+
 const char *tvms_c_wrapping(c_emitter *e, tvms_dtype dtype, tvms_span span,
                             const char *a, const char *sign, const char *b) {
+  if (*sign == '*' && dtype.bits == 8 && tvms_c_room(dtype.lanes) == dtype.lanes
+      && dtype.lanes > 2)
+    return product_of_bytes(e, dtype, span, a, b);
   const char *type = uints(e, dtype.bits, dtype.lanes, span);
   return tvms_c_whole(e, dtype, span,
                       tvms_c_text(e, "(%s)((%s)%s %s (%s)%s)",

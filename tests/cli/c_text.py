@@ -274,12 +274,21 @@ class Text(unittest.TestCase):
                     f'T.Select(T.Cast("int8", x) < T.int8(1), x, y)', f'T.Select(T.Cast("float64", x) < T.float64(0.5) and x < y, y, x)',
                     f'T.Cast("{dtype}", T.Cast("int64", y) + T.int64(3))', f'T.Cast("{dtype}", T.Cast("float32", x) + T.Cast("float32", y))',
                     "A[j * 2 + i] - y", "A[(j * 3 + i) % 64] + x", "B[j] + A[i]")
-            own = ("x & y ^ (x | ~y)", f"T.shift_left(x, y & T.{dtype}(7)) + T.shift_right(x, T.{dtype}(2))", "x * y - x") if dtype in INTEGERS else (
-                "T.floor(x) - T.sqrt(T.abs(y))", "x * y + x / y", "T.round(x) * T.trunc(y)")
+            large = {"float16": "6e4", "float32": "3e38"}.get(dtype, "1e308")
+            own = ("x & y ^ (x | ~y)", f"T.shift_left(x, y & T.{dtype}(7)) + T.shift_right(x, T.{dtype}(2))", "x * y - x", "x // y - y % x",
+                   f"T.truncdiv(x, y) + T.truncmod(y, T.{dtype}(7)) - x // T.{dtype}(5)") if dtype in INTEGERS else (
+                "T.floor(x) - T.sqrt(T.abs(y))", "x * y + x / y", "T.round(x) * T.trunc(y)", "T.ceil(x) - T.nearbyint(y)", "T.floor(x / y) - T.trunc(y / x)",
+                f"T.Select(T.isnan((x - x) / y) or T.isinf(y * T.{dtype}({large}) * y), x, T.Select(T.isfinite(x * T.{dtype}({large}) * x), y, x - y))")
             for lanes in (2, 3, 4, 8, 16, 32):
                 with self.subTest(dtype=dtype, lanes=lanes):
                     expressions = [e for e in (*both, *own) if lanes < 32 or "% 64" not in e]
                     self.agree(many_vectors(expressions, dtype, lanes), (KINDS[dtype], (64,)), (KINDS[dtype], (64,)), (KINDS[dtype], (len(expressions), 64)))
+
+    def test_vectors_of_truths(self):
+        for lanes in (2, 4, 8, 16, 64):
+            with self.subTest(lanes=lanes):
+                expressions = ("not x", "x and not y", "x or y", "not (x or y) and (x == y)")
+                self.agree(many_vectors(expressions, "bool", lanes), *[("|b1", (64,))] * 2, ("|b1", (len(expressions), 64)))
 
     def test_vectors_that_are_picked(self):
         """From whole vectors, which windows beside each other share; nothing outside of the memory is touched."""
