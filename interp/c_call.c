@@ -10,6 +10,7 @@
 #include "interp/meaning.h"
 #include "interp/prim.h"
 #include "ir/op.h"
+#include "runtime/number.h"
 #include "support/diag_ids.h"
 
 #include <string.h>
@@ -62,6 +63,10 @@ KIND(single, float)
 KIND(real, double)
 #undef KIND
 
+static bool is_half(tvms_dtype dtype) {
+  return dtype.code == TVMS_FLOAT && dtype.bits == 16;
+}
+
 static tvms_scalar call_as(void *address, const passed *p, tvms_dtype result) {
   tvms_scalar value = {.i = 0};
   if (tvms_dtype_is_void(result) || !tvms_dtype_is_real(result)) {
@@ -71,8 +76,13 @@ static tvms_scalar call_as(void *address, const passed *p, tvms_dtype result) {
     bool pointer = tvms_dtype_is_void(result) || tvms_dtype_is_handle(result);
     return pointer ? value : tvms_scalar_fit(value, tvms_interp_dl_type_of(result));
   }
-  value.f = result.bits == 32 ? (double)call_single(address, p) : call_real(address, p);
-  return value;
+  tvms_dl_type type = tvms_interp_dl_type_of(result);
+  if (is_half(result)) {
+    double given = call_real(address, p);
+    return tvms_dl_element_get(&given, type);
+  }
+  value.f = result.bits == 64 ? call_real(address, p) : (double)call_single(address, p);
+  return tvms_scalar_fit(value, type);
 }
 
 // ---- Arguments ----
@@ -89,14 +99,11 @@ static bool pass_whole(passed *p, int64_t value) {
   return true;
 }
 
-// A float is in the lower half of its register or word.
-static bool pass_real(passed *p, double value, uint32_t bits) {
-  float single = (float)value;
+// A real stands at the lower end of its register or word. A bfloat16 is passed as a float, as TVM does.
+static bool pass_real(passed *p, tvms_scalar value, tvms_dtype dtype) {
   int64_t word = 0;
-  if (bits == 32)
-    memcpy(&word, &single, sizeof single);
-  else
-    memcpy(&word, &value, sizeof value);
+  if (dtype.code == TVMS_BFLOAT) dtype = TVMS_DTYPE(FLOAT, 32);
+  tvms_dl_element_set(&word, tvms_interp_dl_type_of(dtype), value);
   if (p->reals == REALS) return pass_word(p, word);
   memcpy(&p->real[p->reals++], &word, sizeof word);
   return true;
@@ -108,7 +115,7 @@ static bool pass(tvms_interp_frame *f, passed *p, const tvms_node *node) {
   tvms_scalar value = tvms_interp_eval(f, node, 0);
   if (tvms_dtype_is_handle(node->dtype))
     return pass_whole(p, (int64_t)(intptr_t)value.p);
-  if (tvms_dtype_is_real(node->dtype)) return pass_real(p, value.f, node->dtype.bits);
+  if (tvms_dtype_is_real(node->dtype)) return pass_real(p, value, node->dtype);
   return pass_whole(p, value.i);
 }
 

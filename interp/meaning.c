@@ -107,7 +107,8 @@ static bool is_of_c(tvms_dtype dtype) {
   switch (dtype.code) {
   case TVMS_BOOL:
   case TVMS_HANDLE: return true;
-  case TVMS_FLOAT: return wide;
+  case TVMS_FLOAT: return wide || dtype.bits == 16;
+  case TVMS_BFLOAT: return dtype.bits == 16;
   case TVMS_INT:
   case TVMS_UINT: return wide || dtype.bits == 8 || dtype.bits == 16;
   default: return false;

@@ -329,10 +329,34 @@ static const char *call_member(c_emitter *e, const tvms_call *call,
   return value(e, call, tvms_c_convert(e, result, call->head.dtype, got));
 }
 
+static bool is_half(tvms_dtype dtype) {
+  return dtype.code == TVMS_FLOAT && dtype.bits == 16;
+}
+
 static const char *type_of_c(c_emitter *e, const tvms_node *node) {
   if (tvms_dtype_is_void(node->dtype)) return "void";
   if (node->kind == TVMS_NODE_STRING_IMM) return "ptr";
+  if (is_half(node->dtype)) return "_Float16";
   return tvms_c_type(e, node->dtype, node->span);
+}
+
+static const char *argument_of_c(c_emitter *e, const tvms_node *arg) {
+  if (arg->kind == TVMS_NODE_STRING_IMM)
+    return tvms_c_text(e, "(ptr)%s",
+                       tvms_c_literal(e, tvms_as_string_imm(arg)->value.text));
+  const char *text = tvms_c_expr(e, arg);
+  if (!is_half(arg->dtype)) return text;
+  return tvms_c_text(e, "(union { u16 bits; _Float16 half; }){.bits = to_f16(%s)}.half",
+                     text);
+}
+
+// What a function of C gave, as a value of the type.
+static const char *given_by_c(c_emitter *e, tvms_dtype dtype, const char *made) {
+  if (is_half(dtype))
+    return tvms_c_text(
+        e, "from_f16((union { _Float16 half; u16 bits; }){.half = %s}.bits)", made);
+  if (tvms_dtype_is_bool(dtype)) return tvms_c_from_memory(e, dtype, made);
+  return tvms_c_round(e, dtype, made);
 }
 
 // Declares a function of C with the types of a call, under a name of its own: other calls may have other types, and
@@ -363,18 +387,14 @@ static const char *call_c(c_emitter *e, const tvms_call *call, const char *name)
   tvms_strbuf args;
   tvms_strbuf_init(&args, &e->context->memory);
   for (uint32_t i = 1; i < call->args.len; i++) {
-    const tvms_node *arg = call->args.items[i];
-    const char *text =
-        arg->kind == TVMS_NODE_STRING_IMM ? tvms_c_text(
-            e, "(ptr)%s", tvms_c_literal(e, tvms_as_string_imm(arg)->value.text))
-                                          : tvms_c_expr(e, arg);
-    tvms_strbuf_printf(&args, "%s%s", i > 1 ? ", " : "", text);
+    tvms_strbuf_printf(&args, "%s%s", i > 1 ? ", " : "",
+                       argument_of_c(e, call->args.items[i]));
   }
   const char *made =
       tvms_c_text(e, "%s(%s)", declare_of_c(e, call, name), tvms_strbuf_text(&args));
   tvms_strbuf_fini(&args);
   if (!tvms_dtype_is_void(call->head.dtype))
-    return value(e, call, tvms_c_from_memory(e, call->head.dtype, made));
+    return value(e, call, given_by_c(e, call->head.dtype, made));
   tvms_c_line(e, "%s;", made);
   return "0";
 }

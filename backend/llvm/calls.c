@@ -342,13 +342,18 @@ static LLVMValueRef choose_lanes(emitter *e, const tvms_call *call,
   return result;
 }
 
+static bool is_half(tvms_dtype dtype) {
+  return dtype.code == TVMS_FLOAT && dtype.bits == 16;
+}
+
 // The type that a function of C takes or gives for one of TIR, and in *attribute how what is narrower than a register is
 // widened, or 0.
 static LLVMTypeRef type_of_c(emitter *e, tvms_dtype dtype, unsigned *attribute) {
   *attribute = 0;
   if (tvms_dtype_is_void(dtype)) return LLVMVoidTypeInContext(e->llvm);
   if (tvms_dtype_is_handle(dtype)) return e->pointer;
-  if (tvms_dtype_is_real(dtype)) return dtype.bits == 32 ? e->f32 : e->f64;
+  if (is_half(dtype)) return LLVMHalfTypeInContext(e->llvm);
+  if (tvms_dtype_is_real(dtype)) return dtype.bits == 64 ? e->f64 : e->f32;
   // As C compilers do it; of 32 bits only processors ask whose words are always signed.
   const bool is_signed = dtype.bits == 32 || tvms_dtype_is_int(dtype);
   const char *how = is_signed ? "signext" : "zeroext";
@@ -374,6 +379,7 @@ static LLVMValueRef argument_of_c(emitter *e, const tvms_node *node) {
     return tvms_emit_text(e, tvms_as_string_imm(node)->value.text);
   LLVMValueRef value = tvms_emit_expr(e, node);
   bool truth = tvms_dtype_is_bool(node->dtype);
+  if (is_half(node->dtype)) return tvms_emit_half_of_c(e, value);
   return truth ? LLVMBuildZExt(e->builder, value, e->i8, "") : value;
 }
 
@@ -408,7 +414,8 @@ static LLVMValueRef TVMS_NULLABLE call_c(emitter *e, const tvms_call *call,
                                LLVMCreateEnumAttribute(e->llvm, widened[i], 0));
   }
   if (tvms_dtype_is_void(dtype)) return LLVMConstNull(e->i32);
-  if (!tvms_dtype_is_bool(dtype)) return made;
+  if (is_half(dtype)) return tvms_emit_from_half_of_c(e, made);
+  if (!tvms_dtype_is_bool(dtype)) return tvms_emit_round(e, dtype, made);
   return LLVMBuildICmp(e->builder, LLVMIntNE, made, LLVMConstNull(e->i8), "");
 }
 

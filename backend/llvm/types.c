@@ -199,6 +199,15 @@ static LLVMValueRef from_memory(emitter *e, tvms_dtype dtype, LLVMValueRef value
   return dtype.code == TVMS_FLOAT ? from_half(e, value) : from_bfloat(e, value);
 }
 
+LLVMValueRef tvms_emit_half_of_c(emitter *e, LLVMValueRef value) {
+  return LLVMBuildBitCast(e->builder, to_half(e, value), LLVMHalfTypeInContext(e->llvm),
+                          "");
+}
+
+LLVMValueRef tvms_emit_from_half_of_c(emitter *e, LLVMValueRef half) {
+  return from_half(e, LLVMBuildBitCast(e->builder, half, e->i16, ""));
+}
+
 LLVMValueRef tvms_emit_round(emitter *e, tvms_dtype dtype, LLVMValueRef value) {
   return small_kind(dtype) ? from_memory(e, dtype, to_memory(e, dtype, value)) : value;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Functions of C (T.call_extern): called by the interpreter, by native code in memory, and by libraries, C text and the virtual machine that are linked with them."""
-import ctypes, os, subprocess, sys
+import ctypes, os, struct, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
@@ -31,7 +31,30 @@ SOURCE = """
 float twice(float x) { return 2 * x; }
 void fill(float *p, int n) { for (int i = 0; i < n; i++) p[i] = (float)(i + 7); }
 """
+HALF = HEAD + """    @T.prim_func(s_tir=True)
+    def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        for i in range(2):
+            B[i] = T.Cast("float32", T.call_extern("float16", "third", T.Cast("float16", A[i])))
+        for i in range(2):
+            x: T.let[T.float16] = T.Cast("float16", A[i + 2])
+            B[i + 2] = T.Cast("float32", T.call_extern("float16", "ends", x, 1, x, x, x, x, x, x, x, x, x + T.float16(1)))
+        for i in range(4):
+            B[i + 4] = T.Cast("float32", T.call_extern("bfloat16", "wide_third", T.Cast("bfloat16", A[i + 4])))
+"""
+HALVES = """
+typedef _Float16 half;
+half third(half x) { return (half)((float)x / 3); }
+half ends(half a, int one, half b, half c, half d, half e, half f, half g, half h, half i, half j) { return a + (half)2 * j + (half)(one - 1) * (b + c + d + e + f + g + h + i); }
+float wide_third(float x) { return x / 3; }
+"""
 FILLED = [2 * x for x in X[:4]] + [7, 8, 7, 8]
+
+
+def bfloat16(x):
+    """The nearest one, to even."""
+    bits = struct.unpack("<I", struct.pack("<f", x))[0]
+    bits += 0x7FFF + (bits >> 16 & 1)
+    return struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0]
 
 
 def call(path, name, types, inputs):
@@ -124,11 +147,27 @@ class Functions(InFolder):
         self.assertIn("none.o", said)
         self.assertIn("--link goes with .so", self.refused("build", "-", "--link", given, "-o", self.file("x.o"), stdin=LOOPS))
 
+    def test_floats_of_16_bits(self):
+        """A float16 is a _Float16 of C, in registers and behind them, a bfloat16 a float: what stock TVM's code passes and takes."""
+        given = self.functions(HALVES)
+        npy.write(self.file("x.npy"), "<f4", [8], X)
+        thirds = [struct.unpack("<e", struct.pack("<e", x / 3))[0] for x in X]
+        wanted = thirds[:2] + [near + 2 * (near + 1) for near in (struct.unpack("<e", struct.pack("<e", x))[0] for x in X[2:4])] + [bfloat16(x / 3) for x in X[4:]]
+        for backend in ("interp", "llvm"):
+            p = tvms("run", "-", "--backend", backend, "--plugin", given[2], "--in", "A=" + self.file("x.npy"), "--out", self.folder, stdin=HALF)
+            self.assertEqual((p.returncode, p.stderr.decode()), (0, ""))
+            self.assertEqual(npy.read(self.file("result.npy"))[2], wanted)
+        self.build("-", "--link", given[0], "-o", self.file("own.so"), stdin=HALF)
+        self.build("-", "-o", self.file("text.c"), stdin=HALF)
+        self.cc("-shared", "-fPIC", "-O2", "text.c", "given.o", "-lm", "-o", "text.so")
+        for library in ("own.so", "text.so"):
+            self.assertEqual(call(self.file(library), "main", [(ctypes.c_float, 2)] * 2, [X, [0] * 8])[1], wanted)
+
     def test_types_that_c_does_not_have(self):
         self.functions(SOURCE)
-        text = LOOPS.replace('"float32", "twice", A[vi]', '"float32", "twice", T.Cast("float16", A[vi])')
+        text = LOOPS.replace('"float32", "twice", A[vi]', '"float32", "twice", T.Cast("float8_e4m3fn", A[vi])')
         for arguments in (["run", "-", "--entry", "main", "--plugin", self.file("given.so")], ["build", "-", "-o", self.file("x.o")], ["build", "-", "-o", self.file("x.c")]):
-            self.assertIn("error[E0945]: a function of C such as 'twice' cannot take or give a value of float16", self.refused(*arguments, stdin=text))
+            self.assertIn("error[E0945]: a function of C such as 'twice' cannot take or give a value of float8_e4m3fn", self.refused(*arguments, stdin=text))
 
 
 if __name__ == "__main__":
