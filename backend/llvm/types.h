@@ -22,8 +22,10 @@ LLVMValueRef tvms_emit_load(emitter *e, tvms_dtype dtype, LLVMValueRef at,
 void tvms_emit_store(emitter *e, tvms_dtype dtype, LLVMValueRef value, LLVMValueRef at,
                      tvms_span span);
 
-// A float32 register as the float16 that a function of C takes, and one that it gave as a float32 register.
+// A float32 register as the float16 that a function of C takes.
 LLVMValueRef tvms_emit_half_of_c(emitter *e, LLVMValueRef value);
+
+// What such a function gave as a float32 register.
 LLVMValueRef tvms_emit_from_half_of_c(emitter *e, LLVMValueRef half);
 
 // Rounds a float32 register to a narrower float kind; other kinds pass through.

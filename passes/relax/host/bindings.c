@@ -307,7 +307,8 @@ static tvms_host_value *TVMS_NULLABLE eval_kind(tvms_host *h, tvms_node *node) {
   case TVMS_NODE_TUPLE_GET_ITEM: return item(h, node);
   case TVMS_NODE_SEQ_EXPR: return sequence(h, node);
   case TVMS_NODE_IF: return branch(h, node);
-  case TVMS_NODE_GLOBAL_VAR: return tvms_host_function_value(h, node);
+  case TVMS_NODE_GLOBAL_VAR:
+  case TVMS_NODE_EXTERN_FUNC: return tvms_host_function_value(h, node);
   case TVMS_NODE_SHAPE_EXPR: {
     tvms_host_value *shape = tvms_host_value_new(h, TVMS_HOST_SHAPE);
     bool known =

@@ -18,7 +18,9 @@
 #include <string.h>
 
 tvms_host_value *tvms_host_function_value(tvms_host *h, const tvms_node *node) {
-  const tvms_member *member = tvms_module_named(h->run->module, node);
+  const tvms_member *member = node->kind == TVMS_NODE_GLOBAL_VAR
+                                  ? tvms_module_named(h->run->module, node)
+                                  : NULL;
   uint32_t index = member ? (uint32_t)(member - h->run->module->members) : 0;
   bool known = member && member->function && index < h->function_count
                && (member->function->kind == TVMS_NODE_FUNCTION
