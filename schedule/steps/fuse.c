@@ -21,6 +21,24 @@ static bool check_nest(tvms_step *step, const int32_t *sites, uint32_t count) {
   return true;
 }
 
+// Can the fused variable count all steps, as far as their numbers are known? TVM does not ask, and its product may wrap.
+static bool check_reach(tvms_sched *s, const int32_t *sites, uint32_t count,
+                        tvms_dtype dtype) {
+  int64_t steps = 1;
+  bool fits = true, none = false;
+  for (uint32_t i = 0; i < count; i++) {
+    const tvms_node *extent = tvms_sched_loop(s, sites[i])->extent;
+    if (extent->kind != TVMS_NODE_INT_IMM) continue;
+    int64_t own = tvms_as_int_imm(extent)->value;
+    none = none || own < 1;
+    fits = fits && !__builtin_mul_overflow(steps, own, &steps);
+  }
+  if (none || (fits && (dtype.bits > 32 || steps <= INT32_MAX))) return true;
+  return tvms_sched_refuse(
+      s, "the fused loop would count farther than numbers of %d bits reach",
+      (int)dtype.bits);
+}
+
 static tvms_node *make_var(tvms_sched *s, const int32_t *sites, uint32_t count) {
   tvms_strbuf suffix;
   tvms_strbuf_init(&suffix, &s->context->memory);
@@ -92,6 +110,7 @@ bool tvms_step_fuse(tvms_step *step) {
   if (!list->len || !tvms_step_sites(step, TVMS_ARG(Fuse, loops), sites)) return false;
   if (!check_nest(step, sites, list->len)) return false;
   tvms_node *fused = make_var(s, sites, list->len);
+  if (!check_reach(s, sites, list->len, fused->dtype)) return false;
   bool keep_units = step->args[TVMS_ARG(Fuse, preserve_unit_iters)].number != 0;
   tvms_node *made = make_loop(s, sites, list->len, fused, keep_units);
   tvms_sched_replace_one(s, tvms_sched_at(s, sites[0])->node, made);

@@ -8,6 +8,27 @@
 
 enum { MOST_FACTORS = 16 };
 
+// Do the new variables count no farther than numbers of their type reach? TVM does not ask, and its product of the factors may wrap.
+static bool check_reach(tvms_sched *s, const tvms_for *loop,
+                        const tvms_sched_value *list) {
+  bool wide = loop->var->dtype.bits > 32 || loop->extent->dtype.bits > 32;
+  int64_t end = 1, more = 0;
+  bool fits = true;
+  for (uint32_t i = 0; i < list->len && fits; i++) {
+    if (list->items[i].kind == TVMS_VALUE_NONE)
+      more = loop->extent->kind == TVMS_NODE_INT_IMM
+                 ? tvms_as_int_imm(loop->extent)->value
+                 : 0;
+    else
+      fits = !__builtin_mul_overflow(end, list->items[i].number, &end);
+  }
+  // The numbers up to the least multiple of the factors that is not less than the extent, and TVM adds all but one to it.
+  fits = fits && !__builtin_add_overflow(end, more, &end);
+  if (fits && (wide || end - 1 <= INT32_MAX)) return true;
+  return tvms_sched_refuse(
+      s, "the loops would count farther than numbers of %d bits reach", wide ? 64 : 32);
+}
+
 // The factors as expressions; that of None is found from the others.
 static bool read_factors(tvms_step *step, const tvms_sched_value *list,
                          const tvms_for *loop, tvms_node **factors) {
@@ -102,7 +123,8 @@ bool tvms_step_split(tvms_step *step) {
   const tvms_sched_value *list = &step->args[TVMS_ARG(Split, factors)];
   tvms_node *factors[MOST_FACTORS], *vars[MOST_FACTORS];
   bool fine = read_factors(step, list, loop, factors)
-              && tvms_sched_check_plain_loop(s, site) && tvms_sched_check_zero(s, site);
+              && tvms_sched_check_plain_loop(s, site) && tvms_sched_check_zero(s, site)
+              && check_reach(s, loop, list);
   if (!fine) return false;
   if (!list->len) return tvms_sched_refuse(s, "there are no factors");
   split_parts parts = {.factors = factors, .count = list->len, .vars = vars};
