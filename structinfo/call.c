@@ -18,6 +18,7 @@
 #include "structinfo/call.h"
 
 #include "ir/build.h"
+#include "ir/clone.h"
 #include "structinfo/infer_common.h"
 #include "structinfo/make.h"
 #include "structinfo/omitted.h"
@@ -107,6 +108,22 @@ static bool has_own_type(const tvms_node *callee) {
          || (func->ret && func->ret->kind != TVMS_NODE_SINFO_OBJECT);
 }
 
+// The type of a name: its own, or, if a pass made it, that of the function of the module.
+static const tvms_node *TVMS_NULLABLE type_of_callee(const tvms_inference *in) {
+  const tvms_node *callee = in->call->callee;
+  if (callee->sinfo || callee->kind != TVMS_NODE_GLOBAL_VAR || !in->module)
+    return callee->sinfo;
+  const tvms_member *member =
+      tvms_module_find(in->module, tvms_as_global_var(callee)->name);
+  if (!member || !member->function || member->function->kind != TVMS_NODE_FUNCTION)
+    return NULL;
+  const tvms_function *function = tvms_as_function(member->function);
+  tvms_node *type = tvms_sinfo_func_new_of_vars(
+      in->unit, function->params, function->ret, function->head.flags & TVMS_FLAG_PURE);
+  return tvms_clone_fresh(in->unit,
+                          type);  // the function may go before the caller does
+}
+
 tvms_node *TVMS_NULLABLE tvms_infer_function_call(tvms_inference *in) {
   tvms_context *context = in->unit->context;
   if (in->call->callee->kind == TVMS_NODE_EXTERN_FUNC
@@ -116,7 +133,7 @@ tvms_node *TVMS_NULLABLE tvms_infer_function_call(tvms_inference *in) {
     if (types.len == 1) return types.items[0];
     return tvms_sinfo_tuple_new(in->unit, types.items, types.len);
   }
-  const tvms_node *type = in->call->callee->sinfo;
+  const tvms_node *type = type_of_callee(in);
   if (!type || type->kind != TVMS_NODE_SINFO_FUNC) {
     tvms_diag *diag = tvms_diag_report(
         &context->diags, TVMS_D_not_callable, in->call->head.span, callee_text(in),

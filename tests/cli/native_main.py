@@ -545,6 +545,25 @@ class NativeMain(LibraryTests):
                 for got, wanted in zip((*y[2], *moved_mean[2], *moved_variance[2]), (*right, (10 + mean) / 2, (variance - 20) / 2)):
                     self.assertAlmostEqual(got, wanted, 4, level)
 
+    def test_local_functions_at_each_level(self):
+        text = HEAD + """
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")):
+        with R.dataflow():
+            @R.function
+            def twice(y: R.Tensor(("m",), "float32")) -> R.Tensor(("m",), "float32"):
+                z = R.add(y, y)
+                return z
+
+            a = twice(x)
+            b = R.negative(a)
+            R.output(b)
+        return b
+"""
+        for level in ("-O0", "-O1", "-O2", "-O3"):
+            for f in self.build(text, "local" + level, options=(level,)):
+                self.assertEqual(f("main", ("f", [2], [1.0, 3.0])), ("f", [2], [-2.0, -6.0]), level)
+
 
 if __name__ == "__main__":
     main()
