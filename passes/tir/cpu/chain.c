@@ -353,7 +353,7 @@ static tvms_node *inline_load(tvms_rewriter *r, tvms_node *node) {
   tvms_node_map_init(&now, &r->unit->context->memory);
   for (uint32_t i = 0; i < in->from->count; i++)
     tvms_node_map_put(&now, in->from->axes[i].var, load->indices.items[in->dims[i]]);
-  tvms_node *value = tvms_substitute(r->unit, in->from->store->value, &now);
+  tvms_node *value = tvms_stage_value_at(r->unit, in->from->store->value, &now);
   tvms_node_map_fini(&now);
   return value;
 }

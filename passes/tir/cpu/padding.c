@@ -155,7 +155,7 @@ static tvms_node *condition_at(tvms_unit *unit, const tvms_stage *from,
     if (axis < NONE)
       tvms_node_map_put(&now, from->axes[axis].var, load->indices.items[d]);
   }
-  tvms_node *made = tvms_substitute(unit, condition, &now);
+  tvms_node *made = tvms_stage_value_at(unit, condition, &now);
   tvms_node_map_fini(&now);
   return made;
 }

@@ -127,30 +127,6 @@ typedef struct {
   const tvms_stage *producer;
 } replacement;
 
-// Indices may be wider where the value goes: what is computed with them becomes so, too.
-static tvms_node *match_widths(tvms_rewriter *r, tvms_node *node) {
-  const tvms_binary *b = tvms_as_binary(node);
-  bool number = node->kind < TVMS_NODE_EQ;
-  bool same = b->a->dtype.bits == b->b->dtype.bits
-              && (!number || node->dtype.bits == b->a->dtype.bits);
-  if (same) return node;
-  return tvms_build_binary(r->unit, (tvms_node_kind)node->kind, b->a, b->b, node->span);
-}
-
-// The producer's value with other expressions in the place of its axes.
-static tvms_node *value_at(tvms_unit *unit, tvms_node *value, const tvms_node_map *at) {
-  tvms_rewriter r;
-  tvms_rewriter_init(&r, unit, NULL);
-  for (int kind = TVMS_NODE_ADD; kind <= TVMS_NODE_OR; kind++)
-    r.leave[kind] = match_widths;
-  for (uint32_t i = 0; i < at->cap; i++)
-    if (at->pairs[i].key && at->pairs[i].value)
-      tvms_node_map_put(&r.known, at->pairs[i].key, at->pairs[i].value);
-  tvms_node *made = tvms_rewrite(&r, value);
-  tvms_rewriter_fini(&r);
-  return made;
-}
-
 static tvms_node *put_value(tvms_rewriter *r, tvms_node *node) {
   const replacement *with = r->self;
   tvms_unit *unit = with->search->unit;
@@ -167,7 +143,7 @@ static tvms_node *put_value(tvms_rewriter *r, tvms_node *node) {
     tvms_node *var = out->indices.items[i];
     if (var->kind == TVMS_NODE_VAR) tvms_node_map_put(&at, var, load->indices.items[i]);
   }
-  tvms_node *value = value_at(unit, out->value, &at);
+  tvms_node *value = tvms_stage_value_at(unit, out->value, &at);
   tvms_node_map_fini(&at);
   return value;
 }

@@ -4,6 +4,7 @@
 #include "arith/analyzer.h"
 #include "ir/build.h"
 #include "ir/equal.h"
+#include "ir/fold.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/nodes.h"
@@ -13,6 +14,30 @@ uint32_t tvms_stage_axis_of(const tvms_stage *stage, const tvms_node *var) {
   while (i < stage->count && stage->axes[i].var != var)
     i++;
   return i < stage->count ? i : TVMS_MOST_STAGE_AXES;
+}
+
+// Indices may be wider where the value goes, or narrower: what is computed with them has the wider data type.
+static tvms_node *match_widths(tvms_rewriter *r, tvms_node *node) {
+  const tvms_binary *b = tvms_as_binary(node);
+  bool number = node->kind < TVMS_NODE_EQ;
+  bool same = b->a->dtype.bits == b->b->dtype.bits
+              && (!number || node->dtype.bits == b->a->dtype.bits);
+  if (same) return node;
+  return tvms_build_binary(r->unit, (tvms_node_kind)node->kind, b->a, b->b, node->span);
+}
+
+tvms_node *tvms_stage_value_at(tvms_unit *unit, tvms_node *value,
+                               const tvms_node_map *at) {
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, unit, NULL);
+  for (int kind = TVMS_NODE_ADD; kind <= TVMS_NODE_OR; kind++)
+    r.leave[kind] = match_widths;
+  for (uint32_t i = 0; i < at->cap; i++)
+    if (at->pairs[i].key && at->pairs[i].value)
+      tvms_node_map_put(&r.known, at->pairs[i].key, at->pairs[i].value);
+  tvms_node *made = tvms_rewrite(&r, value);
+  tvms_rewriter_fini(&r);
+  return made;
 }
 
 bool tvms_stage_axis_is_single(const tvms_stage_axis *axis) {

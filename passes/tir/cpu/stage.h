@@ -2,7 +2,7 @@
 #ifndef TVMS_PASSES_TIR_CPU_STAGE_H
 #define TVMS_PASSES_TIR_CPU_STAGE_H
 
-#include "ir/node.h"
+#include "ir/node_map.h"
 
 enum { TVMS_MOST_STAGE_AXES = 16 };
 
@@ -56,6 +56,10 @@ tvms_node *tvms_stage_write_each(tvms_unit *unit, const tvms_stage *stage,
 
 // The axis of a variable, or TVMS_MOST_STAGE_AXES.
 uint32_t tvms_stage_axis_of(const tvms_stage *stage, const tvms_node *var);
+
+// A stage's value where something else stands in the place of its axes, by `at`: indices of any integer type.
+tvms_node *tvms_stage_value_at(tvms_unit *unit, tvms_node *value,
+                               const tvms_node_map *at);
 
 // Does the stage combine the values of the steps of an axis?
 bool tvms_stage_has_sums(const tvms_stage *stage);
