@@ -1,4 +1,5 @@
-// Cutting lines where conditions change: T.if_then_else(1 <= j and j < n, …) is three pieces.
+// Cutting lines where conditions change: T.if_then_else(1 <= j and j < n, …) is three pieces, and so is what loads
+// from a place that T.Select chooses, as reflected borders do.
 #include "passes/tir/cpu/segments.h"
 
 #include "arith/analyzer.h"
@@ -14,6 +15,7 @@ typedef struct {
   int64_t length;
   int64_t *cuts;
   uint32_t count;
+  uint32_t depth;  // loads around
 } cutting;
 
 uint32_t tvms_line_add_cut(int64_t *cuts, uint32_t count, int64_t length, int64_t at) {
@@ -54,7 +56,26 @@ static bool linear(cutting *c, tvms_node *a, tvms_node *b, int64_t *step,
   return *step == 1 || *step == -1;
 }
 
+static void cut_comparison(cutting *c, const tvms_node *node);
+
+// What one of a comparison's sides chooses among counts on its own: Select(1 <= j, j, 0 - j) <= n
+static bool cut_chosen(cutting *c, const tvms_node *node) {
+  const tvms_binary *binary = tvms_as_binary(node);
+  bool first = binary->a->kind == TVMS_NODE_SELECT;
+  if (!first && binary->b->kind != TVMS_NODE_SELECT) return false;
+  const tvms_select *choice = tvms_as_select(first ? binary->a : binary->b);
+  tvms_node *values[] = {choice->true_value, choice->false_value};
+  for (uint32_t i = 0; i < 2; i++) {
+    tvms_node *a = first ? values[i] : binary->a, *b = first ? binary->b : values[i];
+    tvms_node *made =
+        tvms_build_binary(c->unit, (tvms_node_kind)node->kind, a, b, TVMS_NO_SPAN);
+    if (made && made->kind == node->kind) cut_comparison(c, made);
+  }
+  return true;
+}
+
 static void cut_comparison(cutting *c, const tvms_node *node) {
+  if (cut_chosen(c, node)) return;
   const tvms_binary *binary = tvms_as_binary(node);
   tvms_node *a = binary->a, *b = binary->b;
   bool equal = node->kind == TVMS_NODE_LE || node->kind == TVMS_NODE_GE;
@@ -79,20 +100,35 @@ static tvms_walk_step find_comparison(void *self, tvms_node *node,
   return compares ? TVMS_WALK_SKIP : TVMS_WALK_ON;
 }
 
+// The condition of T.if_then_else, or of T.Select where it says what is loaded: among values that is quicker in lanes.
+static tvms_node *TVMS_NULLABLE condition_of(const tvms_node *node, bool is_place) {
+  if (is_place && node->kind == TVMS_NODE_SELECT)
+    return tvms_as_select(node)->condition;
+  bool asks = tvms_call_opcode(node) == TVMS_TIR_if_then_else;
+  return asks ? tvms_as_call(node)->args.items[0] : NULL;
+}
+
 static tvms_walk_step find_choice(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
   cutting *c = self;
   if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
-  if (tvms_call_opcode(node) != TVMS_TIR_if_then_else) return TVMS_WALK_ON;
+  c->depth += node->kind == TVMS_NODE_BUFFER_LOAD;
+  tvms_node *condition = condition_of(node, c->depth > 0);
+  if (!condition) return TVMS_WALK_ON;
   tvms_visitor visitor = {.self = c, .enter = find_comparison};
-  tvms_walk(&c->unit->context->memory, tvms_as_call(node)->args.items[0], &visitor);
+  tvms_walk(&c->unit->context->memory, condition, &visitor);
   return TVMS_WALK_ON;
+}
+
+static void leave_load(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  ((cutting *)self)->depth -= node->kind == TVMS_NODE_BUFFER_LOAD;
 }
 
 uint32_t tvms_line_cuts(tvms_unit *unit, tvms_node *expr, const tvms_node *line,
                         int64_t length, int64_t *cuts, uint32_t count) {
-  cutting c = {unit, line, length, cuts, count};
-  tvms_visitor visitor = {.self = &c, .enter = find_choice};
+  cutting c = {unit, line, length, cuts, count, 0};
+  tvms_visitor visitor = {.self = &c, .enter = find_choice, .leave = leave_load};
   tvms_walk(&unit->context->memory, expr, &visitor);
   return c.count;
 }
@@ -140,6 +176,14 @@ static tvms_node *choose(tvms_rewriter *r, tvms_node *node) {
                           node->span);
 }
 
+static tvms_node *choose_value(tvms_rewriter *r, tvms_node *node) {
+  const tvms_select *choice = tvms_as_select(node);
+  if (!tvms_dtype_is_index(node->dtype)) return node;
+  tvms_node *condition = tvms_analyzer_simplify(r->self, choice->condition);
+  if (!tvms_node_is_int_imm(condition)) return node;
+  return tvms_node_is_true(condition) ? choice->true_value : choice->false_value;
+}
+
 tvms_node *tvms_line_between(tvms_unit *unit, tvms_node *expr, const tvms_node *line,
                              int64_t begin, int64_t end) {
   tvms_analyzer *analyzer = tvms_analyzer_new(unit);
@@ -149,6 +193,7 @@ tvms_node *tvms_line_between(tvms_unit *unit, tvms_node *expr, const tvms_node *
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, analyzer);
   r.leave[TVMS_NODE_CALL] = choose;
+  r.leave[TVMS_NODE_SELECT] = choose_value;
   tvms_node *made = tvms_rewrite(&r, expr);
   tvms_rewriter_fini(&r);
   tvms_analyzer_free(analyzer);
