@@ -236,10 +236,12 @@ tvms_node *tvms_infer_view(tvms_inference *in) {
   const tvms_node *shape = tvms_in_sinfo(in, 1), *element = tvms_in_arg(in, 2);
   tvms_dtype dtype = x.dtype;
   if (element->kind == TVMS_NODE_VAR) {
-    // A data type is not part of a type: only the value that is bound tells it.
+    // A data type is not part of a type: only the value that is bound tells it, or, to a pass, what the call was before.
+    const tvms_node *before = in->call->head.sinfo;
     tvms_node *bound = in->builder ? tvms_builder_value_of(in->builder, element) : NULL;
     if (bound) element = bound;
-    if (!bound) dtype = (tvms_dtype){0};
+    if (!bound)
+      dtype = before && tvms_sinfo_is_tensor(before) ? before->dtype : (tvms_dtype){0};
   }
   if (element->kind == TVMS_NODE_DTYPE_IMM) {
     dtype = tvms_as_dtype_imm(element)->value;

@@ -145,12 +145,15 @@ bool tvms_relax_layout_axes_squeeze(tvms_relax_layout_query *q) {
   if (!tvms_relax_layout_query_plain_order(q, 0, &order) || ndim > TVMS_LAYOUT_AXES)
     return false;
   if (!tvms_sinfo_tensor_dims(tvms_relax_layout_query_type(q, 0), &shape)) return false;
+  bool named = tvms_relax_layout_query_attr(q, "axis");
   uint32_t count = axes_or_all(q, ndim, axes), ones = 0;
-  for (uint32_t i = 0; i < count && !tvms_relax_layout_query_attr(q, "axis"); i++) {
-    int64_t dim;
-    if (tvms_sinfo_dim_int(shape.items[i], &dim) && dim == 1) axes[ones++] = i;
+  for (uint32_t i = 0; i < count;
+       i++) {  // axes that are longer stay, also if they are named
+    int64_t dim, axis = axes[i] < 0 ? axes[i] + ndim : axes[i];
+    bool known = tvms_sinfo_dim_int(shape.items[axis], &dim);
+    if (known ? dim == 1 : named) axes[ones++] = axis;
   }
-  if (!tvms_relax_layout_query_attr(q, "axis")) count = ones;
+  count = ones;
   tvms_layout initial = tvms_relax_layout_initial(ndim);
   if (!letters_without(axes, count, ndim, letters)) return false;
   if (!tvms_relax_layout_move_text(letters, &initial, &order, marked)) return false;
