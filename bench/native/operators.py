@@ -97,6 +97,8 @@ def elementwise():
         lacks = {"cos": lambda np, x: np.cos(x)}.get(name)
         yield Operator(f"{name} float64", dict(x="f8 64 1024"), f"R.{name}({inner})", None if lacks else first + [(kind, ["t" if first else "x"], {})], lacks)
     yield Operator("power float64", dict(x="f8 64 1024", c="f8 64 1024"), "R.power(R.abs(x), c)", [("Abs", ["x"], {"to": "t"}), op("Pow", "tc")])
+    for name, theirs in (("tan", "tan"), ("sinh", "sinh"), ("cosh", "cosh"), ("asinh", "arcsinh"), ("atan", "arctan")):
+        yield Operator(f"{name} float64", dict(x="f8 64 1024"), f"R.{name}(x)", None, lambda np, x, theirs=theirs: getattr(np, theirs)(x))
     yield Operator("softmax float64", dict(x="f8 64 1024"), "R.nn.softmax(x)", op("Softmax"))
     yield Operator("add float16", dict(x="f2 64 4096", c="f2 64 4096"), "R.add(x, c)", None, lambda np, x, c: x + c)
     for n in (1, 3, 7, 17, 1000):
