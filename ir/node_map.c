@@ -58,6 +58,13 @@ tvms_node *TVMS_NULLABLE tvms_node_map_get(const tvms_node_map *map,
 }
 
 void tvms_node_map_clear(tvms_node_map *map) {
-  if (map->cap) memset(map->pairs, 0, map->cap * sizeof *map->pairs);
+  enum { MOST_ROOM = 16 };
+  if (!map->count) return;
+  // One large use must not make all small ones behind it costly.
+  if (map->count < map->cap / MOST_ROOM) {
+    tvms_node_map_fini(map);
+    return;
+  }
+  memset(map->pairs, 0, map->cap * sizeof *map->pairs);
   map->count = 0;
 }

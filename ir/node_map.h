@@ -34,7 +34,7 @@ void tvms_node_map_put(tvms_node_map *map, const tvms_node *key,
 tvms_node *TVMS_NULLABLE tvms_node_map_get(const tvms_node_map *map,
                                            const tvms_node *key);
 
-// Forgets all keys and keeps the room.
+// Forgets all keys and keeps the room, unless it is far more than they took.
 void tvms_node_map_clear(tvms_node_map *map);
 
 #endif

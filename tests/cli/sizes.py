@@ -140,7 +140,7 @@ class Sizes(unittest.TestCase):
 
 
 # Verbs whose time would grow with the square of the parts.
-TIMES = [(["run"], buffers, 3000), (["run"], symbols, 2000), (["opt", "--passes", "FoldConstant{keep_written=true}"], calling, 1000)]
+TIMES = [(["run"], buffers, 3000), (["run"], symbols, 2000), (["opt", "--passes", "FoldConstant{keep_written=true}"], calling, 1000), (["opt", "--passes", "default"], branches, 1500)]
 
 
 class Times(unittest.TestCase):
