@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The largest errors of VectorMath's functions over all 2^32 floats, in native code of tvms; of those of float64, or of two arguments, over many random arguments.
 
-    run.py [BUILD] [--every N] [--blocks N] [--out FILE] [FUNCTION...]
+    run.py [--every N] [--blocks N] [--out FILE] [BUILD [FUNCTION...]]
 
 Each function is written as a loop, lowered by VectorMath, compiled by `tvms build` and judged by judge.c, which needs libmpfr-dev,
 libmvec (glibc 2.35, x86-64 with AVX2) and about half a minute of CPU time per function. --every N: only every N-th block
