@@ -112,8 +112,12 @@ static void add_parameter(tvms_words *n, const tvms_member *member, tvms_strbuf 
   const tvms_node *param = n->function->params.items[at];
   const tvms_node *bound = n->function->buffers.items[at];
   if (!bound) {
+    bool pointer = tvms_dtype_is_handle(param->dtype);
+    bool typed = pointer && param->sinfo && n->context->describe;
     tvms_strbuf_printf(out, "%s: %s", tvms_words_of_var(n, param),
-                       tvms_dtype_text(param->dtype, dtype));
+                       typed     ? n->context->describe(member->unit, param->sinfo)
+                       : pointer ? "T.handle"
+                                 : tvms_dtype_text(param->dtype, dtype));
     return;
   }
   const tvms_buffer *buffer = tvms_as_buffer(bound);

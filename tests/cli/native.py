@@ -309,6 +309,31 @@ def main(X: T.Buffer((64,), "float32"), Y: T.Buffer((5, 32), "float32")):
         self.assertIn("vcmpunordps", code)
         self.assertNotRegex(code, r"\(%r[^)]*\), %[xyz]mm[0-9]+ \{%k")
 
+    def test_signatures_say_types_as_tvm_does(self):
+        """What TVM 0.27 says of a call without arguments; pointers with their types."""
+        class Any(ctypes.Structure):
+            _fields_ = [("kind", ctypes.c_int32), ("zero", ctypes.c_uint32), ("value", ctypes.c_uint64)]
+
+        program = """from tvm.script import ir as I, tirx as T
+
+@I.ir_module
+class Module:
+    @T.prim_func(s_tir=True)
+    def main(p: T.handle, n: T.int64, x: T.float32, b: T.bool, q: T.handle("float32"), C: T.Buffer((4,), "int64")):
+        C[0] = n
+"""
+        raised = []
+        catch = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p)(lambda kind, text: raised.append((kind.decode(), text.decode())))
+        for output in ("signature.c", "signature.so"):
+            self.ended(tvms("build", "-", "-o", self.file(output), stdin=program), 0)
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-w", self.file("signature.c"), "-o", self.file("signature_c.so"), "-lm"], check=True)
+        for library in ("signature.so", "signature_c.so"):
+            loaded = ctypes.CDLL(self.file(library))
+            ctypes.c_void_p.in_dll(loaded, "__TVMFFIErrorSetRaisedFromCStr").value = ctypes.cast(catch, ctypes.c_void_p).value
+            self.assertEqual(loaded["__tvm_ffi_main"](None, (Any * 1)(), 1, ctypes.byref(Any())), -1)
+            self.assertEqual(raised.pop(), ("TypeError", "Expected 6 arguments when calling:\n"
+                                            '  `main(p: T.handle, n: int64, x: float32, b: bool, q: T.handle("float32", "global"), C: Tensor([4], int64))`'))
+
     def test_functions_of_a_thousand_tensors(self):
         """Every check of an argument says the whole signature, which stands in a library once."""
         class Any(ctypes.Structure):
