@@ -54,9 +54,9 @@ static void declare_objects(c_emitter *e, const tvms_entry *entry) {
 void tvms_c_free_results(c_emitter *e, const tvms_entry *entry) {
   uint32_t result = 0, tuple = 0;
   for (const char *at = entry->contract.result_text; *at; at++) {
-    if (*at == '(') tvms_c_line(e, "free(tuple%u);", tuple++);
+    if (*at == '(') tvms_c_line(e, "free_object(tuple%u);", tuple++);
     if (*at == 't' || *at == 's')
-      tvms_c_line(e, "free(object%u);", entry->results[result].param);
+      tvms_c_line(e, "free_object(object%u);", entry->results[result].param);
     if (*at == 'o')
       tvms_c_line(e, "tvms_box_drop(box%u, 1);", entry->results[result].param);
     result += tvms_contract_is_value(*at);
