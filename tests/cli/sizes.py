@@ -56,6 +56,12 @@ def bindings(n):
     return relax(f"x: {TENSOR}", chain(n, "v{1} = R.sin({0})"))
 
 
+def casts(n):
+    """Sizes that each get another name."""
+    lines = [f'    v{i} = R.match_cast({f"v{i - 1}" if i else "x"}, R.Tensor((n{i},), "float32"))' for i in range(n)] + [f"    R.output(v{n - 1})"]
+    return relax('x: R.Tensor(ndim=1, dtype="float32")', [f"n{i} = T.int64()" for i in range(n)] + ["with R.dataflow():"] + lines + [f"return v{n - 1}"])
+
+
 def branches(n):
     lines = ["v0 = R.sin(x)"]
     for i in range(1, n):
@@ -140,7 +146,7 @@ class Sizes(unittest.TestCase):
 
 
 # Verbs whose time would grow with the square of the parts.
-TIMES = [(["run"], buffers, 3000), (["run"], symbols, 2000), (["opt", "--passes", "FoldConstant{keep_written=true}"], calling, 1000), (["opt", "--passes", "default"], branches, 1500)]
+TIMES = [(["run"], buffers, 3000), (["run"], symbols, 2000), (["opt", "--passes", "FoldConstant{keep_written=true}"], calling, 1000), (["opt", "--passes", "default"], branches, 1500), (["opt", "--passes", "RemoveRedundantReshape"], casts, 2000)]
 
 
 class Times(unittest.TestCase):

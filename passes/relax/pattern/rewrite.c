@@ -18,7 +18,8 @@ typedef struct {
   tvms_relax_mutator m;
   const tvms_pattern_rule *rule;
   tvms_pattern_match match;
-  tvms_node_map lookup;    // VAR → value, of the bindings that patterns look through
+  tvms_node_map
+      lookup;  // VAR → value, of the bindings that patterns look through; never another VAR of it
   tvms_node_map replaced;  // VAR → tree for its binding
 } round_state;
 
@@ -45,7 +46,7 @@ static void try_binding(round_state *s, const tvms_pattern *root, tvms_node *bin
       return;
     }
   }
-  tvms_node_map_put(&s->lookup, var, value);
+  tvms_node_map_put(&s->lookup, var, tvms_relax_pattern_unwrap(&s->lookup, value));
 }
 
 static void try_segment(round_state *s, tvms_node *const *bindings, uint32_t count) {
