@@ -13,6 +13,7 @@
 #include "passes/tir/cpu/reroll.h"
 #include "passes/tir/cpu/tails.h"
 #include "passes/tir/cpu/tuples.h"
+#include "passes/tir/cpu/turned_operands.h"
 #include "passes/tir/cpu/windows.h"
 
 // Two statements for a sum, and the buffer between them or NULL; false: it stays.
@@ -34,6 +35,11 @@ static bool take_padding_out(tvms_preparation *p, const tvms_stage *stage,
                              tvms_node *parts[2], tvms_node **buffer) {
   return tvms_cpu_take_padding_out(p->body.unit, stage, p->body.reorders, parts,
                                    buffer);
+}
+
+static bool turn_operand(tvms_preparation *p, const tvms_stage *stage,
+                         tvms_node *parts[2], tvms_node **buffer) {
+  return tvms_cpu_turn_operand(p->body.unit, p->target, stage, parts, buffer);
 }
 
 static void split_sums(tvms_preparation *p, sum_splitter *split, tvms_list *stmts) {
@@ -134,5 +140,7 @@ tvms_list tvms_cpu_prepare(tvms_preparation *p, tvms_list stmts) {
   if (p->body.reorders && p->rooted) split_sums(p, take_factors_out, &stmts);
   if (!p->noalias) return stmts;
   stmts = tvms_cpu_early_stages(p->body.unit, stmts);
-  return tvms_cpu_late_operands(p->body.unit, p->body.allocated, stmts, p->body.gone);
+  stmts = tvms_cpu_late_operands(p->body.unit, p->body.allocated, stmts, p->body.gone);
+  if (p->rooted) split_sums(p, turn_operand, &stmts);
+  return stmts;
 }

@@ -288,6 +288,7 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
       body->kind == TVMS_NODE_SEQ ? tvms_as_seq(body)->stmts : (tvms_list){&body, 1};
   tvms_node_vec made = {0};
   tvms_preparation prepared = {s->run,
+                               &s->target,
                                s->rooted,
                                s->noalias,
                                {s->unit, s->reorders, allocated, &s->added, &s->gone}};

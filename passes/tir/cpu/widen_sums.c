@@ -163,10 +163,9 @@ static tvms_node *give_buffers(widening *w, tvms_node *old) {
   tvms_cpu_body b = tvms_cpu_body_read(w->unit, old);
   bool row = b.stages->kind == TVMS_NODE_SEQ;
   tvms_list stmts = row ? tvms_as_seq(b.stages)->stmts : (tvms_list){&b.stages, 1};
-  tvms_preparation p = {w->run,
-                        b.root || b.allocated.len,
-                        false,
-                        {w->unit, true, b.allocated, &w->added, &w->gone}};
+  tvms_preparation p = {.run = w->run,
+                        .rooted = b.root || b.allocated.len,
+                        .body = {w->unit, true, b.allocated, &w->added, &w->gone}};
   tvms_list made = move_sums(w, tvms_cpu_straighten(&p, stmts));
   if (!w->added.len) return old;
   tvms_list added = {w->added.items, w->added.len};
