@@ -66,6 +66,71 @@ void tvms_contraction_fetch_next(writer *w, tvms_node_vec *stmts) {
                  tvms_cpu_loop(w->unit, k, number(w, k, share), TVMS_FOR_SERIAL, body));
 }
 
+// ---- The panel of the next strip, laid out beforehand ----
+
+// Tiles of rows that go through a panel one after the other, or -1.
+static int64_t tiles_of_panel(const writer *w) {
+  int64_t tiles = w->tiles;
+  for (uint32_t i = 0; i < w->c->stage.count && tiles > 0; i++) {
+    if (w->c->roles[i] != TVMS_AXIS_OUTER) continue;
+    int64_t size = tvms_cpu_number(w->c->stage.axes[i].extent);
+    tiles = size < 1 || size > INT16_MAX ? -1 : tiles * size;
+  }
+  return tiles;
+}
+
+// Which of them the tile at hand is.
+static tvms_node *number_of_tile(writer *w) {
+  tvms_node *at = number(w, w->step, 0);
+  for (uint32_t i = 0; i < w->c->stage.count; i++) {
+    const tvms_stage_axis *axis = &w->c->stage.axes[i];
+    if (w->c->roles[i] != TVMS_AXIS_OUTER || tvms_stage_axis_is_single(axis)) continue;
+    at = build(w, TVMS_NODE_MUL, at, axis->extent);
+    at = build(w, TVMS_NODE_ADD, at, tvms_node_map_get(&w->now, axis->var));
+  }
+  if (!w->number) return at;
+  return build(w, TVMS_NODE_ADD, build(w, TVMS_NODE_MUL, at, number(w, at, w->tiles)),
+               w->number);
+}
+
+// Are the variables of tiles, steps and columns of one width?
+static bool same_width(const writer *w) {
+  int bits = w->step->dtype.bits;
+  for (uint32_t i = 0; i < w->c->stage.count; i++) {
+    if (w->c->stage.axes[i].var->dtype.bits != bits) return false;
+  }
+  return true;
+}
+
+bool tvms_contraction_fetches_ahead(const writer *w) {
+  enum { FEWEST = 2, MOST = 16 };
+  if (!w->tile->panel_ahead || !w->row || w->left_over || w->part
+      || w->columns != w->strip->parts || tvms_node_is_int(w->strip->count, 1)
+      || w->c->moving->kind != TVMS_NODE_BUFFER_LOAD || !same_width(w))
+    return false;
+  int64_t tiles = tiles_of_panel(w);
+  return FEWEST <= tiles && tiles <= MOST;
+}
+
+tvms_node *tvms_contraction_fetch_ahead(writer *w, tvms_node *round, int64_t rounds,
+                                        int64_t steps) {
+  const tvms_node *like = tvms_contraction_column_var(w);
+  int64_t tiles = tiles_of_panel(w), share = (steps + tiles - 1) / tiles;
+  int64_t line = TVMS_CPU_CACHE_LINE * 8 / w->c->moving->dtype.bits;
+  tvms_node *k = tvms_cpu_variable(w->unit, "row", round);
+  tvms_node *j = tvms_cpu_variable(w->unit, "j", like);
+  tvms_node *at = build(w, TVMS_NODE_MUL, number_of_tile(w), number(w, k, rounds));
+  at = build(w, TVMS_NODE_MUL, build(w, TVMS_NODE_ADD, at, round), number(w, k, share));
+  at = build(w, TVMS_NODE_MIN, at, number(w, k, rounds * steps - share));
+  tvms_contraction_set_inner_step(w, build(w, TVMS_NODE_ADD, at, k));
+  tvms_node *body = fetch(w, build(w, TVMS_NODE_MUL, j, number(w, like, line)));
+  body = tvms_cpu_loop(w->unit, j, number(w, like, w->strip->columns / line),
+                       TVMS_FOR_UNROLLED, body);
+  return tvms_cpu_loop(w->unit, k, number(w, k, share), TVMS_FOR_UNROLLED, body);
+}
+
+// ---- Rows of the next tile ----
+
 bool tvms_contraction_fetches_resting(const writer *w) {
   return w->tile->resting_far && w->next_row;
 }

@@ -23,4 +23,12 @@ bool tvms_contraction_fetches_far(const tvms_contraction_writer *w, bool late);
 // Adds the statements that do so, for the rows at hand.
 void tvms_contraction_fetch_far(tvms_contraction_writer *w, tvms_node_vec *stmts);
 
+// Does the tile at hand fetch its share of the panel of the next strip, which is laid out beforehand?
+bool tvms_contraction_fetches_ahead(const tvms_contraction_writer *w);
+
+// Statements that do so in front of round number `round` of `rounds`, each of `steps` steps of the sum. Sets the variables of columns
+// and sums anew.
+tvms_node *tvms_contraction_fetch_ahead(tvms_contraction_writer *w, tvms_node *round,
+                                        int64_t rounds, int64_t steps);
+
 #endif

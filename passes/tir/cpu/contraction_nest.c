@@ -121,6 +121,7 @@ static tvms_node *over_piece(writer *w, const piece *p) {
   }
   if (var) enter_loop(w, var, p->count, TVMS_TILE_ROWS);
   w->number = var;
+  w->tiles = tvms_cpu_number(p->count);
   w->next_row = var ? next_row(w, p) : NULL;
   w->left_over = !var && p->first > 0;
   tvms_node *made = in_rows(w);

@@ -137,14 +137,15 @@ static tvms_node *add_step_by_step(writer *w) {
 
 // ---- Rounds ----
 
-// Where lines are fetched at one step of many, the sum is taken in rounds of as many steps as a line has elements, or a
-// part of them that divides the sum, and lines come in front of rounds: what is done at each step has no
+// Where lines are fetched at one step of many, the innermost loop of the sum is taken in rounds of as many steps as a line has
+// elements, or a part of them that divides it, and lines come in front of rounds: what is done at each step has no
 // branches then. 0: there is nothing to fetch, or no such number; few steps are no round.
 static int64_t steps_of_round(writer *w) {
   enum { FEWEST = 8, EVEN = 4 };
-  bool far = tvms_contraction_fetches_far(w, true);
-  if (!w->tile->flat_sum || !(far || tvms_contraction_fetches_resting(w))) return 0;
-  int64_t steps = tvms_cpu_number(tvms_contraction_flat_steps(w)), best = 0;
+  if (!tvms_contraction_fetches_far(w, true) && !tvms_contraction_fetches_resting(w)
+      && !tvms_contraction_fetches_ahead(w))
+    return 0;
+  int64_t steps = tvms_contraction_inner_steps(w), best = 0;
   int64_t line = TVMS_CPU_CACHE_LINE * 8 / w->c->term->dtype.bits;
   for (int64_t round = FEWEST; round <= line && round < steps; round += EVEN) {
     if (steps % round == 0) best = round;
@@ -164,22 +165,38 @@ static tvms_node *fetch_at_round(writer *w, tvms_node *round, int64_t rounds,
   return between(w, round, first, times, fetch_rows(w, round, first, w->rows / times));
 }
 
+// What comes in front of a round.
+static tvms_node *fetch_for_round(writer *w, tvms_node *round, int64_t rounds,
+                                  int64_t steps) {
+  tvms_node_vec stmts = {0};
+  if (tvms_contraction_fetches_ahead(w))
+    tvms_stmt_push(w->unit, &stmts,
+                   tvms_contraction_fetch_ahead(w, round, rounds, steps));
+  if (tvms_contraction_fetches_far(w, true))
+    tvms_stmt_push(w->unit, &stmts, fetch_at_round(w, round, rounds, steps));
+  tvms_contraction_set_inner_step(
+      w, build(w, TVMS_NODE_MUL, round, number(w, round, steps)));
+  tvms_node *resting = tvms_contraction_fetch_resting(w);
+  if (resting) tvms_stmt_push(w->unit, &stmts, resting);
+  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+}
+
 static tvms_node *add_in_rounds(writer *w, int64_t steps) {
-  const tvms_node *like = tvms_contraction_first_sum(w)->var;
-  tvms_node *round = tvms_cpu_variable(w->unit, "k", like);
-  tvms_node *step = tvms_cpu_variable(w->unit, "k1", like);
+  tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
+  tvms_contraction_open_sums(w, vars);
+  bool flat = w->tile->flat_sum;
+  tvms_node **inner = &vars[flat ? 0 : tvms_contraction_inner_sum(w)];
+  tvms_node *round = *inner, *step = tvms_cpu_variable(w->unit, "step", round);
   tvms_node *begin = build(w, TVMS_NODE_MUL, round, number(w, round, steps));
-  tvms_contraction_set_step(w, build(w, TVMS_NODE_ADD, begin, step));
+  tvms_contraction_set_inner_step(w, build(w, TVMS_NODE_ADD, begin, step));
   tvms_node *body = add_terms(w), *moving = fetch_moving(w);
   if (moving) body = tvms_stmt_pair(w->unit, moving, body);
   body = tvms_cpu_loop(w->unit, step, number(w, step, steps), TVMS_FOR_SERIAL, body);
-  int64_t rounds = tvms_cpu_number(tvms_contraction_flat_steps(w)) / steps;
-  tvms_contraction_set_step(w, begin);
-  tvms_node *resting = tvms_contraction_fetch_resting(w);
-  if (resting) body = tvms_stmt_pair(w->unit, resting, body);
-  if (tvms_contraction_fetches_far(w, true))
-    body = tvms_stmt_pair(w->unit, fetch_at_round(w, round, rounds, steps), body);
-  return tvms_cpu_loop(w->unit, round, number(w, round, rounds), TVMS_FOR_SERIAL, body);
+  int64_t rounds = tvms_contraction_inner_steps(w) / steps;
+  body = tvms_stmt_pair(w->unit, fetch_for_round(w, round, rounds, steps), body);
+  body = tvms_cpu_loop(w->unit, round, number(w, round, rounds), TVMS_FOR_SERIAL, body);
+  *inner = NULL;
+  return flat ? body : tvms_contraction_close_sums(w, body, vars);
 }
 
 tvms_node *tvms_contraction_add_up(writer *w) {

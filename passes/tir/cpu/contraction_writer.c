@@ -119,6 +119,31 @@ void tvms_contraction_set_step(writer *w, tvms_node *step) {
   }
 }
 
+uint32_t tvms_contraction_inner_sum(const writer *w) {
+  uint32_t inner = w->c->outermost_sum;
+  for (uint32_t i = 0; i < w->c->stage.count; i++) {
+    bool sums = w->c->roles[i] == TVMS_AXIS_SUM;
+    if (sums && !tvms_stage_axis_is_single(&w->c->stage.axes[i])) inner = i;
+  }
+  return inner;
+}
+
+int64_t tvms_contraction_inner_steps(writer *w) {
+  if (w->tile->flat_sum) return tvms_cpu_number(tvms_contraction_flat_steps(w));
+  uint32_t inner = tvms_contraction_inner_sum(w);
+  return inner == TVMS_MOST_STAGE_AXES
+             ? -1
+             : tvms_cpu_number(w->c->stage.axes[inner].extent);
+}
+
+void tvms_contraction_set_inner_step(writer *w, tvms_node *step) {
+  if (w->tile->flat_sum)
+    tvms_contraction_set_step(w, step);
+  else
+    tvms_node_map_put(&w->now, w->c->stage.axes[tvms_contraction_inner_sum(w)].var,
+                      step);
+}
+
 void tvms_contraction_open_sums(writer *w, tvms_node **vars) {
   static const char *const names[] = {"k", "k1", "k2", "k3"};
   if (w->tile->flat_sum) {

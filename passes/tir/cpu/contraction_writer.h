@@ -62,7 +62,8 @@ typedef struct {
   tvms_node *sums;               // buffer
   tvms_node *TVMS_NULLABLE row;  // where it begins; NULL: there are no rows
   tvms_node *TVMS_NULLABLE
-      number;  // variable: which of the tiles of rows it is, if there are several
+      number;     // variable: which of the tiles of rows it is, if there are several
+  int64_t tiles;  // how many, or -1
   tvms_node *TVMS_NULLABLE
       next_row;  // where the tile of rows behind it begins, or the last one; with `number`
   bool left_over;          // it has the rows that the others leave over
@@ -100,6 +101,15 @@ tvms_node *tvms_contraction_flat_steps(tvms_contraction_writer *w);
 
 // Says what the summed axes, counted as one, are at this step of the sum, or of its block.
 void tvms_contraction_set_step(tvms_contraction_writer *w, tvms_node *step);
+
+// The axis of the innermost loop of the sum, of more than one step, where its axes are not counted as one.
+uint32_t tvms_contraction_inner_sum(const tvms_contraction_writer *w);
+
+// Steps of the innermost loop of the sum, or -1.
+int64_t tvms_contraction_inner_steps(tvms_contraction_writer *w);
+
+// Says at which step the innermost loop of the sum is.
+void tvms_contraction_set_inner_step(tvms_contraction_writer *w, tvms_node *step);
 
 // Makes the variables of the loops of the sum, at most TVMS_MOST_STAGE_AXES (zeroed before), and says
 // what the summed axes are in them.

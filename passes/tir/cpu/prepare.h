@@ -13,8 +13,8 @@
 typedef struct {
   tvms_pass_run *run;
   const tvms_target *TVMS_NULLABLE target;  // tvms_cpu_prepare needs it
-  bool rooted;   // there is a block that allocates buffers
-  bool noalias;  // buffers of parameters are apart
+  bool rooted;                              // there is a block that allocates buffers
+  bool noalias;                             // buffers of parameters are apart
   tvms_distribution body;
 } tvms_preparation;
 

@@ -420,4 +420,5 @@ void tvms_tile_lay_out(const tvms_target *target, const tvms_contraction *c,
   tile->threads = threads_for(target, tile, c);
   tvms_tile_machine m = machine_of(target, c->stage.store->value->dtype);
   choose_order(&m, c, tile);
+  tile->panel_ahead = !tile->rows_first && tvms_tile_fetches_ahead(&m, c, tile);
 }

@@ -61,6 +61,8 @@ typedef struct {
   int64_t moving_lead;
   // Steps of the sum for which a tile of rows fetches what the next panel is made of; 0: none.
   int64_t panel_fetch;
+  // Tiles of rows fetch the panel of the next strip, which is laid out beforehand, a part of it each.
+  bool panel_ahead;
 } tvms_tile;
 
 // Chooses the tile of a contraction for a machine; what the target does not say is taken as of

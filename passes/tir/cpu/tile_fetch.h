@@ -19,4 +19,9 @@ void tvms_tile_plan_fetches(tvms_unit *unit, const tvms_tile_machine *machine,
                             const tvms_contraction *contraction, int64_t rows,
                             tvms_tile *tile);
 
+// Is it worth while that tiles of rows fetch the panel of the next strip, if panels are laid out beforehand?
+bool tvms_tile_fetches_ahead(const tvms_tile_machine *machine,
+                             const tvms_contraction *contraction,
+                             const tvms_tile *tile);
+
 #endif
