@@ -119,9 +119,9 @@ tvms_node *tvms_vector_atanh(vector_steps *s, tvms_node *const *x) {
   tvms_node *lost = sub(s, sub(s, one, c), a);
   tvms_node *upper = fused(s, p, a, sub(s, sub(s, p, c), lost));
   tvms_node *lower = fused(s, p, a, add(s, p, c));
-  tvms_node *r = choose(s, near, a, quotient(s, upper, lower));
-  tvms_node *k = convert(s, s->dtype, sub(s, whole(s, 0), steps));
-  tvms_node *value = area(s, keep(s, "e", k), keep(s, "s", r));
+  tvms_node *r = keep(s, "s", choose(s, near, a, quotient(s, upper, lower)));
+  tvms_node *k = keep(s, "e", convert(s, s->dtype, sub(s, whole(s, 0), steps)));
+  tvms_node *value = area(s, k, r);
   tvms_node *limit = choose(s, equal(s, a, one), number(s, INFINITY), number(s, NAN));
   return signed_as(s, choose(s, less(s, a, one), value, limit), x[0]);
 }
