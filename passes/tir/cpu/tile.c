@@ -383,7 +383,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   if (tile.spares && wanted <= MOST_VECTORS + 1 && m.registers >= MANY_REGISTERS)
     tile.vectors = wanted - 1;
   enum { WORTH_PACKING = 24 };
-  bool far = tvms_contraction_moving_bytes(c) > m.cache / 2
+  bool far = tvms_contraction_moving_bytes(c) >= m.cache / 2
              && tvms_contraction_uses(c) >= WORTH_PACKING;
   tile.packs = c->moving && (!c->contiguous || far || converts_often(c));
   if (!half && is_wide(&m, rows, tile.vectors, wanted)) tile.vectors = WIDE;
