@@ -11,8 +11,8 @@ void tvms_emit_counted_begin(emitter *e, const tvms_for *source, loop_target *lo
                              LLVMBasicBlockRef before, LLVMBasicBlockRef body);
 
 // The address of an element, or of the first lane of a ramp of step one, as one that the loop counts up plus a
-// number of bytes. NULL if the loop is not of that kind, an index is more than a sum of products of variables with
-// numbers, or the processor does the same for nothing.
+// number of bytes. NULL if the loop is not of that kind or does not change the address, or an index is more than a sum of
+// products of variables with numbers.
 LLVMValueRef TVMS_NULLABLE tvms_emit_counted(emitter *e, const view *v,
                                              tvms_list indices, tvms_dtype element,
                                              tvms_span span);

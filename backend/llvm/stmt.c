@@ -132,7 +132,8 @@ static void emit_loop_body(emitter *e, const tvms_for *source, counted *loop,
   bool wide = LLVMTypeOf(value) != type;
   e->wide[id] = wide ? value : NULL;
   e->vars[id] = wide ? LLVMBuildTrunc(b, value, type, "") : value;
-  tvms_emit_counted_begin(e, source, &loop->target, loop->before, loop->body);
+  if (from_zero)
+    tvms_emit_counted_begin(e, source, &loop->target, loop->before, loop->body);
   tvms_emit_stmt(e, source->body);
   close_loop(e, loop);
 }
