@@ -132,14 +132,6 @@ tvms_line_element tvms_line_open(tvms_line_writer *w) {
   return e;
 }
 
-static tvms_node *guarded(const tvms_line_writer *w, tvms_node *condition,
-                          tvms_node *body) {
-  tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
-  choice->condition = condition;
-  choice->then_case = body;
-  return &choice->head;
-}
-
 tvms_node *tvms_line_close(tvms_line_writer *w, const tvms_line_element *element,
                            bool serial, tvms_node *body) {
   const tvms_line_chunk *c = &w->chunk;
@@ -149,7 +141,7 @@ tvms_node *tvms_line_close(tvms_line_writer *w, const tvms_line_element *element
     body = tvms_cpu_loop(w->unit, element->lane, number(w, c->lanes), lanes, body);
   if (element->vector)
     body = tvms_cpu_loop(w->unit, element->vector, number(w, c->vectors), steps, body);
-  if (w->guard) body = guarded(w, w->guard, body);
+  if (w->guard) body = tvms_cpu_choice(w->unit, w->guard, body, NULL);
   if (element->step)
     body = tvms_cpu_loop(w->unit, element->step, number(w, c->tile), steps, body);
   return tvms_line_close_row(w, element->stream, body);
@@ -383,13 +375,16 @@ static tvms_node *around_sums(tvms_line_writer *w, const tvms_line_member *m,
   for (uint32_t i = m->stage.count; i-- > 0;) {
     if (!m->stage.axes[i].sums) continue;
     if (guards->levels[i]) {
-      body = guarded(w, tvms_line_as_now(w, guards->levels[i]), body);
+      body =
+          tvms_cpu_choice(w->unit, tvms_line_as_now(w, guards->levels[i]), body, NULL);
       few &= is_static(w, m, guards->levels[i]);
     }
     body = tvms_cpu_loop(w->unit, vars[i], m->stage.axes[i].extent,
                          few ? TVMS_FOR_UNROLLED : TVMS_FOR_SERIAL, body);
   }
-  return guards->always ? guarded(w, tvms_line_as_now(w, guards->always), body) : body;
+  return guards->always
+             ? tvms_cpu_choice(w->unit, tvms_line_as_now(w, guards->always), body, NULL)
+             : body;
 }
 
 const tvms_stage_axis *TVMS_NULLABLE tvms_line_around(const tvms_line_writer *w) {

@@ -133,8 +133,6 @@ tvms_node *tvms_line_mask_loads(tvms_line_writer *w, uint32_t at, tvms_node *exp
 tvms_node *tvms_line_mask_store(tvms_line_writer *w, tvms_node *stmt) {
   const tvms_line_pass_plan *p = &w->plan->passes[w->pass];
   if (!p->active || p->active == p->lanes) return stmt;
-  tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
-  choice->condition = tvms_line_build(w, TVMS_NODE_LT, w->lane, number(w, p->active));
-  choice->then_case = stmt;
-  return &choice->head;
+  tvms_node *active = tvms_line_build(w, TVMS_NODE_LT, w->lane, number(w, p->active));
+  return tvms_cpu_choice(w->unit, active, stmt, NULL);
 }

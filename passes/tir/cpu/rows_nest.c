@@ -167,14 +167,10 @@ static tvms_node *write_unknown_rest(tvms_line_writer *w, tvms_node *length) {
   if (!p->overlaps) return one_by_one;
   set_chunk(w, build(w, TVMS_NODE_SUB, length, lanes), 1, p->lanes,
             build(w, TVMS_NODE_SUB, lanes, rest));
-  tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
-  choice->condition = build(w, TVMS_NODE_GE, length, lanes);
-  choice->then_case = write_chunk(w);
-  choice->else_case = one_by_one;
-  tvms_if_then_else *any = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
-  any->condition = build(w, TVMS_NODE_NE, rest, number(w, 0));
-  any->then_case = &choice->head;
-  return &any->head;
+  tvms_node *fits = build(w, TVMS_NODE_GE, length, lanes);
+  tvms_node *chosen = tvms_cpu_choice(w->unit, fits, write_chunk(w), one_by_one);
+  tvms_node *any = build(w, TVMS_NODE_NE, rest, number(w, 0));
+  return tvms_cpu_choice(w->unit, any, chosen, NULL);
 }
 
 static void write_unknown_line(tvms_line_writer *w, tvms_node *length, uint8_t kind,
@@ -342,13 +338,12 @@ static tvms_node *write_divided_loops(tvms_line_writer *w) {
        tvms_line_store_lane(
            w, buffer, zero,
            tvms_binary_new(w->unit, TVMS_NODE_DIV, unity, by, TVMS_NO_SPAN)));
-  tvms_if_then_else *choice = tvms_node_make(w->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
-  choice->condition = tvms_line_is_normal(w->unit, inverse);
+  tvms_node *normal = tvms_line_is_normal(w->unit, inverse);
   w->inverse = inverse;
-  choice->then_case = write_loops(w);
+  tvms_node *multiplied = write_loops(w);
   w->inverse = NULL;
-  choice->else_case = write_loops(w);
-  push(w, &stmts, &choice->head);
+  tvms_node *divided = write_loops(w);
+  push(w, &stmts, tvms_cpu_choice(w->unit, normal, multiplied, divided));
   return tvms_cpu_block(w->unit, "divided", (tvms_list){&buffer, 1},
                         tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN));
 }

@@ -395,10 +395,7 @@ static tvms_node *write(const nest *n, tvms_span span) {
   for (uint32_t i = 0; i < n->condition_count; i++)
     all = all ? build(n, TVMS_NODE_AND, all, n->conditions[i]) : n->conditions[i];
   if (all) {
-    tvms_if_then_else *choice = tvms_node_make(n->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
-    choice->condition = all;
-    choice->then_case = made;
-    made = &choice->head;
+    made = tvms_cpu_choice(n->unit, all, made, NULL);
     made->span = n->body->span;
   }
   for (uint32_t i = n->count; i-- > 0;)
