@@ -4,6 +4,11 @@
 // owns its unit, so that a function is replaced or dropped as a whole.
 #include "ir/module.h"
 
+#include "ir/module_alike.h"
+
+#include <stdio.h>
+#include <string.h>
+
 tvms_module *tvms_module_create(tvms_context *context, tvms_dialect dialect,
                                 tvms_sym name) {
   tvms_module *module = tvms_memory_alloc(&context->memory, sizeof *module);
@@ -24,6 +29,8 @@ void tvms_module_destroy(tvms_module *module) {
   tvms_unit_fini(&module->unit);
   tvms_memory_free(memory, module->members);
   tvms_memory_free(memory, module->index);
+  tvms_counts_fini(memory, &module->tried);
+  tvms_module_forget_alike(module);
   tvms_memory_free(memory, module);
 }
 
@@ -65,6 +72,8 @@ static void make_index(tvms_module *module) {
 
 void tvms_module_index_again(tvms_module *module) {
   forget_index(module);
+  tvms_counts_fini(&module->context->memory, &module->tried);
+  tvms_module_forget_alike(module);
   if (module->member_count < INDEXED_FROM) return;
   make_index(module);
   index_members(module);
@@ -97,6 +106,24 @@ tvms_member *tvms_module_add(tvms_module *module, tvms_sym name, tvms_span name_
   *member = (tvms_member){.name = name, .name_span = name_span, .unit = unit};
   update_index(module);
   return member;
+}
+
+// Names that were tried stay taken while members are only added.
+tvms_sym tvms_module_fresh_name(tvms_module *module, const char *name) {
+  tvms_context *context = module->context;
+  tvms_sym sym = tvms_symbol_intern(context, name, strlen(name));
+  if (!tvms_module_find(module, sym)) return sym;
+  uint32_t *tried = tvms_counts_at(&context->memory, &module->tried, sym);
+  tvms_mark mark = tvms_arena_mark(&context->scratch);
+  size_t room = strlen(name) + 12;
+  char *text = tvms_arena_alloc(&context->scratch, room);
+  do {
+    int len = snprintf(text, room, "%s%u", name, ++*tried);
+    sym = tvms_symbol_intern(context, text, (size_t)len);
+  } while (tvms_module_find(module, sym));
+  --*tried;  // the caller need not take it
+  tvms_arena_reset(&context->scratch, mark);
+  return sym;
 }
 
 bool tvms_module_shares(const tvms_unit *unit, const tvms_node *node) {

@@ -4,6 +4,7 @@
 #define TVMS_IR_MODULE_H
 
 #include "ir/node.h"
+#include "support/counts.h"
 
 #include <tvms/program.h>
 
@@ -24,8 +25,25 @@ typedef struct {
   bool general;                       // whatever these are: it was checked for any
   bool variables;                     // general, and all of them are integers
   tvms_span unknown;                  // where that is, or {0, 0}
-  uint64_t hash;  // of the function, for passes/functions.c; 0: not known
+  uint64_t hash;  // of the function, for tvms_module_find_same; 0: not known
 } tvms_member;
+
+// Members by the hashes of their functions: chains of numbers of members plus one.
+typedef struct {
+  uint32_t *TVMS_NULLABLE heads;
+  uint32_t mask;
+  struct {
+    struct tvms_module_link {
+      uint32_t next;
+      uint32_t before;
+    } * items;
+    uint32_t len;
+    uint32_t cap;
+  } links;  // by member
+  // Members among the first `seen` whose hash is not known any more.
+  TVMS_VEC(uint32_t) changed;
+  uint32_t seen;  // members that were looked at
+} tvms_module_alike;
 
 typedef struct tvms_module {
   tvms_context *context;
@@ -45,6 +63,9 @@ typedef struct tvms_module {
   uint32_t *TVMS_NULLABLE index;
   uint32_t index_mask;
   uint32_t indexed;
+  tvms_counts
+      tried;  // for tvms_module_fresh_name: numbers that a name has with certainty
+  tvms_module_alike alike;  // for tvms_module_find_same
   tvms_node *attrs;         // OBJECT_MAP or NULL
   tvms_node *global_infos;  // OBJECT_MAP of OBJECT_ARRAY, or NULL
   tvms_source *source;      // that the spans refer to; may be NULL
@@ -78,6 +99,9 @@ bool tvms_module_shares(const tvms_unit *unit, const tvms_node *node);
 // Adds a member with a fresh unit and returns it; `function` is still NULL. Pointers to
 // members die when the next one is added. A name must not change after that.
 tvms_member *tvms_module_add(tvms_module *module, tvms_sym name, tvms_span name_span);
+
+// `name`, or the first of name1, name2 … that no member has. In all, it takes time in proportion to the calls.
+tvms_sym tvms_module_fresh_name(tvms_module *module, const char *name);
 
 // To be called after members were removed, moved or renamed: finds them by their names again.
 void tvms_module_index_again(tvms_module *module);

@@ -7,7 +7,7 @@
 #include "passes/functions.h"
 
 #include "ir/clone.h"
-#include "ir/equal.h"
+#include "ir/module_alike.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ void tvms_functions_replace(tvms_pass_run *run, uint32_t index, tvms_unit *unit,
   tvms_functions_drop_unit(run, member->unit);
   member->unit = unit;
   member->function = function;
-  member->hash = 0;
+  tvms_module_member_changed(run->module, index);
   run->changed = true;
 }
 
@@ -59,42 +59,12 @@ void tvms_functions_remove(tvms_pass_run *run, const bool *dead) {
 }
 
 tvms_sym tvms_functions_fresh_name(tvms_pass_run *run, const char *name) {
-  tvms_sym sym = tvms_symbol_intern(run->context, name, strlen(name));
-  tvms_mark mark = tvms_arena_mark(&run->context->scratch);
-  size_t room = strlen(name) + 12;
-  char *text = tvms_arena_alloc(&run->context->scratch, room);
-  for (uint32_t i = 1; tvms_module_find(run->module, sym); i++) {
-    int len = snprintf(text, room, "%s%u", name, i);
-    sym = tvms_symbol_intern(run->context, text, (size_t)len);
-  }
-  tvms_arena_reset(&run->context->scratch, mark);
-  return sym;
-}
-
-// Passes add many functions to a module that has many, so each is hashed once. A function is
-// never changed in place: its hash holds until another takes its place.
-static uint64_t hash_of(const tvms_pass_run *run, tvms_member *member) {
-  if (!member->hash) member->hash = tvms_node_hash(run->context, member->function);
-  return member->hash;
-}
-
-// A member of the module that is the same function, or UINT32_MAX.
-static uint32_t find_same(const tvms_pass_run *run, const tvms_node *function) {
-  uint64_t hash = tvms_node_hash(run->context, function);
-  for (uint32_t i = 0; i < run->module->member_count; i++) {
-    tvms_member *member = &run->module->members[i];
-    const tvms_node *other = member->function;
-    if (!other || other->kind != function->kind) continue;
-    if (other->flags != function->flags) continue;
-    if (hash_of(run, member) != hash) continue;
-    if (tvms_node_equal(run->context, other, function)) return i;
-  }
-  return UINT32_MAX;
+  return tvms_module_fresh_name(run->module, name);
 }
 
 tvms_sym tvms_functions_add_unique(tvms_pass_run *run, const char *name,
                                    tvms_unit *unit, tvms_node *function) {
-  uint32_t same = find_same(run, function);
+  uint32_t same = tvms_module_find_same(run->module, function);
   if (same != UINT32_MAX) {
     tvms_functions_drop_unit(run, unit);
     return run->module->members[same].name;
@@ -125,7 +95,7 @@ static void put_changed(tvms_pass_run *run, tvms_member *member, tvms_node *new)
     tvms_functions_drop_unit(run, unit);
   }
   member->function = new;
-  member->hash = 0;
+  tvms_module_member_changed(run->module, (uint32_t)(member - run->module->members));
   run->changed = true;
 }
 

@@ -14,7 +14,7 @@ FOREIGN = {"LLVMFuzzerTestOneInput", "LLVMFuzzerInitialize", "TVMFFIErrorSetRais
 # What sanitizers and Lemon add of their own.
 ADDED = re.compile(r"__asan_|__odr_asan|tvms_grammar")
 AREAS = {
-    "support": "arena check context cpu diag diags edits interner json memory names pages shared shares source strbuf textdiff trial vec",
+    "support": "arena check context counts cpu diag diags edits interner json memory names pages shared shares source strbuf textdiff trial vec",
     "grammar": "indentation lexer surface syntax token",
     "config": "config glob toml",
     "lint": "lint",

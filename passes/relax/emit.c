@@ -15,46 +15,17 @@ void tvms_relax_emitter_init(tvms_relax_emitter *emitter, tvms_unit *unit) {
 }
 
 void tvms_relax_emitter_fini(tvms_relax_emitter *emitter) {
-  tvms_vec_fini(memory_of(emitter), &emitter->names);
-}
-
-// The place of a name in a table of `cap` places, a power of two: its own, or an empty one.
-static struct tvms_relax_name *place_of(struct tvms_relax_name *places, uint32_t cap,
-                                        tvms_sym name) {
-  uint32_t at = (uint32_t)(name * UINT64_C(2654435769) >> 7) & (cap - 1);
-  while (places[at].count && places[at].name != name)
-    at = (at + 1) & (cap - 1);
-  return &places[at];
-}
-
-static void grow(tvms_relax_emitter *emitter) {
-  uint32_t cap = emitter->names.cap ? emitter->names.cap * 2 : 16;
-  size_t bytes = cap * sizeof *emitter->names.items;
-  struct tvms_relax_name *places = tvms_memory_alloc(memory_of(emitter), bytes);
-  memset(places, 0, bytes);
-  for (uint32_t i = 0; i < emitter->names.cap; i++) {
-    const struct tvms_relax_name *old = &emitter->names.items[i];
-    if (old->count) *place_of(places, cap, old->name) = *old;
-  }
-  tvms_memory_free(memory_of(emitter), emitter->names.items);
-  emitter->names.items = places;
-  emitter->names.cap = cap;
+  tvms_counts_fini(memory_of(emitter), &emitter->names);
 }
 
 static tvms_sym fresh_name(tvms_relax_emitter *emitter, const char *name) {
   tvms_context *context = emitter->unit->context;
   tvms_sym sym = tvms_symbol_intern(context, name, strlen(name));
-  if (emitter->names.len >= emitter->names.cap / 2) grow(emitter);
-  struct tvms_relax_name *place =
-      place_of(emitter->names.items, emitter->names.cap, sym);
-  if (place->count) {
-    char text[96];
-    int len = snprintf(text, sizeof text, "%s%u", name, place->count++);
-    return tvms_symbol_intern(context, text, (size_t)len);
-  }
-  *place = (struct tvms_relax_name){sym, 1};
-  emitter->names.len++;
-  return sym;
+  uint32_t before = (*tvms_counts_at(memory_of(emitter), &emitter->names, sym))++;
+  if (before == 0) return sym;
+  char text[96];
+  int len = snprintf(text, sizeof text, "%s%u", name, before);
+  return tvms_symbol_intern(context, text, (size_t)len);
 }
 
 tvms_node *tvms_relax_bind(tvms_relax_emitter *emitter, tvms_node *value,

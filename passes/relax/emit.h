@@ -3,19 +3,13 @@
 #define TVMS_PASSES_RELAX_EMIT_H
 
 #include "ir/rewrite.h"
+#include "support/counts.h"
 
 // Names given so far: the n-th variable asked for as `alloc` is alloc, alloc1, alloc2 …
 typedef struct {
   tvms_unit *unit;
   tvms_memory *memory;  // of the names; units come and go
-  struct {
-    struct tvms_relax_name {
-      tvms_sym name;
-      uint32_t count;  // 0: an empty place
-    } * items;         // a table by name
-    uint32_t len;      // names in it
-    uint32_t cap;      // places, a power of two
-  } names;
+  tvms_counts names;    // how often each was asked for
 } tvms_relax_emitter;
 
 // Prepares an emitter in the caller's storage; `fini` frees what it holds.

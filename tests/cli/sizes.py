@@ -45,6 +45,12 @@ def functions(n):
     return relax(f"x: {TENSOR}", ["cls = Module"] + chain(n, "v{1}: " + TENSOR + " = cls.f{1}({0})"), "".join(one.format(i) for i in range(n)))
 
 
+def kernels(n):
+    """Operators of the same name, each with a size of its own."""
+    params = ", ".join(f'p{i}: R.Tensor(({i + 1},), "float32")' for i in range(n))
+    return relax(params, [f"v{i} = R.sin(p{i})" for i in range(n)] + [f"return v{n - 1}"])
+
+
 def calling(n):
     """Functions that each call the next one."""
     one = f"    @R.function(private=True)\n    def f{{0}}(x: {TENSOR}) -> {TENSOR}:\n        cls = Module\n        y: {TENSOR} = cls.f{{1}}(x)\n        return y\n\n"
@@ -125,6 +131,10 @@ CASES = [
 ]
 
 
+# By the words of a verb: the MiB that it needs for a small program, whichever.
+LEAST = {}
+
+
 class Sizes(unittest.TestCase):
     def needs(self, words, text, folder):
         path = os.path.join(folder, "a.tvms")
@@ -136,7 +146,10 @@ class Sizes(unittest.TestCase):
 
     def grows(self, words, program, n, folder):
         """The text of nested statements grows with the square of their number, by their indentation."""
-        least, once, twice = (self.needs(words, program(k), folder) for k in (8, n, 2 * n))
+        verb = tuple(words)
+        if verb not in LEAST:
+            LEAST[verb] = self.needs(words, program(8), folder)
+        least, once, twice = (LEAST[verb], *(self.needs(words, program(k), folder) for k in (n, 2 * n)))
         # Tables and arenas double: what is added is for them.
         self.assertLess(twice - least, 2.5 * (once - least) + 16, f"MiB: {least}, {once}, {twice}")
 
@@ -146,7 +159,7 @@ class Sizes(unittest.TestCase):
 
 
 # Verbs whose time would grow with the square of the parts.
-TIMES = [(["run"], buffers, 3000), (["run"], symbols, 2000), (["opt", "--passes", "FoldConstant{keep_written=true}"], calling, 1000), (["opt", "--passes", "default"], branches, 1500), (["opt", "--passes", "RemoveRedundantReshape"], casts, 2000)]
+TIMES = [(["run"], buffers, 3000), (["run"], symbols, 2000), (["opt", "--passes", "LegalizeOps,NormalizeGlobalVar"], kernels, 2000), (["opt", "--passes", "FoldConstant{keep_written=true}"], calling, 1000), (["opt", "--passes", "default"], branches, 1500), (["opt", "--passes", "RemoveRedundantReshape"], casts, 2000)]
 
 
 class Times(unittest.TestCase):
@@ -162,7 +175,9 @@ class Times(unittest.TestCase):
     def test_four_times_the_size_is_no_sixteen_times_the_time(self):
         for words, program, n in TIMES:
             with self.subTest(words=words, program=program.__name__), tempfile.TemporaryDirectory() as folder:
-                once, more = (min(self.seconds(words, program(k), folder) for _ in range(2)) for k in (n, 4 * n))
+                once, more = (self.seconds(words, program(k), folder) for k in (n, 4 * n))
+                if more >= 8 * max(once, 0.05):
+                    more = min(more, self.seconds(words, program(4 * n), folder))
                 self.assertLess(more, 8 * max(once, 0.05))
 
 

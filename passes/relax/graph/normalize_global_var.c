@@ -19,6 +19,8 @@ typedef struct {
   uint32_t count;   // members as they were
   tvms_sym *names;  // by member: what it is called from now on
   bool *public;
+  tvms_counts taken;  // not 0: a function is called so from now on
+  tvms_counts tried;  // numbers behind a name that are taken with certainty
 } renaming;
 
 static const tvms_node *TVMS_NULLABLE
@@ -36,25 +38,21 @@ static tvms_sym symbol_of(const renaming *r, const tvms_node *TVMS_NULLABLE func
   return text ? tvms_symbol_intern(r->run->context, text, strlen(text)) : 0;
 }
 
-static bool is_taken(const renaming *r, tvms_sym name) {
-  for (uint32_t i = 0; i < r->count; i++) {
-    if (r->names[i] == name) return true;
-  }
-  return false;
-}
-
-// The name, with a number if a function has it already.
-static tvms_sym fresh_name(const renaming *r, tvms_sym name) {
+// The name, with a number if a function has it already; it is taken from then on.
+static tvms_sym fresh_name(renaming *r, tvms_sym name) {
   tvms_context *context = r->run->context;
   tvms_sym made = name;
   tvms_mark mark = tvms_arena_mark(&context->scratch);
   const char *base = tvms_symbol_text(context, name);
   size_t room = strlen(base) + 12;
   char *text = tvms_arena_alloc(&context->scratch, room);
-  for (uint32_t i = 1; is_taken(r, made); i++) {
-    int len = snprintf(text, room, "%s%u", base, i);
+  uint32_t number = *tvms_counts_at(&context->memory, &r->tried, name);
+  while (*tvms_counts_at(&context->memory, &r->taken, made)) {
+    int len = snprintf(text, room, "%s%u", base, ++number);
     made = tvms_symbol_intern(context, text, (size_t)len);
   }
+  *tvms_counts_at(&context->memory, &r->tried, name) = number;
+  *tvms_counts_at(&context->memory, &r->taken, made) = 1;
   tvms_arena_reset(&context->scratch, mark);
   return made;
 }
@@ -68,8 +66,10 @@ static bool choose_names(renaming *r) {
     tvms_sym symbol = symbol_of(r, function);
     bool private = function && function->flags & TVMS_FLAG_PRIVATE;
     r->public[i] = symbol || !private;
-    if (r->public[i]) r->names[i] = symbol ? symbol : members[i].name;
-    changes |= r->public[i] && r->names[i] != members[i].name;
+    if (!r->public[i]) continue;
+    r->names[i] = symbol ? symbol : members[i].name;
+    *tvms_counts_at(&r->run->context->memory, &r->taken, r->names[i]) = 1;
+    changes |= r->names[i] != members[i].name;
   }
   for (uint32_t i = 0; i < r->count; i++) {
     if (!r->public[i]) r->names[i] = fresh_name(r, members[i].name);
@@ -150,5 +150,7 @@ void tvms_pass_normalize_global_var(tvms_pass_run *run) {
                 .names = tvms_arena_array(&arena, tvms_sym, count),
                 .public = tvms_arena_array(&arena, bool, count)};
   if (choose_names(&r)) rename_members(&r, &arena);
+  tvms_counts_fini(&run->context->memory, &r.taken);
+  tvms_counts_fini(&run->context->memory, &r.tried);
   tvms_arena_fini(&arena);
 }
