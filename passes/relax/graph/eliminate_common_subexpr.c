@@ -30,7 +30,7 @@ typedef struct {
   uint32_t next;                        // entry of the same bucket + 1
 } entry;
 
-enum { BUCKETS = 1024 };
+enum { LEAST_BUCKETS = 64 };
 
 typedef struct {
   tvms_pass_run *run;
@@ -41,7 +41,8 @@ typedef struct {
   bool tells;  // remarks are wanted of this pass, and not of one that shares by the way
   tvms_relax_overwritten *TVMS_NULLABLE overwritten;  // in all functions around
   TVMS_VEC(entry) entries;
-  uint32_t buckets[BUCKETS];  // entry + 1
+  uint32_t *TVMS_NULLABLE buckets;  // entry + 1
+  uint32_t bucket_count;            // a power of two, at least as many as entries
   // Entry to which a variable was added, in order: to take it back.
   struct {
     struct addition {
@@ -145,10 +146,28 @@ static bool same_type(const eliminator *e, const tvms_node *TVMS_NULLABLE a,
   return tvms_node_equal(e->run->context, a, b) && same_symbols(a, b);
 }
 
+static uint32_t *bucket_of(const eliminator *e, uint64_t hash) {
+  return &e->buckets[(hash >> 32) & (e->bucket_count - 1)];
+}
+
+static void link_entry(eliminator *e, uint32_t at) {
+  uint32_t *bucket = bucket_of(e, e->entries.items[at].hash);
+  e->entries.items[at].next = *bucket;
+  *bucket = at + 1;
+}
+
+static void double_buckets(eliminator *e) {
+  tvms_memory_free(memory_of(e), e->buckets);
+  e->bucket_count = e->bucket_count ? e->bucket_count * 2 : LEAST_BUCKETS;
+  e->buckets = tvms_memory_alloc(memory_of(e), e->bucket_count * sizeof *e->buckets);
+  for (uint32_t i = 0; i < e->entries.len; i++)
+    link_entry(e, i);
+}
+
 static uint32_t find_entry(const eliminator *e, uint64_t hash, const tvms_node *value,
                            const tvms_node *TVMS_NULLABLE type) {
-  for (uint32_t at = e->buckets[hash % BUCKETS]; at;
-       at = e->entries.items[at - 1].next) {
+  uint32_t at = e->buckets ? *bucket_of(e, hash) : 0;
+  for (; at; at = e->entries.items[at - 1].next) {
     const entry *found = &e->entries.items[at - 1];
     if (found->hash != hash || !same_type(e, found->type, type)) continue;
     if (tvms_node_equal(e->run->context, found->value, value)) return at - 1;
@@ -163,10 +182,10 @@ static void add_variable(eliminator *e, uint32_t at, tvms_node *var) {
 
 static uint32_t add_entry(eliminator *e, uint64_t hash, const tvms_node *value,
                           const tvms_node *TVMS_NULLABLE type) {
-  entry made = {
-      .hash = hash, .value = value, .type = type, .next = e->buckets[hash % BUCKETS]};
+  if (e->entries.len >= e->bucket_count) double_buckets(e);
+  entry made = {.hash = hash, .value = value, .type = type};
   tvms_vec_push(memory_of(e), &e->entries, made);
-  e->buckets[hash % BUCKETS] = e->entries.len;
+  link_entry(e, e->entries.len - 1);
   return e->entries.len - 1;
 }
 
@@ -316,6 +335,7 @@ static tvms_node *share_values(const eliminator *like, tvms_unit *unit,
   tvms_rewriter_fini(&rewriter);
   for (uint32_t i = 0; i < e.entries.len; i++)
     tvms_vec_fini(memory_of(&e), &e.entries.items[i].vars);
+  tvms_memory_free(memory_of(&e), e.buckets);
   tvms_vec_fini(memory_of(&e), &e.entries);
   tvms_vec_fini(memory_of(&e), &e.additions);
   tvms_vec_fini(memory_of(&e), &e.replaced);

@@ -17,6 +17,9 @@ typedef struct {
   uint32_t first, last;
 } piece;
 
+// Each piece is compared with each: with more of them, they stay where they are.
+enum { MOST_PIECES = 8192 };
+
 typedef struct {
   tvms_lift_gaps gaps;
   TVMS_VEC(piece) pieces;
@@ -171,7 +174,8 @@ tvms_node *tvms_lift_pack(tvms_unit *unit, tvms_node *function,
   if (p.gaps.size && p.gaps.tensors.len) {
     add_tensors(&p);
     add_needs(&p, needs);
-    if (place_all(&p) < size_before(&p, needs)) made = written(unit, function, &p);
+    if (p.pieces.len <= MOST_PIECES && place_all(&p) < size_before(&p, needs))
+      made = written(unit, function, &p);
   }
   tvms_vec_fini(memory, &p.pieces);
   tvms_vec_fini(memory, &p.piece_of);
