@@ -95,7 +95,7 @@ static void set_visible(emitter *e, bool visible) {
     LLVMValueRef body = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));
     if (visible)
       LLVMSetLinkage(body, LLVMExternalLinkage);
-    else
+    else if (body)  // a long one is in the other module, and hidden
       tvms_emit_hide(e, body);
     tvms_arena_reset(&e->context->scratch, mark);
   }

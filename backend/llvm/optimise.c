@@ -10,18 +10,26 @@
 //   module   small: body     big: declaration   as each needs it   \  linked together
 //   apart    small: decl.    big: body          the linear passes  /
 //
+// Long functions that hardly have loops, such as those of thousands of allocations or parameters, go to a module that the
+// fast code generator makes as a whole, if there is one: to allocate registers well takes time that is quadratic
+// in the number of values that live all along.
+//
 // So do functions of loops over elements, which get all passes, beside vector code. For the
 // kinds of that, whose passes are few, the mark does.
 #include "backend/llvm/optimise.h"
 
 #include "backend/llvm/emit.h"
+#include "backend/llvm/straight.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Linker.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <string.h>
 
-enum { LONG_FUNCTION = 20000 };  // instructions
+enum {
+  LONG_FUNCTION = 20000,  // instructions
+  PARAMETER = 32,         // of them are as much work as one, which lives all along
+};
 
 // What the code of a function needs. Loops over elements need all of LLVM's passes. What is vector
 // code already, because it was scheduled, lacks only its register tiles in registers and its sums
@@ -99,15 +107,7 @@ static LLVMErrorRef run_passes(LLVMModuleRef module, LLVMTargetMachineRef machin
 }
 
 static bool is_long(LLVMValueRef function) {
-  uint32_t count = 0;
-  for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
-       b = LLVMGetNextBasicBlock(b)) {
-    for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
-         i = LLVMGetNextInstruction(i)) {
-      if (++count > LONG_FUNCTION) return true;
-    }
-  }
-  return false;
+  return tvms_llvm_size(function) > LONG_FUNCTION;
 }
 
 static bool has_long_function(LLVMModuleRef module) {
@@ -272,6 +272,67 @@ static LLVMErrorRef join(LLVMModuleRef module, LLVMModuleRef apart) {
   return NULL;
 }
 
+// ---- Long functions that hardly have loops ----
+
+static const char straight_name[] = "tvms-straight";
+
+static bool is_straight(LLVMValueRef function) {
+  return LLVMGetStringAttributeAtIndex(function,
+                                       (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                       straight_name, sizeof straight_name - 1);
+}
+
+// Marks them; false: there are none.
+static bool mark_straight(LLVMModuleRef module, tvms_arena *scratch) {
+  enum { SMALL_PART = 8 };
+  LLVMContextRef llvm = LLVMGetModuleContext(module);
+  LLVMAttributeRef mark =
+      LLVMCreateStringAttribute(llvm, straight_name, sizeof straight_name - 1, "", 0);
+  bool any = false;
+  for
+    EACH_FUNCTION(f, module) {
+      uint32_t size = tvms_llvm_size(f);
+      if (LLVMIsDeclaration(f)
+          || size + (uint64_t)LLVMCountParams(f) * PARAMETER <= LONG_FUNCTION)
+        continue;
+      tvms_mark before = tvms_arena_mark(scratch);
+      bool straight = tvms_llvm_size_in_loops(f, scratch) <= size / SMALL_PART;
+      tvms_arena_reset(scratch, before);
+      if (straight)
+        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                mark);
+      any |= straight;
+    }
+  return any;
+}
+
+// What is moved is hidden from now on, and so is what was local and is used by that.
+static void hide_shared(LLVMModuleRef module, LLVMModuleRef apart) {
+  LLVMAttributeIndex at = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+  for
+    EACH_FUNCTION(f, apart) {
+      LLVMValueRef twin = twin_of(f, module);
+      LLVMValueRef definition = LLVMIsDeclaration(f) ? twin : f;
+      if (!definition || LLVMIsDeclaration(definition)) continue;
+      bool local = LLVMGetStringAttributeAtIndex(definition, at, was_local,
+                                                 sizeof was_local - 1);
+      if (definition == twin && !local) continue;
+      LLVMRemoveStringAttributeAtIndex(definition, at, was_local, sizeof was_local - 1);
+      LLVMSetVisibility(f, LLVMHiddenVisibility);
+      if (twin) LLVMSetVisibility(twin, LLVMHiddenVisibility);
+    }
+}
+
+static LLVMErrorRef move_straight(LLVMModuleRef module, LLVMModuleRef fast,
+                                  LLVMTargetMachineRef machine) {
+  LLVMModuleRef apart = set_apart(module, is_straight);
+  hide_shared(module, apart);
+  LLVMErrorRef error = run_passes(apart, machine, linear_pass_list);
+  if (!error) return join(fast, apart);
+  LLVMDisposeModule(apart);
+  return error;
+}
+
 static uint32_t count_kinds(const uint32_t *counts, int first) {
   uint32_t kinds = 0;
   for (int kind = first; kind < KINDS; kind++)
@@ -378,9 +439,14 @@ static LLVMErrorRef run_around_long(LLVMModuleRef module,
 
 // What one join brings back may be used by functions that still wait for the next, so functions
 // become local again behind the last.
-LLVMErrorRef tvms_llvm_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine) {
-  LLVMErrorRef error = has_long_function(module) ? run_around_long(module, machine)
-                                                 : run_kinds(module, machine);
+LLVMErrorRef tvms_llvm_optimise(LLVMModuleRef module, LLVMModuleRef TVMS_NULLABLE fast,
+                                tvms_arena *scratch, LLVMTargetMachineRef machine) {
+  LLVMErrorRef error = NULL;
+  if (fast && mark_straight(module, scratch))
+    error = move_straight(module, fast, machine);
+  if (!error)
+    error = has_long_function(module) ? run_around_long(module, machine)
+                                      : run_kinds(module, machine);
   if (!error) make_local_again(module);
   return error;
 }

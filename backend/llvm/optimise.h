@@ -21,10 +21,13 @@ void tvms_llvm_make_fast(LLVMValueRef function);
 bool tvms_llvm_gains_from_order(LLVMModuleRef module);
 
 // Optimises the functions of a module that passes LLVM's verifier, each as its code needs it, and
-// prepares it for code generation. NULL, or an error that the caller
+// prepares it for code generation. Long functions that hardly have loops move to the module `fast`, where
+// everything is made by the fast code generator; NULL: there is none. Returns NULL, or an error that the caller
 // consumes; the module is the caller's either way, and in the second case fit to be disposed of
 // only.
 TVMS_NODISCARD LLVMErrorRef tvms_llvm_optimise(LLVMModuleRef module,
+                                               LLVMModuleRef TVMS_NULLABLE fast,
+                                               tvms_arena *scratch,
                                                LLVMTargetMachineRef machine);
 
 #endif

@@ -180,7 +180,8 @@ static void optimise(job *j) {
     fail(j, why, LLVMDisposeMessage);
   }
   LLVMDisposeMessage(why);
-  LLVMErrorRef error = tvms_llvm_optimise(j->e.kernels, j->machine);
+  LLVMErrorRef error =
+      tvms_llvm_optimise(j->e.kernels, j->e.around, &j->e.context->scratch, j->machine);
   if (error) fail(j, LLVMGetErrorMessage(error), LLVMDisposeErrorMessage);
 }
 
