@@ -27,9 +27,13 @@ static const tvms_lint_definition *TVMS_NULLABLE find(const tvms_lint_path *path
 
 // ---- Loops ----
 
+// Loads may stand in the indices of loads, and each index is looked at for itself: of a large one the rest is not.
+enum { MOST_NODES = 256 };
+
 typedef struct {
   const tvms_lint_path *path;
   uint64_t loops;
+  uint32_t seen;  // nodes
 } collection;
 
 static tvms_walk_step collect(void *self, tvms_node *node, tvms_field_role role) {
@@ -39,7 +43,9 @@ static tvms_walk_step collect(void *self, tvms_node *node, tvms_field_role role)
   const tvms_lint_definition *found =
       node->kind == TVMS_NODE_VAR ? find(c->path, node) : NULL;
   if (found) c->loops |= found->loops;
-  return TVMS_WALK_ON;
+  if (++c->seen < MOST_NODES) return TVMS_WALK_ON;
+  c->loops = UINT64_MAX;
+  return TVMS_WALK_STOP;
 }
 
 uint64_t tvms_lint_path_loops_of(const tvms_lint_path *path, const tvms_node *expr) {
@@ -67,16 +73,19 @@ uint64_t tvms_lint_path_loops_of(const tvms_lint_path *path, const tvms_node *ex
 static tvms_walk_step find_remainder(void *self, tvms_node *node,
                                      tvms_field_role role) {
   (void)role;
-  const tvms_lint_path *path = self;
+  collection *c = self;
+  const tvms_lint_path *path = c->path;
   if (node->kind == TVMS_NODE_FLOOR_MOD || node->kind == TVMS_NODE_MOD)
     return TVMS_WALK_STOP;
+  if (++c->seen == MOST_NODES) return TVMS_WALK_STOP;
   if (node->kind != TVMS_NODE_VAR) return TVMS_WALK_ON;
   const tvms_lint_definition *found = find(path, node);
   return found && found->jagged ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
 bool tvms_lint_path_is_jagged(const tvms_lint_path *path, const tvms_node *expr) {
-  tvms_visitor visitor = {.self = (void *)(uintptr_t)path, .enter = find_remainder};
+  collection c = {.path = path};
+  tvms_visitor visitor = {.self = &c, .enter = find_remainder};
   return !tvms_walk(path->memory, (tvms_node *)(uintptr_t)expr, &visitor);
 }
 

@@ -9,10 +9,13 @@
 // error, but for Python's own constants, which are just unknown.
 #include "parser/eval/budget.h"
 
+#include "ir/walk.h"
+
 enum { MEGABYTE = 1 << 20 };
 enum {
   MOST_BYTES = 32 * MEGABYTE,  // of values, and in addition …
   MOST_PER_SOURCE_BYTE = 4,    // … for long functions; usual ones take less than one
+  MOST_REPEATED = 1 << 16,     // nodes of an expression that is written several times
 };
 
 static bool refuse(tvms_reader *reader, tvms_ref ref) {
@@ -38,6 +41,19 @@ bool tvms_eval_may_take(tvms_reader *reader, uint64_t bytes, tvms_ref ref) {
 bool tvms_eval_may_hold(tvms_reader *reader, tvms_eval_value value, tvms_ref ref) {
   uint64_t most = reader->budget.most_bytes / sizeof value;
   return tvms_eval_value_parts(value) <= most || refuse(reader, ref);
+}
+
+static tvms_walk_step count_node(void *self, tvms_node *node, tvms_field_role role) {
+  (void)node;
+  (void)role;
+  uint32_t *left = self;
+  return --*left ? TVMS_WALK_ON : TVMS_WALK_STOP;
+}
+
+bool tvms_eval_may_repeat(tvms_reader *reader, tvms_node *expr, tvms_ref ref) {
+  uint32_t left = MOST_REPEATED;
+  tvms_visitor visitor = {.self = &left, .enter = count_node};
+  return tvms_walk(&reader->context->memory, expr, &visitor) || refuse(reader, ref);
 }
 
 bool tvms_eval_count_steps(tvms_reader *reader, uint64_t steps, tvms_ref ref) {

@@ -25,6 +25,11 @@ TVMS_NODISCARD bool tvms_eval_may_take(tvms_reader *reader, uint64_t bytes,
 TVMS_NODISCARD bool tvms_eval_may_hold(tvms_reader *reader, tvms_eval_value value,
                                        tvms_ref ref);
 
+// True if an expression may stand several times in what is made of it, as the argument of T.abs does: each call
+// inside of another multiplies the text. The report is that of tvms_eval_count_step.
+TVMS_NODISCARD bool tvms_eval_may_repeat(tvms_reader *reader, tvms_node *expr,
+                                         tvms_ref ref);
+
 // Bytes that values may still take.
 uint64_t tvms_eval_room(const tvms_reader *reader);
 

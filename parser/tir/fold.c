@@ -1,5 +1,6 @@
 // Operators that fold constants when they are called: T.min, T.floordiv, T.bitwise_and …
 #include "ir/fold_ops.h"
+#include "parser/eval/budget.h"
 #include "parser/tir/call.h"
 #include "parser/tir/handlers.h"
 #include "parser/tir/operator.h"
@@ -56,6 +57,9 @@ tvms_eval_value tvms_call_fold_binary(tvms_reader *reader, const tvms_call_args 
   tvms_span span = tvms_call_span(reader, call);
   if (call->row->name == TVMS_SYM_pow)
     return tvms_call_done(reader, power(reader, a, b, span));
+  if (call->row->name == TVMS_SYM_ceildiv
+      && !tvms_eval_may_repeat(reader, b, call->ref))
+    return TVMS_UNKNOWN;
   return tvms_call_done(reader, build_named(reader, call->row->name, a, b, span));
 }
 
@@ -88,11 +92,23 @@ static tvms_node *rounded(tvms_reader *reader, tvms_sym name, tvms_node *a,
   return tvms_call_new_of(reader->unit, a->dtype, rounding_op(name), &a, 1, span);
 }
 
+// Does the argument stand in the result more than once?
+static bool repeats(tvms_sym name, const tvms_node *a) {
+  bool real = a->dtype.code == TVMS_FLOAT || a->dtype.code == TVMS_BFLOAT;
+  switch (name) {
+  case TVMS_SYM_fabs:
+  case TVMS_SYM_abs: return !real;
+  default: return name == TVMS_SYM_isinf || name == TVMS_SYM_isfinite;
+  }
+}
+
 tvms_eval_value tvms_call_fold_unary(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *a = tvms_call_number_at(reader, call, 0);
   if (!a) return TVMS_UNKNOWN;
   tvms_span span = tvms_call_span(reader, call);
   tvms_unit *unit = reader->unit;
+  if (repeats(call->row->name, a) && !tvms_eval_may_repeat(reader, a, call->ref))
+    return TVMS_UNKNOWN;
   switch (call->row->name) {
   case TVMS_SYM_fabs:
   case TVMS_SYM_abs: return tvms_call_done(reader, tvms_build_abs(unit, a, span));

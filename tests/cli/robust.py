@@ -187,6 +187,16 @@ class Shapes(unittest.TestCase):
         for value in ("sum([i for i in range(10**12)])", "(lambda f: f(f))(lambda f: f(f))", "'a' * 10**12", "9**9**9"):
             self.prints(PREFIX + f"    A[0] = {value}\n", (1,))
 
+    def test_calls_whose_result_has_an_argument_more_than_once(self):
+        """Each inside of another: the text of the innermost would be written 2 ** 1000 times and more."""
+        for begin in ("T.abs(", "T.ceildiv(A[1], "):
+            with self.subTest(call=begin):
+                p = tvms("check", "-", stdin=PREFIX + "    A[0] = " + begin * 1000 + "A[2]" + ")" * 1000 + "\n", timeout=60)
+                self.assertEqual((p.returncode, p.stderr.count(b"error[")), (1, 1))
+                self.assertIn(b"error[E0226]", p.stderr)
+                p = tvms("check", "-", stdin=PREFIX + "    A[0] = " + begin * 8 + "A[2]" + ")" * 8 + "\n")
+                self.assertEqual((p.returncode, p.stderr), (0, b""))
+
     def test_10000_nested_brackets(self):
         self.prints(PREFIX + "    A[0] = " + "(" * 10000 + "1" + ")" * 10000 + "\n")
 
