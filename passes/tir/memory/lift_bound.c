@@ -69,7 +69,8 @@ static tvms_node *enter_allocation(tvms_rewriter *r, tvms_node *node) {
 tvms_node *tvms_lift_bound(tvms_unit *unit, tvms_node *function) {
   bounding b = {.frame = 0};
   tvms_scopes_init(&b.scopes, unit);
-  tvms_lift_mark_sizes(b.scopes.analyzer, tvms_as_prim_func(function));
+  tvms_lift_mark_sizes(&unit->context->memory, b.scopes.analyzer,
+                       tvms_as_prim_func(function));
   tvms_visitor visitor = {.self = &b, .enter = note};
   tvms_walk(&unit->context->memory, tvms_as_prim_func(function)->body, &visitor);
   tvms_rewriter r;

@@ -11,16 +11,32 @@
 #include "passes/relax/make.h"
 #include "passes/tir/memory/lift_allocations.h"
 
+// Parameters, and the sizes of what they point to.
+static void add_given(tvms_node_map *given, const tvms_prim_func *function) {
+  for (uint32_t i = 0; i < function->params.len; i++) {
+    tvms_node *param = function->params.items[i];
+    tvms_node_map_put(given, param, param);
+    const tvms_node *buffer = function->buffers.items[i];
+    for (uint32_t k = 0; buffer && k < tvms_as_buffer(buffer)->shape.len; k++) {
+      tvms_node *size = tvms_as_buffer(buffer)->shape.items[k];
+      tvms_node_map_put(given, size, size);
+    }
+  }
+}
+
 void tvms_lift_plan_init(tvms_lift_plan *l, tvms_unit *unit,
                          const tvms_prim_func *source) {
   *l = (tvms_lift_plan){.context = unit->context, .unit = unit, .source = source};
   tvms_node_map_init(&l->places, &unit->context->memory);
+  tvms_node_map_init(&l->given, &unit->context->memory);
+  add_given(&l->given, source);
   l->sizes = tvms_analyzer_new(unit);
-  tvms_lift_mark_sizes(l->sizes, source);
+  tvms_lift_mark_sizes(&unit->context->memory, l->sizes, source);
 }
 
 void tvms_lift_plan_fini(tvms_lift_plan *l) {
   tvms_node_map_fini(&l->places);
+  tvms_node_map_fini(&l->given);
   tvms_analyzer_free(l->sizes);
   tvms_vec_fini(&l->context->memory, &l->groups);
   tvms_vec_fini(&l->context->memory, &l->waiting);
@@ -42,22 +58,12 @@ tvms_node *tvms_lift_binary(const tvms_lift_plan *l, tvms_node_kind kind, tvms_n
                              tvms_binary_new(l->unit, kind, a, b, TVMS_NO_SPAN));
 }
 
-static bool is_param(const tvms_prim_func *function, const tvms_node *var) {
-  for (uint32_t i = 0; i < function->params.len; i++) {
-    if (function->params.items[i] == var) return true;
-    const tvms_node *buffer = function->buffers.items[i];
-    for (uint32_t k = 0; buffer && k < tvms_as_buffer(buffer)->shape.len; k++)
-      if (tvms_as_buffer(buffer)->shape.items[k] == var) return true;
-  }
-  return false;
-}
-
 static tvms_walk_step find_local(void *self, tvms_node *node, tvms_field_role role) {
   const tvms_lift_plan *l = self;
   (void)role;
   if (node->kind == TVMS_NODE_BUFFER_LOAD || node->kind == TVMS_NODE_CALL)
     return TVMS_WALK_STOP;
-  bool local = node->kind == TVMS_NODE_VAR && !is_param(l->source, node);
+  bool local = node->kind == TVMS_NODE_VAR && !tvms_node_map_get(&l->given, node);
   return local ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
@@ -72,17 +78,22 @@ static void mark_shape(tvms_analyzer *analyzer, const tvms_node *buffer) {
     tvms_analyzer_mark_nonnegative(analyzer, shape.items[i]);
 }
 
-void tvms_lift_mark_sizes(tvms_analyzer *analyzer, const tvms_prim_func *function) {
+void tvms_lift_mark_sizes(tvms_memory *memory, tvms_analyzer *analyzer,
+                          const tvms_prim_func *function) {
   for (uint32_t i = 0; i < function->buffers.len; i++)
     if (function->buffers.items[i]) mark_shape(analyzer, function->buffers.items[i]);
   if (function->body->kind != TVMS_NODE_SEQ) return;
+  tvms_node_map given;
+  tvms_node_map_init(&given, memory);
+  add_given(&given, function);
   tvms_list stmts = tvms_as_seq(function->body)->stmts;
   for (uint32_t i = 0; i < stmts.len; i++) {
     if (stmts.items[i]->kind != TVMS_NODE_DECL_BUFFER) continue;
     const tvms_decl_buffer *declared = tvms_as_decl_buffer(stmts.items[i]);
-    if (declared->source && is_param(function, declared->source))
+    if (declared->source && tvms_node_map_get(&given, declared->source))
       mark_shape(analyzer, declared->buffer);
   }
+  tvms_node_map_fini(&given);
 }
 
 bool tvms_lift_may_skip(const tvms_node *stmt) {

@@ -40,6 +40,7 @@ typedef struct {
   TVMS_VEC(tvms_lift_group) groups;
   TVMS_VEC(tvms_lift_waiting) waiting;
   tvms_node_map places;  // data variable of a buffer: the parameter that it gets
+  tvms_node_map given;   // what is known when the function begins
   tvms_analyzer *sizes;  // knows of sizes what holds everywhere
   uint32_t skips;        // statements around that may do nothing
   int64_t frame;         // bytes on the stack
@@ -86,6 +87,7 @@ tvms_node *TVMS_NULLABLE tvms_lift_beforehand(const tvms_lift_plan *plan,
 
 // Tells an analyzer that no size is negative of what the parameters of a function point to. What is declared in a branch
 // has its sizes there only.
-void tvms_lift_mark_sizes(tvms_analyzer *analyzer, const tvms_prim_func *function);
+void tvms_lift_mark_sizes(tvms_memory *memory, tvms_analyzer *analyzer,
+                          const tvms_prim_func *function);
 
 #endif
