@@ -18,6 +18,15 @@ def elementwise(expression, *dtypes, n=64):
     return HEAD + f"@T.prim_func\ndef f({params}):\n    for i in range({n}):\n        {names[-1]}[i] = {expression}\n"
 
 
+def module(programs):
+    """One program of several functions `f`, each under its name."""
+    text = "from tvm.script import ir as I, tirx as T\n\n\n@I.ir_module\nclass Module:\n"
+    for name, program in programs.items():
+        lines = program.removeprefix(HEAD).replace("def f(", f"def {name}(").splitlines()
+        text += "".join(f"    {line}\n" for line in lines) + "\n"
+    return text
+
+
 def vectors(expression, dtype, lanes=8):
     return HEAD + (f'@T.prim_func\ndef f(A: T.Buffer((64,), "{dtype}"), B: T.Buffer((64,), "{dtype}"), C: T.Buffer((64,), "{dtype}")):\n'
                    f"    for i in range({64 // lanes}):\n        for j in T.vectorized({lanes}):\n"
@@ -173,7 +182,10 @@ class Text(unittest.TestCase):
 
     def agree(self, program, *tensors):
         """The last tensor is what the program writes: in C, with the same bits as in the interpreter."""
-        library, given, memory = self.build(program, "--fp", "strict"), [], []
+        self.agree_in(self.build(program, "--fp", "strict"), program, "f", tensors)
+
+    def agree_in(self, library, program, function, tensors):
+        given, memory = [], []
         for i, (kind, shape) in enumerate(tensors):
             count = 1
             for n in shape:
@@ -183,11 +195,11 @@ class Text(unittest.TestCase):
             with open(path, "rb") as f:
                 memory.append((kind, shape, bytearray(f.read()[-count * CODES[kind][1] // 8:])))
             given += ["--in", f"{'ABCDE'[i]}={path}"]
-        p = tvms("run", "-", "--out", self.place.name, *given, stdin=program)
+        p = tvms("run", "-", "--entry", function, "--out", self.place.name, *given, stdin=program)
         self.assertEqual(p.returncode, 0, p.stderr.decode())
         with open(self.file("result.npy"), "rb") as f:
             wanted = f.read()[-len(memory[-1][2]):]
-        self.assertEqual(call(library, memory), 0)
+        self.assertEqual(call(library, memory, function), 0)
         self.assertEqual(bytes(memory[-1][2]), wanted)
 
     def test_integers(self):
@@ -254,9 +266,11 @@ class Text(unittest.TestCase):
     def test_conversions(self):
         kinds = list(KINDS)
         for source_kind in kinds:
+            program = module({"to_" + to: elementwise(f'T.Cast("{to}", A[i])', source_kind, to) for to in kinds})
+            library = self.build(program, "--fp", "strict")
             for to in kinds:
                 with self.subTest(source=source_kind, to=to):
-                    self.agree(elementwise(f'T.Cast("{to}", A[i])', source_kind, to), (KINDS[source_kind], (64,)), (KINDS[to], (64,)))
+                    self.agree_in(library, program, "to_" + to, [(KINDS[source_kind], (64,)), (KINDS[to], (64,))])
 
     def test_vectors(self):
         for dtype in ("float32", "float64", "float16", "int32", "uint8"):
