@@ -103,13 +103,13 @@ static bool same_width(const writer *w) {
 }
 
 bool tvms_contraction_fetches_ahead(const writer *w) {
-  enum { FEWEST = 2, MOST = 16 };
+  enum { FEWEST = 2 };
   if (!w->tile->panel_ahead || !w->row || w->left_over || w->part
       || w->columns != w->strip->parts || tvms_node_is_int(w->strip->count, 1)
       || w->c->moving->kind != TVMS_NODE_BUFFER_LOAD || !same_width(w))
     return false;
   int64_t tiles = tiles_of_panel(w);
-  return FEWEST <= tiles && tiles <= MOST;
+  return FEWEST <= tiles && tiles <= TVMS_MOST_TILES_AHEAD;
 }
 
 tvms_node *tvms_contraction_fetch_ahead(writer *w, tvms_node *round, int64_t rounds,

@@ -175,6 +175,24 @@ static void plan_stream(tvms_unit *unit, const tvms_target *target,
   }
 }
 
+// Steps of the sum that go through all rows and columns together, so that the second cache holds a panel and the next one
+// along with the rows: an eighth of it each (128 x 4096 x 4096 takes a quarter less time than without, or with panels
+// of half of it); 0: all. Blocks that are even leave no short one behind, which had code of its own.
+static int64_t even_block(const tvms_tile_machine *m, const tvms_contraction *c,
+                          const tvms_tile *tile) {
+  enum { PART_OF_CACHE = 8, EVEN = 8 };
+  int64_t steps = tvms_contraction_steps(c), bytes = c->term->dtype.bits / 8;
+  int64_t most = m->cache / PART_OF_CACHE / (tile->strip * bytes);
+  if (!tile->flat_sum || !c->one_sum || most < 1 || steps <= most
+      || tvms_contraction_uses(c) <= tile->rows || tvms_contraction_has_outer(c))
+    return 0;
+  int64_t blocks = (steps + most - 1) / most;
+  for (int64_t b = blocks; b < 2 * blocks; b++) {
+    if (steps % (b * EVEN) == 0) return steps / b;
+  }
+  return 0;
+}
+
 // Steps of the sum that go through all rows and columns together; 0: all. A panel that is read once
 // per tile of rows is to lie near. Few rows read a large operand once: they take a handful of its
 // rows at a time, each from end to end, as memory is fastest.
@@ -186,6 +204,8 @@ static int64_t sum_block_for(const tvms_tile_machine *m, const tvms_contraction 
     return 0;
   int64_t bytes = c->term->dtype.bits / 8;
   if (tile->packs) {
+    int64_t even = even_block(m, c, tile);
+    if (even) return even;
     int64_t most = m->cache / 2 / (tile->strip * bytes);
     int64_t blocks = (steps + most - 1) / most;
     return blocks > 1 ? (steps + blocks - 1) / blocks : 0;
@@ -283,7 +303,7 @@ static tvms_tile_threads threads_for(const tvms_target *target, const tvms_tile 
   double work = (double)batches * (double)rows * (double)columns
                 * (double)(steps < 0 ? 64 : steps);
   // Where few rows go through a large operand once, line by line, a step is too short.
-  bool streams = tile->sum_block && !tile->packs;
+  bool streams = tile->sum_block && !tile->packs && !tile->beforehand;
   if (cores == 1 || work < WORTH_THREADS || streams) return TVMS_TILE_SERIAL;
   int64_t strips = columns / tile->strip, tiles = rows / tile->rows;
   if (batches >= enough || (batches > 1 && batches % cores == 0))
@@ -420,5 +440,6 @@ void tvms_tile_lay_out(const tvms_target *target, const tvms_contraction *c,
   tile->threads = threads_for(target, tile, c);
   tvms_tile_machine m = machine_of(target, c->stage.store->value->dtype);
   choose_order(&m, c, tile);
+  if (!tile->rows_first && !tile->rests) tile->sum_block = even_block(&m, c, tile);
   tile->panel_ahead = !tile->rows_first && tvms_tile_fetches_ahead(&m, c, tile);
 }

@@ -12,7 +12,10 @@
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/shared_lines.h"
 
-enum { TVMS_MOST_TILE_VECTORS = 8 };
+enum {
+  TVMS_MOST_TILE_VECTORS = 8,
+  TVMS_MOST_TILES_AHEAD = 64,  // tiles of rows that share the fetches of the next panel
+};
 
 // The loop whose steps may run on threads.
 typedef enum {

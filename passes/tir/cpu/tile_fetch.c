@@ -85,11 +85,10 @@ static int64_t moving_lead_for(const tvms_tile_machine *m, const tvms_contractio
 // panel the first one takes a good part of the time: windows of 512 channels over 7 by 7 take a fifth less without it.
 bool tvms_tile_fetches_ahead(const tvms_tile_machine *m, const tvms_contraction *c,
                              const tvms_tile *tile) {
-  enum { MANY_TILES = 16 };
   return tvms_contraction_moving_bytes(c) >= m->cache / 8
          && tvms_contraction_column_steps(c) > tile->strip
          && tvms_contraction_uses(c) > tile->rows
-         && tvms_contraction_uses(c) <= MANY_TILES * tile->rows;
+         && tvms_contraction_uses(c) <= TVMS_MOST_TILES_AHEAD * tile->rows;
 }
 
 void tvms_tile_plan_fetches(tvms_unit *unit, const tvms_tile_machine *m,
