@@ -98,6 +98,10 @@ def nested_loads(n):
     return PRIM + "    B[0] = " + "A[" * n + "0" + "]" * n + "\n"
 
 
+def dimensions(n):
+    return HEAD + f"    @R.function\n    def main(x: R.Tensor(({', '.join(['1'] * n)}), \"float32\")):\n        with R.dataflow():\n            y = R.sin(x)\n            R.output(y)\n        return y\n"
+
+
 def terms(n):
     return PRIM + "    B[0] = A[1]" + "".join(f" + A[{i % 16}]" for i in range(n)) + "\n"
 
@@ -163,7 +167,7 @@ class Sizes(unittest.TestCase):
 
 
 # Verbs whose time would grow with the square of the parts.
-TIMES = [(["check"], nested_loads, 2000), (["build", "-o", "OUT.c"], results, 4000), (["run"], buffers, 3000), (["run"], symbols, 2000), (["run", "--backend", "llvm"], symbols, 1000), (["run", "--backend", "llvm"], large_allocations, 800), (["opt", "--passes", "LegalizeOps,NormalizeGlobalVar"], kernels, 2000), (["opt", "--passes", "FoldConstant{keep_written=true}"], calling, 1000), (["opt", "--passes", "default"], branches, 1500), (["opt", "--passes", "RemoveRedundantReshape"], casts, 2000)]
+TIMES = [(["build", "-o", "OUT.c"], dimensions, 10), (["check"], nested_loads, 2000), (["build", "-o", "OUT.c"], results, 4000), (["run"], buffers, 3000), (["run"], symbols, 2000), (["run", "--backend", "llvm"], symbols, 1000), (["run", "--backend", "llvm"], large_allocations, 800), (["opt", "--passes", "LegalizeOps,NormalizeGlobalVar"], kernels, 2000), (["opt", "--passes", "FoldConstant{keep_written=true}"], calling, 1000), (["opt", "--passes", "default"], branches, 1500), (["opt", "--passes", "RemoveRedundantReshape"], casts, 2000)]
 
 
 class Times(unittest.TestCase):

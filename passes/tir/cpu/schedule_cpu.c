@@ -367,13 +367,15 @@ static tvms_node *TVMS_NULLABLE schedule_steps(scheduler *s, tvms_list stmts) {
   return kept.len ? tvms_cpu_block(s->unit, "step", kept, made) : made;
 }
 
+static bool is_plain_loop(scheduler *s, const tvms_for *loop) {
+  return loop->for_kind == TVMS_FOR_SERIAL && !loop->annotations && !loop->step
+         && tvms_cpu_loops_are_counted(s->unit, s->around, loop->body);
+}
+
 // What stands in a plain loop that stays, the last one around: statements between those that go across memory. NULL: all
 // of it stays.
 static tvms_node *TVMS_NULLABLE schedule_loop_body(scheduler *s, const tvms_for *loop) {
   tvms_node *body = loop->body;
-  if (loop->for_kind != TVMS_FOR_SERIAL || loop->annotations || loop->step
-      || !tvms_cpu_loops_are_counted(s->unit, s->around, body))
-    return NULL;
   tvms_list stmts =
       body->kind == TVMS_NODE_SEQ ? tvms_as_seq(body)->stmts : (tvms_list){&body, 1};
   tvms_node_vec all = {0};
@@ -397,8 +399,11 @@ static tvms_node *schedule_loop(scheduler *s, tvms_node *stmt) {
   tvms_list around = s->around;
   s->around = tvms_list_with(s->unit, around, stmt);
   tvms_node *body = tvms_as_for(stmt)->body;
-  tvms_node *inner = schedule_loop_body(s, tvms_as_for(stmt));
-  if (!inner) inner = schedule_within(s, body);
+  bool plain = is_plain_loop(s, tvms_as_for(stmt));
+  tvms_node *inner = plain ? schedule_loop_body(s, tvms_as_for(stmt)) : NULL;
+  // Of a plain loop all has been gone through that is not a stage: once more for each loop would double the time.
+  bool done = plain && !is_stage(s, body) && !tvms_cpu_loop_goes_across(s->unit, body);
+  if (!inner) inner = done ? body : schedule_within(s, body);
   s->around = around;
   if (inner == body) return stmt;
   tvms_node *made = tvms_node_copy(s->unit, stmt);
