@@ -21,10 +21,11 @@ static tvms_node *number(writer *w, const tvms_node *like, int64_t value) {
   return tvms_int_imm_new(w->unit, like->dtype, value, TVMS_NO_SPAN);
 }
 
-// `column` columns behind the beginning of the next strip, as far as there is one.
+// `column` columns behind the beginning of the strip that takes the place of the one at hand, as far as there is one.
 static tvms_node *fetch(writer *w, tvms_node *column) {
   int64_t one = w->strip->columns;
-  tvms_node *next = build(w, TVMS_NODE_ADD, w->strip_begin, number(w, column, one));
+  tvms_node *next =
+      build(w, TVMS_NODE_ADD, w->strip_begin, number(w, column, one * w->tile->group));
   tvms_node *last = number(w, column, tvms_contraction_column_steps(w->c) - one);
   tvms_contraction_set_column(
       w, build(w, TVMS_NODE_ADD, build(w, TVMS_NODE_MIN, next, last), column));
@@ -144,10 +145,9 @@ tvms_node *tvms_contraction_fetch_resting(writer *w) {
   tvms_node *fetched =
       tvms_cpu_loop(w->unit, i, number(w, i, w->rows), TVMS_FOR_UNROLLED,
                     tvms_cpu_prefetch(w->unit, load, 0));
-  if (!w->tile->rows_first) return fetched;
-  // Once for all strips.
-  tvms_node *first =
-      build(w, TVMS_NODE_EQ, w->strip_begin, number(w, w->strip_begin, 0));
+  if (w->tile->group == 1) return fetched;
+  // Once for all strips of a group.
+  tvms_node *first = build(w, TVMS_NODE_EQ, w->strip_begin, w->group_begin);
   return tvms_cpu_choice(w->unit, first, fetched, NULL);
 }
 

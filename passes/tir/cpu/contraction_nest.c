@@ -106,7 +106,7 @@ static tvms_node *over_columns(writer *w);
 
 // What is done for the rows of one tile.
 static tvms_node *in_rows(writer *w) {
-  return w->tile->rows_first ? over_columns(w) : tvms_contraction_write_tile(w);
+  return w->tile->group > 1 ? over_columns(w) : tvms_contraction_write_tile(w);
 }
 
 static tvms_node *over_piece(writer *w, const piece *p) {
@@ -144,7 +144,7 @@ static tvms_node *over_rows(writer *w, int64_t most) {
 }
 
 static int64_t rows_of_tile(const writer *w) {
-  if (w->tile->rows_first) return w->tile->rows;
+  if (w->tile->group > 1) return w->tile->rows;
   bool tail = w->columns->tail > 0 && !w->columns->spare;
   int64_t vectors = w->columns->vectors + tail;
   return w->tile
@@ -234,7 +234,7 @@ static void add_strip(writer *w, strips *all, int64_t count, int64_t first,
 // What is less than a vector goes into the last strip.
 static strips strips_of_columns(writer *w) {
   strips all = {.count = 0};
-  int64_t columns = tvms_contraction_column_steps(w->c), one = w->tile->strip;
+  int64_t columns = w->group_columns, one = w->tile->strip;
   int64_t full = columns / one, rest = columns % one;
   if (full && rest && rest < w->tile->lanes && !w->tile->lines
       && !w->tile->beforehand) {
@@ -269,7 +269,7 @@ static uint32_t tiles_alike(const tvms_strip *strip, uint32_t i) {
 
 // Tiles of one size are one loop: their code is there once.
 static tvms_node *over_alike(writer *w, uint32_t count) {
-  body_writer *body = w->tile->rows_first ? tvms_contraction_write_tile : over_outer;
+  body_writer *body = w->tile->group > 1 ? tvms_contraction_write_tile : over_outer;
   if (count == 1) return body(w);
   const tvms_node *like = tvms_contraction_column_var(w);
   tvms_node *var = variable(w, "j1", like), *tiles = number(w, like, count);
@@ -378,7 +378,7 @@ static tvms_node *over_columns(writer *w) {
   for (uint32_t i = 0; i < all.count; i++) {
     const tvms_strip *s = w->strip = &all.items[i];
     tvms_node *var = tvms_node_is_int(s->count, 1) ? NULL : variable(w, "j0", like);
-    w->strip_begin = number(w, like, s->first);
+    w->strip_begin = build(w, TVMS_NODE_ADD, w->group_begin, number(w, like, s->first));
     if (var) {
       tvms_node *at = build(w, TVMS_NODE_MUL, var, number(w, like, s->columns));
       w->strip_begin = build(w, TVMS_NODE_ADD, w->strip_begin, at);
@@ -391,10 +391,34 @@ static tvms_node *over_columns(writer *w) {
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
+static tvms_node *over_full_groups(writer *w, int64_t count) {
+  if (count == 1) return over_outer(w);
+  tvms_node *var = variable(w, "g0", w->group_begin);
+  w->group_begin = build(w, TVMS_NODE_MUL, var, number(w, var, w->group_columns));
+  enter_loop(w, var, number(w, var, count), TVMS_TILE_SERIAL);
+  return leave_loop(w, over_outer(w));
+}
+
+// Groups of strips that each tile of rows goes through; one loop for those that are full, then the last one.
+static tvms_node *over_groups(writer *w) {
+  const tvms_node *like = tvms_contraction_column_var(w);
+  int64_t columns = tvms_contraction_column_steps(w->c);
+  int64_t one = w->tile->group * w->tile->strip;
+  w->group_begin = number(w, like, 0);
+  w->group_columns = columns;
+  if (w->tile->group == 1) return over_columns(w);
+  if (one >= columns) return over_outer(w);
+  w->group_columns = one;
+  tvms_node *made = over_full_groups(w, columns / one);
+  if (columns % one == 0) return made;
+  w->group_begin = number(w, like, columns / one * one);
+  w->group_columns = columns % one;
+  return tvms_stmt_pair(w->unit, made, over_outer(w));
+}
+
 // Blocks of the sum go through all columns, unless the panel of a strip serves for all rows at once.
 static tvms_node *over_all(writer *w) {
-  if (w->tile->rows_first) return over_outer(w);
-  return w->tile->lines ? over_columns(w) : over_sum_blocks(w, over_columns);
+  return w->tile->lines ? over_groups(w) : over_sum_blocks(w, over_groups);
 }
 
 tvms_node *tvms_contraction_nest(tvms_unit *unit, const tvms_contraction *contraction,

@@ -124,8 +124,11 @@ void tvms_contraction_report_tile(const tvms_contraction *c, const tvms_tile *ti
     tvms_strbuf_puts(out, ", rows of the next tile fetched meanwhile");
   if (tile->result_far)
     tvms_strbuf_puts(out, ", lines of the result fetched beforehand");
-  if (tile->rows_first)
+  if (tile->group * tile->strip >= tvms_contraction_column_steps(c) && tile->group > 1)
     tvms_strbuf_puts(out, ", all strips for one tile of rows after the other");
+  else if (tile->group > 1)
+    tvms_strbuf_printf(out, ", %lld strips for one tile of rows after the other",
+                       (long long)tile->group);
   tvms_strbuf_puts(out, threads[tile->threads]);
   tvms_strbuf_printf(out, ", %u stage%s behind it in registers", epilogues,
                      tvms_diag_plural(epilogues));

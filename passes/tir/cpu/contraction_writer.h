@@ -67,6 +67,8 @@ typedef struct {
   tvms_node *TVMS_NULLABLE
       next_row;  // where the tile of rows behind it begins, or the last one; with `number`
   bool left_over;          // it has the rows that the others leave over
+  tvms_node *group_begin;  // column
+  int64_t group_columns;
   tvms_node *strip_begin;  // column
   int64_t rows;
   const tvms_strip *strip;

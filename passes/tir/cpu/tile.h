@@ -36,8 +36,8 @@ typedef struct {
   bool rests;        // the resting operand of a tile is converted once, in front of it
   bool flat_sum;     // the axes of the sum are counted as one
   int64_t strip;     // columns that one panel serves
-  bool
-      rows_first;  // strips are gone through for each tile of rows, not the other way round
+  // Strips that a tile of rows goes through, one after the other, before the next one; 1: each strip goes through all rows.
+  int64_t group;
   bool spares;        // one column that vectors leave over is summed in lanes
   bool beforehand;    // the moving operand is laid out in strips already
   bool lines;         // a strip is some steps of the outermost axis of the columns

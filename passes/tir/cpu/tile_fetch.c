@@ -86,7 +86,7 @@ static int64_t moving_lead_for(const tvms_tile_machine *m, const tvms_contractio
 bool tvms_tile_fetches_ahead(const tvms_tile_machine *m, const tvms_contraction *c,
                              const tvms_tile *tile) {
   return tvms_contraction_moving_bytes(c) >= m->cache / 8
-         && tvms_contraction_column_steps(c) > tile->strip
+         && tvms_contraction_column_steps(c) > tile->strip * tile->group
          && tvms_contraction_uses(c) > tile->rows
          && tvms_contraction_uses(c) <= TVMS_MOST_TILES_AHEAD * tile->rows;
 }
