@@ -147,7 +147,8 @@ tvms_node *tvms_contraction_fetch_resting(writer *w) {
                     tvms_cpu_prefetch(w->unit, load, 0));
   if (w->tile->group == 1) return fetched;
   // Once for all strips of a group.
-  tvms_node *first = build(w, TVMS_NODE_EQ, w->strip_begin, w->group_begin);
+  tvms_node *first =
+      build(w, TVMS_NODE_EQ, w->strip_number, number(w, w->strip_number, 0));
   return tvms_cpu_choice(w->unit, first, fetched, NULL);
 }
 

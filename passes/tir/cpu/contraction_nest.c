@@ -285,7 +285,7 @@ static tvms_node *over_alike(writer *w, uint32_t count) {
 // What is done for the columns of one strip.
 static tvms_node *over_parts(writer *w) {
   tvms_node_vec stmts = {0};
-  if (w->panel) tvms_stmt_push(w->unit, &stmts, fill_panel(w));
+  if (w->panel && w->tile->group == 1) tvms_stmt_push(w->unit, &stmts, fill_panel(w));
   if (w->spare) tvms_stmt_push(w->unit, &stmts, tvms_contraction_fill_spare(w));
   for (uint32_t i = 0, count; i < w->strip->part_count; i += count) {
     w->columns = &w->strip->parts[i];
@@ -324,12 +324,17 @@ static void put_panel_in_term(writer *w) {
   tvms_rewriter_fini(&r);
 }
 
-// The load from the panel that takes the place of the moving operand.
-static void make_panel(writer *w) {
+// The load from the panel that takes the place of the moving operand, one of so many, of as many columns.
+static void make_panel(writer *w, int64_t panels, int64_t columns) {
   const tvms_stage *stage = &w->c->stage;
   const tvms_node *like = tvms_contraction_column_var(w);
-  tvms_node *shape[TVMS_MOST_STAGE_AXES + 1], *indices[TVMS_MOST_STAGE_AXES + 1];
+  tvms_node *shape[TVMS_MOST_STAGE_AXES + 2], *indices[TVMS_MOST_STAGE_AXES + 2];
   uint32_t dims = 0;
+  if (w->tile->group > 1) {
+    w->in_group = variable(w, "strip", like);
+    shape[dims] = number(w, like, panels);
+    indices[dims++] = w->in_group;
+  }
   if (w->tile->flat_sum) {
     shape[dims] = w->tile->sum_block ? number(w, w->step, w->tile->sum_block)
                                      : tvms_contraction_flat_extent(w);
@@ -344,7 +349,6 @@ static void make_panel(writer *w) {
   }
   w->place = variable(w, "place", like);
   int64_t lanes = w->tile->lanes;
-  int64_t columns = w->strip->columns;
   if (w->tile->shares_lines) {
     shape[dims] = number(w, like, tvms_contraction_shared_columns(w));
     indices[dims++] = tvms_contraction_shared_place(w);
@@ -360,7 +364,8 @@ static void make_panel(writer *w) {
 
 // A strip has a panel of its own, so strips can be on threads.
 static tvms_node *over_strip(writer *w) {
-  if (w->tile->packs) make_panel(w);
+  if (w->tile->group > 1) return over_parts(w);
+  if (w->tile->packs) make_panel(w, 1, w->strip->columns);
   w->spare = tvms_contraction_make_spare(w);
   tvms_node *made = w->tile->lines ? over_sum_blocks(w, over_parts) : over_parts(w);
   tvms_node *allocated[2];
@@ -371,7 +376,8 @@ static tvms_node *over_strip(writer *w) {
   return tvms_cpu_block(w->unit, "packed", (tvms_list){allocated, count}, made);
 }
 
-static tvms_node *over_columns(writer *w) {
+// What is done for each strip of a group.
+static tvms_node *over_strips(writer *w, body_writer *body, tvms_tile_threads loops) {
   const tvms_node *like = tvms_contraction_column_var(w);
   strips all = strips_of_columns(w);
   tvms_node_vec stmts = {0};
@@ -379,24 +385,46 @@ static tvms_node *over_columns(writer *w) {
     const tvms_strip *s = w->strip = &all.items[i];
     tvms_node *var = tvms_node_is_int(s->count, 1) ? NULL : variable(w, "j0", like);
     w->strip_begin = build(w, TVMS_NODE_ADD, w->group_begin, number(w, like, s->first));
+    w->strip_number = number(w, like, s->first / w->tile->strip);
     if (var) {
       tvms_node *at = build(w, TVMS_NODE_MUL, var, number(w, like, s->columns));
       w->strip_begin = build(w, TVMS_NODE_ADD, w->strip_begin, at);
+      w->strip_number = build(w, TVMS_NODE_ADD, w->strip_number, var);
     }
-    if (var) enter_loop(w, var, s->count, TVMS_TILE_STRIPS);
-    tvms_node *made = over_strip(w);
+    if (w->in_group) tvms_node_map_put(&w->now, w->in_group, w->strip_number);
+    if (var) enter_loop(w, var, s->count, loops);
+    tvms_node *made = body(w);
     if (var) made = leave_loop(w, made);
     tvms_stmt_push(w->unit, &stmts, made);
   }
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
+static tvms_node *over_columns(writer *w) {
+  return over_strips(w, over_strip, TVMS_TILE_STRIPS);
+}
+
+// The panels of a group are filled before its strips serve the tiles of rows, on the same threads.
+static tvms_node *over_group(writer *w) {
+  if (!w->tile->packs) return over_outer(w);
+  strips all = strips_of_columns(w);
+  int64_t widest = 0;
+  for (uint32_t i = 0; i < all.count; i++) {
+    if (all.items[i].columns > widest) widest = all.items[i].columns;
+  }
+  make_panel(w, (w->group_columns + w->tile->strip - 1) / w->tile->strip, widest);
+  tvms_node *filled = over_strips(w, fill_panel, TVMS_TILE_ROWS);
+  tvms_node *made = tvms_stmt_pair(w->unit, filled, over_outer(w));
+  tvms_node *panels = tvms_as_buffer_load(w->panel)->buffer;
+  return tvms_cpu_block(w->unit, "packed", (tvms_list){&panels, 1}, made);
+}
+
 static tvms_node *over_full_groups(writer *w, int64_t count) {
-  if (count == 1) return over_outer(w);
+  if (count == 1) return over_group(w);
   tvms_node *var = variable(w, "g0", w->group_begin);
   w->group_begin = build(w, TVMS_NODE_MUL, var, number(w, var, w->group_columns));
   enter_loop(w, var, number(w, var, count), TVMS_TILE_SERIAL);
-  return leave_loop(w, over_outer(w));
+  return leave_loop(w, over_group(w));
 }
 
 // Groups of strips that each tile of rows goes through; one loop for those that are full, then the last one.
@@ -407,13 +435,13 @@ static tvms_node *over_groups(writer *w) {
   w->group_begin = number(w, like, 0);
   w->group_columns = columns;
   if (w->tile->group == 1) return over_columns(w);
-  if (one >= columns) return over_outer(w);
+  if (one >= columns) return over_group(w);
   w->group_columns = one;
   tvms_node *made = over_full_groups(w, columns / one);
   if (columns % one == 0) return made;
   w->group_begin = number(w, like, columns / one * one);
   w->group_columns = columns % one;
-  return tvms_stmt_pair(w->unit, made, over_outer(w));
+  return tvms_stmt_pair(w->unit, made, over_group(w));
 }
 
 // Blocks of the sum go through all columns, unless the panel of a strip serves for all rows at once.

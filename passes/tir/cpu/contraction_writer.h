@@ -49,8 +49,9 @@ typedef struct {
   tvms_node *TVMS_NULLABLE spare;  // load: the moving operand at the spare column
   // Load: the resting operand of the tile at hand, converted; its row is a variable.
   tvms_node *TVMS_NULLABLE rest, *TVMS_NULLABLE rest_row;
-  bool without_tail;               // only whole vectors of the tile are written
-  tvms_node *place;                // variable: column of the panel
+  bool without_tail;                  // only whole vectors of the tile are written
+  tvms_node *place;                   // variable: column of the panel
+  tvms_node *TVMS_NULLABLE in_group;  // variable: of panels of a group, which one
   tvms_node *TVMS_NULLABLE step;   // variable: row of the panel, if the sum is one axis
   tvms_node *TVMS_NULLABLE block;  // variable: of the blocks
   int64_t blocks;                  // how many
@@ -69,7 +70,8 @@ typedef struct {
   bool left_over;          // it has the rows that the others leave over
   tvms_node *group_begin;  // column
   int64_t group_columns;
-  tvms_node *strip_begin;  // column
+  tvms_node *strip_begin;   // column
+  tvms_node *strip_number;  // in the group
   int64_t rows;
   const tvms_strip *strip;
   const tvms_tile_columns *columns;

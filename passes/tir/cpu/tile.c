@@ -367,11 +367,10 @@ static bool converts_often(const tvms_contraction *c) {
 // with 1024 or 2048 rows take 3 to 6 % less time; with half of it they gain less, or lose.
 static int64_t group_for(const tvms_tile_machine *m, const tvms_contraction *c,
                          const tvms_tile *tile) {
-  bool blocks = tile->sum_block && !tile->beforehand;
+  bool blocks = tile->sum_block && !tile->beforehand && !tile->packs;
   int64_t columns = tvms_contraction_column_steps(c);
-  if (tile->packs || tile->lines || tile->spares || blocks
-      || c->row == TVMS_MOST_STAGE_AXES || !tvms_contraction_knows_rows(c)
-      || columns <= tile->strip)
+  if (tile->lines || tile->spares || blocks || c->row == TVMS_MOST_STAGE_AXES
+      || !tvms_contraction_knows_rows(c) || columns <= tile->strip)
     return 1;
   int64_t all = tvms_contraction_steps(c);
   int64_t steps = tile->sum_block ? tile->sum_block : all;
