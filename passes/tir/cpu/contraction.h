@@ -22,8 +22,18 @@ typedef enum {
 // The longest line of columns that is packed as a whole.
 enum { TVMS_LONGEST_LINE = 128 };
 
+// Lines of a window that read something else than padding: step `outer` of the axis `outer` reads line outer_step * outer +
+// sum_step * step of a padded operand at each step of the axis `sum`, and lines `low` up to `high` are not padding.
+typedef struct {
+  bool found;
+  uint32_t outer, sum;
+  int64_t outer_step, sum_step;
+  int64_t low, high;
+} tvms_contraction_border;
+
 typedef struct {
   tvms_stage stage;
+  tvms_contraction_border border;
   tvms_node *init;  // a constant
   tvms_node *term;  // what each step adds; axes of one step are 0 in it
   tvms_axis_role roles[TVMS_MOST_STAGE_AXES];

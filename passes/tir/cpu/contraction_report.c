@@ -111,6 +111,7 @@ void tvms_contraction_report_tile(const tvms_contraction *c, const tvms_tile *ti
   if (tile->shares_lines)
     tvms_strbuf_printf(out, ", each line once for %lld steps of the window",
                        (long long)tile->shared.steps);
+  if (c->border.found) tvms_strbuf_puts(out, ", lines of padding left out");
   if (tile->sum_block)
     tvms_strbuf_printf(out, ", %lld steps of the sum%s at a time",
                        (long long)tile->sum_block,

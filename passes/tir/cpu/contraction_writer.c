@@ -3,6 +3,7 @@
 
 #include "ir/fold.h"
 #include "ir/rewrite.h"
+#include "passes/tir/cpu/contraction_border.h"
 #include "passes/tir/cpu/nodes.h"
 
 typedef tvms_contraction_writer writer;
@@ -168,9 +169,11 @@ tvms_node *tvms_contraction_close_sums(writer *w, tvms_node *body,
                          w->tile->sum_written ? TVMS_FOR_UNROLLED : TVMS_FOR_SERIAL,
                          body);
   for (uint32_t i = w->c->stage.count; i-- > 0;) {
-    if (vars[i])
-      body = tvms_cpu_loop(w->unit, vars[i], w->c->stage.axes[i].extent,
-                           TVMS_FOR_SERIAL, body);
+    if (!vars[i]) continue;
+    if (w->c->border.found && w->c->border.sum == i)
+      body = tvms_contraction_inside_border(w, vars[i], body);
+    body = tvms_cpu_loop(w->unit, vars[i], w->c->stage.axes[i].extent, TVMS_FOR_SERIAL,
+                         body);
   }
   return body;
 }

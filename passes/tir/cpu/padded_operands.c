@@ -22,11 +22,7 @@
 
 enum { MOST_CONDITIONS = 16, MOST_DIMS = 8 };
 
-// A choice between something and 0.
-typedef struct {
-  tvms_node *condition, *value;
-  bool holds_not;  // the value is taken where the condition does not hold
-} choice;
+typedef tvms_zero_choice choice;
 
 typedef struct {
   tvms_unit *unit;
@@ -55,7 +51,7 @@ static bool is_zero(const tvms_node *node) {
   return tvms_node_is_int(node, 0);
 }
 
-static bool read_choice(tvms_node *node, choice *c) {
+bool tvms_cpu_read_zero_choice(tvms_node *node, choice *c) {
   tvms_node *yes, *no;
   if (node->kind == TVMS_NODE_SELECT) {
     const tvms_select *select = tvms_as_select(node);
@@ -168,7 +164,7 @@ static bool find_factors(padding *p, factors *f, tvms_node *node, bool inside) {
     f->loads[f->count++] = node;
     return true;
   }
-  if (!read_choice(node, &c)) return false;
+  if (!tvms_cpu_read_zero_choice(node, &c)) return false;
   if (!inside && ++f->choices > 1) return false;
   return add_conditions(p, c.condition, c.holds_not)
          && find_factors(p, f, c.value, true);
@@ -278,7 +274,7 @@ static tvms_node *padded_product(const padding *p, tvms_node *node) {
   if (node->kind == TVMS_NODE_MUL)
     return build(p, TVMS_NODE_MUL, padded_product(p, tvms_as_binary(node)->a),
                  padded_product(p, tvms_as_binary(node)->b));
-  return read_choice(node, &c) ? padded_product(p, c.value) : node;
+  return tvms_cpu_read_zero_choice(node, &c) ? padded_product(p, c.value) : node;
 }
 
 // Is a sum a contraction, whatever it begins with?
@@ -310,7 +306,7 @@ static bool are_others_inside(const padding *p, const factors *f) {
 static bool find_operand(padding *p, tvms_node *term, bool reorders) {
   factors f = {.count = 0};
   choice c;
-  bool outside = read_choice(term, &c);
+  bool outside = tvms_cpu_read_zero_choice(term, &c);
   if (outside && (!reorders || !add_conditions(p, c.condition, c.holds_not)))
     return false;
   if (!find_factors(p, &f, outside ? c.value : term, false)) return false;

@@ -26,6 +26,7 @@
 #include "passes/remarks.h"
 #include "passes/tir/cpu/beforehand.h"
 #include "passes/tir/cpu/body.h"
+#include "passes/tir/cpu/contraction_border.h"
 #include "passes/tir/cpu/contraction_nest.h"
 #include "passes/tir/cpu/contraction_report.h"
 #include "passes/tir/cpu/counted_loops.h"
@@ -161,6 +162,7 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
   if (tvms_contraction_find(s->unit, &stage, &c)) return NULL;
   tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c, s->reorders);
   lay_out(s, &c, &tile);
+  if (s->reorders) tvms_contraction_find_border(s->unit, stmts, at, &tile, &c);
   epilogues b = find_epilogues(s, &c, &tile, allocated, stmts, at);
   *used = b.used;
   tile.sum_in_result =
