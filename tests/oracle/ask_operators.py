@@ -1,10 +1,11 @@
-"""Runs under a Python that has stock TVM: computes every function of a module (see operators.py).
+"""Runs under a Python that has stock TVM: computes every function of a module, and calls what tvms built of it (see operators.py).
 
-One JSON object a line on standard input, {"text", "folder", "seed"}; one a line on standard output.
+One JSON object a line on standard input, {"job": ...}; one a line on standard output.
 """
-import json, os, sys
+import os
 
-from ask import names_of_tvm, read
+from ask import read
+from ask_native import serve
 
 # Sizes for symbolic dimensions, by turns: different ones, so that an axis taken for another shows.
 SIZES = (3, 4, 5, 2, 6, 7)
@@ -28,6 +29,16 @@ def flat(result):
     if hasattr(result, "numpy"):
         return [result.numpy()]
     return [leaf for item in result for leaf in flat(item)]
+
+
+def saved(folder, prefix, result):
+    """Files with the arrays of a result."""
+    import numpy as np
+    paths = []
+    for i, array in enumerate(flat(result)):
+        paths.append(os.path.join(folder, f"{prefix}-{i}.npy"))
+        np.save(paths[-1], array)
+    return paths
 
 
 def dtype_of(info):
@@ -56,15 +67,10 @@ def compute(module, function, name, question):
         inputs.append(tvm.runtime.tensor(array))
     alone = tvm.IRModule({name: function})
     machine = relax.VirtualMachine(tvm.compile(alone, target="llvm"), tvm.cpu())
-    results = []
-    for i, array in enumerate(flat(machine[name](*inputs))):
-        path = os.path.join(question["folder"], f"theirs-{name}-{i}.npy")
-        np.save(path, array)
-        results.append(path)
-    return {"inputs": files, "results": results}
+    return {"inputs": files, "results": saved(question["folder"], f"theirs-{name}", machine[name](*inputs))}
 
 
-def answer(question, names):
+def module_job(question, names):
     import tvm
     module = read(question["text"], names)
     if not isinstance(module, tvm.IRModule):
@@ -79,17 +85,14 @@ def answer(question, names):
     return {"functions": said}
 
 
-def main():
-    lines = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    names = names_of_tvm()
-    for line in sys.stdin:
-        try:
-            said = answer(json.loads(line), names)
-        except Exception as error:
-            said = {"error": f"{type(error).__name__}: {error}"[:200]}
-        print(json.dumps(said), file=lines, flush=True)
+def library_job(question, names):
+    """What the function of a library makes of arrays in files."""
+    import numpy as np
+    import tvm
+    function = tvm.runtime.load_module(question["library"])[question["name"]]
+    inputs = [tvm.runtime.tensor(np.load(path)) for _, path in question["inputs"]]
+    return {"results": saved(question["folder"], f"ours-{question['name']}", function(*inputs))}
 
 
 if __name__ == "__main__":
-    main()
+    serve({"module": module_job, "library": library_job}, longest=200)
