@@ -395,6 +395,25 @@ int32_t tvms_box_tuple_getitem(void *raise, const tvms_any *args, int32_t count,
   return tvms_box_copy_of(&a, items[at], result);
 }
 
+int32_t tvms_box_lend_field(void *raise, const tvms_any *tuple, int64_t at,
+                            tvms_any *box) {
+  int64_t count = 0;
+  const tvms_any *items = tvms_box_items(*tuple, &count);
+  if (items && at < count) {
+    tvms_any item = items[at];
+    bool object = item.type_index >= TVMS_ANY_OBJECT;
+    if (object) item.padding = TVMS_BOX_BORROWED;
+    // What lies between numbers and objects is lent, or text.
+    if (object || item.type_index <= TVMS_ANY_FLOAT) {
+      *box = item;
+      return 0;
+    }
+  }
+  tvms_any args[] = {*tuple, {TVMS_ANY_INT, 0, {.i = at}}};
+  args[0].padding = 0;
+  return tvms_box_call(tvms_box_tuple_getitem, raise, args, 2, box);
+}
+
 int32_t tvms_box_shape(void *raise, const tvms_any *args, int32_t count,
                        tvms_any *result) {
   tvms_box_args a = tvms_box_open(raise, "ffi.Shape", args, count);

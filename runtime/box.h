@@ -43,4 +43,9 @@ void tvms_box_put(tvms_any *box, const tvms_any *value);
 int32_t tvms_box_call(tvms_box_function *function, void *raise, const tvms_any *args,
                       int32_t count, tvms_any *box);
 
+// Puts field `at` of the tuple in a box into another box: without a reference of its own into an empty one, or as
+// vm.builtin.tuple_getitem does where the field must be copied. Returns 0, or -1 after it has raised.
+int32_t tvms_box_lend_field(void *raise, const tvms_any *tuple, int64_t at,
+                            tvms_any *box);
+
 #endif

@@ -94,53 +94,13 @@ LLVMValueRef tvms_emit_lent_word(emitter *e, LLVMValueRef word) {
   return LLVMBuildSelect(e->builder, is_object(e, word), kind, word, "");
 }
 
-static LLVMValueRef load_at(emitter *e, LLVMTypeRef type, LLVMValueRef base,
-                            int64_t offset) {
-  return LLVMBuildLoad2(e->builder, type, tvms_helper_at(e, base, offset), "");
-}
-
-// Goes on if it holds, as it nearly always does, else to `other`, whose code then stands apart.
-static void unless(emitter *e, LLVMValueRef holds, LLVMBasicBlockRef other) {
-  LLVMBasicBlockRef next = tvms_emit_block(e, "holds");
-  LLVMValueRef jump = LLVMBuildCondBr(e->builder, holds, next, other);
-  LLVMMetadataRef weights[] = {LLVMMDStringInContext2(e->llvm, "branch_weights", 14),
-                               LLVMValueAsMetadata(LLVMConstInt(e->i32, 1000, false)),
-                               LLVMValueAsMetadata(LLVMConstInt(e->i32, 1, false))};
-  LLVMMetadataRef node = LLVMMDNodeInContext2(e->llvm, weights, 3);
-  LLVMSetMetadata(jump, LLVMGetMDKindIDInContext(e->llvm, "prof", 4),
-                  LLVMMetadataAsValue(e->llvm, node));
-  tvms_emit_enter(e, next);
-}
-
-static int64_t in_array(const emitter *e, tvms_layout_field field) {
-  return TVMS_OBJECT_HEAD + tvms_layout_offset(field, e->pointer_bytes);
-}
-
-void tvms_emit_borrow_field(emitter *e, LLVMValueRef tuple, int64_t at,
-                            LLVMValueRef box, LLVMBasicBlockRef other) {
-  LLVMBuilderRef b = e->builder;
-  const int64_t value = (int64_t)offsetof(tvms_any, v);
-  LLVMValueRef kind = LLVMBuildLoad2(b, e->i32, tuple, "");
-  unless(e,
-         LLVMBuildICmp(b, LLVMIntEQ, kind, LLVMConstInt(e->i32, TVMS_ANY_ARRAY, false),
-                       ""),
-         other);
-  LLVMValueRef array = load_at(e, e->pointer, tuple, value);
-  LLVMValueRef count = load_at(e, e->i64, array, in_array(e, TVMS_LAYOUT_ARRAY_SIZE));
-  unless(e, LLVMBuildICmp(b, LLVMIntSGT, count, tvms_emit_int(e, at), ""), other);
-  LLVMValueRef items =
-      load_at(e, e->pointer, array, in_array(e, TVMS_LAYOUT_ARRAY_DATA));
-  LLVMValueRef word = load_at(e, e->i64, items, at * box_size);
-  // What lies between is lent, or text.
-  LLVMValueRef object = is_object(e, word), first = LLVMBuildTrunc(b, word, e->i32, "");
-  LLVMValueRef number = LLVMBuildICmp(b, LLVMIntULE, first,
-                                      LLVMConstInt(e->i32, TVMS_ANY_FLOAT, false), "");
-  unless(e, LLVMBuildOr(b, object, number, ""), other);
-  LLVMValueRef mark =
-      LLVMBuildOr(b, word, tvms_emit_int(e, (int64_t)TVMS_BOX_BORROWED << 32), "");
-  LLVMBuildStore(b, LLVMBuildSelect(b, object, mark, word, ""), box);
-  LLVMBuildStore(b, load_at(e, e->i64, items, at * box_size + value),
-                 tvms_helper_at(e, box, value));
+LLVMValueRef tvms_emit_borrow_field(emitter *e, LLVMValueRef tuple, int64_t at,
+                                    LLVMValueRef box) {
+  LLVMTypeRef params[] = {e->pointer, e->pointer, e->i64, e->pointer};
+  LLVMTypeRef type = LLVMFunctionType(e->i32, params, 4, false);
+  LLVMValueRef args[] = {tvms_emit_raiser(e), tuple, tvms_emit_int(e, at), box};
+  LLVMValueRef function = outer(e, TVMS_BOX_PREFIX "lend_field", type);
+  return LLVMBuildCall2(e->builder, type, function, args, 4, "");
 }
 
 LLVMValueRef tvms_emit_reset_item(emitter *e, const tvms_call *call) {

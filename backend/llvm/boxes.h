@@ -27,10 +27,9 @@ bool tvms_emit_is_borrowed(emitter *e, const tvms_node *list, const tvms_node *i
 // The first word of a box that is perhaps borrowed, as others may see it.
 LLVMValueRef tvms_emit_lent_word(emitter *e, LLVMValueRef word);
 
-// Code that borrows field `at` of the tuple in the box `tuple` into another box. Where that is no tuple with such a field, or the
-// field is something that must be copied, it goes to `other`, and the builder is left in the block where it is done.
-void tvms_emit_borrow_field(emitter *e, LLVMValueRef tuple, int64_t at,
-                            LLVMValueRef box, LLVMBasicBlockRef other);
+// Code that puts field `at` of the tuple in the box `tuple` into another box, borrowed where that can be; gives the status.
+LLVMValueRef tvms_emit_borrow_field(emitter *e, LLVMValueRef tuple, int64_t at,
+                                    LLVMValueRef box);
 
 // T.anylist_resetitem(list, index)
 LLVMValueRef tvms_emit_reset_item(emitter *e, const tvms_call *call);

@@ -400,15 +400,9 @@ static void set_item(emitter *e, const tvms_call *call, LLVMValueRef box) {
 // The field of a tuple, without a reference of its own where that can be.
 static void borrow_item(emitter *e, const tvms_call *call, LLVMValueRef box) {
   tvms_list all = call->args, of = tvms_as_call(all.items[3])->args;
-  LLVMBasicBlockRef other = tvms_emit_block(e, "other"),
-                    done = tvms_emit_block(e, "done");
   LLVMValueRef tuple = tvms_emit_box_at(e, of.items[0], of.items[1]);
-  tvms_emit_borrow_field(e, tuple, tvms_as_int_imm(all.items[4])->value, box, other);
-  LLVMBuildBr(e->builder, done);
-  tvms_emit_enter(e, other);
-  set_item(e, call, box);
-  LLVMBuildBr(e->builder, done);
-  tvms_emit_enter(e, done);
+  int64_t at = tvms_as_int_imm(all.items[4])->value;
+  check_box(e, tvms_emit_borrow_field(e, tuple, at, box), call->head.span);
 }
 
 LLVMValueRef tvms_emit_set_item(emitter *e, const tvms_call *call) {
