@@ -53,11 +53,27 @@ static bool tile(tvms_module *module, const tvms_native_options *options) {
   return done;
 }
 
+// Loops over sums that have room in registers are written out: three quarters are for sums, the others for what is added.
+static bool unroll_sums(tvms_module *module, const tvms_native_options *options) {
+  tvms_target host = {0};
+  if (!options->target) tvms_target_from_host(&module->unit, &host);
+  const tvms_target *target = options->target ? options->target : &host;
+  uint32_t bytes = target->vector_registers / 4 * 3 * (target->vector_bits / 8);
+  if (bytes == 0) return true;
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &module->context->memory);
+  tvms_strbuf_printf(&text, "UnrollLoop{local_bytes=%u,fold=true}", bytes);
+  bool done = run_pipeline(module, tvms_strbuf_text(&text));
+  tvms_strbuf_fini(&text);
+  return done;
+}
+
 bool tvms_native_lower(tvms_module *module, const tvms_native_options *options) {
   bool scheduled = !options->checked && !options->as_written;
   if (scheduled && !tile(module, options)) return false;
   if (!run_pipeline(module, options->checked ? "native-checked" : "native"))
     return false;
+  if (scheduled && !unroll_sums(module, options)) return false;
   bool fused =
       options->contract && tvms_target_has_fma(module->context, options->target);
   return !fused || run_pipeline(module, "VectorMath");

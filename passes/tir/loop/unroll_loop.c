@@ -5,13 +5,15 @@
 // Loops marked T.unroll are written out always, serial ones if they are short enough for
 // the options and hold no loop that stays. The attributes pragma_auto_unroll_max_step and
 // pragma_unroll_explicit set the options for what follows them, and go.
-// TVM: tirx.transform.UnrollLoop. With `fold`, which TVM does not have, numbers and conditions that the steps settle are
-// computed, so that what no step does is not there to be compiled.
+// TVM: tirx.transform.UnrollLoop. It does not have two of the options. With `fold`, numbers and conditions that the steps settle
+// are computed, so that what no step does is not there to be compiled. With `local_bytes`, short loops over local buffers that are
+// no larger are written out: what is in registers must be known by number.
 #include "arith/analyzer.h"
 #include "arith/internal.h"
 #include "ir/fold.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "passes/relax/make.h"
 #include "passes/remarks.h"
 #include "support/diag_ids.h"
 
@@ -24,6 +26,7 @@ typedef struct {
   int64_t max_extent;
   bool explicit_unroll;
   bool local_access;
+  int64_t local_bytes;
   tvms_node_map local;  // variables in indices of local buffers
   bool over;            // the bound was reported
   // Of the part of the function gone through so far:
@@ -34,6 +37,9 @@ typedef struct {
 
 // No program has more statements in one loop; without a bound nested loops fill all memory.
 enum { MOST_STEPS = 1 << 20 };
+
+// As many as there are registers.
+enum { MOST_LOCAL_STEPS = 32 };
 
 // Sizes beyond this count as not known, as in TVM.
 static int64_t extent_of(tvms_unit *unit, const tvms_for *loop) {
@@ -89,7 +95,8 @@ static bool judge(unroller *u, const tvms_for *loop, int64_t extent) {
                    && u->unrolled <= u->max_depth;
   automatic &= extent * u->steps <= u->max_step || extent <= u->max_extent;
   automatic |= loop->for_kind == TVMS_FOR_UNROLLED;
-  automatic |= u->local_access && extent > 0 && tvms_node_map_get(&u->local, loop->var);
+  bool local = u->local_access || extent * u->steps <= MOST_LOCAL_STEPS;
+  automatic |= local && extent > 0 && tvms_node_map_get(&u->local, loop->var);
   tell(u, loop, extent, automatic);
   if (automatic)
     u->unrolled++;
@@ -133,10 +140,21 @@ static tvms_walk_step note_var(void *self, tvms_node *node, tvms_field_role role
   return TVMS_WALK_ON;
 }
 
+static bool is_small(const unroller *u, const tvms_buffer *buffer) {
+  int64_t bytes = tvms_relax_element_bytes(buffer->element);
+  for (uint32_t i = 0; i < buffer->shape.len; i++) {
+    const tvms_node *size = buffer->shape.items[i];
+    if (!tvms_node_is_int_imm(size)
+        || __builtin_mul_overflow(bytes, tvms_as_int_imm(size)->value, &bytes))
+      return false;
+  }
+  return bytes <= u->local_bytes;
+}
+
 // Variables that say where in a local buffer: unrolled, its elements may be registers.
 static void note_access(unroller *u, tvms_context *context, const tvms_node *buffer,
                         tvms_list indices) {
-  if (!u->local_access) return;
+  if (!u->local_access && !is_small(u, tvms_as_buffer(buffer))) return;
   const tvms_node *type = tvms_as_buffer(buffer)->data->sinfo;
   const char *scope = tvms_symbol_text(context, tvms_as_sinfo_pointer(type)->scope);
   if (strncmp(scope, "local", 5) != 0 && strncmp(scope, "warp", 4) != 0) return;
@@ -258,6 +276,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
       .max_extent = TVMS_OPTION(run, UnrollLoop, auto_max_extent).number,
       .explicit_unroll = TVMS_OPTION(run, UnrollLoop, explicit_unroll).number,
       .local_access = TVMS_OPTION(run, UnrollLoop, unroll_local_access).number,
+      .local_bytes = TVMS_OPTION(run, UnrollLoop, local_bytes).number,
   };
   tvms_node_map_init(&u.local, &run->context->memory);
   tvms_rewriter rewriter;
