@@ -16,6 +16,7 @@ HELPERS = {
     "oracle/ask_callables.py": "run by a Python with stock TVM",
     "oracle/ask_models.py": "run by a Python with stock TVM",
     "oracle/ask_native.py": "run by a Python with stock TVM",
+    "oracle/ask_networks.py": "run by a Python with stock TVM",
     "oracle/ask_operators.py": "run by a Python with stock TVM",
     "oracle/ask_paged.py": "run by a Python with stock TVM",
     "oracle/ask_vm.py": "run by a Python with stock TVM",
