@@ -3,7 +3,7 @@
 
     run.py TARGET [SECONDS [SEED]]
 
-60 seconds by default (TVMS_FUZZ_SECONDS, for the suite), with the same random numbers each time unless SEED says others.
+60 seconds by default, with the same random numbers each time unless SEED says others.
 What it finds is printed as the input that does it.
 """
 import os, re, subprocess, sys, tempfile
@@ -27,7 +27,7 @@ def programs():
 
 def main():
     target = sys.argv[1]
-    seconds = sys.argv[2] if len(sys.argv) > 2 else os.environ.get("TVMS_FUZZ_SECONDS", "60")
+    seconds = sys.argv[2] if len(sys.argv) > 2 else "60"
     number = sys.argv[3] if len(sys.argv) > 3 else "1"
     with tempfile.TemporaryDirectory() as folder:
         seeds, found = os.path.join(folder, "seeds"), os.path.join(folder, "found")
