@@ -191,6 +191,7 @@ static void add_lowering(const tvms_library_options *options,
   tvms_strbuf_puts(passes, options->for_machine ? "NameUnknownSizes,"
                                                 : "NameUnknownSizes{checks=true},");
   if (options->level >= 2) {
+    tvms_strbuf_puts(passes, "SimplifyMatmul,");
     tvms_native_fuse_attention(code, passes);
     tvms_strbuf_putc(passes, ',');
   }
