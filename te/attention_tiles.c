@@ -384,6 +384,18 @@ static void over_keys(tiles *t) {
   tvms_te_close_around(&stage, "keys", mark, false);
 }
 
+// A sum by the total of the powers, which is 1 at least unless all scores are -infinity (0) or one is NaN.
+static tvms_node *share_of(tiles *t, tvms_node *sum, tvms_node *total) {
+  tvms_te *te = t->te;
+  tvms_node *zero = tvms_te_const(te, t->dtype, 0);
+  if (t->what->empty == TVMS_EMPTY_ZERO)
+    total = tvms_te_select(te, GT(total, zero), total,
+                           ADD(total, tvms_te_const(te, t->dtype, 1)));
+  tvms_node *share = DIV(sum, total);
+  if (t->what->empty != TVMS_EMPTY_ZERO_AND_NAN) return share;
+  return tvms_te_select(te, GT(total, zero), share, zero);
+}
+
 static void write_result(tiles *t) {
   tvms_te *te = t->te;
   static const char *const names[] = {"i", "d"};
@@ -396,8 +408,8 @@ static void write_result(tiles *t) {
   product[t->batch_rank + 1] = axes[1];
   for (uint32_t i = 0; i < t->what->rank; i++)
     at[i] = product[t->what->order[i]];
-  tvms_node *share =
-      DIV(tvms_te_load(te, t->sums, axes, 2), tvms_te_load(te, t->total, axes, 1));
+  tvms_node *share = share_of(t, tvms_te_load(te, t->sums, axes, 2),
+                              tvms_te_load(te, t->total, axes, 1));
   tvms_te_close_at(&stage, "result", t->result, at, t->what->rank,
                    tvms_te_convert(te, t->what->dtype, share));
 }

@@ -48,10 +48,18 @@ typedef struct {
       others[2];  // the other ones in order; of where the condition first
 } tvms_attention_step;
 
+// What a query gives whose scores are all -infinity.
+typedef enum {
+  TVMS_EMPTY_NAN,           // NaN, what 0 / 0 is
+  TVMS_EMPTY_ZERO,          // 0
+  TVMS_EMPTY_ZERO_AND_NAN,  // 0, and so does one with a score that is NaN
+} tvms_attention_empty;
+
 typedef struct {
   // [batch axes, query, depth], [batch axes, depth, key] and [batch axes, key, width]
   tvms_attention_operand q, k, v;
   double scale;  // of the product
+  tvms_attention_empty empty;
   uint32_t step_count;
   tvms_attention_step steps[TVMS_MOST_ATTENTION_STEPS];
   const char *TVMS_NULLABLE

@@ -2,6 +2,7 @@
 #include "passes/relax/fuse/attention_match.h"
 
 #include "ir/op.h"
+#include "passes/relax/fuse/safe_softmax.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
@@ -19,16 +20,22 @@ static const tvms_call *TVMS_NULLABLE call_of(const matcher *m, const tvms_node 
   return value->kind == TVMS_NODE_CALL ? tvms_as_call(value) : NULL;
 }
 
-// The same if only the value that was come from uses it.
-static const tvms_call *TVMS_NULLABLE inner_call(const matcher *m,
-                                                 const tvms_node *node) {
+// The same if the value is used in so many places of its block.
+static const tvms_call *TVMS_NULLABLE call_used(const matcher *m, const tvms_node *node,
+                                                uint32_t uses) {
   while (node->kind == TVMS_NODE_VAR) {
     tvms_relax_definition definition = tvms_relax_definitions_of(m->definitions, node);
     const tvms_node *value = tvms_relax_definitions_value(m->definitions, node);
-    if (!value || definition.uses != 1 || definition.elsewhere) return NULL;
+    if (!value || definition.uses != uses || definition.elsewhere) return NULL;
     node = value;
   }
   return node->kind == TVMS_NODE_CALL ? tvms_as_call(node) : NULL;
+}
+
+// The same if only the value that was come from uses it.
+static const tvms_call *TVMS_NULLABLE inner_call(const matcher *m,
+                                                 const tvms_node *node) {
+  return call_used(m, node, 1);
 }
 
 static tvms_opcode op_of(const tvms_call *TVMS_NULLABLE call) {
@@ -310,6 +317,7 @@ static bool is_step(tvms_opcode op) {
 // that nothing else uses.
 typedef struct {
   const matcher *m;
+  tvms_attention_empty empty;
   struct {
     const tvms_call *call;
     uint32_t place;
@@ -320,7 +328,9 @@ typedef struct {
 static const tvms_call *TVMS_NULLABLE find_product(score_path *path,
                                                    const tvms_node *node,
                                                    uint32_t depth) {
-  const tvms_call *call = inner_call(path->m, node);
+  // What makes a softmax safe may look at the scores, too.
+  uint32_t uses = depth == 0 && path->empty == TVMS_EMPTY_ZERO ? 2 : 1;
+  const tvms_call *call = call_used(path->m, node, uses);
   tvms_opcode op = op_of(call);
   if (op == TVMS_R_matmul) return call;
   if (!call || depth == MOST_DEPTH) return NULL;
@@ -355,21 +365,22 @@ static bool read_steps(const score_path *path, tvms_attention *a) {
   return true;
 }
 
-// The softmax of what is weighed with, behind a cast.
+// The softmax of what is weighed with, behind a cast, and what its rows give.
 static const tvms_call *TVMS_NULLABLE find_softmax(const matcher *m,
-                                                   const tvms_node *node) {
+                                                   const tvms_node *node,
+                                                   tvms_attention_empty *empty) {
   const tvms_call *call = inner_call(m, node);
   if (op_of(call) == TVMS_R_astype && tvms_dtype_is_real(call->head.sinfo->dtype))
     call = inner_call(m, call->args.items[0]);
-  return op_of(call) == TVMS_R_nn_softmax ? call : NULL;
+  return call ? tvms_relax_safe_softmax(m->definitions, &call->head, empty) : NULL;
 }
 
 static bool match_written_out(const matcher *m, const tvms_call *call,
                               tvms_attention *a, const char **why) {
   const tvms_node *powers = call->args.items[0];
-  const tvms_call *softmax = find_softmax(m, powers);
+  const tvms_call *softmax = find_softmax(m, powers, &a->empty);
   if (!softmax) return false;
-  score_path path = {.m = m};
+  score_path path = {.m = m, .empty = a->empty};
   const tvms_call *product = find_product(&path, softmax->args.items[0], 0);
   if (!product) return false;
   tvms_list scores, result;

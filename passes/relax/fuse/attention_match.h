@@ -17,7 +17,8 @@ typedef struct {
 //   matmul(softmax(steps of matmul(q, k)), v)
 //
 // where nothing else uses what lies between, each step is element-wise (`+ - * /`, maximum, minimum, where, a
-// cast) with something that is broadcast to the scores, and the softmax goes along the last axis; or
+// cast) with something that is broadcast to the scores, and the softmax goes along the last axis, and may be a safe
+// one (safe_softmax.h); or
 // permute_dims of such a product. Operators that move elements of q, k, v and masks are taken along.
 // Fills in everything but the sizes of tiles and returns true. Otherwise *why says what is missing, a
 // sentence's end, or is NULL if it does not look like attention at all.

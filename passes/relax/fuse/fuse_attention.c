@@ -6,7 +6,8 @@
 //
 // R.nn.attention and R.nn.attention_bias are taken, and what they are written out as: a product, element-wise steps with
 // masks and scales (add, subtract, multiply, divide, maximum, minimum, where, casts), a softmax along the last axis, a
-// second product. What lies between must be used by nothing else. Operators that only move elements are read through:
+// second product. So is a softmax whose rows are 0 where all scores are -infinity, as PyTorch writes it (where with not any(x != -inf), or
+// with isnan). What lies between must be used by nothing else. Operators that only move elements are read through:
 // permute_dims in front and behind, repeat, and expand_dims, broadcast_to and reshape that repeat heads.
 // The PrimFunc keeps the greatest score so far and the sum of powers of each query, and corrects what it has summed when
 // a greater score comes; it adds up in float32 (float64 for float64), and sizes may be symbolic. Keys that a causal mask of the
