@@ -356,12 +356,15 @@ static tvms_node *number_of(tvms_te *te, tvms_node *tensor) {
   return one ? tvms_te_load(te, tensor, &zero, shape.len) : NULL;
 }
 
-// How many boxes may stay per row: a constant, or as many as there are. False: not known.
+// How many boxes may stay per row: a constant, or as many as there are, where that is more than an int32 can say, too (ONNX's
+// models ask for all by the greatest int64). False: not known.
 static bool take_limit(tvms_legal *legal, suppression *s) {
   tvms_node *given = tvms_legal_constant(legal, tvms_legal_arg(legal, 2));
   tvms_node *most = given ? given : s->count;
   if (!tvms_node_is_int_imm(most)) return false;
   s->most = tvms_as_int_imm(most)->value;
+  if (s->most > INT32_MAX && tvms_node_is_int_imm(s->count))
+    s->most = tvms_as_int_imm(s->count)->value;
   return s->most >= INT32_MIN && s->most <= INT32_MAX;
 }
 

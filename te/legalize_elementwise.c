@@ -4,8 +4,11 @@
 // with the names that topi gives to their PrimFunc and stage; the others are written out
 // here. Operands of a binary operator broadcast, and one of them may be a scalar.
 #include "ir/fold_ops.h"
+#include "te/element.h"
 #include "te/legalize.h"
 #include "te/legalizers.h"
+
+#include <math.h>
 
 #define BUILD2(KIND, a, b)                                                             \
   tvms_build_binary(te->unit, TVMS_NODE_##KIND, (a), (b), TVMS_NO_SPAN)
@@ -109,18 +112,31 @@ static bool binary(tvms_legal *legal, const char *name, const char *stage,
   }
 #include "te/binary.def"
 
+// `value` bounded by an operand. Front ends bound integers on one side only by an infinite number on the other one (TVM cannot
+// compile that), which is no integer, and bounds nothing.
+static tvms_node *TVMS_NULLABLE bounded(tvms_legal *legal, tvms_node_kind kind,
+                                        tvms_node *TVMS_NULLABLE value, uint32_t arg) {
+  tvms_te *te = &legal->te;
+  tvms_node *bound = tvms_legal_expr(legal, tvms_legal_arg(legal, arg));
+  if (!value || !bound) return NULL;
+  double open = kind == TVMS_NODE_MIN ? (double)INFINITY : -(double)INFINITY;
+  bool real = tvms_dtype_is_real(value->dtype);
+  if (!real && bound->kind == TVMS_NODE_FLOAT_IMM
+      && tvms_as_float_imm(bound)->value == open)
+    return value;
+  bound = tvms_build_cast(te->unit, value->dtype, bound, TVMS_NO_SPAN);
+  return bound ? tvms_te_apply(te, kind, value, bound) : NULL;
+}
+
 bool tvms_legalize_clip(tvms_legal *legal) {
   legal->name = "tir_clip";
   tvms_te *te = &legal->te;
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
-  tvms_node *low = tvms_legal_expr(legal, tvms_legal_arg(legal, 1));
-  tvms_node *high = tvms_legal_expr(legal, tvms_legal_arg(legal, 2));
   tvms_stage stage;
   tvms_te_open(te, &stage, tvms_te_shape(x), "i");
   tvms_node *value = tvms_te_load(te, x, stage.axes.items, stage.shape.len);
-  low = tvms_build_cast(te->unit, value->dtype, low, TVMS_NO_SPAN);
-  high = tvms_build_cast(te->unit, value->dtype, high, TVMS_NO_SPAN);
-  if (low && high) value = BUILD2(MAX, BUILD2(MIN, value, high), low);
+  value = bounded(legal, TVMS_NODE_MIN, value, 2);
+  value = bounded(legal, TVMS_NODE_MAX, value, 1);
   return tvms_legal_return(legal, tvms_te_close(&stage, "compute", value));
 }
 
