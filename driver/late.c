@@ -187,7 +187,7 @@ static tvms_node *function_node(making *m, tvms_node *value) {
 
 // Lowers the call for these arguments. Errors are reported, and unwind.
 static void lower(tvms_module *module, const tvms_call *call, const tvms_value *args) {
-  static const char passes[] = "dispatch,LegalizeOps";
+  static const char passes[] = "dispatch,LegalizeOps{inside=true}";
   tvms_context *context = module->context;
   tvms_member *member = tvms_module_add(module, TVMS_SYM_main, call->head.span);
   making m = {.context = context, .unit = member->unit};

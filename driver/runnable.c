@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-static const char to_prim_funcs[] = "dispatch,LegalizeOps";
+static const char to_prim_funcs[] = "dispatch,LegalizeOps{inside=true}";
 enum { MOST_SHOWN = 8 };
 
 static void report_twice(const tvms_program *program, const tvms_member *first,
@@ -185,7 +185,7 @@ static void add_schedule(const tvms_library_options *options,
 static void add_lowering(const tvms_library_options *options,
                          const tvms_native_options *code, tvms_strbuf *passes) {
   static const char *const first[] = {
-      "dispatch,LegalizeOps", "dispatch,fused", "kernels",
+      to_prim_funcs, "dispatch,fused", "kernels",
       "AdjustMatmulOrder,CombineParallelMatmul,kernels"};
   // TVM's machine does not check these, and its code is to be TVM's.
   tvms_strbuf_puts(passes, options->for_machine ? "NameUnknownSizes,"

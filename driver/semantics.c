@@ -76,7 +76,7 @@ static runnable make_runnable(const tvms_semantics *s, const tvms_module *module
 static const char *lowering_of(tvms_semantics *s) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, memory_of(s));
-  const char *separator = "dispatch,LegalizeOps{skip_ops=";
+  const char *separator = "dispatch,LegalizeOps{inside=true,skip_ops=";
   for (int i = 1; i <= TVMS_OP_COUNT; i++) {
     if (!tvms_interp_defines((tvms_opcode)i)) continue;
     tvms_strbuf_printf(&text, "%s%s", separator, tvms_op_of((tvms_opcode)i)->name);

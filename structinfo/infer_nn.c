@@ -14,6 +14,13 @@ tvms_node *tvms_infer_softmax(tvms_inference *in) {
   return tvms_in_axis(in, x.ndim, given, &axis) ? x.sinfo : NULL;
 }
 
+// TVM's rules of some operators take no bfloat16 for a float. False after a report.
+static bool is_plain_float(tvms_inference *in, const tvms_tensor_argument *x) {
+  if (tvms_dtype_is_void(x->dtype) || x->dtype.code == TVMS_FLOAT) return true;
+  tvms_in_wrong_dtype(in, 0, "floating-point elements", x->dtype);
+  return false;
+}
+
 tvms_node *tvms_infer_prelu(tvms_inference *in) {
   tvms_tensor_argument x, alpha;
   int64_t axis;
@@ -22,9 +29,7 @@ tvms_node *tvms_infer_prelu(tvms_inference *in) {
     return NULL;
   }
   if (x.ndim == TVMS_UNKNOWN_NDIM) return x.sinfo;
-  if (!tvms_dtype_is_void(x.dtype) && !tvms_dtype_is_floating(x.dtype)) {
-    return tvms_in_wrong_dtype(in, 0, "floating-point elements", x.dtype);
-  }
+  if (!is_plain_float(in, &x)) return NULL;
   int64_t given = tvms_attr_int(in->call, TVMS_ATTR_axis_axis, 1);
   return tvms_in_axis(in, x.ndim, given, &axis) ? x.sinfo : NULL;
 }
@@ -203,6 +208,9 @@ static tvms_node *TVMS_NULLABLE norm_channels(tvms_inference *in,
 tvms_node *tvms_infer_group_norm(tvms_inference *in) {
   int64_t groups = tvms_attr_int(in->call, TVMS_ATTR_group_norm_num_groups, 1);
   if (groups < 1) return tvms_in_expects(in, TVMS_THE_CALL, "a positive num_groups");
+  tvms_tensor_argument x;
+  if (in->call->args.len && (!tvms_in_tensor(in, 0, &x) || !is_plain_float(in, &x)))
+    return NULL;
   return norm_channels(in, TVMS_ATTR_group_norm_channel_axis, TVMS_ATTR_group_norm_axes,
                        groups);
 }

@@ -175,6 +175,11 @@ bool tvms_legalize_nt_matmul(tvms_unit *unit, tvms_unit *caller, const tvms_call
          && run(tvms_te_nt_matmul, unit, caller, call, result);
 }
 
+// Operators whose description in TVM reads outside of its tensors.
+static const legalizer inside[TVMS_OP_COUNT + 1] = {
+    [TVMS_R_slice_scatter] = tvms_legalize_slice_scatter_inside,
+};
+
 static const legalizer parts[TVMS_LEGAL_PARTS] = {
     [TVMS_LEGAL_SHAPE] = tvms_legalize_slice_shape,
     [TVMS_LEGAL_BEGIN] = tvms_legalize_trim_begin,
@@ -184,7 +189,12 @@ static const legalizer parts[TVMS_LEGAL_PARTS] = {
 
 bool tvms_legalize_part(tvms_unit *unit, tvms_unit *caller, const tvms_call *call,
                         tvms_legal_part part, tvms_legalized *result) {
+  if (part == TVMS_LEGAL_INSIDE && !inside[tvms_op_called(&call->head)])
+    part = TVMS_LEGAL_RESULT;
   if (part == TVMS_LEGAL_RESULT) return tvms_legalize_call(unit, caller, call, result);
+  if (part == TVMS_LEGAL_INSIDE)
+    return tvms_legalize_is_possible(call)
+           && run(inside[tvms_op_called(&call->head)], unit, caller, call, result);
   return tvms_legalize_is_possible(call)
          && run(parts[part], unit, caller, call, result);
 }

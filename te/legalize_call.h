@@ -46,6 +46,8 @@ TVMS_NODISCARD bool tvms_legalize_nt_matmul(tvms_unit *unit, tvms_unit *caller,
 // What a PrimFunc computes of a call: all of it, or a part that other calls need.
 typedef enum {
   TVMS_LEGAL_RESULT,
+  // All of it, and nothing is read outside of a tensor where TVM reads and drops what it gets.
+  TVMS_LEGAL_INSIDE,
   // A vector of int64: the shape of what dynamic_strided_slice gives.
   TVMS_LEGAL_SHAPE,
   // Operands of a dynamic_strided_slice, as te/legalize_trim.h makes them.

@@ -207,9 +207,9 @@ static tvms_node *replaced_places(tvms_te *te, tvms_node *mask, tvms_node *place
   return mask;
 }
 
-// Where in the source the element of each place stands, if it is replaced.
+// Where in the source the element of each place stands, if it is replaced; of the others some place before `end`.
 static tvms_node *source_places(tvms_te *te, tvms_node *places, const bounds *b,
-                                int64_t extent) {
+                                tvms_node *end) {
   tvms_node *away = tvms_te_subtract(te, places, b->begin);
   away = tvms_te_add(te, away, SUB(b->stride, INT32(1)));
   away = tvms_te_broadcast(te, away, b->stride, "T_floor_divide", quotient);
@@ -217,7 +217,8 @@ static tvms_node *source_places(tvms_te *te, tvms_node *places, const bounds *b,
   tvms_stage stage;
   tvms_te_open(te, &stage, tvms_te_shape(away), "i");
   tvms_node *value = tvms_te_load(te, away, stage.axes.items, 1);
-  return tvms_te_close(&stage, "compute", MAX(MIN(value, INDEX(extent - 1)), INDEX(0)));
+  tvms_node *last = tvms_te_convert(te, value->dtype, SUB(end, INDEX(1)));
+  return tvms_te_close(&stage, "compute", MAX(MIN(value, last), INDEX(0)));
 }
 
 static tvms_node *choose(tvms_te *te, tvms_node *mask, tvms_node *yes, tvms_node *no) {
@@ -234,7 +235,8 @@ static tvms_node *choose(tvms_te *te, tvms_node *mask, tvms_node *yes, tvms_node
   return tvms_te_close(&stage, "T_where", value);
 }
 
-bool tvms_legalize_slice_scatter(tvms_legal *legal) {
+// `inside`: the source is read inside of its own extent. TVM reads as far as the result has places, and drops that.
+static bool scatter_slice(tvms_legal *legal, bool inside) {
   legal->name = "slice_scatter";
   tvms_te *te = &legal->te;
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
@@ -268,10 +270,19 @@ bool tvms_legalize_slice_scatter(tvms_legal *legal) {
     lone.items[i] = i == b.axis ? INT32(extent) : INT32(1);
   mask = tvms_te_reshape(te, mask, lone);
   mask = tvms_te_broadcast_to(te, mask, shape);
-  tvms_node *from = source_places(te, places, &b, extent);
+  tvms_node *end = inside ? tvms_te_shape(source).items[b.axis] : INDEX(extent);
+  tvms_node *from = source_places(te, places, &b, end);
   if (!from) return false;
   tvms_node *moved = tvms_te_take(te, source, from, b.axis, TVMS_TAKE_FAST);
   return tvms_legal_return(legal, choose(te, mask, moved, x));
+}
+
+bool tvms_legalize_slice_scatter(tvms_legal *legal) {
+  return scatter_slice(legal, false);
+}
+
+bool tvms_legalize_slice_scatter_inside(tvms_legal *legal) {
+  return scatter_slice(legal, true);
 }
 
 // ---- Bounds that are tensors ----

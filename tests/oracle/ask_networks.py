@@ -126,6 +126,8 @@ def make_job(question, names):
     made.update(arrays=arrays, results=None, own=None, given=[a for a, param in zip(arrays, question["params"]) if not param[0].startswith("w")])
     made["declared"] = declared(getattr(module["main"], "ret_ty", None) or module["main"].ret_struct_info)
     answer = {"print": module.script(), "inputs": inputs, "weights": weights, "results": False}
+    if not question["build"]:
+        return answer
     try:
         made["results"], made["bounds"], made["own"], answer["error"] = judged(question, arrays, {param[1] for param in sized}, stream, names)
         answer["results"] = True

@@ -1,5 +1,4 @@
 """Layers of random networks: each takes a value, binds what it makes of it and returns that, or None where the value does not fit."""
-from network_maker import MOST
 
 SPACE = {1: "W", 2: "HW", 3: "DHW"}
 ACTIVATIONS = ["nn.relu", "nn.relu", "nn.gelu", "nn.gelu_tanh", "nn.silu", "nn.selu", "sigmoid", "tanh", "nn.softplus", "erf", "nn.leakyrelu", "nn.prelu", "clip", "hard"]
@@ -58,12 +57,12 @@ def conv(m, v):
     groups = channels if kind == "deep" else m.factor(channels, 4) if kind == "grouped" else 1
     out = groups * m.choose([1, 1, 2]) if kind == "deep" else groups * m.choose([1, 2, 3, 4, 8])
     if kind in ("plain", "one"):
-        out = m.choose([1, 2, 3, 4, 8, 16, 17, 32])
+        out = m.choose(m.widths)
     window = [1 if kind == "one" else m.choose([1, 2, 3, 3, 3, 4, 5]) for _ in space]
     stride, dilation = [m.choose([1, 1, 1, 2, 3]) for _ in space], [m.choose([1, 1, 1, 2, 3]) for _ in space]
     front, back, written = paddings(m, space, 3)
     made = [(size + a + b - d * (k - 1) - 1) // s + 1 for size, a, b, k, s, d in zip(space, front, back, window, stride, dilation)]
-    if min(made) < 1 or m.count((v.shape[0], out, *made)) > MOST:
+    if min(made) < 1 or m.count((v.shape[0], out, *made)) > m.most:
         return None
     name, shape = kernel_layout(m, v.rank, out, channels // groups, window)
     w = m.weight(shape)
@@ -78,14 +77,14 @@ def conv_transpose(m, v):
         return None
     channels, space = parts(m, v)
     groups = m.factor(channels, 4) if m.chance(0.3) else 1
-    out = m.choose([1, 2, 3, 4, 8])
+    out = m.choose([1, 2, 3, 4, 8] + m.widths[-3:] * m.large)
     window, stride = [m.choose([1, 2, 3, 4]) for _ in space], [m.choose([1, 2, 2, 3]) for _ in space]
     dilation = [m.choose([1, 1, 1, 2]) for _ in space]
     front, back, written = paddings(m, space, 1)
     extra = [m.number(0, s - 1) if m.chance(0.3) else 0 for s in stride]
     made = [(size - 1) * s - a - b + d * (k - 1) + e + 1 for size, a, b, k, s, d, e in zip(space, front, back, window, stride, dilation, extra)]
     fits = all(a <= d * (k - 1) and b <= d * (k - 1) for a, b, k, d in zip(front, back, window, dilation))
-    if not fits or min(made) < 1 or m.count((v.shape[0], out * groups, *made)) > MOST:
+    if not fits or min(made) < 1 or m.count((v.shape[0], out * groups, *made)) > m.most:
         return None
     w = m.weight((channels, out, *window))
     text = (f"R.nn.conv{v.rank - 2}d_transpose({v.name}, {w.name}, {words('strides', stride)}, {words('padding', written)}, {words('output_padding', extra)}, "
@@ -94,6 +93,8 @@ def conv_transpose(m, v):
 
 
 def channel_bias(m, v):
+    if not is_image(m, v):
+        return None
     shape = (v.shape[-1],) if m.last else (1, v.shape[1], *[1] * (v.rank - 2))
     return m.bind(f"R.{m.choose(['add', 'add', 'multiply', 'subtract'])}({v.name}, {m.weight(shape, v.dtype).name})", v.shape, v.dtype)
 
@@ -112,7 +113,7 @@ def pool(m, v):
     ceil = m.chance(0.25)
     room = [size + a + b - d * (k - 1) - 1 for size, a, b, k, d in zip(space, front, back, window, dilation)]
     made = [(n + (s - 1 if ceil else 0)) // s + 1 for n, s in zip(room, stride)]
-    if min(room) < 0 or m.count((v.shape[0], channels, *made)) > MOST:
+    if min(room) < 0 or m.count((v.shape[0], channels, *made)) > m.most:
         return None
     text = (f"R.nn.{kind}_pool{v.rank - 2}d({v.name}, {words('pool_size', window)}, {words('strides', stride)}, {words('padding', written)}, {words('dilation', dilation)}, "
             f'ceil_mode={ceil}, count_include_pad={m.chance(0.5)}, layout="{layout(m, v.rank)}")')
@@ -175,6 +176,8 @@ def group_norm(m, v):
     gamma, beta = m.weight((channels,), kind="positive"), m.weight((channels,), kind="real")
     if m.chance(0.3):
         return m.bind(f"R.nn.instance_norm({v.name}, {gamma.name}, {beta.name}, channel_axis={axis}, axes={axes}, epsilon=1e-3)", v.shape, v.dtype)
+    if m.real == "bfloat16":  # which TVM's rule does not take
+        return None
     return m.bind(f"R.nn.group_norm({v.name}, {gamma.name}, {beta.name}, num_groups={m.factor(channels)}, channel_axis={axis}, axes={axes}, epsilon=1e-3)", v.shape, v.dtype)
 
 
@@ -195,7 +198,7 @@ def activation(m, v):
         text = f"R.nn.leakyrelu({v.name}, alpha={m.choose([0.01, 0.2])})"
     elif name == "nn.prelu":
         axis = v.rank - 1 if m.last or v.rank < 3 else 1
-        if not v.known(axis):
+        if not v.known(axis) or v.dtype == "bfloat16":  # which TVM's rule does not take
             return None
         text = f"R.nn.prelu({v.name}, {m.weight((v.shape[axis],), v.dtype, 'real').name}, axis={axis})"
     elif name == "clip":
@@ -225,8 +228,8 @@ def linear(m, v):
     """By a matrix, which may be transposed, with a bias and an activation behind it."""
     if not v.real or v.rank < 2 or not v.known(v.rank - 1):
         return None
-    inner, out = v.shape[-1], m.choose([1, 2, 3, 4, 8, 16, 17, 32])
-    if m.count(v.shape[:-1]) * out > MOST:
+    inner, out = v.shape[-1], m.choose(m.widths)
+    if m.count(v.shape[:-1]) * out > m.most:
         return None
     if m.chance(0.5):
         w = m.weight((out, inner), v.dtype)
@@ -246,9 +249,9 @@ def batched(m, v):
     batch = [m.choose([size, 1]) for size in v.shape[:-2]][m.number(0, max(v.rank - 2, 0)):]
     if m.chance(0.2) and v.rank < 4:
         batch = [2] + [m.choose([size, 1]) for size in v.shape[:-2]]
-    out, whole = m.choose([1, 2, 5, 8, 16]), list(v.shape[:-2])
+    out, whole = m.choose(m.widths), list(v.shape[:-2])
     whole = [2] * (len(batch) - len(whole)) + whole if len(batch) > len(whole) else whole
-    if m.count(whole) * v.shape[-2] * out > MOST:
+    if m.count(whole) * v.shape[-2] * out > m.most:
         return None
     w = m.weight((*batch, v.shape[-1], out), v.dtype)
     return m.bind(f"R.matmul({v.name}, {w.name})", (*whole, v.shape[-2], out), v.dtype)
@@ -268,7 +271,7 @@ def own_product(m, v):
     if not v.real or v.rank < 2:
         return None
     order = list(range(v.rank - 2)) + [v.rank - 1, v.rank - 2]
-    if m.count(v.shape[:-1]) * m.size(v.shape[-2]) > MOST:
+    if m.count(v.shape[:-1]) * m.size(v.shape[-2]) > m.most:
         return None
     t = m.bind(f"R.permute_dims({v.name}, axes={order})", tuple(v.shape[k] for k in order), v.dtype)
     y = m.bind(f"R.matmul({v.name}, {t.name})", (*v.shape[:-1], v.shape[-2]), v.dtype)
@@ -317,9 +320,9 @@ def operator(m, q, k, v):
 
 
 def attention(m, v):
-    if not v.real or v.rank != 3 or not v.known(2) or m.count(v.shape[:2]) * m.size(v.shape[1]) * 4 > MOST:
+    if not v.real or v.rank != 3 or not v.known(2) or m.count(v.shape[:2]) * m.size(v.shape[1]) * 4 > m.most:
         return None
-    count, width, own = m.choose([1, 2, 4]), m.choose([4, 8, 16]), m.choose([4, 8])
+    count, width, own = m.choose([1, 2, 4]), m.choose([4, 8, 16, 64 if m.large else 12]), m.choose([4, 8, 32 if m.large else 5])
     others = [o for o in m.values if o.rank == 3 and o.dtype == v.dtype and o.known(2) and o.shape[0] == v.shape[0]]
     source = m.choose(others) if m.chance(0.25) else v
     kept = m.factor(count)
@@ -341,7 +344,7 @@ def embedding(m, v):
         return None
     ids, width = m.choose(fits), m.choose([4, 8, 16, 24])
     end = next(p[3] for p in m.params if p[0] == ids.name)
-    if not isinstance(end, int) or m.count(ids.shape) * width > MOST:
+    if not isinstance(end, int) or m.count(ids.shape) * width > m.most:
         return None
     table = m.weight((end, width))
     return m.bind(f"R.take({table.name}, {ids.name}, axis=0)", (*ids.shape, width), m.real)

@@ -8,7 +8,9 @@ import dataclasses, random
 HEAD = "from tvm.script import ir as I, relax as R, tirx as T\n\n\n@I.ir_module\nclass Module:\n"
 FLOATS = ["float32"] * 14 + ["float16"] * 2 + ["bfloat16", "float64"]
 SIZES = [1, 2, 3, 5, 6, 7, 16, 17, 33]  # of symbols, and of what has no other use
-MOST = 1 << 14  # elements of a value
+# Channels, widths and lengths of what learns, and the most elements of a value: of small networks and of large ones, which fill tiles and caches.
+SMALL = ([1, 2, 3, 4, 8, 16, 17, 32], 1 << 14)
+LARGE = ([3, 8, 16, 24, 31, 32, 48, 64, 65, 96, 130], 1 << 18)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Maker:
         self.lines, self.params, self.values, self.names = [], [], [], 0
         self.sizes = {}  # of symbols, in a run
         self.real = self.choose(FLOATS)
+        self.large = self.chance(0.3)
+        self.widths, self.most = LARGE if self.large else SMALL
         self.last = self.random.random() < 0.35  # channels of images are the last axis
 
     # ---- Chance ----

@@ -1,5 +1,5 @@
 """Steps of random networks that move, pick, join, count and compare: as network_layers.py has them."""
-from network_maker import MOST, SIZES
+from network_maker import SIZES
 
 
 def listed(values):
@@ -48,7 +48,7 @@ def expand(m, v):
     shape = (*v.shape[:axis], 1, *v.shape[axis:])
     y = m.bind(f"R.expand_dims({v.name}, axis=[{axis}])", shape, v.dtype, v.exact)
     times = m.choose([2, 3])
-    if not m.chance(0.5) or m.count(shape) * times > MOST:
+    if not m.chance(0.5) or m.count(shape) * times > m.most:
         return y
     wide = (*v.shape[:axis], times, *v.shape[axis:])
     return m.bind(f"R.broadcast_to({y.name}, R.shape({listed(wide)}))", wide, v.dtype, v.exact)
@@ -117,7 +117,7 @@ def concat(m, v):
         return None
     others = [m.choose(fits) for _ in range(m.choose([1, 1, 2]))]
     size = v.shape[axis] + sum(o.shape[axis] for o in others)
-    if m.count(changed(v, axis, size)) > MOST:
+    if m.count(changed(v, axis, size)) > m.most:
         return None
     names = ", ".join([v.name] + [o.name for o in others])
     exact = v.exact and all(o.exact for o in others)
@@ -129,7 +129,7 @@ def concat(m, v):
 def repeat(m, v):
     axis = axis_of(m, v)
     times = m.choose([2, 3])
-    if axis is None or m.count(v.shape) * times > MOST:
+    if axis is None or m.count(v.shape) * times > m.most:
         return None
     shape = changed(v, axis, v.shape[axis] * times)
     if m.chance(0.5):
@@ -144,10 +144,42 @@ def pad(m, v):
     most = 3 if mode == "constant" else max(min(v.shape) - 1, 0)
     wide = [m.number(0, min(most, 2)) if m.chance(0.5) else 0 for _ in range(2 * v.rank)]
     shape = tuple(size + wide[2 * k] + wide[2 * k + 1] for k, size in enumerate(v.shape))
-    if m.count(shape) > MOST:
+    if m.count(shape) > m.most:
         return None
     said = f", pad_value={m.choose([0, 1, -1]) * 1.0}" if mode == "constant" and v.real else ""
     return m.bind(f'R.nn.pad({v.name}, pad_width={wide}, pad_mode="{mode}"{said})', shape, v.dtype, v.exact)
+
+
+def pixels(m, v):
+    """A finer image of channels that come in squares."""
+    if v.rank != 4 or m.last or not v.known(1, 2, 3) or v.shape[1] % 4 or v.shape[1] == 0:
+        return None
+    return m.bind(f"R.nn.pixel_shuffle({v.name}, upscale_factor=2)", (v.shape[0], v.shape[1] // 4, v.shape[2] * 2, v.shape[3] * 2), v.dtype, v.exact)
+
+
+def layout(m, v):
+    """An axis in two, the inner part last."""
+    axis = axis_of(m, v, 2)
+    if axis is None or v.rank > 4:
+        return None
+    inner = m.choose([n for n in range(2, v.shape[axis] + 1) if v.shape[axis] % n == 0])
+    names = [f"i{k}" for k in range(v.rank)]
+    outer = [f"i{axis} // {inner}" if k == axis else name for k, name in enumerate(names)]
+    shape = (*changed(v, axis, v.shape[axis] // inner), inner)
+    text = f"R.layout_transform({v.name}, index_map=lambda {', '.join(names)}: ({', '.join(outer)}, i{axis} % {inner}), pad_value=None)"
+    return m.bind(text, shape, v.dtype, v.exact)
+
+
+def created(m, v):
+    """With a tensor that is made of nothing."""
+    if not v.real or v.rank < 1 or not v.known() or v.dtype == "bfloat16":
+        return None
+    kind = m.choose(["zeros", "ones", "full", "arange", "like"])
+    shape = v.shape[m.number(0, v.rank - 1):]
+    said = f"R.shape({listed(shape)})"
+    made = {"zeros": f'R.zeros({said}, dtype="{v.dtype}")', "ones": f'R.ones({said}, dtype="{v.dtype}")', "full": f'R.full({said}, {m.const(0.25, v.dtype)}, dtype="{v.dtype}")',
+            "arange": f'R.arange({v.shape[-1]}, dtype="{v.dtype}")', "like": f"R.full_like({v.name}, {m.const(0.75, v.dtype)})"}[kind]
+    return m.bind(f"R.{m.choose(['add', 'multiply', 'maximum'])}({v.name}, {made})", v.shape, v.dtype)
 
 
 def flip(m, v):
@@ -168,7 +200,7 @@ def resize(m, v):
     space = v.shape[1:3] if m.last else v.shape[2:]
     made = [m.choose([size * 2, size * 3, max(size // 2, 1), size + 1]) for size in space]
     shape = (v.shape[0], *made, v.shape[3]) if m.last else (*v.shape[:2], *made)
-    if m.count(shape) > MOST:
+    if m.count(shape) > m.most:
         return None
     method = m.choose(["nearest_neighbor", "linear", "cubic"])
     mode = m.choose(["half_pixel", "align_corners", "asymmetric"])
@@ -192,7 +224,7 @@ def take(m, v):
     if axis is None:
         return None
     shape = m.choose([(), (3,), (5,), (2, 3)])
-    if m.count(changed(v, axis, 6)) > MOST:
+    if m.count(changed(v, axis, 6)) > m.most:
         return None
     ids = index_param(m, shape, v.shape[axis])
     made = (*v.shape[:axis], *shape, *v.shape[axis + 1:])
@@ -228,8 +260,40 @@ def scatter(m, v):
     return m.bind(f'R.scatter_elements({v.name}, {ids.name}, {updates.name}, axis={axis}, reduction="{how}")', v.shape, v.dtype, v.exact and how != "mul")
 
 
+def scatter_nd(m, v):
+    if v.rank < 1 or not v.known() or v.dtype in ("bool", "float16", "bfloat16"):
+        return None
+    ids = m.param((m.choose([1, 2, 3]), 1), "int64", v.shape[0], "x")
+    how = m.choose(["add", "min", "max"])
+    updates = m.weight((ids.shape[0], *v.shape[1:]), v.dtype, "real" if v.real else "int")
+    return m.bind(f'R.scatter_nd({v.name}, {ids.name}, {updates.name}, reduction="{how}")', v.shape, v.dtype)
+
+
+def slice_scatter(m, v):
+    axis = axis_of(m, v, 2)
+    if axis is None or v.dtype == "bool":
+        return None
+    size, step = v.shape[axis], m.choose([1, 1, 2])
+    begin = m.number(0, size - 1)
+    end = m.number(begin + 1, size)
+    part = m.weight(changed(v, axis, (end - begin + step - 1) // step), v.dtype, "real" if v.real else "int")
+    numbers = ", ".join(f"R.prim_value({n})" for n in (begin, end, step))
+    return m.bind(f"R.slice_scatter({v.name}, {part.name}, {numbers}, axis={axis})", v.shape, v.dtype) if v.known() else None
+
+
+def index_tensor(m, v):
+    if v.rank < 2 or not v.known(0, 1):
+        return None
+    shape = m.choose([(1,), (3,), (2, 2)])
+    ids = [m.param(shape, "int64", v.shape[k], "x") for k in range(m.choose([1, 2]))]
+    made = (*shape, *v.shape[len(ids):])
+    if len(made) > 5 or m.count(made) > m.most:
+        return None
+    return m.bind(f"R.index_tensor({v.name}, ({', '.join(i.name for i in ids)},))", made, v.dtype, v.exact)
+
+
 def one_hot(m, v):
-    if v.dtype not in ("int32", "int64") or v.rank > 3 or m.count(v.shape) * 4 > MOST:
+    if v.dtype not in ("int32", "int64") or v.rank > 3 or m.count(v.shape) * 4 > m.most:
         return None
     return m.bind(f'R.one_hot({v.name}, R.prim_value(T.float32(1.0)), R.prim_value(T.float32(0.0)), depth=4, axis=-1)', (*v.shape, 4), "float32", True)
 
@@ -252,6 +316,25 @@ def reduce(m, v):
     if name == "sum" and v.real:
         y = m.bind(f"R.multiply({y.name}, {m.const(0.125, v.dtype)})", shape, v.dtype)
     return y
+
+
+def einsum(m, v):
+    """Products of more than two axes, sums over one or two, in any order."""
+    if not v.real or v.rank < 2 or not v.known() or v.rank > 4:
+        return None
+    letters = "abcd"[:v.rank]
+    summed = m.random.sample(letters, m.number(1, 2))
+    kept = [letter for letter in letters if letter not in summed]
+    m.random.shuffle(kept)
+    other = summed + ["e"]
+    m.random.shuffle(other)
+    sizes = dict(zip(letters, v.shape), e=m.choose(m.widths[:6]))
+    made = kept + ["e"]
+    if m.count([sizes[k] for k in other]) > m.most or m.count([sizes[k] for k in made]) > m.most:
+        return None
+    w = m.weight([sizes[k] for k in other], v.dtype)
+    text = f'R.einsum(({v.name}, {w.name}), subscripts="{letters},{"".join(other)}->{"".join(made)}")'
+    return m.bind(text, [sizes[k] for k in made], v.dtype)
 
 
 def scan(m, v):

@@ -6,7 +6,8 @@
 //
 // What an operator computes stands in te/, or in PrimFuncs of the user (own_lowerings.h). Equal PrimFuncs are made once. Operators that TVM
 // writes with others, and those that only a packed function can do, stand in expand_ops.c.
-// Calls with unknown shapes and operators without a description stay as they are.
+// Calls with unknown shapes and operators without a description stay as they are. TVM's PrimFunc of slice_scatter reads its source as
+// far as the result has places, and drops what lies behind the end; with inside=true it does not, which code that is to run asks for.
 // TVM: relax.transform.LegalizeOps.
 #include "ir/build.h"
 #include "ir/clone.h"
@@ -32,6 +33,7 @@ typedef struct {
   const char *skip;          // names of operators, ';' between them
   const tvms_own_lowerings *own;
   tvms_relax_legalized_calls *known;
+  bool inside;  // nothing is read outside of tensors
 } legalizer;
 
 // What holds for all functions of the module.
@@ -111,7 +113,7 @@ static tvms_node *call_prim_func(tvms_expansion *e, tvms_node *node,
   tvms_relax_legalized_calls *known = ((legalizer *)e)->known;
   tvms_legalized legalized = {0};
   tvms_sym symbol;
-  bool whole_call = part == TVMS_LEGAL_RESULT;
+  bool whole_call = part == TVMS_LEGAL_RESULT || part == TVMS_LEGAL_INSIDE;
   if (!whole_call
       || !tvms_relax_legalized_calls_find(known, caller, call, &symbol, &legalized)) {
     if (!add_prim_func(e, call, part, &symbol, &legalized)) return NULL;
@@ -166,10 +168,10 @@ static tvms_node *legalize(tvms_expansion *e, tvms_node *node) {
   if (made) {
     tvms_expansion inner = *e;
     inner.old = made;
-    legalizer below = {inner, state->skip, state->own, state->known};
+    legalizer below = {inner, state->skip, state->own, state->known, state->inside};
     return made->kind == TVMS_NODE_CALL ? legalize(&below.expansion, made) : made;
   }
-  made = call_prim_func(e, node, TVMS_LEGAL_RESULT);
+  made = call_prim_func(e, node, state->inside ? TVMS_LEGAL_INSIDE : TVMS_LEGAL_RESULT);
   if (!made) made = tvms_relax_expand_to_packed(e, node);
   if (made)
     tvms_pass_count(e->mutator->run, "operators lowered", 1);
@@ -211,6 +213,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
       .skip = TVMS_OPTION(run, LegalizeOps, skip_ops).text,
       .own = &whole->own,
       .known = &known,
+      .inside = TVMS_OPTION(run, LegalizeOps, inside).number != 0,
   };
   tvms_relax_mutator_init(&mutator, run, unit, &state);
   mutator.emitter = whole->names;
