@@ -1,13 +1,16 @@
 // The pool of threads behind parallel loops.
 //
-// One word says what there is to do: the number of the call, and how many of its tasks nobody
+// Each thread has a share of the tasks of a call, which are next to each other, and takes those first: calls that follow each other mostly
+// go through the same tensors, and what a processor has written lies in its own cache. Then it takes what is left of the others' shares.
+//
+// One word says what there is to do of a share: the number of the call, and how many of its tasks nobody
 // has taken. Whoever wants a task reads the word, then what the call is, then takes one by
 // changing the word; if that succeeds, no task can have ended the call in between, so what was
 // read belongs to it. Nobody waits for a thread that has not taken anything: a call on a busy
 // machine costs no more than its tasks.
 //
-//   caller   task, data, tasks, pending = n;  word = {call + 1, n};  takes tasks;  pending == 0 ?
-//   worker   word;  task, data, tasks;  word = {call, left - 1};  runs it;  pending - 1
+//   caller   task, data, tasks, threads, pending = left = n;  words = {call + 1, share};  takes tasks;  pending == 0 ?
+//   worker   left;  word;  task, data, tasks, threads;  word = {call, share - 1};  left - 1;  runs it;  pending - 1
 //
 // The state is the process's, as threads are. This file includes nothing of tvms but its header.
 #define _GNU_SOURCE
@@ -28,18 +31,25 @@ enum {
   SPINS_BLIND = 32,  // of them until a worker asks whether it is in its caller's way
 };
 
+typedef struct {
+  _Alignas(64) _Atomic(uint64_t) word;  // call << 32 | tasks left
+} share;
+
 static struct {
-  _Atomic(uint64_t) word;  // call << 32 | tasks left
+  share shares[MOST_THREADS];
+  _Atomic(int32_t) left;  // tasks that nobody has taken
   _Atomic(tvms_parallel_task) task;
   _Atomic(void *) data;
   _Atomic(int32_t) tasks;
+  _Atomic(int32_t) threads;  // the caller's included
   _Atomic(int32_t) pending;  // tasks that have not returned
   atomic_int processor;      // where the caller was at the last call
   atomic_bool busy;          // a call is in progress
   atomic_bool stops;
   atomic_bool caller_sleeps;
   _Atomic(int32_t) sleeping;  // workers
-  bool started;               // guarded by `busy`, as what follows
+  uint32_t call;              // its number; guarded by `busy`, as what follows
+  bool started;
   int32_t worker_count;
   pthread_t workers[MOST_THREADS];
 } pool;
@@ -64,18 +74,26 @@ static void wake(pthread_cond_t *condition) {
   pthread_mutex_unlock(&lock);
 }
 
-// Runs one task, if there is one.
-static bool take_one(void) {
-  uint64_t word = atomic_load_explicit(&pool.word, memory_order_acquire);
+// The first task of a share.
+static int32_t begin_of(int32_t at, int32_t tasks, int32_t threads) {
+  return (int32_t)((int64_t)tasks * at / threads);
+}
+
+// Runs one task of a share, if there is one.
+static bool take_of(int32_t at) {
+  _Atomic(uint64_t) *from = &pool.shares[at].word;
+  uint64_t word = atomic_load_explicit(from, memory_order_acquire);
   while ((uint32_t)word != 0) {
     tvms_parallel_task task = atomic_load_explicit(&pool.task, memory_order_relaxed);
     void *data = atomic_load_explicit(&pool.data, memory_order_relaxed);
     int32_t tasks = atomic_load_explicit(&pool.tasks, memory_order_relaxed);
+    int32_t threads = atomic_load_explicit(&pool.threads, memory_order_relaxed);
     if (!atomic_compare_exchange_weak_explicit(
-            &pool.word, &word, word - 1, memory_order_acq_rel, memory_order_acquire))
+            from, &word, word - 1, memory_order_acq_rel, memory_order_acquire))
       continue;
+    atomic_fetch_sub(&pool.left, 1);
     tvms_parallel_env env = {NULL, tasks};
-    task(tasks - (int32_t)(uint32_t)word, &env, data);
+    task(begin_of(at + 1, tasks, threads) - (int32_t)(uint32_t)word, &env, data);
     if (atomic_fetch_sub(&pool.pending, 1) == 1 && atomic_load(&pool.caller_sleeps))
       wake(&ended);
     return true;
@@ -83,8 +101,18 @@ static bool take_one(void) {
   return false;
 }
 
+// Runs one task, if there is one: of the thread's own share, or else of another's.
+static bool take_one(int32_t self) {
+  if (take_of(self)) return true;
+  int32_t threads = atomic_load_explicit(&pool.threads, memory_order_relaxed);
+  for (int32_t i = 1; i < threads && atomic_load(&pool.left) > 0; i++) {
+    if (take_of((self + i) % threads)) return true;
+  }
+  return false;
+}
+
 static bool has_work(void) {
-  return (uint32_t)atomic_load(&pool.word) != 0 || atomic_load(&pool.stops);
+  return atomic_load(&pool.left) > 0 || atomic_load(&pool.stops);
 }
 
 // Looks for work for a while. A worker that was woken while all other processors are busy has taken its
@@ -97,8 +125,8 @@ static void look_for_work(void) {
   }
 }
 
-static void *work(void *unused) {
-  (void)unused;
+static void *work(void *own) {
+  int32_t self = (int32_t)((share *)own - pool.shares);
   while (!atomic_load(&pool.stops)) {
     look_for_work();
     if (!has_work()) {
@@ -110,7 +138,7 @@ static void *work(void *unused) {
       atomic_fetch_sub(&pool.sleeping, 1);
       pthread_mutex_unlock(&lock);
     }
-    while (take_one()) {
+    while (take_one(self)) {
     }
   }
   return NULL;
@@ -132,7 +160,9 @@ static void forget(void) {
   pthread_mutex_init(&lock, NULL);
   pthread_cond_init(&called, NULL);
   pthread_cond_init(&ended, NULL);
-  atomic_store(&pool.word, 0);
+  for (int32_t i = 0; i < MOST_THREADS; i++)
+    atomic_store(&pool.shares[i].word, 0);
+  atomic_store(&pool.left, 0);
   atomic_store(&pool.sleeping, 0);
   atomic_store(&pool.caller_sleeps, false);
   pool.started = false;
@@ -151,7 +181,8 @@ static void start(void) {
   // Signals are the business of the program's own threads.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   while (pool.worker_count < wanted
-         && !pthread_create(&pool.workers[pool.worker_count], NULL, work, NULL)) {
+         && !pthread_create(&pool.workers[pool.worker_count], NULL, work,
+                            &pool.shares[pool.worker_count + 1])) {
     pool.worker_count++;
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -187,17 +218,23 @@ static void wait_for_all(void) {
 }
 
 static void run_together(tvms_parallel_task task, void *data, int32_t most) {
-  int32_t tasks = (pool.worker_count + 1) * TASKS_PER_THREAD;
+  int32_t threads = pool.worker_count + 1, tasks = threads * TASKS_PER_THREAD;
   if (tasks > most) tasks = most;
   atomic_store_explicit(&pool.task, task, memory_order_relaxed);
   atomic_store_explicit(&pool.data, data, memory_order_relaxed);
   atomic_store_explicit(&pool.tasks, tasks, memory_order_relaxed);
+  atomic_store_explicit(&pool.threads, threads, memory_order_relaxed);
   atomic_store_explicit(&pool.processor, sched_getcpu(), memory_order_relaxed);
   atomic_store(&pool.pending, tasks);
-  uint64_t call = (atomic_load(&pool.word) >> 32) + 1;
-  atomic_store(&pool.word, call << 32 | (uint32_t)tasks);
+  // Before the words: who takes a task takes it off.
+  atomic_store(&pool.left, tasks);
+  uint64_t call = ++pool.call;
+  for (int32_t i = 0; i < threads; i++) {
+    int32_t count = begin_of(i + 1, tasks, threads) - begin_of(i, tasks, threads);
+    atomic_store(&pool.shares[i].word, call << 32 | (uint32_t)count);
+  }
   if (atomic_load(&pool.sleeping)) wake(&called);
-  while (take_one()) {
+  while (take_one(0)) {
   }
   wait_for_all();
 }
