@@ -148,7 +148,10 @@ def batch_norm(m, v):
     axis = v.rank - 1 if m.last else 1
     names = [m.weight((channels,), kind=kind).name for kind in ("positive", "real", "real", "positive")]
     flags = m.choose(["center=True, scale=True"] * 4 + ["center=False, scale=True", "center=True, scale=False"])
-    made = m.bind_tuple(f"R.nn.batch_norm({v.name}, {', '.join(names)}, axis={axis}, epsilon={m.choose([1e-5, 1e-3])}, {flags}, training={m.chance(0.15)})")
+    training = m.chance(0.15)
+    made = m.bind_tuple(f"R.nn.batch_norm({v.name}, {', '.join(names)}, axis={axis}, epsilon={m.choose([1e-5, 1e-3])}, {flags}, training={training})")
+    if training and m.chance(0.5):
+        m.bind(f"{made}[{m.choose([1, 2])}]", (channels,), v.dtype)
     return m.bind(f"{made}[0]", v.shape, v.dtype)
 
 
@@ -188,6 +191,25 @@ def softmax(m, v):
     return m.bind(f"R.nn.{m.choose(['softmax', 'softmax', 'log_softmax'])}({v.name}, axis={axis})", v.shape, v.dtype)
 
 
+def norm_by_hand(m, v):
+    """Of means and squares, as front ends write it."""
+    if not v.real or v.rank < 2 or not v.known(v.rank - 1) or v.shape[-1] < 2:
+        return None
+    shape = (*v.shape[:-1], 1)
+    x = v
+    if m.chance(0.6):
+        mean = m.bind(f"R.mean({v.name}, axis=[-1], keepdims=True)", shape, v.dtype)
+        x = m.bind(f"R.subtract({v.name}, {mean.name})", v.shape, v.dtype)
+    square = m.bind(m.choose([f"R.multiply({x.name}, {x.name})", f"R.square({x.name})", f"R.power({x.name}, {m.const(2.0, v.dtype)})"]), v.shape, v.dtype)
+    mean = m.bind(f"R.mean({square.name}, axis=[-1], keepdims=True)", shape, v.dtype)
+    mean = m.bind(f"R.add({mean.name}, {m.const(0.001, v.dtype)})", shape, v.dtype)
+    if m.chance(0.5):
+        y = m.bind(f"R.multiply({x.name}, R.rsqrt({mean.name}))", v.shape, v.dtype)
+    else:
+        y = m.bind(f"R.divide({x.name}, R.sqrt({mean.name}))", v.shape, v.dtype)
+    return m.bind(f"R.multiply({y.name}, {m.weight((v.shape[-1],), v.dtype, 'positive').name})", v.shape, v.dtype)
+
+
 # ---- Functions of elements ----
 
 def activation(m, v):
@@ -220,6 +242,63 @@ def residual(m, v):
     operator = m.choose(["add"] * 4 + ["multiply", "subtract", "maximum", "minimum"])
     names = [v.name, other.name] if m.chance(0.7) else [other.name, v.name]
     return m.bind(f"R.{operator}({', '.join(names)})", v.shape, v.dtype, v.exact and other.exact and not v.real)
+
+
+def broadcast(m, v):
+    """The value and another one that broadcasts to it, or it to the other."""
+    if v.dtype == "bool":
+        return None
+    fits = []
+    for o in m.values:
+        shape = broadcast_shape(o.shape, v.shape) if o.dtype == v.dtype and o is not v and o.shape != v.shape else None
+        if shape and m.count(shape) <= m.most:
+            fits.append((o, shape))
+    if not fits:
+        return None
+    other, shape = m.choose(fits)
+    names = [v.name, other.name] if m.chance(0.5) else [other.name, v.name]
+    return m.bind(f"R.{m.choose(['add', 'multiply', 'multiply', 'subtract', 'maximum'])}({', '.join(names)})", shape, v.dtype)
+
+
+def broadcast_shape(one, other):
+    """The shape of both together, or None."""
+    rank = max(len(one), len(other))
+    one, other = ((1,) * (rank - len(shape)) + shape for shape in (one, other))
+    if any(a != b and a != 1 and b != 1 for a, b in zip(one, other)):
+        return None
+    return tuple(b if a == 1 else a for a, b in zip(one, other))
+
+
+def squeeze_excite(m, v):
+    """Channels that are weighed by what a small network makes of their means."""
+    if not is_image(m, v):
+        return None
+    channels, space = parts(m, v)
+    axes = list(range(1, v.rank - 1)) if m.last else list(range(2, v.rank))
+    less, one = m.choose([1, 2, 4]), image(m, v.shape[0], channels, [1] * len(space))
+    mean = m.bind(f"R.mean({v.name}, axis={axes}, keepdims=True)", one, v.dtype)
+    few, more = kernel_layout(m, v.rank, less, channels, [1] * len(space)), kernel_layout(m, v.rank, channels, less, [1] * len(space))
+    said = f'data_layout="{layout(m, v.rank)}"'
+    y = m.bind(f'R.nn.conv{v.rank - 2}d({mean.name}, {m.weight(few[1]).name}, {said}, kernel_layout="{few[0]}")', image(m, v.shape[0], less, [1] * len(space)), v.dtype)
+    y = m.bind(f"R.nn.relu({y.name})", y.shape, v.dtype)
+    y = m.bind(f'R.nn.conv{v.rank - 2}d({y.name}, {m.weight(more[1]).name}, {said}, kernel_layout="{more[0]}")', one, v.dtype)
+    y = m.bind(f"R.sigmoid({y.name})", one, v.dtype)
+    return m.bind(f"R.multiply({v.name}, {y.name})", v.shape, v.dtype)
+
+
+def shuffle(m, v):
+    """Channels of groups, mixed."""
+    if m.last or not is_image(m, v):
+        return None
+    channels, space = parts(m, v)
+    groups = m.factor(channels)
+    if groups in (1, channels) or v.rank > 4:
+        return None
+    apart = (v.shape[0], groups, channels // groups, *space)
+    y = m.bind(f"R.reshape({v.name}, R.shape([{', '.join(map(str, apart))}]))", apart, v.dtype, v.exact)
+    order = [0, 2, 1, *range(3, v.rank + 1)]
+    y = m.bind(f"R.permute_dims({y.name}, axes={order})", tuple(apart[k] for k in order), v.dtype, v.exact)
+    return m.bind(f"R.reshape({y.name}, R.shape([{', '.join(map(str, v.shape))}]))", v.shape, v.dtype, v.exact)
 
 
 # ---- Products ----
@@ -278,6 +357,47 @@ def own_product(m, v):
     return m.bind(f"R.multiply({y.name}, {m.const(0.25, v.dtype)})", y.shape, y.dtype)
 
 
+def recurrent(m, v):
+    """Steps of a recurrent layer with the same weights."""
+    if not v.real or v.rank != 3 or not v.known(1, 2):
+        return None
+    width, inner, gates = m.choose([4, 8, 16]), v.shape[2], m.choose([2, 3, 4])
+    own, kept, bias = m.weight((inner, gates * width), v.dtype), m.weight((width, gates * width), v.dtype), m.weight((gates * width,), v.dtype, "real")
+    state = m.param((v.shape[0], width), v.dtype, "real", "x")
+    for k in range(min(v.shape[1], 3)):
+        x = m.bind(f"R.squeeze(R.strided_slice({v.name}, axes=[1], begin=[{k}], end=[{k + 1}]), axis=[1])", (v.shape[0], inner), v.dtype)
+        y = m.bind(f"R.add(R.matmul({x.name}, {own.name}), R.matmul({state.name}, {kept.name}))", (v.shape[0], gates * width), v.dtype)
+        y = m.bind(f"R.add({y.name}, {bias.name})", y.shape, v.dtype)
+        parts_of = m.bind_tuple(f"R.split({y.name}, {gates}, axis=1)")
+        new = m.bind(f"R.tanh({parts_of}[0])", state.shape, v.dtype)
+        gate = m.bind(f"R.sigmoid({parts_of}[1])", state.shape, v.dtype)
+        if gates > 2:
+            new = m.bind(f"R.multiply({new.name}, R.sigmoid({parts_of}[{gates - 1}]))", state.shape, v.dtype)
+        state = m.bind(f"R.add(R.multiply({gate.name}, {state.name}), {new.name})", state.shape, v.dtype)
+    return state
+
+
+def decoded(m, v):
+    """A product with weights of 4 bits, two in a byte, that are scaled in groups."""
+    if v.dtype not in ("float32", "float16") or v.rank < 2 or not v.known(v.rank - 1) or v.shape[-1] % 2:
+        return None
+    inner, out = v.shape[-1], m.choose([w for w in m.widths if w > 2])
+    if m.count(v.shape[:-1]) * out > m.most:
+        return None
+    w = m.weight((out, inner // 2), "uint8", 256)
+    low = m.bind(f'R.bitwise_and({w.name}, R.const(15, "uint8"))', w.shape, "uint8")
+    high = m.bind(f'R.right_shift({w.name}, R.const(4, "uint8"))', w.shape, "uint8")
+    both = m.bind(f"R.stack(({low.name}, {high.name}), axis=2)", (out, inner // 2, 2), "uint8")
+    q = m.bind(f"R.reshape({both.name}, R.shape([{out}, {inner}]))", (out, inner), "uint8")
+    q = m.bind(f'R.subtract(R.astype({q.name}, "{v.dtype}"), {m.const(8.0, v.dtype)})', q.shape, v.dtype)
+    groups = m.factor(inner, 8)
+    scale = m.weight((out, groups, 1), v.dtype)
+    q = m.bind(f"R.reshape({q.name}, R.shape([{out}, {groups}, {inner // groups}]))", (out, groups, inner // groups), v.dtype)
+    q = m.bind(f"R.multiply(R.multiply({q.name}, {scale.name}), {m.const(0.125, v.dtype)})", q.shape, v.dtype)
+    q = m.bind(f"R.permute_dims(R.reshape({q.name}, R.shape([{out}, {inner}])))", (inner, out), v.dtype)
+    return m.bind(f"R.matmul({v.name}, {q.name})", (*v.shape[:-1], out), v.dtype)
+
+
 # ---- Attention ----
 
 def heads_of(m, v, count, width):
@@ -301,6 +421,10 @@ def written_out(m, q, k, v):
     if m.chance(0.4):
         mask = m.param((batch, 1, length, k.shape[3]), q.dtype, "real", "x")
         s = m.bind(f"R.add({s.name}, {mask.name})", s.shape, q.dtype)
+    elif m.chance(0.3):
+        seen = m.param((length, k.shape[3]), "bool", "bool", "x")
+        least = m.const(m.choose([-10000.0, -60000.0]), q.dtype)
+        s = m.bind(f"R.where({seen.name}, {s.name}, {least})", s.shape, q.dtype)
     p = m.bind(f"R.nn.softmax({s.name}, axis=-1)", s.shape, q.dtype)
     y = m.bind(f"R.matmul({p.name}, {v.name})", (batch, count, length, v.shape[3]), q.dtype)
     return m.bind(f"R.permute_dims({y.name}, axes=[0, 2, 1, 3])", (batch, length, count, v.shape[3]), q.dtype)

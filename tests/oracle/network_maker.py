@@ -11,6 +11,8 @@ SIZES = [1, 2, 3, 5, 6, 7, 16, 17, 33]  # of symbols, and of what has no other u
 # Channels, widths and lengths of what learns, and the most elements of a value: of small networks and of large ones, which fill tiles and caches.
 SMALL = ([1, 2, 3, 4, 8, 16, 17, 32], 1 << 14)
 LARGE = ([3, 8, 16, 24, 31, 32, 48, 64, 65, 96, 130], 1 << 18)
+HUGE = ([16, 32, 48, 64, 128], 1 << 22)
+LONG = [31, 64, 65, 100, 130, 256]  # of symbols, too, in large ones
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,8 +52,9 @@ class Maker:
         self.lines, self.params, self.values, self.names = [], [], [], 0
         self.sizes = {}  # of symbols, in a run
         self.real = self.choose(FLOATS)
-        self.large = self.chance(0.3)
-        self.widths, self.most = LARGE if self.large else SMALL
+        self.huge = self.chance(0.03)
+        self.large = self.huge or self.chance(0.3)
+        self.widths, self.most = HUGE if self.huge else LARGE if self.large else SMALL
         self.last = self.random.random() < 0.35  # channels of images are the last axis
 
     # ---- Chance ----
@@ -72,7 +75,7 @@ class Maker:
 
     def symbol(self, name):
         """A size that only the run tells."""
-        self.sizes.setdefault(name, self.choose(SIZES))
+        self.sizes.setdefault(name, self.choose(SIZES + LONG if self.large else SIZES))
         return name
 
     def size(self, dim):
