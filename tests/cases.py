@@ -2,6 +2,8 @@
 import os, subprocess, sys, tempfile, unittest
 
 TVMS = os.environ.get("TVMS_PROGRAM", "build/tvms")
+# The program without sanitizers, if there is one, for what a suite does again and again.
+PLAIN = os.environ.get("TVMS_PLAIN", TVMS)
 SOURCE = os.environ.get("TVMS_SOURCE", ".")
 
 
@@ -9,11 +11,11 @@ def source(*parts):
     return os.path.join(SOURCE, *parts)
 
 
-def tvms(*arguments, stdin=b"", stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, **more):
+def tvms(*arguments, program=TVMS, stdin=b"", stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, **more):
     """Runs the program; returns the completed process with bytes."""
     if isinstance(stdin, str):
         stdin = stdin.encode()
-    return subprocess.run([TVMS, *arguments], input=stdin, stdout=stdout, stderr=stderr, timeout=timeout, **more)
+    return subprocess.run([program, *arguments], input=stdin, stdout=stdout, stderr=stderr, timeout=timeout, **more)
 
 
 def memory_of(*arguments):
