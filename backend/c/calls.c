@@ -127,11 +127,17 @@ static const char *classify_whole(c_emitter *e, const tvms_call *call,
   if (op == TVMS_TIR_isnan) return tvms_c_compare(e, dtype, span, x, "!=", x);
   bool wide = dtype.bits == 64;
   tvms_dtype word = {TVMS_INT, wide ? 64 : 32, dtype.lanes};
-  const char *bits = tvms_c_reinterpret_whole(e, word, span, x);
-  bits =
-      tvms_c_text(e, "(%s & %s)", bits, wide ? "0x7fffffffffffffffll" : "0x7fffffff");
+  const char *numbers[2];
+  for (int i = 0; i < 2; i++) {
+    const char *number = i      ? wide ? "0x7ff0000000000000ll" : "0x7f800000"
+                         : wide ? "0x7fffffffffffffffll"
+                                : "0x7fffffff";
+    numbers[i] = tvms_c_spread(e, word, span, number);
+  }
+  const char *bits = tvms_c_wrapping(
+      e, word, span, tvms_c_reinterpret_whole(e, word, span, x), "&", numbers[0]);
   return tvms_c_compare(e, word, span, bits, op == TVMS_TIR_isinf ? "==" : "<",
-                        wide ? "0x7ff0000000000000ll" : "0x7f800000");
+                        numbers[1]);
 }
 
 static const char *classify(c_emitter *e, const tvms_call *call, tvms_tir_opcode op) {

@@ -81,10 +81,12 @@ void tvms_c_open(c_emitter *e, const char *format, ...) {
   put_line(e, " {\n", format, arguments);
   va_end(arguments);
   e->depth++;
+  e->block++;
 }
 
 void tvms_c_close(c_emitter *e) {
   e->depth--;
+  e->block++;
   tvms_c_line(e, "}");
 }
 
@@ -212,9 +214,9 @@ static void put_lane(tvms_strbuf *out, const char *expr, int lane) {
   }
 }
 
-// {lane 0, lane 1, ...}. Compilers join such lists to one operation; of loops over lanes of what is
+// Compilers join such lists to one operation; of loops over lanes of what is
 // in registers they make none.
-static const char *listed(c_emitter *e, const char *expr, int lanes) {
+const char *tvms_c_listed(c_emitter *e, const char *expr, int lanes) {
   tvms_strbuf out;
   tvms_strbuf_init(&out, &e->context->memory);
   for (int k = 0; k < lanes; k++) {
@@ -231,7 +233,7 @@ const char *tvms_c_value(c_emitter *e, tvms_dtype dtype, tvms_span span,
                          const char *expr) {
   if (dtype.lanes == 1) return tvms_c_whole(e, dtype, span, expr);
   if (dtype.lanes <= MOST_LISTED)
-    return tvms_c_whole(e, dtype, span, listed(e, expr, dtype.lanes));
+    return tvms_c_whole(e, dtype, span, tvms_c_listed(e, expr, dtype.lanes));
   const char *name = tvms_c_text(e, "v%u", e->next++);
   tvms_c_line(e, "%s %s;", tvms_c_type(e, dtype, span), name);
   tvms_c_line(e, "for (int k = 0; k < %d; k++) %s[k] = %s;", dtype.lanes, name, expr);

@@ -34,6 +34,14 @@ typedef struct {
   uint32_t boxes;
 } c_live;
 
+// The bits of a vector of truths, of which the name ends with a number; see truths.h.
+typedef struct {
+  uint32_t number;
+  uint32_t depth;  // of what was joined
+  const char *TVMS_NULLABLE bits;
+  const char *TVMS_NULLABLE scalar;  // which each of them is
+} c_truths;
+
 // What of a function's memory is variables; see registers.h.
 typedef struct c_registers c_registers;
 
@@ -77,13 +85,16 @@ typedef struct {
   c_room room;
   uint32_t next;  // number of the next variable
   uint32_t depth;
+  uint32_t
+      block;  // counts where blocks open and close: in between all is reached that was before
   tvms_dtype result_dtype;
-  const char **vars;        // by id
-  const c_view **views;     // by id
-  c_registers **registers;  // by id of the variable of the memory
-  c_window **windows;       // by id of the load
-  TVMS_VEC(c_live) memory;  // live allocations, innermost last
-  uint64_t frame;           // bytes on the stack of the function
+  const char **vars;          // by id
+  const c_view **views;       // by id
+  c_registers **registers;    // by id of the variable of the memory
+  c_window **windows;         // by id of the load
+  TVMS_VEC(c_truths) truths;  // by number, ascending
+  TVMS_VEC(c_live) memory;    // live allocations, innermost last
+  uint64_t frame;             // bytes on the stack of the function
   c_loop *TVMS_NULLABLE loop;
   bool in_index;  // integer arithmetic cannot overflow: it makes an index
 } c_emitter;
@@ -127,6 +138,9 @@ const char *tvms_c_lane(c_emitter *e, const char *value, tvms_dtype dtype);
 // A new variable with this value; of a vector the value of lane `k`.
 const char *tvms_c_value(c_emitter *e, tvms_dtype dtype, tvms_span span,
                          const char *expr);
+
+// {lane 0, lane 1, …} of the text of lane `k`.
+const char *tvms_c_listed(c_emitter *e, const char *expr, int lanes);
 
 // A new variable whose whole value this is.
 const char *tvms_c_whole(c_emitter *e, tvms_dtype dtype, tvms_span span,

@@ -7,6 +7,7 @@
 
 #include "backend/c/calls.h"
 #include "backend/c/memory.h"
+#include "backend/c/truths.h"
 #include "backend/c/vector.h"
 #include "ir/build.h"
 #include "ir/op.h"
@@ -77,10 +78,12 @@ static const char *join_truths(c_emitter *e, const tvms_node *node, const char *
   int lanes = node->dtype.lanes, bits = tvms_c_mask_bits(a);
   if (!bits) bits = tvms_c_mask_bits(b);
   if (bits) {
-    a = tvms_c_mask_of(e, a, lanes, bits, node->span);
-    b = tvms_c_mask_of(e, b, lanes, bits, node->span);
-    return tvms_c_mask(e, bits, lanes, node->span,
-                       tvms_c_text(e, "%s %s %s", a, sign, b));
+    const char *x = tvms_c_mask_of(e, a, lanes, bits, node->span);
+    const char *y = tvms_c_mask_of(e, b, lanes, bits, node->span);
+    const char *both =
+        tvms_c_mask(e, bits, lanes, node->span, tvms_c_text(e, "%s %s %s", x, sign, y));
+    tvms_c_note_joined(e, both, a, sign, b);
+    return both;
   }
   if (tvms_c_is_whole(node->dtype))
     return tvms_c_whole(e, node->dtype, node->span,
@@ -219,23 +222,29 @@ static const tvms_binary *TVMS_NULLABLE product(const c_emitter *e,
                                                             : NULL;
 }
 
-// fma(x, y, z) of lanes.
+// fma(x, y, z) of lanes: of a sum, or of a difference, where the product or the other side has the other sign. Of two
+// products the first one is taken, as by LLVM.
 static const char *contracted(c_emitter *e, const tvms_node *node) {
   const tvms_binary *sum = tvms_as_binary(node);
   const tvms_binary *times = product(e, sum->a);
   const tvms_node *added = times ? sum->b : sum->a;
+  bool differs = node->kind == TVMS_NODE_SUB, first = times != NULL;
   if (!times) times = product(e, sum->b);
   const char *x = tvms_c_expr(e, times->a), *y = tvms_c_expr(e, times->b);
   const char *z = tvms_c_expr(e, added);
   const char *fma = node->dtype.bits == 64 ? "mul_add_f64" : "mul_add_f32";
+  const char *minus_x = differs && !first ? "-" : "",
+             *minus_z = differs && first ? "-" : "";
   if (tvms_c_is_whole(node->dtype)) {
-    const char *args[] = {x, y, z};
+    const char *args[] = {tvms_c_text(e, "%s%s", minus_x, x), y,
+                          tvms_c_text(e, "%s%s", minus_z, z)};
     return tvms_c_each_lane(e, node->dtype, node->span, fma, args, 3);
   }
-  return tvms_c_value(
-      e, node->dtype, node->span,
-      tvms_c_text(e, "%s(%s, %s, %s)", fma, tvms_c_lane(e, x, node->dtype),
-                  tvms_c_lane(e, y, node->dtype), tvms_c_lane(e, z, node->dtype)));
+  return tvms_c_value(e, node->dtype, node->span,
+                      tvms_c_text(e, "%s(%s%s, %s, %s%s)", fma, minus_x,
+                                  tvms_c_lane(e, x, node->dtype),
+                                  tvms_c_lane(e, y, node->dtype), minus_z,
+                                  tvms_c_lane(e, z, node->dtype)));
 }
 
 // Operators on vectors that are operators of C on them; NULL if it is none of these.
@@ -276,7 +285,8 @@ static const char *binary_expr(c_emitter *e, const tvms_node *node) {
   const tvms_binary *binary = tvms_as_binary(node);
   const tvms_node *truth = truth_of(node);
   if (truth) return tvms_c_expr(e, truth);
-  if (node->kind == TVMS_NODE_ADD && (product(e, binary->a) || product(e, binary->b)))
+  bool sums = node->kind == TVMS_NODE_ADD || node->kind == TVMS_NODE_SUB;
+  if (sums && (product(e, binary->a) || product(e, binary->b)))
     return contracted(e, node);
   const char *a = tvms_c_expr(e, binary->a), *b = tvms_c_expr(e, binary->b);
   if (tvms_c_is_whole(node->dtype) && !tvms_dtype_is_bool(binary->a->dtype)) {
@@ -419,6 +429,34 @@ static const char *real_constant(c_emitter *e, const tvms_node *node) {
   return tvms_c_text(e, signbit(value.f) ? "(%a%s)" : "%a%s", value.f, suffix);
 }
 
+bool tvms_c_are_numbers(const tvms_cast *cast, tvms_lanes *lanes) {
+  enum { EXACT = 1 << 24 };
+  tvms_dtype dtype = cast->head.dtype;
+  bool fits = dtype.code == TVMS_FLOAT && dtype.bits >= 32 && tvms_c_is_whole(dtype)
+              && !tvms_dtype_is_real(cast->value->dtype)
+              && !tvms_dtype_is_bool(cast->value->dtype)
+              && tvms_lanes_read(cast->value, lanes) && !lanes->base_count;
+  return fits && lanes->least >= -EXACT && lanes->least + lanes->span <= EXACT;
+}
+
+static const char *convert(c_emitter *e, const tvms_node *node) {
+  const tvms_node *from = tvms_as_cast(node)->value;
+  tvms_lanes lanes;
+  if (tvms_c_are_numbers(tvms_as_cast(node), &lanes)) {
+    const char *list = "";
+    for (uint32_t i = 0; i < lanes.count; i++)
+      list =
+          tvms_c_text(e, "%s%s%lld", list, i ? ", " : "", (long long)lanes.offsets[i]);
+    return tvms_c_whole(e, node->dtype, node->span, tvms_c_text(e, "{%s}", list));
+  }
+  const char *value = tvms_c_expr(e, from);
+  if (tvms_c_is_whole(node->dtype) && tvms_c_converts_whole(from->dtype, node->dtype))
+    return tvms_c_convert_whole(e, from->dtype, node->dtype, node->span, value);
+  const char *lane = tvms_c_lane(e, value, from->dtype);
+  return tvms_c_value(e, node->dtype, node->span,
+                      tvms_c_convert(e, from->dtype, node->dtype, lane));
+}
+
 static const char *expr_kind(c_emitter *e, const tvms_node *node) {
   switch ((int)node->kind) {
   case TVMS_NODE_VAR: return variable(e, node);
@@ -428,9 +466,12 @@ static const char *expr_kind(c_emitter *e, const tvms_node *node) {
     const tvms_node *a = tvms_as_not(node)->a;
     const char *truth = tvms_c_condition(e, a);
     int bits = tvms_c_mask_bits(truth);
-    if (bits)
-      return tvms_c_mask(e, bits, node->dtype.lanes, node->span,
-                         tvms_c_text(e, "~%s", truth));
+    if (bits) {
+      const char *mask = tvms_c_mask(e, bits, node->dtype.lanes, node->span,
+                                     tvms_c_text(e, "~%s", truth));
+      tvms_c_note_joined(e, mask, truth, "", NULL);
+      return mask;
+    }
     if (tvms_c_is_whole(node->dtype))
       return tvms_c_whole(e, node->dtype, node->span, tvms_c_text(e, "%s ^ 1", truth));
     const char *lane = tvms_c_lane(e, truth, a->dtype);
@@ -440,15 +481,7 @@ static const char *expr_kind(c_emitter *e, const tvms_node *node) {
     const tvms_select *source = tvms_as_select(node);
     return select(e, node, source->condition, source->true_value, source->false_value);
   }
-  case TVMS_NODE_CAST: {
-    const tvms_node *from = tvms_as_cast(node)->value;
-    const char *value = tvms_c_expr(e, from);
-    if (tvms_c_is_whole(node->dtype) && tvms_c_converts_whole(from->dtype, node->dtype))
-      return tvms_c_convert_whole(e, from->dtype, node->dtype, node->span, value);
-    const char *lane = tvms_c_lane(e, value, from->dtype);
-    return tvms_c_value(e, node->dtype, node->span,
-                        tvms_c_convert(e, from->dtype, node->dtype, lane));
-  }
+  case TVMS_NODE_CAST: return convert(e, node);
   case TVMS_NODE_LET: {
     const tvms_let *source = tvms_as_let(node);
     e->vars[source->var->id] = tvms_c_expr(e, source->value);

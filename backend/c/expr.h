@@ -3,6 +3,7 @@
 #define TVMS_BACKEND_C_EXPR_H
 
 #include "backend/c/emit.h"
+#include "backend/core/lanes.h"
 
 // The value of an expression, in its register form.
 const char *tvms_c_expr(c_emitter *e, const tvms_node *node);
@@ -12,5 +13,8 @@ const char *tvms_c_index(c_emitter *e, const tvms_node *node);
 
 // A condition as a truth: a bool, or an integer that is true unless it is zero.
 const char *tvms_c_condition(c_emitter *e, const tvms_node *node);
+
+// Are these floats of 32 or 64 bits which are integers that numbers decide, and exact? `lanes` has them.
+bool tvms_c_are_numbers(const tvms_cast *cast, tvms_lanes *lanes);
 
 #endif

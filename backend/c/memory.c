@@ -8,6 +8,7 @@
 #include "backend/c/picked.h"
 #include "backend/c/registers.h"
 #include "backend/c/sums.h"
+#include "backend/c/truths.h"
 #include "backend/c/vector.h"
 #include "backend/c/windows.h"
 #include "backend/core/lanes.h"
@@ -284,12 +285,23 @@ static const char *some_of(c_emitter *e, tvms_dtype dtype, tvms_span span,
   return tvms_c_blend(e, dtype, span, mask, value, others);
 }
 
+// Bytes are true unless they are 0.
+static const char *load_truths(c_emitter *e, const tvms_node *node, const char *whole) {
+  const char *number = tvms_c_text(e, "%u", e->next++);
+  const char *type = tvms_c_type(e, node->dtype, node->span);
+  tvms_c_line(e, "const %s h%s = %s;", type, number, whole);
+  const char *value = tvms_c_whole(
+      e, node->dtype, node->span, tvms_c_text(e, "(%s)((h%s != 0) & 1)", type, number));
+  tvms_dtype bytes = {TVMS_UINT, 8, node->dtype.lanes};
+  tvms_c_note_compared(e, value, bytes, node->span, tvms_c_text(e, "h%s", number),
+                       "!=", NULL);
+  return value;
+}
+
 static const char *load_whole(c_emitter *e, const tvms_node *node, const place *p) {
   tvms_dtype element = tvms_dtype_with_lanes(node->dtype, 1);
   const char *whole = whole_of(e, p, element, node->span);
-  if (element.code == TVMS_BOOL)
-    whole = tvms_c_text(e, "(%s)((%s != 0) & 1)",
-                        tvms_c_type(e, node->dtype, node->span), whole);
+  if (element.code == TVMS_BOOL) return load_truths(e, node, whole);
   if (tvms_c_is_narrow(element)) return tvms_c_widen(e, node->dtype, node->span, whole);
   return tvms_c_whole(e, node->dtype, node->span, whole);
 }
@@ -319,12 +331,68 @@ static bool is_near(const tvms_buffer_load *load, tvms_lanes *lanes) {
          && tvms_c_is_picked(buffer->element, lanes);
 }
 
+// What gathers so many elements, by the names of GCC's builtins; NULL: nothing does.
+static const char *TVMS_NULLABLE gathering(tvms_dtype dtype, tvms_dtype index) {
+  static const struct {
+    int bits, index_bits, lanes;
+    const char *real, *whole;
+  } rows[] = {{32, 64, 8, "gatherdiv16sf", "gatherdiv16si"},
+              {64, 64, 8, "gatherdiv8df", "gatherdiv8di"},
+              {64, 64, 4, "gather3div4df", "gather3div4di"},
+              {32, 32, 16, "gathersiv16sf", "gathersiv16si"},
+              {32, 32, 8, "gather3siv8sf", "gather3siv8si"},
+              {64, 32, 8, "gathersiv8df", "gathersiv8di"}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    if (rows[i].bits == dtype.bits && rows[i].lanes == dtype.lanes
+        && rows[i].index_bits == index.bits && index.code == TVMS_INT)
+      return tvms_dtype_is_real(dtype) ? rows[i].real : rows[i].whole;
+  return NULL;
+}
+
+// Elements at places that are computed, of which a condition leaves out some: one instruction of a processor that
+// gathers them, a list of lanes elsewhere. NULL: it is none of these.
+static const char *TVMS_NULLABLE load_gathered(c_emitter *e, const tvms_node *node) {
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  const tvms_node *index = load->indices.items[0];
+  tvms_dtype dtype = node->dtype;
+  const char *gathers = gathering(dtype, index->dtype);
+  if (!gathers || index->kind == TVMS_NODE_RAMP || load->indices.len != 1) return NULL;
+  const c_view *v = use(e, load->buffer, node->span);
+  const char *test = tvms_c_expr(e, load->predicate), *bits = tvms_c_bits_of(e, test);
+  if (!bits || strcmp(v->strides[0], "1")) return NULL;
+  const char *places = tvms_c_index(e, index),
+             *type = tvms_c_type(e, dtype, node->span);
+  tvms_dtype element = tvms_dtype_with_lanes(dtype, 1);
+  const char *at =
+      tvms_c_text(e, "((%s *)%s + (%s))", tvms_c_memory_type(e, element, node->span),
+                  v->data, v->offset);
+  const char *lane =
+      tvms_c_text(e, "%s ? %s[%s[k]] : 0", tvms_c_lane(e, test, load->predicate->dtype),
+                  at, places);
+  const char *name = tvms_c_text(e, "GATHER_%s_%d", type, index->dtype.bits);
+  if (tvms_c_is_new(e, name))
+    tvms_strbuf_printf(
+        &e->head,
+        "#if defined ALL_OF_512\n"
+        "#define %s(bits, at, places, list) (%s)__builtin_ia32_%s((%s){0}, "
+        "(const void *)(at), places, bits, %d)\n"
+        "#else\n#define %s(bits, at, places, list) list\n#endif\n",
+        name, type, gathers, type, dtype.bits / 8, name);
+  return tvms_c_whole(e, dtype, node->span,
+                      tvms_c_text(e, "%s(%s, %s, %s, ((%s)%s))", name, bits, at, places,
+                                  type, tvms_c_listed(e, lane, dtype.lanes)));
+}
+
 const char *tvms_c_load(c_emitter *e, const tvms_node *node) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
   const char *kept = tvms_c_register(e, load->buffer, load->indices);
   if (kept) return load_kept(e, node, kept);
+  kept = tvms_c_register_part(e, load->buffer, load->indices, node->span);
+  if (kept) return kept;
   tvms_dtype element = tvms_as_buffer(load->buffer)->element;
   if (element.lanes > 1) tvms_c_refuse(e, node->span, "a buffer of vectors");
+  const char *gathered = load->predicate ? load_gathered(e, node) : NULL;
+  if (gathered) return gathered;
   tvms_lanes lanes;
   if (!load->predicate && is_near(load, &lanes)) {
     tvms_c_windows_widen(e, node, &lanes);
@@ -378,6 +446,8 @@ void tvms_c_store(c_emitter *e, const tvms_node *node) {
     store_kept(e, node, kept, value);
     return;
   }
+  if (tvms_c_register_store(e, store->buffer, store->indices, node->span, value))
+    return;
   uint64_t bits;
   place p = place_of(e, store->buffer, store->indices, NULL, node->span);
   if (element.lanes > 1) tvms_c_refuse(e, node->span, "a buffer of vectors");

@@ -16,6 +16,7 @@
 
 static const char *const preamble[] = {
 #include "backend/c/preamble.inc"
+#include "backend/c/preamble_vectors.inc"
 };
 
 static bool is_compiled(const tvms_member *member) {
@@ -40,6 +41,7 @@ static void open_function(c_emitter *e, const tvms_member *member) {
   e->dialect = member->unit->dialect;
   e->member = member;
   e->memory.len = 0;
+  e->truths.len = 0;
   e->frame = 0;
   e->loop = NULL;
   e->in_index = false;
@@ -175,6 +177,7 @@ static void write_module(void *what) {
   tvms_vec_fini(memory, &e->helpers);
   tvms_vec_fini(memory, &e->functions);
   tvms_vec_fini(memory, &e->memory);
+  tvms_vec_fini(memory, &e->truths);
   tvms_vec_fini(memory, &e->boxes);
   tvms_vec_fini(memory, &e->called);
 }

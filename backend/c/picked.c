@@ -50,17 +50,27 @@ static const char *add_part(c_emitter *e, tvms_dtype dtype, tvms_span span,
   return tvms_c_pick(e, dtype, span, made, next, indices);
 }
 
+// All lanes from one vector, which is no longer than what they span wants: a shorter one needs no mask.
+static const char *load_one(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                            const char *at, const tvms_lanes *lanes) {
+  int indices[TVMS_MOST_LANES], count = (int)lanes->count;
+  if (lanes->span == 1)
+    return tvms_c_spread(e, dtype, span,
+                         tvms_c_text(e, "%s[0]", pointer(e, at, lanes->least)));
+  tvms_dtype source = tvms_dtype_with_lanes(dtype, tvms_c_room((int)lanes->span));
+  const char *made = load_first(e, source, span, at, lanes->least, lanes->span);
+  for (int i = 0; i < count; i++)
+    indices[i] = (int)(lanes->offsets[i] - lanes->least);
+  return source.lanes == count ? tvms_c_pick(e, dtype, span, made, made, indices)
+                               : tvms_c_lanes_of(e, dtype, span, made, indices);
+}
+
 // Of elements that are in registers what they are in memory.
 static const char *load_parts(c_emitter *e, tvms_dtype dtype, tvms_span span,
                               const char *at, const tvms_lanes *lanes) {
   int64_t count = lanes->count, parts = (lanes->span + count - 1) / count;
+  if (parts == 1) return load_one(e, dtype, span, at, lanes);
   const char *made = load_first(e, dtype, span, at, lanes->least, lanes->span);
-  if (parts == 1) {
-    int indices[TVMS_MOST_LANES];
-    for (int i = 0; i < count; i++)
-      indices[i] = (int)(lanes->offsets[i] - lanes->least);
-    return tvms_c_pick(e, dtype, span, made, made, indices);
-  }
   for (int64_t part = 1; part < parts; part++) {
     int64_t begin = part + 1 < parts ? part * count : lanes->span - count;
     const char *next = load_first(e, dtype, span, at, lanes->least + begin, count);

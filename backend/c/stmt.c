@@ -182,8 +182,7 @@ static bool emit_rest(c_emitter *e, tvms_list stmts, uint32_t from) {
 }
 
 static bool emit_block(c_emitter *e, tvms_list stmts) {
-  tvms_c_line(e, "{");
-  e->depth++;
+  tvms_c_open(e, "%s", "");
   bool open = emit_rest(e, stmts, 0);
   tvms_c_close(e);
   return open;

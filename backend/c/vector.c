@@ -1,6 +1,8 @@
 // Vectors of C text as wholes: what GCC and clang have operators for.
 #include "backend/c/vector.h"
 
+#include "backend/c/truths.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,12 +15,12 @@ bool tvms_c_is_whole(tvms_dtype dtype) {
 }
 
 // Bits of a lane in registers.
-static int bits_of(tvms_dtype dtype) {
+int tvms_c_bits_in_register(tvms_dtype dtype) {
   if (dtype.code == TVMS_BOOL) return 8;
   return tvms_dtype_is_real(dtype) && dtype.bits < 32 ? 32 : dtype.bits;
 }
 
-static const char *ints(c_emitter *e, int bits, int lanes, tvms_span span) {
+const char *tvms_c_mask_type(c_emitter *e, int bits, int lanes, tvms_span span) {
   tvms_dtype scalar = {TVMS_INT, (uint8_t)bits, 1};
   return tvms_c_type(e, tvms_dtype_with_lanes(scalar, lanes), span);
 }
@@ -37,21 +39,66 @@ int tvms_c_mask_bits(const char *value) {
 const char *tvms_c_mask(c_emitter *e, int bits, int lanes, tvms_span span,
                         const char *expr) {
   const char *name = tvms_c_text(e, "q%d_%u", bits, e->next++);
-  const char *type = ints(e, bits, lanes, span);
+  const char *type = tvms_c_mask_type(e, bits, lanes, span);
   tvms_c_line(e, "const %s %s = (%s)(%s);", type, name, type, expr);
   return name;
 }
 
 const char *tvms_c_compare(c_emitter *e, tvms_dtype dtype, tvms_span span,
                            const char *a, const char *sign, const char *b) {
-  return tvms_c_mask(e, bits_of(dtype), dtype.lanes, span,
-                     tvms_c_text(e, "%s %s %s", a, sign, b));
+  const char *mask = tvms_c_mask(e, tvms_c_bits_in_register(dtype), dtype.lanes, span,
+                                 tvms_c_text(e, "%s %s %s", a, sign, b));
+  tvms_c_note_compared(e, mask, dtype, span, a, sign, b);
+  return mask;
 }
 
-// The macro that makes integers of one width those of another, all as signed ones or all as unsigned ones. Where the
-// processor's instruction is not named (preamble.inc) GCC goes by half or twice the width: other steps it does lane by lane.
+const char *tvms_c_register_type(c_emitter *e, int bits, int lanes) {
+  int bytes = bits / 8 * lanes < 16 ? 16 : bits / 8 * lanes;
+  char letter = bits == 8 ? 'c' : bits == 16 ? 'h' : bits == 32 ? 'w' : 'd';
+  return tvms_c_text(e, "%c%dx%da", letter, bits, bytes / (bits / 8));
+}
+
+const char *tvms_c_in_register(c_emitter *e, int bits, int lanes, const char *value) {
+  int bytes = bits / 8 * lanes;
+  const char *type = tvms_c_register_type(e, bits, lanes);
+  return bytes < 16 ? tvms_c_text(e, "(%s)OF_%d(%s)", type, bytes, value)
+                    : tvms_c_text(e, "(%s)(%s)", type, value);
+}
+
+static const char *of_register(c_emitter *e, int bytes, const char *value) {
+  return bytes < 16 ? tvms_c_text(e, "TO_%d(%s)", bytes, value) : value;
+}
+
+// Writes the instruction of x86 that makes integers of one width those of another: GCC has none for these.
+static void declare_resizing(c_emitter *e, const char *name, const char *type, int code,
+                             int from, int to, int lanes) {
+  static const char letters[] = " bw d   q";
+  int wider = from < to ? to : from, bytes = wider / 8 * lanes;
+  bytes = bytes < 16 ? 16 : bytes;
+  const char *value = tvms_c_in_register(e, from, lanes, "v"), *call;
+  const char *into = tvms_c_register_type(e, to, lanes);
+  char a = letters[from / 8], b = letters[to / 8];
+  bool masks = from > to || bytes == 64;
+  const char *rest = masks ? tvms_c_text(e, ", (%s){0}, -1", into) : "";
+  if (from < to)
+    call = tvms_c_text(e, "__builtin_ia32_pmov%cx%c%c%d%s(%s%s)",
+                       code == TVMS_INT ? 's' : 'z', a, b, bytes * 8,
+                       masks ? "_mask" : "", value, rest);
+  else
+    call = tvms_c_text(e, "__builtin_ia32_pmov%c%c%d_mask(%s%s)", a, b, bytes * 8,
+                       value, rest);
+  tvms_strbuf_printf(
+      &e->head,
+      "#if defined %s && !defined __clang__\n#define %s(v) ((%s)%s)\n#endif\n",
+      masks ? "ALL_OF_512" : "__AVX2__", name, type,
+      of_register(e, to / 8 * lanes, call));
+}
+
+// The macro that makes integers of one width those of another, all as signed ones or all as unsigned ones. Without an
+// instruction GCC goes by half or twice the width: other steps it does lane by lane.
 static const char *resizing(c_emitter *e, int code, int from, int to, int lanes,
                             tvms_span span) {
+  int had = from, room = tvms_c_room(lanes);
   tvms_dtype scalar = {(uint8_t)code, (uint8_t)from, 1};
   const char *type = tvms_c_type(e, tvms_dtype_with_lanes(scalar, lanes), span);
   const char *text = "v", *source = type;
@@ -62,9 +109,11 @@ static const char *resizing(c_emitter *e, int code, int from, int to, int lanes,
     text = tvms_c_text(e, "__builtin_convertvector(%s, %s)", text, type);
   }
   const char *name = tvms_c_text(e, "%s_of_%s", type, source);
-  if (tvms_c_is_new(e, name))
-    tvms_strbuf_printf(&e->head, "#ifndef %s\n#define %s(v) %s\n#endif\n", name, name,
-                       text);
+  if (!tvms_c_is_new(e, name)) return name;
+  if ((had > to ? had : to) / 8 * room <= 64)
+    declare_resizing(e, name, type, code, had, to, room);
+  tvms_strbuf_printf(&e->head, "#ifndef %s\n#define %s(v) %s\n#endif\n", name, name,
+                     text);
   return name;
 }
 
@@ -77,10 +126,20 @@ static const char *resize(c_emitter *e, int code, int from, int to, int lanes,
                       tvms_c_text(e, "%s(%s)", macro, value));
 }
 
+static const char *spread_mask(c_emitter *e, int bits, int lanes, tvms_span span,
+                               const char *scalar) {
+  const char *type = tvms_c_mask_type(e, bits, lanes, span);
+  return tvms_c_mask(
+      e, bits, lanes, span,
+      tvms_c_text(e, "(%s){X%d(-(i%d)%s)}", type, tvms_c_room(lanes), bits, scalar));
+}
+
 const char *tvms_c_mask_of(c_emitter *e, const char *value, int lanes, int bits,
                            tvms_span span) {
   int own = tvms_c_mask_bits(value);
   if (own == bits) return value;
+  const char *scalar = tvms_c_scalar_of(e, value);
+  if (scalar) return spread_mask(e, bits, lanes, span, scalar);
   if (!own) value = tvms_c_mask(e, 8, lanes, span, tvms_c_text(e, "%s != 0", value));
   value = resize(e, TVMS_INT, own ? own : 8, bits, lanes, span, value);
   return tvms_c_mask_bits(value) ? value : tvms_c_mask(e, bits, lanes, span, value);
@@ -88,9 +147,12 @@ const char *tvms_c_mask_of(c_emitter *e, const char *value, int lanes, int bits,
 
 const char *tvms_c_blend(c_emitter *e, tvms_dtype dtype, tvms_span span,
                          const char *test, const char *a, const char *b) {
-  int bits = bits_of(dtype);
+  int bits = tvms_c_bits_in_register(dtype);
   const char *mask = tvms_c_mask_of(e, test, dtype.lanes, bits, span);
-  const char *type = ints(e, bits, dtype.lanes, span);
+  const char *lanes = mask == test ? NULL : tvms_c_bits_of(e, test), *made = NULL;
+  if (lanes) made = tvms_c_choose_by_bits(e, dtype, span, lanes, mask, a, b);
+  if (made) return tvms_c_whole(e, dtype, span, made);
+  const char *type = tvms_c_mask_type(e, bits, dtype.lanes, span);
   return tvms_c_whole(e, dtype, span,
                       tvms_c_text(e, "(%s)(((%s)%s & %s) | ((%s)%s & ~%s))",
                                   tvms_c_type(e, dtype, span), type, a, mask, type, b,
@@ -106,7 +168,9 @@ static const char *times(c_emitter *e, int lanes, const char *scalar) {
 
 const char *tvms_c_spread(c_emitter *e, tvms_dtype dtype, tvms_span span,
                           const char *scalar) {
-  return tvms_c_whole(e, dtype, span, times(e, dtype.lanes, scalar));
+  const char *value = tvms_c_whole(e, dtype, span, times(e, dtype.lanes, scalar));
+  if (tvms_dtype_is_bool(dtype)) tvms_c_note_spread(e, value, scalar);
+  return value;
 }
 
 const char *tvms_c_ramp(c_emitter *e, tvms_dtype dtype, tvms_span span,
@@ -158,7 +222,7 @@ bool tvms_c_is_new(c_emitter *e, const char *helper) {
   return true;
 }
 
-// What preamble.inc has no instruction for is a list of lanes: compilers mostly join such a list to
+// What preamble_vectors.inc has no instruction for is a list of lanes: compilers mostly join such a list to
 // one operation; of loops over lanes of what is in registers they make none.
 static void declare_each_lane(c_emitter *e, const char *name, const char *type,
                               int lanes, const char *function, uint32_t arity) {
@@ -170,7 +234,7 @@ static void declare_each_lane(c_emitter *e, const char *name, const char *type,
   for (int k = 0; k < lanes; k++) {
     tvms_strbuf_printf(head, "%s%s(", k ? ", " : "", function);
     for (uint32_t i = 0; i < arity; i++)
-      tvms_strbuf_printf(head, "%sa%u[%d]", i ? ", " : "", i, k);
+      tvms_strbuf_printf(head, "%s(a%u)[%d]", i ? ", " : "", i, k);
     tvms_strbuf_putc(head, ')');
   }
   tvms_strbuf_puts(head, "}\n#endif\n");
@@ -199,8 +263,10 @@ const char *tvms_c_extreme(c_emitter *e, tvms_dtype dtype, tvms_span span,
         "#ifndef %s\n#define %s(a, b) (%s)PICKED(a %s b, (%s)%s, (%s)%s)\n"
         "#endif\n",
         name, name, type, greater && !turned ? ">" : "<",
-        ints(e, bits_of(dtype), dtype.lanes, span), turned ? "b" : "a",
-        ints(e, bits_of(dtype), dtype.lanes, span), turned ? "a" : "b");
+        tvms_c_mask_type(e, tvms_c_bits_in_register(dtype), dtype.lanes, span),
+        turned ? "b" : "a",
+        tvms_c_mask_type(e, tvms_c_bits_in_register(dtype), dtype.lanes, span),
+        turned ? "a" : "b");
   return tvms_c_whole(e, dtype, span, tvms_c_text(e, "%s(%s, %s)", name, a, b));
 }
 
@@ -209,7 +275,7 @@ static const char *narrow(c_emitter *e, tvms_dtype dtype, tvms_span span,
                           const char *way, const char *value) {
   int lanes = tvms_c_room(dtype.lanes);
   (void)tvms_c_type(e, dtype, span);
-  (void)ints(e, 32, lanes, span);
+  (void)tvms_c_mask_type(e, 32, lanes, span);
   (void)uints(e, 32, lanes, span);
   (void)uints(e, 16, lanes, span);
   (void)resizing(e, TVMS_UINT, 16, 32, lanes, span);
@@ -258,12 +324,23 @@ bool tvms_c_converts_whole(tvms_dtype from, tvms_dtype to) {
          && (is_plain(to) || to.code == TVMS_BOOL);
 }
 
+// The macro that converts vectors of which one is of reals.
+static const char *converting(c_emitter *e, const char *to, const char *from) {
+  const char *name = tvms_c_text(e, "%s_of_%s", to, from);
+  if (tvms_c_is_new(e, name))
+    tvms_strbuf_printf(
+        &e->head, "#ifndef %s\n#define %s(v) __builtin_convertvector(v, %s)\n#endif\n",
+        name, name, to);
+  return name;
+}
+
 // The text of what C converts, lane by lane; reals become integers only within the range of these.
 static const char *convert_plain(c_emitter *e, tvms_dtype from, tvms_dtype to,
                                  tvms_span span, const char *value) {
   bool from_real = tvms_dtype_is_real(from), to_real = tvms_dtype_is_real(to);
   tvms_dtype word = tvms_dtype_with_lanes(TVMS_DTYPE(INT, 32), to.lanes);
-  int code = from.code == TVMS_INT ? TVMS_INT : TVMS_UINT, bits = bits_of(from);
+  int code = from.code == TVMS_INT ? TVMS_INT : TVMS_UINT,
+      bits = tvms_c_bits_in_register(from);
   const char *type = tvms_c_type(e, to, span);
   if (from_real && !to_real && to.bits < 32) {
     value = tvms_c_whole(e, word, span, convert_plain(e, from, word, span, value));
@@ -277,16 +354,19 @@ static const char *convert_plain(c_emitter *e, tvms_dtype from, tvms_dtype to,
   if (!from_real && bits < 32)
     value = tvms_c_text(e, "(%s)%s", tvms_c_type(e, word, span),
                         resize(e, code, bits, 32, to.lanes, span, value));
-  return tvms_c_text(e, "__builtin_convertvector(%s, %s)", value, type);
+  const char *source =
+      tvms_c_type(e, tvms_c_bits_in_register(from) < 32 ? word : from, span);
+  return tvms_c_text(e, "%s(%s)", converting(e, type, source), value);
 }
 
 // Reals to integers: those out of range give the nearest end of it, NaN gives 0.
 static const char *saturate(c_emitter *e, tvms_dtype from, tvms_dtype to,
                             tvms_span span, const char *value) {
-  bool is_signed = to.code == TVMS_INT, exact = bits_of(from) == 64 || to.bits < 32;
+  bool is_signed = to.code == TVMS_INT,
+       exact = tvms_c_bits_in_register(from) == 64 || to.bits < 32;
   int bits = to.bits - is_signed;
   exact &= to.bits < 64;
-  const char *end = bits_of(from) == 64 ? "" : "f";
+  const char *end = tvms_c_bits_in_register(from) == 64 ? "" : "f";
   unsigned long long most = ~0ull >> (64 - bits);
   const char *least = is_signed ? tvms_c_text(e, "-0x1p+%d%s", bits, end) : "0";
   const char *inside =
@@ -316,9 +396,11 @@ static const char *saturate(c_emitter *e, tvms_dtype from, tvms_dtype to,
 const char *tvms_c_truths(c_emitter *e, int lanes, tvms_span span, const char *value) {
   if (!tvms_c_mask_bits(value)) return value;
   tvms_dtype truth = tvms_dtype_with_lanes(TVMS_DTYPE(BOOL, 1), lanes);
-  return tvms_c_whole(e, truth, span,
-                      tvms_c_text(e, "(%s)(%s & 1)", tvms_c_type(e, truth, span),
-                                  tvms_c_mask_of(e, value, lanes, 8, span)));
+  const char *bytes = tvms_c_text(e, "(%s)(%s & 1)", tvms_c_type(e, truth, span),
+                                  tvms_c_mask_of(e, value, lanes, 8, span));
+  const char *bits = tvms_c_bits_of(e, value), *made = NULL;
+  if (bits) made = tvms_c_bytes_by_bits(e, lanes, span, bits, bytes);
+  return tvms_c_whole(e, truth, span, made ? made : bytes);
 }
 
 const char *tvms_c_convert_whole(c_emitter *e, tvms_dtype from, tvms_dtype to,
@@ -349,7 +431,8 @@ const char *tvms_c_pick(c_emitter *e, tvms_dtype dtype, tvms_span span, const ch
     list = tvms_c_text(e, "%s, %d", list, indices[k]);
   const char *first = memory_form(e, a), *second = memory_form(e, b);
   bool narrow_forms = first && second;
-  const char *mask = ints(e, narrow_forms ? 16 : bits_of(dtype), dtype.lanes, span);
+  const char *mask = tvms_c_mask_type(
+      e, narrow_forms ? 16 : tvms_c_bits_in_register(dtype), dtype.lanes, span);
   const char *picked =
       tvms_c_text(e, "PICK(%s, %s, %s%s)", mask, narrow_forms ? first : a,
                   narrow_forms ? second : b, list);
@@ -357,14 +440,22 @@ const char *tvms_c_pick(c_emitter *e, tvms_dtype dtype, tvms_span span, const ch
                       : tvms_c_whole(e, dtype, span, picked);
 }
 
-const char *tvms_c_part(c_emitter *e, tvms_dtype dtype, tvms_span span,
-                        const char *value, int first) {
+const char *tvms_c_lanes_of(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                            const char *value, const int *indices) {
   const char *lanes = "", *numbers = "";
   for (int k = 0; k < dtype.lanes; k++) {
-    lanes = tvms_c_text(e, "%s%s%s[%d]", lanes, k ? ", " : "", value, first + k);
-    numbers = tvms_c_text(e, "%s, %d", numbers, first + k);
+    lanes = tvms_c_text(e, "%s%s%s[%d]", lanes, k ? ", " : "", value, indices[k]);
+    numbers = tvms_c_text(e, "%s, %d", numbers, indices[k]);
   }
   return tvms_c_whole(e, dtype, span,
                       tvms_c_text(e, "PART(((%s){%s}), %s%s)",
                                   tvms_c_type(e, dtype, span), lanes, value, numbers));
+}
+
+const char *tvms_c_part(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                        const char *value, int first) {
+  int indices[MOST_LANES];
+  for (int k = 0; k < dtype.lanes; k++)
+    indices[k] = first + k;
+  return tvms_c_lanes_of(e, dtype, span, value, indices);
 }

@@ -14,6 +14,18 @@
 // Is it a vector that has few enough lanes to be written down as a whole?
 bool tvms_c_is_whole(tvms_dtype dtype);
 
+// Bits of a lane in registers: floats of 16 bits are float32.
+int tvms_c_bits_in_register(tvms_dtype dtype);
+
+// The type of masks whose lanes have so many bits; declares it.
+const char *tvms_c_mask_type(c_emitter *e, int bits, int lanes, tvms_span span);
+
+// The type that GCC's builtins have for a vector with lanes of so many bits (preamble_vectors.inc): of 16 bytes at least.
+const char *tvms_c_register_type(c_emitter *e, int bits, int lanes);
+
+// The text of a vector as one of that type.
+const char *tvms_c_in_register(c_emitter *e, int bits, int lanes, const char *value);
+
 // Notes that the head declares a function or macro on vectors; false: it did so before.
 bool tvms_c_is_new(c_emitter *e, const char *helper);
 
@@ -86,6 +98,10 @@ const char *tvms_c_reinterpret_whole(c_emitter *e, tvms_dtype to, tvms_span span
 // The lanes of `a` followed by those of `b` at `indices`: as many as each of them has.
 const char *tvms_c_pick(c_emitter *e, tvms_dtype dtype, tvms_span span, const char *a,
                         const char *b, const int *indices);
+
+// Lanes of a vector of any length by their numbers.
+const char *tvms_c_lanes_of(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                            const char *value, const int *indices);
 
 // Lanes of a longer vector from number `first` on, a power of two of them.
 const char *tvms_c_part(c_emitter *e, tvms_dtype dtype, tvms_span span,

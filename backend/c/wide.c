@@ -13,6 +13,8 @@
 // All parts are computed before one is stored. What cannot be divided is taken as a whole, and a part is picked from it.
 #include "backend/c/wide.h"
 
+#include "backend/c/expr.h"
+#include "backend/c/picked.h"
 #include "backend/c/sums.h"
 #include "ir/build.h"
 #include "ir/rewrite.h"
@@ -56,6 +58,24 @@ typedef struct {
   uint32_t parts;
 } count_parts;
 
+// Indices along lines, and those of which each lane is known from one place on, are places: none is computed.
+static bool is_place(const tvms_node *node) {
+  tvms_lanes lanes;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return false;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  if (load->indices.len != 1) return false;
+  const tvms_node *index = load->indices.items[0];
+  if (index->kind == TVMS_NODE_RAMP) return true;
+  return !load->predicate && tvms_lanes_read(index, &lanes)
+         && tvms_c_is_picked(tvms_as_buffer(load->buffer)->element, &lanes);
+}
+
+// Reals of integers that are known are numbers of the text.
+static bool is_written(const tvms_node *node) {
+  tvms_lanes lanes;
+  return node->kind == TVMS_NODE_CAST && tvms_c_are_numbers(tvms_as_cast(node), &lanes);
+}
+
 static tvms_walk_step count_node(void *self, tvms_node *node, tvms_field_role role) {
   count_parts *c = self;
   (void)role;
@@ -69,11 +89,9 @@ static tvms_walk_step count_node(void *self, tvms_node *node, tvms_field_role ro
       parts *= 2;
     if (parts > c->parts) c->parts = parts;
   }
-  // Indices along lines are places: none is computed.
-  bool place = node->kind == TVMS_NODE_BUFFER_LOAD
-               && tvms_as_buffer_load(node)->indices.len == 1
-               && tvms_as_buffer_load(node)->indices.items[0]->kind == TVMS_NODE_RAMP;
-  return place || node->kind == TVMS_NODE_BUFFER ? TVMS_WALK_SKIP : TVMS_WALK_ON;
+  return is_place(node) || is_written(node) || node->kind == TVMS_NODE_BUFFER
+             ? TVMS_WALK_SKIP
+             : TVMS_WALK_ON;
 }
 
 static uint32_t parts_needed(splitter *s, tvms_node *value) {

@@ -193,17 +193,18 @@ static LLVMValueRef int_compare(emitter *e, const tvms_node *node, LLVMValueRef 
   }
 }
 
-// A call of an intrinsic of one argument and its type.
-static LLVMValueRef call_intrinsic(emitter *e, const char *name, LLVMValueRef value) {
+// A call of an intrinsic whose arguments and result are of one type.
+static LLVMValueRef call_intrinsic(emitter *e, const char *name, LLVMValueRef *args,
+                                   unsigned count) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-  LLVMTypeRef type = LLVMTypeOf(value);
+  LLVMTypeRef type = LLVMTypeOf(args[0]);
   LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->module, id, &type, 1);
   LLVMTypeRef signature = LLVMIntrinsicGetType(e->llvm, id, &type, 1);
-  return LLVMBuildCall2(e->builder, signature, function, &value, 1, "");
+  return LLVMBuildCall2(e->builder, signature, function, args, count, "");
 }
 
 static LLVMValueRef call_floor(emitter *e, LLVMValueRef value) {
-  return call_intrinsic(e, "llvm.floor", value);
+  return call_intrinsic(e, "llvm.floor", &value, 1);
 }
 
 static LLVMValueRef real_binary(emitter *e, const tvms_node *node, LLVMValueRef a,
@@ -236,15 +237,30 @@ static LLVMValueRef real_binary(emitter *e, const tvms_node *node, LLVMValueRef 
   }
 }
 
-// Lets LLVM make one instruction of a product and a sum. Narrow floats are rounded in between.
-static LLVMValueRef allow_contraction(emitter *e, const tvms_node *node,
-                                      LLVMValueRef value) {
-  bool fits = node->kind == TVMS_NODE_ADD || node->kind == TVMS_NODE_SUB
-              || node->kind == TVMS_NODE_MUL;
-  bool narrow = node->dtype.bits < 32;
-  if (e->options->contract && fits && !narrow && LLVMCanValueUseFastMathFlags(value))
-    LLVMSetFastMathFlags(value, LLVMFastMathAllowContract);
-  return value;
+// A product of floats that a sum takes: rounded once with it, if that is asked for. The text decides, not LLVM, which
+// would look for products elsewhere: C text gives the same bits.
+static const tvms_binary *TVMS_NULLABLE product(const emitter *e,
+                                                const tvms_node *node) {
+  bool wide = node->dtype.code == TVMS_FLOAT && node->dtype.bits >= 32;
+  return e->options->contract && wide && node->kind == TVMS_NODE_MUL
+             ? tvms_as_binary(node)
+             : NULL;
+}
+
+// A sum or a difference with a product, the first one of two; NULL if it has none.
+static LLVMValueRef TVMS_NULLABLE contracted(emitter *e, const tvms_node *node) {
+  const tvms_binary *sum = tvms_as_binary(node);
+  bool differs = node->kind == TVMS_NODE_SUB;
+  if (node->kind != TVMS_NODE_ADD && !differs) return NULL;
+  const tvms_binary *times = product(e, sum->a);
+  bool first = times != NULL;
+  if (!first) times = product(e, sum->b);
+  if (!times) return NULL;
+  LLVMValueRef args[] = {tvms_emit_expr(e, times->a), tvms_emit_expr(e, times->b),
+                         tvms_emit_expr(e, first ? sum->b : sum->a)};
+  LLVMValueRef *turned = &args[first ? 2 : 0];
+  if (differs) *turned = LLVMBuildFNeg(e->builder, *turned, "");
+  return call_intrinsic(e, "llvm.fmuladd", args, 3);
 }
 
 // A vector of float16 to be compared. LLVM compares halves where what was converted is compared, and x86 has
@@ -253,12 +269,14 @@ static LLVMValueRef compared(emitter *e, const tvms_node *node, LLVMValueRef val
   tvms_dtype dtype = node->dtype;
   bool half = dtype.code == TVMS_FLOAT && dtype.bits == 16 && dtype.lanes > 1;
   if (!half || e->without_half || LLVMIsConstant(value)) return value;
-  return call_intrinsic(e, "llvm.arithmetic.fence", value);
+  return call_intrinsic(e, "llvm.arithmetic.fence", &value, 1);
 }
 
 static LLVMValueRef binary_expr(emitter *e, const tvms_node *node) {
   if (node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR) return logic(e, node);
   const tvms_binary *binary = tvms_as_binary(node);
+  LLVMValueRef fused = contracted(e, node);
+  if (fused) return fused;
   LLVMValueRef a = tvms_emit_expr(e, binary->a);
   LLVMValueRef b = tvms_emit_expr(e, binary->b);
   bool orders = tvms_dtype_is_bool(node->dtype) || node->kind == TVMS_NODE_MIN
@@ -268,7 +286,6 @@ static LLVMValueRef binary_expr(emitter *e, const tvms_node *node) {
     LLVMValueRef value = real_binary(e, node, a, b);
     bool compares = tvms_dtype_is_bool(node->dtype);
     if (compares) return value;
-    value = allow_contraction(e, node, value);
     return tvms_emit_round(e, node->dtype, value);
   }
   bool arithmetic = node->kind <= TVMS_NODE_FLOOR_MOD;

@@ -29,6 +29,15 @@ class Operator:
                           *(f"            {line}" for line in ("y = " + self.expression if " = " not in self.expression.split("; ")[-1] else self.expression).split("; ")),
                           "            R.output(y)", "        return y", ""])
 
+    def whole(self):
+        """The text with what its expression needs."""
+        return self.text().replace("import ir as I, ", "import ir as I, tirx as T, ") if "T." in self.expression else self.text()
+
+    @property
+    def short(self):
+        """Names of parameters of bfloat16."""
+        return {n for n, (dtype, _, _) in self.given.items() if dtype == "bfloat16"}
+
 
 def op(kind, inputs="x", **attributes):
     """One node, whose inputs are single letters or a list of names."""
@@ -389,15 +398,25 @@ def difference(ours, theirs):
     return float(numpy.where(same, 0, numpy.abs(ours - theirs)).max(initial=0) / least)
 
 
-def measure(tvms, operator, folder, name):
-    import numpy, tvm_ffi
+def arguments(operator):
+    """The tensors that the function of an operator is called with, and the values."""
+    import tvm_ffi
     values = inputs_of(operator)
-    text = operator.text().replace("import ir as I, ", "import ir as I, tirx as T, ") if "T." in operator.expression else operator.text()
-    function, _ = schedules.built(tvms, text, folder, name)
-    short = {n for n, (dtype, _, _) in operator.given.items() if dtype == "bfloat16"}
-    given = [tvm_ffi.from_dlpack(Retyped(v, Retyped.BFLOAT) if n in short else v) for n, v in values.items()]
-    result = function(*given)
-    ours = [numpy.from_dlpack(Retyped(r, Retyped.UNSIGNED) if short else r) for r in (result if isinstance(result, tvm_ffi.Array) else [result])]
+    return [tvm_ffi.from_dlpack(Retyped(v, Retyped.BFLOAT) if n in operator.short else v) for n, v in values.items()], values
+
+
+def results(operator, result):
+    """What the function gave, as arrays; bfloat16 as bits."""
+    import numpy, tvm_ffi
+    return [numpy.from_dlpack(Retyped(r, Retyped.UNSIGNED) if operator.short else r) for r in (result if isinstance(result, tvm_ffi.Array) else [result])]
+
+
+def measure(tvms, operator, folder, name):
+    import numpy
+    short = operator.short
+    function, _ = schedules.built(tvms, operator.whole(), folder, name)
+    given, values = arguments(operator)
+    ours = results(operator, function(*given))
     dtype = "bfloat16" if short else str(ours[0].dtype)
     ours = [floats(o) if short else o for o in ours]
     values = {n: schedules.aligned(floats(v).astype("f2")) if n in short else v for n, v in values.items()}
