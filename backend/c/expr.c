@@ -6,6 +6,7 @@
 #include "backend/c/expr.h"
 
 #include "backend/c/calls.h"
+#include "backend/c/division.h"
 #include "backend/c/memory.h"
 #include "backend/c/truths.h"
 #include "backend/c/vector.h"
@@ -109,46 +110,8 @@ static const char *logic(c_emitter *e, const tvms_node *node) {
 
 // ---- Integers ----
 
-static bool is_constant(const tvms_node *node, int64_t *value) {
-  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
-  if (node->kind != TVMS_NODE_INT_IMM) return false;
-  *value = tvms_as_int_imm(node)->value;
-  return true;
-}
-
-static void check_divisor(c_emitter *e, const tvms_node *divisor, const char *b) {
-  int64_t value;
-  if (is_constant(divisor, &value) && value) return;
-  for (int k = 0; k < divisor->dtype.lanes; k++) {
-    const char *item = divisor->dtype.lanes > 1 ? tvms_c_text(e, "%s[%d]", b, k) : b;
-    tvms_c_check(e, tvms_c_text(e, "%s != 0", item), "ZeroDivisionError",
-                 "division by zero", divisor->span);
-  }
-}
-
-// By a positive constant the machine's own division does.
-static const char *divide(c_emitter *e, const tvms_node *node, const char *a,
-                          const char *b, const char *whole_b) {
-  static const char *const helpers[] = {"div_to_zero", "mod_to_zero", "div_floor",
-                                        "mod_floor"};
-  const tvms_node *divisor = tvms_as_binary(node)->b;
-  bool modulo = node->kind == TVMS_NODE_MOD || node->kind == TVMS_NODE_FLOOR_MOD;
-  bool floors = node->kind == TVMS_NODE_FLOOR_DIV || node->kind == TVMS_NODE_FLOOR_MOD;
-  int64_t value = 0;
-  check_divisor(e, divisor, whole_b);
-  bool positive = is_constant(divisor, &value) && value > 0;
-  if (node->dtype.code == TVMS_UINT || (positive && !floors))
-    return tvms_c_text(e, "%s %s %s", a, modulo ? "%" : "/", b);
-  if (positive && !modulo)
-    return tvms_c_text(e, "%s / %s - (%s %% %s < 0)", a, b, a, b);
-  if (positive)
-    return tvms_c_text(e, "%s %% %s + (%s %% %s < 0 ? %s : 0)", a, b, a, b, b);
-  return tvms_c_text(e, "%s%s(%s, %s)", helpers[2 * floors + modulo],
-                     node->dtype.bits <= 32 ? "32" : "", a, b);
-}
-
 static const char *int_arithmetic(c_emitter *e, const tvms_node *node, const char *a,
-                                  const char *b, const char *whole_b) {
+                                  const char *b) {
   // A sum of truths is true if it is not zero, as in the interpreter.
   bool truth = tvms_dtype_is_bool(node->dtype);
   const char *sign = node->kind == TVMS_NODE_ADD   ? truth ? "|" : "+"
@@ -158,7 +121,7 @@ static const char *int_arithmetic(c_emitter *e, const tvms_node *node, const cha
   tvms_dtype scalar = tvms_dtype_with_lanes(node->dtype, 1);
   const char *type = tvms_c_type(e, scalar, node->span);
   if (node->kind > TVMS_NODE_MUL)
-    return tvms_c_text(e, "(%s)(%s)", type, divide(e, node, a, b, whole_b));
+    return tvms_c_text(e, "(%s)(%s)", type, tvms_c_divide(e, node, a, b));
   if (e->in_index && node->dtype.code == TVMS_INT && node->dtype.bits >= 32)
     return tvms_c_text(e, "%s %s %s", a, sign, b);
   const char *wide = node->dtype.bits == 64 ? "u64" : "u32";
@@ -265,7 +228,8 @@ static const char *TVMS_NULLABLE binary_whole(c_emitter *e, const tvms_node *nod
                      : node->kind == TVMS_NODE_SUB ? "-"
                      : node->kind == TVMS_NODE_MUL ? "*"
                                                    : NULL;
-  if (!sign || tvms_dtype_is_real(dtype)) return NULL;
+  if (tvms_dtype_is_real(dtype)) return NULL;
+  if (!sign) return tvms_c_divide_whole(e, node, a, b);
   return tvms_c_wrapping(e, dtype, node->span, a, sign, b);
 }
 
@@ -274,8 +238,8 @@ static const tvms_node *TVMS_NULLABLE truth_of(const tvms_node *node) {
   const tvms_binary *binary = tvms_as_binary(node);
   const tvms_node *cast = binary->b;
   int64_t zero;
-  bool asks = node->kind == TVMS_NODE_LT && is_constant(binary->a, &zero) && !zero
-              && cast->kind == TVMS_NODE_CAST
+  bool asks = node->kind == TVMS_NODE_LT && tvms_c_is_constant(binary->a, &zero)
+              && !zero && cast->kind == TVMS_NODE_CAST
               && tvms_dtype_is_bool(tvms_as_cast(cast)->value->dtype);
   return asks ? tvms_as_cast(cast)->value : NULL;
 }
@@ -289,6 +253,9 @@ static const char *binary_expr(c_emitter *e, const tvms_node *node) {
   if (sums && (product(e, binary->a) || product(e, binary->b)))
     return contracted(e, node);
   const char *a = tvms_c_expr(e, binary->a), *b = tvms_c_expr(e, binary->b);
+  bool divides = node->kind >= TVMS_NODE_DIV && node->kind <= TVMS_NODE_FLOOR_MOD;
+  if (divides && !tvms_dtype_is_real(node->dtype))
+    tvms_c_check_divisor(e, binary->b, b);
   if (tvms_c_is_whole(node->dtype) && !tvms_dtype_is_bool(binary->a->dtype)) {
     const char *made = binary_whole(e, node, a, b);
     if (made) return made;
@@ -303,7 +270,7 @@ static const char *binary_expr(c_emitter *e, const tvms_node *node) {
     value = compare(e, node, left, right);
   else
     value = real ? tvms_c_round(e, node->dtype, real_arithmetic(e, node, left, right))
-                 : int_arithmetic(e, node, left, right, b);
+                 : int_arithmetic(e, node, left, right);
   return tvms_c_value(e, node->dtype, node->span, value);
 }
 
@@ -326,7 +293,7 @@ static const char *ramp(c_emitter *e, const tvms_node *node) {
 static uint32_t shuffled(c_emitter *e, const tvms_node *node, uint32_t i, int *lane) {
   const tvms_shuffle *source = tvms_as_shuffle(node);
   int64_t wanted;
-  if (!is_constant(source->indices.items[i], &wanted))
+  if (!tvms_c_is_constant(source->indices.items[i], &wanted))
     tvms_c_refuse(e, node->span, "a computed shuffle");
   for (uint32_t from = 0; from < source->vectors.len && wanted >= 0; from++) {
     int lanes = source->vectors.items[from]->dtype.lanes;

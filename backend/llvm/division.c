@@ -1,6 +1,7 @@
 // Division of integers: quotients and remainders, truncated or rounded down.
 #include "backend/llvm/division.h"
 
+#include "backend/core/division.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
 #include "backend/llvm/types.h"
@@ -68,43 +69,15 @@ static LLVMValueRef high_product(emitter *e, LLVMValueRef a, uint64_t b) {
   return LLVMBuildAdd(builder, high, LLVMBuildLShr(builder, other, half, ""), "");
 }
 
-// 2^power / by, digit by digit; it is below 2^64.
-static uint64_t quotient_of_power(int power, uint64_t by) {
-  uint64_t quotient = 0, rest = 1;
-  for (int i = 0; i < power; i++) {
-    bool more = rest >= by - rest;
-    rest = more ? rest - (by - rest) : 2 * rest;
-    quotient = 2 * quotient + more;
-  }
-  return quotient;
-}
-
-// The whole quotient n / by of n below 2^63 is n * m >> 64 >> (bits - 1), where by has `bits` bits and is no power of
-// two, and m is the least number not below 2^(63 + bits) / by. floor(a / by) of a negative a is -1 - (-1 - a) / by.
-static LLVMValueRef floor_by(emitter *e, LLVMValueRef a, uint64_t by) {
+static LLVMValueRef floor_by(emitter *e, LLVMValueRef a, const tvms_division *by) {
   LLVMBuilderRef builder = e->builder;
   LLVMTypeRef type = LLVMTypeOf(a);
-  int bits = 64 - __builtin_clzll(by);
-  uint64_t m = quotient_of_power(63 + bits, by) + 1;
   LLVMValueRef sign = LLVMBuildAShr(builder, a, tvms_emit_constant(e, type, 63), "");
   LLVMValueRef n = LLVMBuildXor(builder, a, sign, "");
-  LLVMValueRef shift = tvms_emit_constant(e, type, bits - 1);
-  LLVMValueRef quotient = LLVMBuildLShr(builder, high_product(e, n, m), shift, "");
+  LLVMValueRef shift = tvms_emit_constant(e, type, by->shift);
+  LLVMValueRef quotient =
+      LLVMBuildLShr(builder, high_product(e, n, by->factor), shift, "");
   return LLVMBuildXor(builder, quotient, sign, "");
-}
-
-// The divisor of a vector of int64, if it is a number above 1 and no power of two; else 0. LLVM divides such
-// vectors element by element, and is left those of less than four.
-static uint64_t vector_divisor(const tvms_node *node) {
-  enum { FEWEST_LANES = 4 };
-  const tvms_node *divisor = tvms_as_binary(node)->b;
-  bool wide = node->dtype.code == TVMS_INT && node->dtype.bits == 64;
-  if (!wide || node->dtype.lanes < FEWEST_LANES) return 0;
-  if (divisor->kind != TVMS_NODE_BROADCAST) return 0;
-  divisor = tvms_as_broadcast(divisor)->value;
-  if (divisor->kind != TVMS_NODE_INT_IMM) return 0;
-  int64_t by = tvms_as_int_imm(divisor)->value;
-  return by > 2 && (by & (by - 1)) ? (uint64_t)by : 0;
 }
 
 LLVMValueRef tvms_emit_division(emitter *e, const tvms_node *node, LLVMValueRef a,
@@ -117,9 +90,9 @@ LLVMValueRef tvms_emit_division(emitter *e, const tvms_node *node, LLVMValueRef 
   if (node->dtype.code == TVMS_UINT) {
     return modulo ? LLVMBuildURem(builder, a, b, "") : LLVMBuildUDiv(builder, a, b, "");
   }
-  uint64_t by = floors ? vector_divisor(node) : 0;
-  if (by) {
-    LLVMValueRef whole = floor_by(e, a, by);
+  tvms_division by;
+  if (floors && tvms_division_read(node, &by)) {
+    LLVMValueRef whole = floor_by(e, a, &by);
     if (!modulo) return whole;
     return LLVMBuildSub(builder, a, LLVMBuildMul(builder, whole, b, ""), "");
   }
