@@ -1,8 +1,6 @@
 // Lines, types, values and conversions of C text.
 #include "backend/c/emit.h"
 
-#include "backend/c/memory.h"
-#include "backend/c/vector.h"
 #include "backend/core/place.h"
 #include "interp/interp.h"
 #include "ir/build.h"
@@ -11,6 +9,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_LISTED = 16 };  // lanes of which a list is written
@@ -189,6 +188,10 @@ const char *tvms_c_memory_type(c_emitter *e, tvms_dtype element, tvms_span span)
 
 // ---- Values ----
 
+int tvms_c_mask_bits(const char *value) {
+  return *value == 'q' ? atoi(value + 1) : 0;
+}
+
 const char *tvms_c_lane(c_emitter *e, const char *value, tvms_dtype dtype) {
   if (tvms_c_mask_bits(value)) return tvms_c_text(e, "(%s[k] != 0)", value);
   return dtype.lanes > 1 ? tvms_c_text(e, "%s[k]", value) : value;
@@ -291,6 +294,16 @@ const char *tvms_c_convert(c_emitter *e, tvms_dtype from, tvms_dtype to,
 }
 
 // ---- Failures and functions ----
+
+void tvms_c_free_from(c_emitter *e, uint32_t mark) {
+  for (uint32_t i = e->memory.len; i > mark; i--) {
+    const c_live *live = &e->memory.items[i - 1];
+    if (live->boxes)
+      tvms_c_line(e, "tvms_box_drop(%s, %u);", live->name, live->boxes);
+    else
+      tvms_c_line(e, "give_kept(kept_scratch, 64, %s);", live->name);
+  }
+}
 
 // Raises, or leaves the error to the caller.
 static void write_error(c_emitter *e, const char *kind, const char *text,

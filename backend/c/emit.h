@@ -132,6 +132,9 @@ const char *tvms_c_type(c_emitter *e, tvms_dtype dtype, tvms_span span);
 // The name of the type of an element in memory.
 const char *tvms_c_memory_type(c_emitter *e, tvms_dtype element, tvms_span span);
 
+// Bits of a lane if the value is a mask, else 0.
+int tvms_c_mask_bits(const char *value);
+
 // Lane `k` of a value, or the value itself if it is a scalar.
 const char *tvms_c_lane(c_emitter *e, const char *value, tvms_dtype dtype);
 
@@ -161,6 +164,9 @@ const char *tvms_c_from_memory(c_emitter *e, tvms_dtype dtype, const char *expr)
 
 // A text as a literal of C.
 const char *tvms_c_literal(c_emitter *e, const char *text);
+
+// Writes what frees live memory down to number `mark`; it stays listed.
+void tvms_c_free_from(c_emitter *e, uint32_t mark);
 
 // Writes code that fails unless the condition, which stands at `span`, holds.
 void tvms_c_check(c_emitter *e, const char *condition, const char *kind,

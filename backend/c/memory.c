@@ -110,16 +110,6 @@ void tvms_c_allocate_buffer(c_emitter *e, const tvms_node *node) {
   tvms_c_define_buffer(e, node, memory);
 }
 
-void tvms_c_free_from(c_emitter *e, uint32_t mark) {
-  for (uint32_t i = e->memory.len; i > mark; i--) {
-    const c_live *live = &e->memory.items[i - 1];
-    if (live->boxes)
-      tvms_c_line(e, "tvms_box_drop(%s, %u);", live->name, live->boxes);
-    else
-      tvms_c_line(e, "give_kept(kept_scratch, 64, %s);", live->name);
-  }
-}
-
 void tvms_c_end_memory(c_emitter *e, uint32_t mark, bool open) {
   if (open) tvms_c_free_from(e, mark);
   e->memory.len = mark;

@@ -17,9 +17,6 @@ void tvms_c_allocate_buffer(c_emitter *e, const tvms_node *buffer);
 const char *tvms_c_allocate(c_emitter *e, const tvms_node *data, tvms_dtype element,
                             tvms_list extents, tvms_span span);
 
-// Writes what frees live memory down to number `mark`; it stays listed.
-void tvms_c_free_from(c_emitter *e, uint32_t mark);
-
 // Ends the scope that began with `mark` allocations; frees what came since if `open`.
 void tvms_c_end_memory(c_emitter *e, uint32_t mark, bool open);
 

@@ -3,7 +3,6 @@
 
 #include "backend/c/truths.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_LANES = 64 };  // as the macros of preamble.inc
@@ -31,10 +30,6 @@ static const char *uints(c_emitter *e, int bits, int lanes, tvms_span span) {
 }
 
 // ---- Masks ----
-
-int tvms_c_mask_bits(const char *value) {
-  return *value == 'q' ? atoi(value + 1) : 0;
-}
 
 const char *tvms_c_mask(c_emitter *e, int bits, int lanes, tvms_span span,
                         const char *expr) {

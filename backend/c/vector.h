@@ -29,9 +29,6 @@ const char *tvms_c_in_register(c_emitter *e, int bits, int lanes, const char *va
 // Notes that the head declares a function or macro on vectors; false: it did so before.
 bool tvms_c_is_new(c_emitter *e, const char *helper);
 
-// Bits of a lane if the value is a mask, else 0.
-int tvms_c_mask_bits(const char *value);
-
 // A new mask of lanes of so many bits; `expr` is of the type or can be cast to it.
 const char *tvms_c_mask(c_emitter *e, int bits, int lanes, tvms_span span,
                         const char *expr);

@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, "..", "..")
 FUNCTIONS = "exp exp2 exp10 log log2 log10 log1p tanh sinh cosh asinh acosh atanh sigmoid erf sin cos tan asin acos atan rsqrt".split()
 PAIRS = "pow atan2 fmod".split()
-DOUBLES = [f"float64 {name}" for name in "exp exp2 exp10 log log2 log10 log1p tanh sinh cosh asinh acosh atanh sigmoid asin acos atan pow atan2".split()]
+DOUBLES = [f"float64 {name}" for name in "exp exp2 exp10 log log2 log10 log1p tanh sinh cosh asinh acosh atanh sigmoid sin cos tan asin acos atan pow atan2".split()]
 MODULE = """from tvm.script import ir as I, tirx as T
 
 @I.ir_module

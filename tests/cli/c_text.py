@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`build -o x.c`: the text compiles without a warning and computes the bits that the interpreter computes."""
-import ctypes, math, mmap, os, platform, random, re, struct, subprocess, sys, tempfile, unittest
+import ctypes, itertools, math, mmap, os, platform, random, re, struct, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
@@ -8,6 +8,7 @@ from cases import main, source, tvms
 from library_calls import CODES, KINDS, call, listen
 
 HEAD = "from tvm.script import tirx as T\n\n"
+NATIVE = ("-march=native",)
 FLAGS = ["-O2", "-std=c11", "-Wall", "-Werror", "-shared", "-fPIC"]
 
 
@@ -146,6 +147,39 @@ def f(A: T.Buffer((64,), "int32"), B: T.Buffer((96,), "int32")):
 """
 
 
+GATHERED = HEAD + """@T.prim_func
+def f(A: T.Buffer((64,), "DTYPE"), B: T.Buffer((64,), "INDEX"), C: T.Buffer((64,), "DTYPE")):
+    for i in range(64 // LANES):
+        C[T.Ramp(i * LANES, 1, LANES)] = A.vload([B[T.Ramp(i * LANES, 1, LANES)]], predicate=(T.Broadcast(T.INDEX(0), LANES) <= B[T.Ramp(i * LANES, 1, LANES)]) & (B[T.Ramp(i * LANES, 1, LANES)] < T.Broadcast(T.INDEX(64), LANES)))
+"""
+HALVES = HEAD + """@T.prim_func
+def f(A: T.Buffer((128,), "DTYPE"), B: T.Buffer((8,), "DTYPE")):
+    S = T.alloc_buffer((16,), "DTYPE")
+    for i in range(4):
+        for j in T.vectorized(16):
+            S[j] = A[i * 32 + j]
+        for j in T.vectorized(16):
+            S[j] = T.max(S[j], A[i * 32 + 16 + j])
+        for j in T.vectorized(8):
+            S[j] = S[j] + S[8 + j]
+        for j in T.vectorized(4):
+            S[j] = S[j] + S[4 + j]
+        for j in T.vectorized(2):
+            S[j] = S[j] + S[2 + j]
+        if A[i] < B[i]:
+            S[0] = S[0] + S[1]
+        B[i * 2] = S[0]
+        B[i * 2 + 1] = S[1]
+"""
+
+
+def source_of_processor():
+    if platform.machine() == "aarch64":
+        return "fma"
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        return f.read()
+
+
 class Text(unittest.TestCase):
     def setUp(self):
         self.place = tempfile.TemporaryDirectory()
@@ -165,6 +199,12 @@ class Text(unittest.TestCase):
         os.rename(self.file("x.so"), self.file(f"x{self.made}.so"))
         return ctypes.CDLL(self.file(f"x{self.made}.so"))
 
+    def library(self, program):
+        self.made = getattr(self, "made", 0) + 1
+        p = tvms("build", "-", "-o", self.file(f"y{self.made}.so"), stdin=program)
+        self.assertEqual(p.returncode, 0, p.stderr.decode())
+        return ctypes.CDLL(self.file(f"y{self.made}.so"))
+
     def text(self):
         with open(self.file("x.c"), encoding="utf-8") as f:
             return f.read()
@@ -180,9 +220,9 @@ class Text(unittest.TestCase):
         return [self.random.choice([low or 1, high, 1]) if self.random.random() < 0.2 else self.random.randint(max(low, -9), min(high, 9)) or 1
                 for _ in range(count)]
 
-    def agree(self, program, *tensors):
+    def agree(self, program, *tensors, flags=()):
         """The last tensor is what the program writes: in C, with the same bits as in the interpreter."""
-        self.agree_in(self.build(program, "--fp", "strict"), program, "f", tensors)
+        self.agree_in(self.build(program, "--fp", "strict", flags=flags), program, "f", tensors)
 
     def agree_in(self, library, program, function, tensors):
         given, memory = [], []
@@ -296,13 +336,52 @@ class Text(unittest.TestCase):
             for lanes in (2, 3, 4, 8, 16, 32):
                 with self.subTest(dtype=dtype, lanes=lanes):
                     expressions = [e for e in (*both, *own) if lanes < 32 or "% 64" not in e]
-                    self.agree(many_vectors(expressions, dtype, lanes), (KINDS[dtype], (64,)), (KINDS[dtype], (64,)), (KINDS[dtype], (len(expressions), 64)))
+                    tensors = (KINDS[dtype], (64,)), (KINDS[dtype], (64,)), (KINDS[dtype], (len(expressions), 64))
+                    self.agree(many_vectors(expressions, dtype, lanes), *tensors)
+                    if lanes in (4, 8, 16):
+                        self.agree(many_vectors(expressions, dtype, lanes), *tensors, flags=NATIVE)
 
     def test_vectors_of_truths(self):
         for lanes in (2, 4, 8, 16, 64):
             with self.subTest(lanes=lanes):
                 expressions = ("not x", "x and not y", "x or y", "not (x or y) and (x == y)")
-                self.agree(many_vectors(expressions, "bool", lanes), *[("|b1", (64,))] * 2, ("|b1", (len(expressions), 64)))
+                for flags in ((), NATIVE):
+                    self.agree(many_vectors(expressions, "bool", lanes), *[("|b1", (64,))] * 2, ("|b1", (len(expressions), 64)), flags=flags)
+
+    def test_lanes_that_are_gathered(self):
+        """Where a condition leaves out some; by comparisons of another width, or of one number."""
+        for dtype, index in itertools.product(("float32", "float64", "int32", "int64"), ("int32", "int64")):
+            for lanes in (4, 8, 16):
+                text = GATHERED.replace("DTYPE", dtype).replace("INDEX", index).replace("LANES", str(lanes))
+                for flags in ((), NATIVE):
+                    with self.subTest(dtype=dtype, index=index, lanes=lanes, flags=flags):
+                        self.agree(text, (KINDS[dtype], (64,)), (KINDS[index], (64,)), (KINDS[dtype], (64,)), flags=flags)
+
+    def test_sums_by_halves(self):
+        """Memory of which parts are read and stored is variables."""
+        for dtype in ("float32", "float64", "int64", "float16"):
+            for flags in ((), NATIVE):
+                with self.subTest(dtype=dtype, flags=flags):
+                    self.agree(HALVES.replace("DTYPE", dtype), (KINDS[dtype], (128,)), (KINDS[dtype], (8,)), flags=flags)
+                    self.assertNotIn("_Alignas(64) u8 m", self.text())
+
+    def test_contraction_is_what_the_text_says(self):
+        """The library and C text round the same sums once."""
+        if "fma" not in source_of_processor():
+            self.skipTest("no fused multiply-add")
+        for expression in ("x * y - x", "x - x * y", "x * y + y * y", "x * y - y * y", "x * y - T.floor(x * y) * y", "(x * y + x) * y - x * y"):
+            for lanes in (1, 8):
+                with self.subTest(expression=expression, lanes=lanes):
+                    program = many_vectors([expression], "float32", lanes) if lanes > 1 else elementwise(re.sub(r"\by\b", "B[i]", re.sub(r"\bx\b", "A[i]", expression)), *["float32"] * 3)
+                    results = []
+                    for library in (self.build(program, flags=NATIVE), self.library(program)):
+                        stream = random.Random(expression)
+                        memory = [("<f4", (64,), bytearray(struct.pack("64f", *(stream.uniform(-4, 4) for _ in range(64))))) for _ in range(3)]
+                        if lanes > 1:
+                            memory[2] = ("<f4", (1, 64), memory[2][2])
+                        self.assertEqual(call(library, memory), 0)
+                        results.append(bytes(memory[2][2]))
+                    self.assertEqual(*results)
 
     def test_vectors_that_are_picked(self):
         """From whole vectors, which windows beside each other share; nothing outside of the memory is touched."""

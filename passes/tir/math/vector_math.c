@@ -6,7 +6,7 @@
 // …
 // B[i] = T.Select(x < T.float32(0.0), e, T.float32(1.0)) / (T.float32(1.0) + e)
 //
-// The functions of vector_math.def: of float32, float16 and bfloat16, and without erf, sin, cos, tan, fmod (truncmod) and rsqrt
+// The functions of vector_math.def: of float32, float16 and bfloat16, and without erf, fmod (truncmod) and rsqrt
 // of float64, of scalars and of vectors; the two smaller types are computed in float32 and rounded once. Every step is written out, products
 // that are added as T.fma, so the interpreter and native code give the same bits, contracted or not. Errors are below two
 // units in the last place (docs/native.md). The steps stand in front of the statement; where the call may not be
