@@ -56,6 +56,7 @@ int32_t tvms_box_make_closure(void *raise, const tvms_any *args, int32_t count,
   bool entry = kind == TVMS_ANY_POINTER;
   if (!entry && kind != TVMS_ANY_FUNCTION) return tvms_box_refuse(&a, "a function");
   size_t captured = (size_t)count - 1, all = captured + !entry;
+  if (!entry && !captured) return tvms_box_copy_of(&a, args[0], result);
   closure_object *closure = tvms_box_object_new(
       sizeof *closure + all * sizeof(tvms_any), TVMS_ANY_FUNCTION, delete_closure);
   if (!closure) return tvms_box_no_memory(&a);

@@ -23,15 +23,22 @@ static const char host_text[] =
     "__attribute__((weak)) int (*__TVMFFIEnvModLookupFromImports)(void *, const char *, void **) = 0;\n"
     "__attribute__((weak)) int (*__TVMFFIFunctionCall)(void *, void *, i32, void *) = 0;\n"
     "__attribute__((weak)) void *__tvm_ffi__library_ctx = 0;\n"
-    "static int call_host(struct held *held, const char *name, i64 *args, i32 count, i64 *result) {\n"
+    "static int hold_alone(struct held *held) {\n"
+    "  return hold(held, \"RuntimeError\", \"packed functions are called by TVM's run time, which did not load this library\");\n"
+    "}\n"
+    "static int find_host(struct held *held, const char *name, void **function) {\n"
     "  int (*find)(void *, const char *, void **) = __TVMFFIEnvModLookupFromImports;\n"
+    "  if (!find) find = TVMFFIEnvModLookupFromImports;\n"
+    "  if (!find) return hold_alone(held);\n"
+    "  return find(__tvm_ffi__library_ctx, name, function) ? hold_nothing(held) : 0;\n"
+    "}\n"
+    "static int call_host(struct held *held, const char *name, i64 *args, i32 count, i64 *result) {\n"
     "  int (*call)(void *, void *, i32, void *) = __TVMFFIFunctionCall;\n"
     "  void *function = 0;\n"
-    "  if (!find) find = TVMFFIEnvModLookupFromImports;\n"
     "  if (!call) call = TVMFFIFunctionCall;\n"
-    "  if (!find || !call)\n"
-    "    return hold(held, \"RuntimeError\", \"packed functions are called by TVM's run time, which did not load this library\");\n"
-    "  return find(__tvm_ffi__library_ctx, name, &function) || call(function, args, count, result) ? hold_nothing(held) : 0;\n"
+    "  if (!call) return hold_alone(held);\n"
+    "  if (find_host(held, name, &function)) return -1;\n"
+    "  return call(function, args, count, result) ? hold_nothing(held) : 0;\n"
     "}\n"
     // The number that a function gave: 1 is an integer, 2 a truth, 3 a float, 4 a pointer.
     "static inline f64 given_real(const i64 *result) {\n"
@@ -178,17 +185,34 @@ static void put_argument(c_emitter *e, const tvms_node *node, const char *name,
               value);
 }
 
+// The entry of a function of the module, or a function of others, as argument `at`; false: argument `i` of the call is
+// neither.
+static bool put_function(c_emitter *e, tvms_list args, uint32_t first, uint32_t i,
+                         const char *name, uint32_t at) {
+  const tvms_member *member = tvms_boxes_entry_of(e->program, args, first, i);
+  const char *external = tvms_boxes_external_of(e->program, args, first, i);
+  if (!member && !external) return false;
+  const char *value = member ? entry_of(e, member) : tvms_c_text(e, "f%u", e->next++);
+  if (external) {
+    need(e, &e->has_host, host_text);
+    tvms_c_line(e, "void *%s = 0;", value);
+    check_status(
+        e,
+        tvms_c_text(e, "find_host(held, %s, &%s)", tvms_c_literal(e, external), value),
+        args.items[i]->span);
+  }
+  tvms_c_line(e, "%s[%u] = %d, %s[%u] = WORD(%s);", name, 2 * at,
+              member ? TVMS_ANY_POINTER : TVMS_ANY_FUNCTION, name, 2 * at + 1, value);
+  return true;
+}
+
 // The arguments behind number `first`, which is the name.
 static const char *arguments_of(c_emitter *e, tvms_list args, uint32_t first) {
   const char *name = tvms_c_text(e, "a%u", e->next++);
   tvms_c_line(e, "i64 %s[%u];", name, 2 * (args.len - first));
   for (uint32_t i = first + 1; i < args.len; i++) {
     uint32_t at = i - first - 1;
-    const tvms_member *member = tvms_boxes_entry_of(e->program, args, first, i);
-    if (member)
-      tvms_c_line(e, "%s[%u] = %d, %s[%u] = WORD(%s);", name, 2 * at, TVMS_ANY_POINTER,
-                  name, 2 * at + 1, entry_of(e, member));
-    else
+    if (!put_function(e, args, first, i, name, at))
       put_argument(e, args.items[i], name, at);
   }
   return name;

@@ -21,13 +21,25 @@ const char *tvms_boxes_symbol(const char *name) {
   return NULL;
 }
 
+// Does argument `at` of a packed call name a function that becomes a closure?
+static bool names_function(tvms_list args, uint32_t first, uint32_t at) {
+  const tvms_node *name = args.items[first];
+  return at == first + 1 && name->kind == TVMS_NODE_STRING_IMM
+         && tvms_bytes_is(tvms_as_string_imm(name)->value, "vm.builtin.make_closure")
+         && args.items[at]->kind == TVMS_NODE_STRING_IMM;
+}
+
 const tvms_member *tvms_boxes_entry_of(const tvms_module *module, tvms_list args,
                                        uint32_t first, uint32_t at) {
-  const tvms_node *name = args.items[first];
-  bool makes =
-      at == first + 1 && name->kind == TVMS_NODE_STRING_IMM
-      && tvms_bytes_is(tvms_as_string_imm(name)->value, "vm.builtin.make_closure");
-  return makes ? tvms_meaning_of_named(module, args.items[at]) : NULL;
+  return names_function(args, first, at) ? tvms_meaning_of_named(module, args.items[at])
+                                         : NULL;
+}
+
+const char *tvms_boxes_external_of(const tvms_module *module, tvms_list args,
+                                   uint32_t first, uint32_t at) {
+  bool external =
+      names_function(args, first, at) && !tvms_meaning_of_named(module, args.items[at]);
+  return external ? tvms_as_string_imm(args.items[at])->value.text : NULL;
 }
 
 int64_t tvms_boxes_of(const tvms_call *call) {

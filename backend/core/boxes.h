@@ -16,6 +16,11 @@ const tvms_member *TVMS_NULLABLE tvms_boxes_entry_of(const tvms_module *module,
                                                      tvms_list args, uint32_t first,
                                                      uint32_t at);
 
+// The same of a function that the module has not: its name, by which whoever loads the library finds it.
+const char *TVMS_NULLABLE tvms_boxes_external_of(const tvms_module *module,
+                                                 tvms_list args, uint32_t first,
+                                                 uint32_t at);
+
 // The number of objects that a T.tvm_stack_alloca is a list of, which owns them; -1: it is no list.
 int64_t tvms_boxes_of(const tvms_call *call);
 

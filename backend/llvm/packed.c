@@ -104,6 +104,54 @@ static LLVMValueRef tensor_of(emitter *e, const tvms_node *node) {
   return place;
 }
 
+// ---- Functions of whoever loaded the library ----
+
+// A variable that is filled in when the library is loaded, or the weak symbol of tvm-ffi.
+static LLVMValueRef host_value(emitter *e, const char *slot, const char *symbol,
+                               LLVMTypeRef type) {
+  LLVMValueRef variable = tvms_emit_slot(e, slot);
+  LLVMValueRef given = LLVMBuildLoad2(e->builder, e->pointer, variable, "");
+  if (!symbol) return given;
+  LLVMValueRef null = LLVMConstNull(e->pointer);
+  LLVMValueRef filled = LLVMBuildICmp(e->builder, LLVMIntNE, given, null, "");
+  return LLVMBuildSelect(e->builder, filled, given, tvms_emit_weak(e, symbol, type),
+                         "");
+}
+
+// Goes on if a function of the host says that it has done its work.
+static void check_status(emitter *e, LLVMValueRef status, tvms_span span) {
+  failure passed_up = {.span = span, .by_host = true};
+  tvms_emit_check(
+      e, LLVMBuildICmp(e->builder, LLVMIntEQ, status, LLVMConstNull(e->i32), ""),
+      &passed_up);
+}
+
+// Goes on if whoever loaded the library has filled in, or has, a function.
+static void check_host(emitter *e, LLVMValueRef function, tvms_span span) {
+  failure alone = {.kind = "RuntimeError",
+                   .text =
+                       "packed functions are called by TVM's run time, which did not "
+                       "load this library",
+                   .span = span};
+  LLVMValueRef null = LLVMConstNull(e->pointer);
+  tvms_emit_check(e, LLVMBuildICmp(e->builder, LLVMIntNE, function, null, ""), &alone);
+}
+
+// A function by its name, which stays that of the library or of the run time.
+static LLVMValueRef find_by_host(emitter *e, LLVMValueRef name, tvms_span span) {
+  LLVMTypeRef three[] = {e->pointer, e->pointer, e->pointer};
+  LLVMTypeRef type = LLVMFunctionType(e->i32, three, 3, false);
+  LLVMValueRef find =
+      host_value(e, TVMS_FIND_SLOT, "TVMFFIEnvModLookupFromImports", type);
+  LLVMValueRef library = host_value(e, TVMS_LIBRARY_SLOT, NULL, NULL);
+  check_host(e, find, span);
+  LLVMValueRef handle = words(e, 1);
+  LLVMBuildStore(e->builder, LLVMConstNull(e->pointer), handle);
+  LLVMValueRef finding[] = {library, name, handle};
+  check_status(e, LLVMBuildCall2(e->builder, type, find, finding, 3, ""), span);
+  return LLVMBuildLoad2(e->builder, e->pointer, handle, "");
+}
+
 // ---- Arguments ----
 
 typedef struct {
@@ -174,6 +222,21 @@ static LLVMValueRef entry_of(emitter *e, const tvms_member *member) {
   return LLVMAddFunction(e->module, name, type);
 }
 
+static bool is_function(const emitter *e, tvms_list args, uint32_t first, uint32_t at) {
+  return tvms_boxes_entry_of(e->program, args, first, at)
+         || tvms_boxes_external_of(e->program, args, first, at);
+}
+
+// The entry of a function of the module, or a function of others.
+static argument function_of(emitter *e, tvms_list args, uint32_t first, uint32_t at) {
+  const tvms_member *member = tvms_boxes_entry_of(e->program, args, first, at);
+  if (member)
+    return (argument){TVMS_ANY_POINTER, tvms_helper_word(e, entry_of(e, member))};
+  const char *name = tvms_boxes_external_of(e->program, args, first, at);
+  LLVMValueRef found = find_by_host(e, tvms_emit_text(e, name), args.items[at]->span);
+  return (argument){TVMS_ANY_FUNCTION, tvms_helper_word(e, found)};
+}
+
 // The arguments behind number `first`, which is the name.
 static LLVMValueRef arguments_of(emitter *e, tvms_list args, uint32_t first) {
   LLVMValueRef place = words(e, 2 * args.len);
@@ -183,10 +246,8 @@ static LLVMValueRef arguments_of(emitter *e, tvms_list args, uint32_t first) {
       put_item(e, args.items[i], place, at);
       continue;
     }
-    const tvms_member *member = tvms_boxes_entry_of(e->program, args, first, i);
-    argument arg =
-        member ? (argument){TVMS_ANY_POINTER, tvms_helper_word(e, entry_of(e, member))}
-               : argument_of(e, args.items[i]);
+    argument arg = is_function(e, args, first, i) ? function_of(e, args, first, i)
+                                                  : argument_of(e, args.items[i]);
     put(e, place, at + offsetof(tvms_any, type_index), int32(e, arg.type));
     put(e, place, at + offsetof(tvms_any, padding), int32(e, 0));
     put(e, place, at + offsetof(tvms_any, v), arg.value);
@@ -195,26 +256,6 @@ static LLVMValueRef arguments_of(emitter *e, tvms_list args, uint32_t first) {
 }
 
 // ---- Calls ----
-
-// A variable that is filled in when the library is loaded, or the weak symbol of tvm-ffi.
-static LLVMValueRef host_value(emitter *e, const char *slot, const char *symbol,
-                               LLVMTypeRef type) {
-  LLVMValueRef variable = tvms_emit_slot(e, slot);
-  LLVMValueRef given = LLVMBuildLoad2(e->builder, e->pointer, variable, "");
-  if (!symbol) return given;
-  LLVMValueRef null = LLVMConstNull(e->pointer);
-  LLVMValueRef filled = LLVMBuildICmp(e->builder, LLVMIntNE, given, null, "");
-  return LLVMBuildSelect(e->builder, filled, given, tvms_emit_weak(e, symbol, type),
-                         "");
-}
-
-// Goes on if a function of the host says that it has done its work.
-static void check_status(emitter *e, LLVMValueRef status, tvms_span span) {
-  failure passed_up = {.span = span, .by_host = true};
-  tvms_emit_check(
-      e, LLVMBuildICmp(e->builder, LLVMIntEQ, status, LLVMConstNull(e->i32), ""),
-      &passed_up);
-}
 
 // The same of a function of the run time.
 static void check_box(emitter *e, LLVMValueRef status, tvms_span span) {
@@ -231,31 +272,14 @@ static void check_box(emitter *e, LLVMValueRef status, tvms_span span) {
 static LLVMValueRef call_by_host(emitter *e, LLVMValueRef name, LLVMValueRef args,
                                  uint32_t count, tvms_span span) {
   LLVMBuilderRef b = e->builder;
-  LLVMTypeRef three[] = {e->pointer, e->pointer, e->pointer};
   LLVMTypeRef four[] = {e->pointer, e->pointer, e->i32, e->pointer};
-  LLVMTypeRef find_type = LLVMFunctionType(e->i32, three, 3, false);
   LLVMTypeRef call_type = LLVMFunctionType(e->i32, four, 4, false);
-  LLVMValueRef null = LLVMConstNull(e->pointer);
-  LLVMValueRef find =
-      host_value(e, TVMS_FIND_SLOT, "TVMFFIEnvModLookupFromImports", find_type);
   LLVMValueRef call = host_value(e, TVMS_CALL_SLOT, "TVMFFIFunctionCall", call_type);
-  LLVMValueRef library = host_value(e, TVMS_LIBRARY_SLOT, NULL, NULL);
-  LLVMValueRef both = LLVMBuildAnd(b, LLVMBuildICmp(b, LLVMIntNE, find, null, ""),
-                                   LLVMBuildICmp(b, LLVMIntNE, call, null, ""), "");
-  failure alone = {.kind = "RuntimeError",
-                   .text =
-                       "packed functions are called by TVM's run time, which did not "
-                       "load this library",
-                   .span = span};
-  tvms_emit_check(e, both, &alone);
-  LLVMValueRef handle = words(e, 1), result = words(e, 2);
-  LLVMBuildStore(b, null, handle);
+  check_host(e, call, span);
+  LLVMValueRef function = find_by_host(e, name, span), result = words(e, 2);
   put(e, result, 0, tvms_emit_int(e, 0));
   put(e, result, 8, tvms_emit_int(e, 0));
-  LLVMValueRef finding[] = {library, name, handle};
-  check_status(e, LLVMBuildCall2(b, find_type, find, finding, 3, ""), span);
-  LLVMValueRef calling[] = {LLVMBuildLoad2(b, e->pointer, handle, ""), args,
-                            int32(e, count), result};
+  LLVMValueRef calling[] = {function, args, int32(e, count), result};
   check_status(e, LLVMBuildCall2(b, call_type, call, calling, 4, ""), span);
   return result;
 }

@@ -165,6 +165,32 @@ FUNCTIONS = """    @R.function(private=True)
         return u
 
 """
+EXTERNAL = """    @R.function(pure=False)
+    def apply(f: R.Callable, x: R.Tensor((2, 3), "float32")) -> R.Object:
+        y = f(x)
+        return y
+
+    @R.function(pure=False)
+    def external(x: R.Tensor((2, 3), "float32"), c: R.Prim("bool")) -> R.Object:
+        cls = Module
+        f = R.ExternFunc("mine.thrice")
+        t = (x, f)
+        g = t[1]
+        w = g(x)
+        y = R.match_cast(w, R.Tensor((2, 3), "float32"))
+        if c:
+            h = f
+        else:
+            h = R.ExternFunc("mine.count")
+        z = cls.apply(h, y)
+        return z
+
+    @R.function(pure=False)
+    def name(x: R.Tensor((2, 3), "float32")) -> R.Object:
+        f = R.ExternFunc("mine.count")
+        return f
+
+"""
 X = ["tensor", [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]]
 
 
@@ -254,6 +280,14 @@ class Callables(unittest.TestCase):
         for answers in mine, stock:
             self.assertEqual([a["error"] for a in answers[4:]], ["ValueError", "TypeError", "TypeError"])
             self.assertEqual(answers[4]["text"], "not on a day like this")
+
+    def test_functions_of_others_are_values(self):
+        """R.ExternFunc: bound, in a tuple, chosen, passed on, called and given back."""
+        calls = [["external", X, ["truth", True]], ["external", X, ["truth", False]], ["call", ["made", ["name", X]], X]]
+        for machine in (False, True):
+            answers = self.call(EXTERNAL, *calls, machine=machine)
+            with self.subTest(machine=machine):
+                self.assertEqual([a.get("result") for a in answers], [[[0.0, 9.0, 18.0], [27.0, 36.0, 45.0]], 6, 6])
 
     def test_missing(self):
         missing, = self.call(MISSING, ["missing", X])

@@ -4,8 +4,8 @@
 //   T.anylist_setitem_call_packed(objects, 0, "vm.builtin.make_closure", "scaled", …)
 //   T.anylist_setitem_call_packed(objects, 1, "vm.builtin.invoke_closure", T.anylist_getitem(objects, 0), …)
 //
-// The name is that of a function of the module, of which back ends take the entry, and what it has captured
-// comes behind the arguments of each call.
+// The name is that of a function of the module, of which back ends take the entry, or of one that whoever loads the
+// library has (R.ExternFunc), and what it has captured comes behind the arguments of each call.
 #include "passes/relax/host/functions.h"
 
 #include "ir/build.h"
@@ -17,7 +17,20 @@
 
 #include <string.h>
 
+// A function that whoever loads the library has, by its name.
+static tvms_host_value *TVMS_NULLABLE external(tvms_host *h, const tvms_node *node) {
+  tvms_bytes name = tvms_as_extern_func(node)->symbol;
+  tvms_node *text = tvms_string_imm_new(h->unit, name.text, name.len, TVMS_NO_SPAN);
+  tvms_node_vec args = {0};
+  tvms_vec_push(tvms_host_memory(h), &args, text);
+  tvms_host_value *made =
+      tvms_host_make(h, "vm.builtin.make_closure", &args, node->span);
+  tvms_vec_fini(tvms_host_memory(h), &args);
+  return made;
+}
+
 tvms_host_value *tvms_host_function_value(tvms_host *h, const tvms_node *node) {
+  if (node->kind == TVMS_NODE_EXTERN_FUNC) return external(h, node);
   const tvms_member *member = node->kind == TVMS_NODE_GLOBAL_VAR
                                   ? tvms_module_named(h->run->module, node)
                                   : NULL;
