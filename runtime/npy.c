@@ -118,6 +118,9 @@ const char *tvms_npy_parse(tvms_npy *npy, const char *file, size_t size) {
   return NULL;
 }
 
+// What ml_dtypes writes as '<f1', and the other floats of eight bits as '<V1'.
+static const tvms_dl_type e5m2 = {12, 8, 1};
+
 static char kind_of(tvms_dl_type type) {
   switch (type.code) {
   case TVMS_DL_INT: return 'i';
@@ -129,12 +132,15 @@ static char kind_of(tvms_dl_type type) {
 }
 
 bool tvms_npy_fits(const tvms_npy *npy, tvms_dl_type type) {
+  tvms_dl_type own = tvms_npy_type(npy);
+  bool same = own.lanes && own.code == type.code && own.bits == type.bits;
   return type.lanes == 1 && npy->size == tvms_dl_element_size(type)
-         && npy->kind == kind_of(type);
+         && (same || npy->kind == kind_of(type));
 }
 
 tvms_dl_type tvms_npy_type(const tvms_npy *npy) {
   uint8_t bits = (uint8_t)(npy->size * 8);
+  if (npy->kind == 'f' && bits == 8) return e5m2;
   switch (npy->kind) {
   case 'f': return (tvms_dl_type){TVMS_DL_FLOAT, bits, 1};
   case 'i': return (tvms_dl_type){TVMS_DL_INT, bits, 1};

@@ -156,6 +156,23 @@ Test(runtime, npy_files_of_numpy_are_read) {
   }
 }
 
+// ml_dtypes gives float8_e5m2 a kind of NumPy, and the other floats of eight bits none.
+Test(runtime, npy_files_of_float8_e5m2_are_read) {
+  static const char head[] =
+      "\x93NUMPY\x01\x00\x76\x00"
+      "{'descr': '<f1', 'fortran_order': False, 'shape': (2,), }";
+  static const tvms_dl_type e4m3fn = {10, 8, 1}, e5m2 = {12, 8, 1};
+  char file[128 + 2];
+  memset(file, ' ', sizeof file);
+  memcpy(file, head, sizeof head - 1);
+  file[127] = '\n';
+  tvms_npy npy;
+  cr_assert_eq(tvms_npy_parse(&npy, file, sizeof file), NULL);
+  cr_assert_eq(tvms_npy_type(&npy).code, e5m2.code);
+  cr_assert(tvms_npy_fits(&npy, e5m2));
+  cr_assert_not(tvms_npy_fits(&npy, e4m3fn));
+}
+
 Test(runtime, random_inputs_depend_on_seed_and_name_only) {
   int64_t shape[] = {1000};
   tvms_tensor *a = tvms_tensor_new(&heap, float32, 1, shape);
