@@ -1,5 +1,7 @@
 """Layers of random networks: each takes a value, binds what it makes of it and returns that, or None where the value does not fit."""
 
+from network_maker import KINDS_OF_8_BITS
+
 SPACE = {1: "W", 2: "HW", 3: "DHW"}
 ACTIVATIONS = ["nn.relu", "nn.relu", "nn.gelu", "nn.gelu_tanh", "nn.silu", "nn.selu", "sigmoid", "tanh", "nn.softplus", "erf", "nn.leakyrelu", "nn.prelu", "clip", "hard"]
 
@@ -396,6 +398,20 @@ def decoded(m, v):
     q = m.bind(f"R.multiply(R.multiply({q.name}, {scale.name}), {m.const(0.125, v.dtype)})", q.shape, v.dtype)
     q = m.bind(f"R.permute_dims(R.reshape({q.name}, R.shape([{out}, {inner}])))", (inner, out), v.dtype)
     return m.bind(f"R.matmul({v.name}, {q.name})", (*v.shape[:-1], out), v.dtype)
+
+
+def small(m, v):
+    """A product with weights of eight bits, scaled for each column."""
+    if v.dtype not in ("float32", "float16") or v.rank < 2 or not v.known(v.rank - 1):
+        return None
+    inner, out = v.shape[-1], m.choose(m.widths)
+    if m.count(v.shape[:-1]) * out > m.most:
+        return None
+    w = m.bind(f'R.astype({m.weight((out, inner), m.choose(KINDS_OF_8_BITS)).name}, "{v.dtype}")', (out, inner), v.dtype)
+    if m.chance(0.6):
+        w = m.bind(f"R.multiply({w.name}, {m.weight((out, 1), v.dtype).name})", w.shape, v.dtype)
+    w = m.bind(f"R.permute_dims({w.name})", (inner, out), v.dtype)
+    return m.bind(f"R.matmul({v.name}, {w.name})", (*v.shape[:-1], out), v.dtype)
 
 
 # ---- Attention ----

@@ -12,6 +12,7 @@ SIZES = [1, 2, 3, 5, 6, 7, 16, 17, 33]  # of symbols, and of what has no other u
 SMALL = ([1, 2, 3, 4, 8, 16, 17, 32], 1 << 14)
 LARGE = ([3, 8, 16, 24, 31, 32, 48, 64, 65, 96, 130], 1 << 18)
 HUGE = ([16, 32, 48, 64, 128], 1 << 22)
+KINDS_OF_8_BITS = ["float8_e4m3fn", "float8_e4m3fn", "float8_e5m2", "float8_e5m2", "float8_e4m3", "float8_e3m4", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"]
 LONG = [31, 64, 65, 100, 130, 256]  # of symbols, too, in large ones
 
 
@@ -29,7 +30,12 @@ class Value:
 
     @property
     def real(self):
-        return "float" in self.dtype
+        return "float" in self.dtype and not self.small
+
+    @property
+    def small(self):
+        """Eight bits: moved and converted only."""
+        return "float8" in self.dtype
 
     def known(self, *axes):
         return all(isinstance(self.shape[axis], int) for axis in axes or range(self.rank))

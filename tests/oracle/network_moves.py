@@ -1,5 +1,5 @@
 """Steps of random networks that move, pick, join, count and compare: as network_layers.py has them."""
-from network_maker import SIZES
+from network_maker import KINDS_OF_8_BITS, SIZES
 
 
 def listed(values):
@@ -411,8 +411,8 @@ def function(m, v):
 
 def cast(m, v):
     """To another kind of number, and mostly back later by what the next step wants."""
-    if v.dtype == "bool":
-        return m.bind(f'R.astype({v.name}, dtype="{m.real}")', v.shape, m.real, True)
+    if v.dtype == "bool" or v.small:
+        return m.bind(f'R.astype({v.name}, dtype="{m.real}")', v.shape, m.real, v.dtype == "bool")
     if not v.real:
         return m.bind(f'R.astype({v.name}, dtype="{m.real}")', v.shape, m.real)
     other = m.choose(["float32", "float64"] if m.real in ("float32", "float64") else ["float32", m.real])
@@ -422,3 +422,8 @@ def cast(m, v):
 def new_integers(m, v):
     shape = (m.choose(SIZES[:6]),)
     return m.input(shape, m.choose(["int32", "int64"]), m.choose([5, 9, 16]))
+
+
+def new_small(m, v):
+    """Another input, of floats of eight bits, which what follows moves."""
+    return m.input(v.shape, m.choose(KINDS_OF_8_BITS)) if v.real else None

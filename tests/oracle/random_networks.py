@@ -26,10 +26,13 @@ RELEASE, COUNT = "0.27", 8
 IMAGE = [(layers.conv, 16), (layers.conv_transpose, 3), (layers.pool, 3), (layers.adaptive_pool, 1), (layers.global_pool, 1), (layers.batch_norm, 3), (layers.group_norm, 2),
          (layers.activation, 5), (layers.residual, 4), (moves.resize, 1), (moves.concat, 2), (layers.channel_bias, 1), (layers.squeeze_excite, 2), (layers.shuffle, 1), (layers.broadcast, 2)]
 TEXT = [(layers.linear, 5), (layers.attention, 4), (layers.layer_norm, 4), (layers.activation, 4), (layers.residual, 4), (layers.embedding, 2), (layers.batched, 2), (layers.softmax, 1),
-        (layers.own_product, 1), (layers.norm_by_hand, 2), (layers.recurrent, 1), (layers.decoded, 2), (layers.broadcast, 1), (moves.concat, 1), (moves.split, 1)]
+        (layers.own_product, 1), (layers.norm_by_hand, 2), (layers.recurrent, 1), (layers.decoded, 2), (layers.small, 2), (layers.broadcast, 1), (moves.concat, 1), (moves.split, 1)]
 OTHER = [(moves.permute, 2), (moves.reshape, 3), (moves.flatten, 1), (moves.expand, 1), (moves.squeeze, 1), (moves.strided_slice, 2), (moves.split, 2), (moves.concat, 2), (moves.repeat, 1),
          (moves.pad, 2), (moves.flip, 1), (moves.triangle, 1), (moves.take, 1), (moves.gather, 1), (moves.gather_nd, 1), (moves.scatter, 1), (moves.one_hot, 1), (moves.reduce, 3),
-         (moves.scan, 1), (moves.order, 3), (moves.index_tensor, 1), (moves.scatter_nd, 1), (moves.slice_scatter, 1), (moves.einsum, 1), (moves.pixels, 1), (moves.created, 1), (moves.layout, 1), (moves.compare, 2), (moves.scalar, 2), (moves.function, 2), (moves.cast, 1), (layers.quantized, 2), (layers.vector, 1), (layers.softmax, 1)]
+         (moves.scan, 1), (moves.order, 3), (moves.index_tensor, 1), (moves.scatter_nd, 1), (moves.slice_scatter, 1), (moves.einsum, 1), (moves.pixels, 1),
+         (moves.created, 1), (moves.layout, 1), (moves.compare, 2), (moves.scalar, 2), (moves.function, 2), (moves.cast, 1), (moves.new_integers, 1), (moves.new_small, 1), (layers.quantized, 2), (layers.vector, 1), (layers.softmax, 1)]
+SMALL = [(moves.permute, 2), (moves.reshape, 2), (moves.flatten, 1), (moves.expand, 1), (moves.strided_slice, 2), (moves.split, 1), (moves.concat, 2), (moves.repeat, 1), (moves.flip, 1),
+         (moves.take, 1), (moves.gather_nd, 1), (moves.cast, 4)]
 FAMILIES = {"image": (IMAGE, OTHER, 0.2), "text": (TEXT, OTHER, 0.25), "other": (OTHER, TEXT, 0.25)}
 
 
@@ -60,9 +63,9 @@ def network(number):
     own, others, share = FAMILIES[family]
     wanted, taken = m.number(2, 12), 0
     for _ in range(6 * wanted):
-        steps = others if m.chance(share) else own
-        step = m.random.choices([step for step, _ in steps], [weight for _, weight in steps])[0]
         v = m.values[-1] if m.chance(0.85) else m.choose(m.values)
+        steps = SMALL if v.small else others if m.chance(share) else own
+        step = m.random.choices([step for step, _ in steps], [weight for _, weight in steps])[0]
         made = step(m, v)
         if made:
             m.values.append(m.values.pop(m.values.index(made)))  # what goes on is the last one
