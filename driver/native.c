@@ -44,39 +44,31 @@ void tvms_native_schedule(const tvms_native_options *options, tvms_strbuf *passe
   tvms_strbuf_puts(passes, options->contract ? "',reorder=true}" : "'}");
 }
 
-static bool tile(tvms_module *module, const tvms_native_options *options) {
-  tvms_strbuf text;
-  tvms_strbuf_init(&text, &module->context->memory);
-  tvms_native_schedule(options, &text);
-  bool done = run_pipeline(module, tvms_strbuf_text(&text));
-  tvms_strbuf_fini(&text);
-  return done;
-}
-
 // Loops over sums that have room in registers are written out: three quarters are for sums, the others for what is added.
-static bool unroll_sums(tvms_module *module, const tvms_native_options *options) {
+static void unroll_sums(tvms_module *module, const tvms_native_options *options,
+                        tvms_strbuf *passes) {
   tvms_target host = {0};
   if (!options->target) tvms_target_from_host(&module->unit, &host);
   const tvms_target *target = options->target ? options->target : &host;
   uint32_t bytes = target->vector_registers / 4 * 3 * (target->vector_bits / 8);
-  if (bytes == 0) return true;
-  tvms_strbuf text;
-  tvms_strbuf_init(&text, &module->context->memory);
-  tvms_strbuf_printf(&text, "UnrollLoop{local_bytes=%u,fold=true}", bytes);
-  bool done = run_pipeline(module, tvms_strbuf_text(&text));
-  tvms_strbuf_fini(&text);
-  return done;
+  if (bytes) tvms_strbuf_printf(passes, ",UnrollLoop{local_bytes=%u,fold=true}", bytes);
 }
 
 bool tvms_native_lower(tvms_module *module, const tvms_native_options *options) {
   bool scheduled = !options->checked && !options->as_written;
-  if (scheduled && !tile(module, options)) return false;
-  if (!run_pipeline(module, options->checked ? "native-checked" : "native"))
-    return false;
-  if (scheduled && !unroll_sums(module, options)) return false;
-  bool fused =
-      options->contract && tvms_target_has_fma(module->context, options->target);
-  return !fused || run_pipeline(module, "VectorMath");
+  tvms_strbuf passes;
+  tvms_strbuf_init(&passes, &module->context->memory);
+  if (scheduled) {
+    tvms_native_schedule(options, &passes);
+    tvms_strbuf_puts(&passes, ",");
+  }
+  tvms_strbuf_puts(&passes, options->checked ? "native-checked" : "native");
+  if (scheduled) unroll_sums(module, options, &passes);
+  if (options->contract && tvms_target_has_fma(module->context, options->target))
+    tvms_strbuf_puts(&passes, ",VectorMath");
+  bool done = run_pipeline(module, tvms_strbuf_text(&passes));
+  tvms_strbuf_fini(&passes);
+  return done;
 }
 
 static void close_jit(void *what) {

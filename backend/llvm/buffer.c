@@ -584,6 +584,7 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
     return;
   }
   e->stores |= vectors_at(e, path.view);
+  if (e->loop) e->loop->vectors = true;
   if (element.lanes > 1) tvms_emit_refuse(e, node->span, "a vector of vectors");
   if (store->value->dtype.lanes <= 1) value = tvms_emit_splat(e, value, lanes);
   if (whole) {

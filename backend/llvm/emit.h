@@ -79,9 +79,10 @@ typedef struct loop_target {
   LLVMBasicBlockRef next;
   LLVMBasicBlockRef end;
   uint32_t memory;
-  bool few;     // the loop has few steps: those that are left behind vectors
-  bool stores;  // elements, in its own body
-  bool around;  // there is a loop in its body
+  bool few;      // the loop has few steps: those that are left behind vectors
+  bool stores;   // elements, in its own body
+  bool vectors;  // its body stores vectors
+  bool around;   // there is a loop in its body
   // Where addresses are counted up (backend/llvm/counted.h): the variable, the block in front of the loop and its
   // first one, and the addresses.
   const tvms_node *TVMS_NULLABLE var;

@@ -46,8 +46,10 @@ static void enter_loop(emitter *e, loop_target *loop) {
   e->loop = loop;
 }
 
+// What stores vectors beside elements, as at the edges of what is padded, does not become vectors.
 static void leave_loop(emitter *e, const loop_target *loop) {
-  if (loop->stores && !loop->few)
+  bool mixed = loop->vectors && !loop->around;
+  if (loop->stores && !loop->few && !mixed)
     e->stores |= loop->around ? STORES_ELEMENTS_AROUND_LOOPS : STORES_ELEMENTS_IN_LOOPS;
   e->loop = loop->outer;
 }
