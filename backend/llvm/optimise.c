@@ -19,6 +19,7 @@
 #include "backend/llvm/optimise.h"
 
 #include "backend/llvm/emit.h"
+#include "backend/llvm/spills.h"
 #include "backend/llvm/straight.h"
 
 #include <llvm-c/Core.h>
@@ -28,7 +29,8 @@
 
 enum {
   LONG_FUNCTION = 20000,  // instructions
-  PARAMETER = 32,         // of them are as much work as one, which lives all along
+  LONG_VECTORS = 60000,  // of vector code, whose passes are few: the tiles of a product
+  PARAMETER = 32,        // of them are as much work as one, which lives all along
 };
 
 // What the code of a function needs. Loops over elements need all of LLVM's passes. What is vector
@@ -106,8 +108,21 @@ static LLVMErrorRef run_passes(LLVMModuleRef module, LLVMTargetMachineRef machin
   return error;
 }
 
+// The kind of a function with a body; KINDS if it has none or nothing was said.
+static int kind_of(LLVMValueRef function) {
+  LLVMAttributeRef mark = LLVMGetStringAttributeAtIndex(
+      function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind_name,
+      sizeof kind_name - 1);
+  unsigned len;
+  return mark && !LLVMIsDeclaration(function)
+             ? LLVMGetStringAttributeValue(mark, &len)[0] - '0'
+             : KINDS;
+}
+
 static bool is_long(LLVMValueRef function) {
-  return tvms_llvm_size(function) > LONG_FUNCTION;
+  int kind = kind_of(function);
+  bool vectors = kind != KINDS && kind != SCALAR;
+  return tvms_llvm_size(function) > (vectors ? LONG_VECTORS : LONG_FUNCTION);
 }
 
 static bool has_long_function(LLVMModuleRef module) {
@@ -238,17 +253,6 @@ void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores) {
   LLVMAddAttributeAtIndex(
       function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
       LLVMCreateStringAttribute(llvm, kind_name, sizeof kind_name - 1, &digit, 1));
-}
-
-// The kind of a function with a body; KINDS if it has none or nothing was said.
-static int kind_of(LLVMValueRef function) {
-  LLVMAttributeRef mark = LLVMGetStringAttributeAtIndex(
-      function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind_name,
-      sizeof kind_name - 1);
-  unsigned len;
-  return mark && !LLVMIsDeclaration(function)
-             ? LLVMGetStringAttributeValue(mark, &len)[0] - '0'
-             : KINDS;
 }
 
 bool tvms_llvm_gains_from_order(LLVMModuleRef module) {
@@ -448,5 +452,6 @@ LLVMErrorRef tvms_llvm_optimise(LLVMModuleRef module, LLVMModuleRef TVMS_NULLABL
     error = has_long_function(module) ? run_around_long(module, machine)
                                       : run_kinds(module, machine);
   if (!error) make_local_again(module);
+  if (!error && is_x86(machine)) tvms_llvm_align_stack(module, machine);
   return error;
 }

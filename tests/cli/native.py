@@ -309,6 +309,22 @@ def main(X: T.Buffer((64,), "float32"), Y: T.Buffer((5, 32), "float32")):
         self.assertIn("vcmpunordps", code)
         self.assertNotRegex(code, r"\(%r[^)]*\), %[xyz]mm[0-9]+ \{%k")
 
+    def test_registers_on_the_stack_are_aligned(self):
+        # Where the stack begins is chance: across two lines of the cache a register comes back late.
+        program = """from tvm.script import ir as I, relax as R
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((1, 64, 28, 28), "float32"), w: R.Tensor((64, 32, 4, 4), "float32")):
+        y = R.nn.conv2d_transpose(x, w, strides=2, padding=1)
+        return y
+"""
+        p = tvms("build", "-", "-o", self.file("x.s"), "--target", "x86_64-linux-gnu,skylake-avx512", stdin=program)
+        self.assertEqual((p.returncode, p.stderr), (0, b""))
+        with open(self.file("x.s"), encoding="utf-8") as f:
+            code = f.read()
+        self.assertNotRegex(code, r"vmovup[sd]\s+[0-9x]*\(%rsp\), %zmm")
+
     def test_signatures_say_types_as_tvm_does(self):
         """What TVM 0.27 says of a call without arguments; pointers with their types."""
         class Any(ctypes.Structure):
