@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The virtual machine: what tvms makes for it, stock TVM's runs; and the other way round.
 
-    vm.py [--release R]... [FILE]...
+    vm.py [--all] [--release R]... [FILE]...
 
-Each definition with Relax functions of corpus/, and of the golden files of caches with pages and of states of recurrent layers, that stock TVM of the release builds (relax.build):
+Each definition with Relax functions of corpus/, and of the golden files of caches with pages and of states of recurrent layers, that stock TVM of the release builds (relax.build); the files of corpus/
+in the newest release and in one of the others, which have as many each, `--all`: in every one:
 
   - `tvms dump` writes what TVM's as_text gives, byte for byte, and writes the same of the library that TVM exports
   - the library of `tvms build --vm` runs in TVM's machine, and gives what TVM's own build gives
@@ -14,7 +15,7 @@ known.tsv lists what does not agree yet, with "vm" in front of the file and the 
 import argparse, os, shutil, sys, tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from cases import files_under, source, tvms
+from cases import PLAIN, TVMS, files_under, source, tvms
 from stock import Stock, definitions_of, difference, known
 
 PAGED = ["tests/golden/run/paged-cache.tvms", "tests/golden/run/paged-cache-window.tvms", "tests/golden/run/paged-cache-latent.tvms", "tests/golden/run/rnn-state.tvms"]
@@ -27,6 +28,7 @@ CLOSE = 1e-5
 class Judge:
     def __init__(self, release, folder):
         self.release, self.folder = release, folder
+        self.program = TVMS if release == RELEASES[-1] else PLAIN
         self.stock = Stock(release, "ask_vm.py", seconds=300)
         self.passed = self.failed = self.functions = self.libraries = 0
         self.excused = {what for what, r in known() if r == release}
@@ -38,7 +40,7 @@ class Judge:
         return not wrong
 
     def text_of(self, *arguments, stdin=""):
-        p = tvms("dump", *arguments, stdin=stdin, timeout=600)
+        p = tvms("dump", *arguments, program=self.program, stdin=stdin, timeout=600)
         return p.stdout.decode() if p.returncode == 0 else f"exit {p.returncode}: {p.stderr.decode()[:400]}\n"
 
     def compare_text(self, what, wanted, ours):
@@ -49,7 +51,7 @@ class Judge:
         out = os.path.join(self.folder, "out")
         shutil.rmtree(out, ignore_errors=True)
         given = [x for param, path in said["inputs"] for x in ("--in", f"{param}={path}")]
-        p = tvms("run", library, "--entry", name, "--out", out, *given, timeout=600)
+        p = tvms("run", library, "--entry", name, "--out", out, *given, program=self.program, timeout=600)
         if not self.check(what, p.returncode and p.stderr.decode()[:400]):
             return
         for i, theirs in enumerate(said["results"]):
@@ -72,7 +74,7 @@ class Judge:
     def judge(self, what, text):
         ours, theirs = (os.path.join(self.folder, f"{self.libraries}.{x}.so") for x in ("ours", "theirs"))
         self.libraries += 1
-        p = tvms("build", "--vm", "--dialect", self.release, "-o", ours, "-", stdin=text, timeout=600)
+        p = tvms("build", "--vm", "--dialect", self.release, "-o", ours, "-", program=self.program, stdin=text, timeout=600)
         answer = self.stock.ask(job="build", text=text, ours=ours if p.returncode == 0 else None, library=theirs,
                                 folder=self.folder)
         if "text" not in answer:
@@ -101,8 +103,18 @@ def builtins_missing(registered):
     return [name for name in registered if f'"{name}"' not in said and f"`{name}`" not in said]
 
 
+def files_of(release, everything, excused):
+    """Paths of the files that are judged in a release."""
+    corpus, turn = list(files_under("corpus")), RELEASES.index(release)
+    if not everything and release != RELEASES[-1]:
+        known_here = {what.split("#")[0].removeprefix("vm ") for what in excused}
+        corpus = [path for at, path in enumerate(corpus) if at % (len(RELEASES) - 1) == turn or os.path.relpath(path, source()) in known_here]
+    return [*corpus, *(os.path.join(source(), path) for path in [*PAGED, *(LATE if release == "0.27" else []), *SORTED])]
+
+
 def main():
     arguments = argparse.ArgumentParser()
+    arguments.add_argument("--all", action="store_true")
     arguments.add_argument("--release", action="append")
     arguments.add_argument("files", nargs="*")
     a = arguments.parse_args()
@@ -113,7 +125,7 @@ def main():
             registered = judge.stock.ask(job="builtins")["names"]
             judge.check("number of built-in functions", len(registered) < 80 and len(registered))
             judge.check("built-in functions", builtins_missing(registered))
-            for path in a.files or [*files_under("corpus"), *(os.path.join(source(), path) for path in [*PAGED, *(LATE if release == "0.27" else []), *SORTED])]:
+            for path in a.files or files_of(release, a.all, judge.excused):
                 with open(path, encoding="utf-8") as f:
                     for i, text in enumerate(definitions_of(f.read())):
                         p = tvms("print", "--dialect", release, "-", stdin=text)
