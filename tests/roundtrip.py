@@ -10,7 +10,7 @@ stands in roundtrip.tsv, "FILE<TAB>RELEASE<TAB>why"; it is shown and counts neit
 import concurrent.futures, itertools, os, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cases import files_under, main, source, tvms
+from cases import PLAIN, files_under, main, source, tvms
 from release_tables import written
 
 RELEASES = written(source())
@@ -52,8 +52,9 @@ def once(verb, options, paths, folder):
 
 
 def again(verb, options, folder, texts):
-    """Returns for each of the texts what is wrong with the second time, or ""; one run reads all of them if nothing is."""
-    second = tvms(verb, *options, *write_files(folder, texts))
+    """Returns for each of the texts what is wrong with the second time, or ""; one run reads all of them if nothing is.
+    Sanitizers have looked at the programs the first time."""
+    second = tvms(verb, *options, *write_files(folder, texts), program=PLAIN)
     if second.returncode == 0 and second.stdout == b"".join(texts):
         return [""] * len(texts)
     if len(texts) > 1:
