@@ -32,6 +32,20 @@ static tvms_take_mode mode_of(const tvms_call *call) {
   return tvms_bytes_is(text, "nan") ? TVMS_TAKE_NAN : TVMS_TAKE_WRAP;
 }
 
+// Is it a number, or a constant, with a place below 0? Its elements are integers with the lowest byte first.
+static bool counts_from_the_end(const tvms_node *index) {
+  if (index->kind == TVMS_NODE_PRIM_VALUE) index = tvms_as_prim_value(index)->value;
+  if (index->kind == TVMS_NODE_INT_IMM) return tvms_as_int_imm(index)->value < 0;
+  if (index->kind != TVMS_NODE_CONSTANT) return false;
+  const tvms_constant *constant = tvms_as_constant(index);
+  size_t size = constant->element.bits / 8;
+  if (constant->element.code != TVMS_INT || constant->omitted || size == 0)
+    return false;
+  for (size_t i = size; i <= constant->data.len; i += size)
+    if ((unsigned char)constant->data.text[i - 1] & 0x80) return true;
+  return false;
+}
+
 bool tvms_legalize_take(tvms_legal *legal) {
   legal->name = "take";
   tvms_te *te = &legal->te;
@@ -42,6 +56,8 @@ bool tvms_legalize_take(tvms_legal *legal) {
   tvms_node *places =
       prim ? tvms_legal_expr(legal, index) : tvms_legal_tensor(legal, index);
   tvms_take_mode mode = mode_of(legal->call);
+  // PyTorch's x[:, -1] is exported so; TVM reads in front of the tensor.
+  if (mode == TVMS_TAKE_FAST && counts_from_the_end(index)) mode = TVMS_TAKE_WRAP;
   if (!tvms_attr(legal->call, TVMS_ATTR_take_axis)) {
     if (prim || mode == TVMS_TAKE_NAN) return false;
     return tvms_legal_return(legal, tvms_te_take_flat(te, x, places, mode));

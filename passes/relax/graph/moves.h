@@ -7,11 +7,13 @@
 
 enum { TVMS_MOST_MOVED_AXES = 8 };
 
-// Sizes of a tensor that are all numbers; false: they are not, or there are more axes than these.
+// Sizes of a tensor.
 typedef struct {
   int64_t sizes[TVMS_MOST_MOVED_AXES];
   uint32_t count;
 } tvms_moved_shape;
+
+// Reads the sizes of a tensor, which are numbers from 1 on; false: they are not, or there are more axes than these.
 TVMS_NODISCARD bool tvms_relax_moves_shape(const tvms_node *value,
                                            tvms_moved_shape *shape);
 
