@@ -51,6 +51,10 @@ static bool is_tensor(const tvms_node *node) {
          && node->sinfo->kind == TVMS_NODE_SINFO_TENSOR;
 }
 
+static bool is_constant(const tvms_node *node) {
+  return node->kind == TVMS_NODE_CONSTANT;
+}
+
 // Two tensors that two calls have in one place: of one type, and one and the same as others
 // where the others are.
 static bool pair_up(tensor_pairs *pairs, tvms_node *old, tvms_node *new) {
@@ -67,10 +71,12 @@ static bool alike(tensor_pairs *pairs, tvms_list old, tvms_list new) {
   for (uint32_t i = 0; i < old.len; i++) {
     tvms_node *a = old.items[i], *b = new.items[i];
     bool tuples = a->kind == TVMS_NODE_TUPLE && b->kind == TVMS_NODE_TUPLE;
+    // Each call keeps its own constants, whose values may say how it is legalised.
     bool fits = tuples
                     ? alike(pairs, tvms_as_tuple(a)->fields, tvms_as_tuple(b)->fields)
-                : is_tensor(a) && is_tensor(b) ? pair_up(pairs, a, b)
-                                               : same(a, b);
+                : is_tensor(a) && is_tensor(b)
+                    ? pair_up(pairs, a, b)
+                    : same(a, b) && (!is_constant(a) || pair_up(pairs, a, b));
     if (!fits) return false;
   }
   return true;
