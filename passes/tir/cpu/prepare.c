@@ -12,6 +12,7 @@
 #include "passes/tir/cpu/producers.h"
 #include "passes/tir/cpu/reroll.h"
 #include "passes/tir/cpu/tails.h"
+#include "passes/tir/cpu/terms.h"
 #include "passes/tir/cpu/tuples.h"
 #include "passes/tir/cpu/turned_operands.h"
 #include "passes/tir/cpu/windows.h"
@@ -104,7 +105,9 @@ tvms_list tvms_cpu_straighten(tvms_preparation *p, tvms_list stmts) {
   stmts = tvms_list_copy(p->body.unit, stmts.items, stmts.len);
   bool changed = false;
   for (uint32_t i = 0; i < stmts.len; i++) {
-    tvms_node *stmt = without_tails(p, stmts.items[i]);
+    tvms_node *stmt = stmts.items[i];
+    if (p->body.reorders) stmt = tvms_cpu_join_terms(p->body.unit, stmt);
+    stmt = without_tails(p, stmt);
     stmts.items[i] = tvms_cpu_reroll(p->body.unit, stmt, p->body.reorders);
     changed |= stmts.items[i] != old.items[i];
   }

@@ -1,6 +1,6 @@
 // Statements of a body in forms that ScheduleCPU can schedule.
 //
-// Loops get one statement each (tails.c, distribute.c, reroll.c), operands their padding (padded_operands.c), sums a
+// Loops get one statement each (tails.c, distribute.c, reroll.c), sums one term (terms.c), operands their padding (padded_operands.c), sums a
 // constant to begin with (initials.c), reductions to several values (tuples.c) and windows (windows.c) are taken apart,
 // what is computed in front of a sum, or need not be, is moved (producers.c, factors.c, early_stages.c, late_operands.c),
 // and operands that lie across the sum are turned (turned_operands.c).

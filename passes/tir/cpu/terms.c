@@ -1,0 +1,92 @@
+// Sums to which each step adds several values.
+#include "passes/tir/cpu/terms.h"
+
+#include "ir/build.h"
+#include "ir/equal.h"
+#include "ir/rewrite.h"
+#include "ir/walk.h"
+#include "passes/tir/cpu/nodes.h"
+
+// The terms of what is stored: the element that it is added to, and the sum of the others.
+typedef struct {
+  tvms_unit *unit;
+  const tvms_store *store;
+  tvms_node *own, *rest;
+  uint32_t owns, others;
+} terms;
+
+static bool is_own(const terms *t, const tvms_node *node) {
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return false;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  bool same = load->buffer == t->store->buffer && !load->predicate
+              && load->indices.len == t->store->indices.len;
+  for (uint32_t i = 0; same && i < load->indices.len; i++)
+    same = tvms_node_same_expr(load->indices.items[i], t->store->indices.items[i]);
+  return same;
+}
+
+// In the order of the text.
+static void sort_terms(terms *t, tvms_node *node) {
+  if (node->kind == TVMS_NODE_ADD) {
+    sort_terms(t, tvms_as_binary(node)->a);
+    sort_terms(t, tvms_as_binary(node)->b);
+    return;
+  }
+  if (is_own(t, node)) {
+    t->own = node;
+    t->owns++;
+    return;
+  }
+  t->rest = t->rest ? tvms_binary_new(t->unit, TVMS_NODE_ADD, t->rest, node, node->span)
+                    : node;
+  t->others++;
+}
+
+typedef struct {
+  tvms_memory *memory;
+  tvms_list indices;
+} places;
+
+static tvms_walk_step see(void *self, tvms_node *node, tvms_field_role role) {
+  const places *p = self;
+  bool names = false;
+  (void)role;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  if (node->kind != TVMS_NODE_VAR || tvms_dtype_is_handle(node->dtype))
+    return TVMS_WALK_ON;
+  for (uint32_t i = 0; i < p->indices.len; i++)
+    names |= tvms_walk_contains(p->memory, p->indices.items[i], node);
+  return names ? TVMS_WALK_ON : TVMS_WALK_STOP;
+}
+
+// Does the value depend on a variable that the place does not depend on, such as that of a sum?
+static bool sums(const terms *t) {
+  places p = {&t->unit->context->memory, t->store->indices};
+  tvms_visitor visitor = {.self = &p, .enter = see};
+  return !tvms_walk(p.memory, t->store->value, &visitor);
+}
+
+static tvms_node *leave_store(tvms_rewriter *r, tvms_node *node) {
+  const tvms_store *store = tvms_as_store(node);
+  terms t = {.unit = r->unit, .store = store};
+  if (store->predicate || store->value->kind != TVMS_NODE_ADD
+      || !tvms_dtype_is_real(store->value->dtype))
+    return node;
+  sort_terms(&t, store->value);
+  bool joins = t.owns == 1 && t.others > 1
+               && !tvms_cpu_mentions(t.unit, t.rest, store->buffer) && sums(&t);
+  if (!joins) return node;
+  tvms_node *value =
+      tvms_binary_new(t.unit, TVMS_NODE_ADD, t.own, t.rest, store->value->span);
+  if (tvms_as_binary(store->value)->a == t.own) return node;
+  return tvms_cpu_store(t.unit, store->buffer, store->indices, value);
+}
+
+tvms_node *tvms_cpu_join_terms(tvms_unit *unit, tvms_node *stmt) {
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, unit, NULL);
+  r.leave[TVMS_NODE_STORE] = leave_store;
+  tvms_node *made = tvms_rewrite(&r, stmt);
+  tvms_rewriter_fini(&r);
+  return made;
+}
