@@ -327,6 +327,20 @@ static bool add_scaled(tvms_piece_index *to, const tvms_piece_index *from,
   return true;
 }
 
+// Adds `scale` times a variable that does not change in the nest. False: there are too many.
+static bool add_outer(tvms_piece_index *form, const tvms_node *var, int64_t scale) {
+  uint32_t at = 0;
+  while (at < form->outer_count && form->outer[at] != var)
+    at++;
+  if (at == TVMS_MOST_PIECE_OUTER) return false;
+  if (at == form->outer_count) {
+    form->outer[form->outer_count++] = var;
+    form->outer_coefficients[at] = 0;
+  }
+  return !__builtin_add_overflow(form->outer_coefficients[at], scale,
+                                 &form->outer_coefficients[at]);
+}
+
 // What a variable of the block is bound to; NULL: it is none.
 static tvms_node *TVMS_NULLABLE bound_to(const tvms_piece *piece,
                                          const tvms_node *var) {
@@ -355,12 +369,11 @@ static bool add_linear(const tvms_piece *piece, tvms_node *expr, int64_t scale,
     for (uint32_t i = 0; i < piece->depth; i++) {
       const tvms_for *loop = tvms_as_for(piece->loops[i]);
       if (loop->var != expr) continue;
-      if (!tvms_node_is_int_imm(loop->min)) return false;
-      one.base = tvms_as_int_imm(loop->min)->value;
       one.coefficients[i] = 1;
-      return add_scaled(form, &one, scale);
+      return add_scaled(form, &one, scale)
+             && add_linear(piece, loop->min, scale, depth, form);
     }
-    return false;
+    return add_outer(form, expr, scale);
   }
   case TVMS_NODE_ADD:
     return add_linear(piece, tvms_as_binary(expr)->a, scale, depth, form)
@@ -383,7 +396,10 @@ static bool add_linear(const tvms_piece *piece, tvms_node *expr, int64_t scale,
 
 tvms_piece_index tvms_cpu_pieces_index(const tvms_piece *piece, tvms_node *expr) {
   tvms_piece_index form = {0};
-  form.linear = add_linear(piece, expr, 1, 0, &form);
+  form.known = add_linear(piece, expr, 1, 0, &form);
+  form.linear = form.known;
+  for (uint32_t i = 0; i < form.outer_count; i++)
+    form.linear &= form.outer_coefficients[i] == 0;
   return form;
 }
 

@@ -15,11 +15,17 @@ typedef struct {
   tvms_node *TVMS_NULLABLE condition;  // while the nest is read: of the branches around
 } tvms_piece;
 
-// An index as base + sum of coefficients times steps of the loops around, from 0 on; not `linear`: it is something else.
+enum { TVMS_MOST_PIECE_OUTER = 4 };
+
+// An index as base + sum of coefficients times steps of the loops around, from 0 on, + sum of coefficients times variables that
+// do not change in the nest; not `known`: it is something else. `linear`: it has no such variables.
 typedef struct {
-  bool linear;
+  bool linear, known;
   int64_t base;
   int64_t coefficients[TVMS_MOST_PIECE_LOOPS];
+  const tvms_node *outer[TVMS_MOST_PIECE_OUTER];
+  int64_t outer_coefficients[TVMS_MOST_PIECE_OUTER];
+  uint32_t outer_count;
 } tvms_piece_index;
 
 typedef struct {

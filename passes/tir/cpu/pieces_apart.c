@@ -48,12 +48,27 @@ static int by_step(const void *a, const void *b) {
   return x->step < y->step ? -1 : x->step > y->step;
 }
 
+static int64_t outer_coefficient(const tvms_piece_index *index, const tvms_node *var) {
+  for (uint32_t i = 0; i < index->outer_count; i++)
+    if (index->outer[i] == var) return index->outer_coefficients[i];
+  return 0;
+}
+
+// Do two indices have the same variables that do not change in the nest?
+static bool same_outer(const tvms_piece_index *x, const tvms_piece_index *y) {
+  for (uint32_t i = 0; i < x->outer_count; i++)
+    if (x->outer_coefficients[i] != outer_coefficient(y, x->outer[i])) return false;
+  for (uint32_t i = 0; i < y->outer_count; i++)
+    if (y->outer_coefficients[i] != outer_coefficient(x, y->outer[i])) return false;
+  return true;
+}
+
 // Does one dimension tell the shared loops apart that it depends on? These are marked in `told`.
 static void tell_by(const tvms_piece *a, const tvms_piece *b, const tvms_piece_index *x,
                     const tvms_piece_index *y, uint32_t shared, bool *told) {
   int64_t low, high, least, most, span;
-  if (!x->linear || !y->linear || !range_of(a, x, shared, &low, &high)
-      || !range_of(b, y, shared, &least, &most))
+  if (!x->known || !y->known || !same_outer(x, y)
+      || !range_of(a, x, shared, &low, &high) || !range_of(b, y, shared, &least, &most))
     return;
   if (least < low) low = least;
   if (most > high) high = most;

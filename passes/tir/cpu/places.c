@@ -75,27 +75,45 @@ bool tvms_cpu_step_of(tvms_unit *unit, const tvms_node *buffer, tvms_list indice
   return true;
 }
 
-// Do the axes have plain indices of their own?
-static bool has_own_indices(const tvms_stage *stage) {
+static bool counts(const tvms_stage_axis *axis) {
+  return !axis->sums && !tvms_stage_axis_is_single(axis);
+}
+
+// Does an index change by a constant with each step of one axis, and with no other that counts?
+static bool is_index_of(tvms_unit *unit, const tvms_stage *stage, tvms_node *index,
+                        const tvms_stage_axis *own) {
   for (uint32_t i = 0; i < stage->count; i++) {
     const tvms_stage_axis *axis = &stage->axes[i];
-    if (axis->sums || tvms_stage_axis_is_single(axis)) continue;
+    int64_t step;
+    if (!counts(axis)) continue;
+    if (!tvms_cpu_index_step(unit, index, axis->var, &step)
+        || (step != 0) != (axis == own))
+      return false;
+  }
+  return true;
+}
+
+// Do the axes have indices of their own?
+static bool has_own_indices(tvms_unit *unit, const tvms_stage *stage) {
+  tvms_list indices = stage->store->indices;
+  for (uint32_t i = 0; i < stage->count; i++) {
     uint32_t at = 0;
-    while (at < stage->store->indices.len
-           && stage->store->indices.items[at] != axis->var)
+    if (!counts(&stage->axes[i])) continue;
+    while (at < indices.len
+           && !is_index_of(unit, stage, indices.items[at], &stage->axes[i]))
       at++;
-    if (at == stage->store->indices.len) return false;
+    if (at == indices.len) return false;
   }
   return true;
 }
 
 bool tvms_cpu_is_injective(tvms_unit *unit, const tvms_stage *stage) {
-  if (has_own_indices(stage)) return true;
+  if (has_own_indices(unit, stage)) return true;
   int64_t steps[TVMS_MOST_STAGE_AXES], extents[TVMS_MOST_STAGE_AXES];
   uint32_t count = 0;
   for (uint32_t i = 0; i < stage->count; i++) {
     const tvms_stage_axis *axis = &stage->axes[i];
-    if (axis->sums || tvms_stage_axis_is_single(axis)) continue;
+    if (!counts(axis)) continue;
     int64_t step, extent = tvms_cpu_number(axis->extent);
     if (!tvms_cpu_step_of(unit, stage->store->buffer, stage->store->indices, axis->var,
                           &step)
