@@ -7,8 +7,8 @@ ACTIVATIONS = ["nn.relu", "nn.relu", "nn.gelu", "nn.gelu_tanh", "nn.silu", "nn.s
 
 
 def is_image(m, v):
-    """Has it channels and axes of space, all known?"""
-    return v.real and 3 <= v.rank <= 5 and v.known(*range(1, v.rank)) and v.dtype == m.real
+    """Has it channels, which are known, and axes of space?"""
+    return v.real and 3 <= v.rank <= 5 and v.known(v.rank - 1 if m.last else 1) and v.dtype == m.real
 
 
 def layout(m, rank, first="NC"):
@@ -63,8 +63,8 @@ def conv(m, v):
     window = [1 if kind == "one" else m.choose([1, 2, 3, 3, 3, 4, 5]) for _ in space]
     stride, dilation = [m.choose([1, 1, 1, 2, 3]) for _ in space], [m.choose([1, 1, 1, 2, 3]) for _ in space]
     front, back, written = paddings(m, space, 3)
-    made = [(size + a + b - d * (k - 1) - 1) // s + 1 for size, a, b, k, s, d in zip(space, front, back, window, stride, dilation)]
-    if min(made) < 1 or m.count((v.shape[0], out, *made)) > m.most:
+    made = m.windows(space, front, back, window, stride, dilation)
+    if m.least(made) < 1 or m.count((v.shape[0], out, *made)) > m.most:
         return None
     name, shape = kernel_layout(m, v.rank, out, channels // groups, window)
     w = m.weight(shape)
@@ -84,9 +84,9 @@ def conv_transpose(m, v):
     dilation = [m.choose([1, 1, 1, 2]) for _ in space]
     front, back, written = paddings(m, space, 1)
     extra = [m.number(0, s - 1) if m.chance(0.3) else 0 for s in stride]
-    made = [(size - 1) * s - a - b + d * (k - 1) + e + 1 for size, a, b, k, s, d, e in zip(space, front, back, window, stride, dilation, extra)]
+    made = [m.plus(m.times([m.plus(size, -1), s]), d * (k - 1) + e + 1 - a - b) for size, a, b, k, s, d, e in zip(space, front, back, window, stride, dilation, extra)]
     fits = all(a <= d * (k - 1) and b <= d * (k - 1) for a, b, k, d in zip(front, back, window, dilation))
-    if not fits or min(made) < 1 or m.count((v.shape[0], out * groups, *made)) > m.most:
+    if not fits or m.least(made) < 1 or m.count((v.shape[0], out * groups, *made)) > m.most:
         return None
     w = m.weight((channels, out, *window))
     text = (f"R.nn.conv{v.rank - 2}d_transpose({v.name}, {w.name}, {words('strides', stride)}, {words('padding', written)}, {words('output_padding', extra)}, "
@@ -113,9 +113,8 @@ def pool(m, v):
     kind = m.choose(["max", "avg"])
     dilation = [m.choose([1, 1, 1, 2]) for _ in space] if m.chance(0.3) else [1] * len(space)
     ceil = m.chance(0.25)
-    room = [size + a + b - d * (k - 1) - 1 for size, a, b, k, d in zip(space, front, back, window, dilation)]
-    made = [(n + (s - 1 if ceil else 0)) // s + 1 for n, s in zip(room, stride)]
-    if min(room) < 0 or m.count((v.shape[0], channels, *made)) > m.most:
+    made = m.windows(space, front, back, window, stride, dilation, more=ceil)
+    if m.least(m.windows(space, front, back, window, stride, dilation)) < 1 or m.count((v.shape[0], channels, *made)) > m.most:
         return None
     text = (f"R.nn.{kind}_pool{v.rank - 2}d({v.name}, {words('pool_size', window)}, {words('strides', stride)}, {words('padding', written)}, {words('dilation', dilation)}, "
             f'ceil_mode={ceil}, count_include_pad={m.chance(0.5)}, layout="{layout(m, v.rank)}")')
@@ -126,9 +125,26 @@ def adaptive_pool(m, v):
     if not is_image(m, v):
         return None
     channels, space = parts(m, v)
-    made = [m.number(1, size + 1) for size in space] if m.chance(0.5) else [1] * len(space)
+    made = [m.number(1, m.size(size) + 1) for size in space] if m.chance(0.5) else [1] * len(space)
     text = f'R.nn.adaptive_avg_pool{v.rank - 2}d({v.name}, {words("output_size", made)}, layout="{layout(m, v.rank)}")'
     return m.bind(text, image(m, v.shape[0], channels, made), v.dtype)
+
+
+def packed_pool(m, v):
+    """A pool of channels in blocks, which are the last axis."""
+    if m.last or not is_image(m, v) or v.rank != 4:
+        return None
+    channels, space = parts(m, v)
+    block = m.factor(channels, 16)
+    apart, order = (v.shape[0], channels // block, block, *space), (0, 1, 3, 4, 2)
+    y = m.bind(f"R.reshape({v.name}, R.shape([{', '.join(map(str, apart))}]))", apart, v.dtype, v.exact)
+    y = m.bind(f"R.permute_dims({y.name}, axes={list(order)})", tuple(apart[k] for k in order), v.dtype, v.exact)
+    made = m.windows(space, [1, 1], [1, 1], [3, 3], [2, 1], [1, 1])
+    shape = (v.shape[0], channels // block, *made, block)
+    y = m.bind(f'R.nn.{m.choose(["max", "avg"])}_pool2d({y.name}, pool_size=[3, 3], strides=[2, 1], padding=[1, 1, 1, 1], layout="NCHW{block}c")', shape, v.dtype)
+    y = m.bind(f"R.permute_dims({y.name}, axes=[0, 1, 4, 2, 3])", (*shape[:2], block, *made), v.dtype)
+    whole = (v.shape[0], channels, *made)
+    return m.bind(f"R.reshape({y.name}, R.shape([{', '.join(map(str, whole))}]))", whole, v.dtype)
 
 
 def global_pool(m, v):
@@ -176,7 +192,7 @@ def group_norm(m, v):
         return None
     channels, space = parts(m, v)
     axis, axes = (v.rank - 1, list(range(1, v.rank - 1))) if m.last else (1, list(range(2, v.rank)))
-    if m.count(space) < 2:
+    if m.count(space) < 2 or m.real == "bfloat16" and not m.chance(0.3):
         return None
     gamma, beta = m.weight((channels,), kind="positive"), m.weight((channels,), kind="real")
     if m.chance(0.3):
@@ -336,6 +352,15 @@ def batched(m, v):
         return None
     w = m.weight((*batch, v.shape[-1], out), v.dtype)
     return m.bind(f"R.matmul({v.name}, {w.name})", (*whole, v.shape[-2], out), v.dtype)
+
+
+def transposed(m, v):
+    """By a matrix, of the value's last axes in turn."""
+    if not v.real or v.rank < 2 or not v.known(v.rank - 2):
+        return None
+    order = [*range(v.rank - 2), v.rank - 1, v.rank - 2]
+    x = m.bind(f"R.permute_dims({v.name}, axes={order})", tuple(v.shape[k] for k in order), v.dtype, v.exact)
+    return linear(m, x)
 
 
 def vector(m, v):

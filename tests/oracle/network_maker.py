@@ -13,6 +13,7 @@ SMALL = ([1, 2, 3, 4, 8, 16, 17, 32], 1 << 14)
 LARGE = ([3, 8, 16, 24, 31, 32, 48, 64, 65, 96, 130], 1 << 18)
 HUGE = ([16, 32, 48, 64, 128], 1 << 22)
 KINDS_OF_8_BITS = ["float8_e4m3fn", "float8_e4m3fn", "float8_e5m2", "float8_e5m2", "float8_e4m3", "float8_e3m4", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"]
+SPACE = [4, 5, 7, 8, 12]  # of an axis of an image that is a symbol
 LONG = [31, 64, 65, 100, 130, 256]  # of symbols, too, in large ones
 
 
@@ -79,9 +80,9 @@ class Maker:
 
     # ---- Sizes ----
 
-    def symbol(self, name):
+    def symbol(self, name, sizes=()):
         """A size that only the run tells."""
-        self.sizes.setdefault(name, self.choose(SIZES + LONG if self.large else SIZES))
+        self.sizes.setdefault(name, self.choose(sizes or (SIZES + LONG if self.large else SIZES)))
         return name
 
     def size(self, dim):
@@ -93,6 +94,21 @@ class Maker:
         for dim in shape:
             product *= self.size(dim)
         return product
+
+    def plus(self, dim, number):
+        return dim + number if isinstance(dim, int) else dim if number == 0 else f"{dim} + {number}"
+
+    def over(self, dim, number):
+        """Rounded down."""
+        return dim // number if isinstance(dim, int) else dim if number == 1 else f"({dim}) // {number}"
+
+    def windows(self, dims, fronts, backs, kernels, strides, dilations, more=0):
+        """How many windows fit; `more` is added to what is divided."""
+        rows = zip(dims, fronts, backs, kernels, strides, dilations)
+        return [self.plus(self.over(self.plus(size, a + b - d * (k - 1) - 1 + more * (s - 1)), s), 1) for size, a, b, k, s, d in rows]
+
+    def least(self, dims):
+        return min(self.size(dim) for dim in dims)
 
     def times(self, dims):
         """The product of dimensions, as a dimension."""

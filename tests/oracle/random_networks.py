@@ -19,13 +19,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import network_layers as layers
 import network_moves as moves
 from cases import tvms
-from network_maker import Maker
+from network_maker import SPACE, Maker
 from stock import Stock, difference
 
 RELEASE, COUNT = "0.27", 8
-IMAGE = [(layers.conv, 16), (layers.conv_transpose, 3), (layers.pool, 3), (layers.adaptive_pool, 1), (layers.global_pool, 1), (layers.batch_norm, 3), (layers.group_norm, 2),
+IMAGE = [(layers.conv, 16), (layers.conv_transpose, 3), (layers.pool, 3), (layers.adaptive_pool, 1), (layers.packed_pool, 1), (layers.global_pool, 1), (layers.batch_norm, 3), (layers.group_norm, 2),
          (layers.activation, 5), (layers.residual, 4), (moves.resize, 1), (moves.concat, 2), (layers.channel_bias, 1), (layers.squeeze_excite, 2), (layers.shuffle, 1), (layers.broadcast, 2)]
-TEXT = [(layers.linear, 5), (layers.attention, 4), (layers.layer_norm, 4), (layers.activation, 4), (layers.residual, 4), (layers.embedding, 2), (layers.batched, 2), (layers.softmax, 1),
+TEXT = [(layers.linear, 5), (layers.transposed, 1), (layers.attention, 4), (layers.layer_norm, 4), (layers.activation, 4), (layers.residual, 4), (layers.embedding, 2), (layers.batched, 2), (layers.softmax, 1),
         (layers.own_product, 1), (layers.norm_by_hand, 2), (layers.recurrent, 1), (layers.decoded, 2), (layers.small, 2), (layers.broadcast, 1), (moves.concat, 1), (moves.split, 1)]
 OTHER = [(moves.permute, 2), (moves.reshape, 3), (moves.flatten, 1), (moves.expand, 1), (moves.squeeze, 1), (moves.strided_slice, 2), (moves.split, 2), (moves.concat, 2), (moves.repeat, 1),
          (moves.pad, 2), (moves.flip, 1), (moves.triangle, 1), (moves.take, 1), (moves.gather, 1), (moves.gather_nd, 1), (moves.scatter, 1), (moves.one_hot, 1), (moves.reduce, 3),
@@ -41,6 +41,8 @@ def first_values(m, family):
     if family == "image":
         rank, channels = m.choose([1, 2, 2, 2, 2, 3]), m.choose([1, 3, 4, 6, 8, 16] if not m.large else m.widths)
         space = [m.number(4, (30 if m.large else 12) if rank < 3 else 8 if m.large else 6) for _ in range(rank)]
+        if m.chance(0.25):
+            space[m.number(0, rank - 1)] = m.symbol("h", SPACE)
         m.input((batch, *space, channels) if m.last else (batch, channels, *space))
     elif family == "text":
         length = m.symbol("s") if m.chance(0.4) else m.choose([1, 4, 7, 16, 18] if not m.large else [17, 64, 100, 128] if not m.huge else [300, 512])
