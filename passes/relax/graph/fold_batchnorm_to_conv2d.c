@@ -14,7 +14,8 @@
 #include "structinfo/make.h"
 
 typedef struct {
-  tvms_pattern *x, *weight, *conv, *gamma, *beta, *mean, *variance, *norm, *root;
+  tvms_pattern *x, *weight, *conv, *bias, *added, *gamma, *beta, *mean, *variance;
+  tvms_pattern *norms[2], *roots[2];  // of the convolution, of its sum with a bias
   bool exact;
 } folding;
 
@@ -41,13 +42,23 @@ static bool is_plain(const tvms_relax_mutator *m, const tvms_call *conv,
          && tvms_relax_op_norm_uses_given(m, norm);
 }
 
+// Is it a constant for each channel of NCHW?
+static bool is_bias(const tvms_node *value) {
+  tvms_list dims;
+  return tvms_sinfo_dims(value->sinfo, &dims) && (dims.len == 3 || dims.len == 4)
+         && tvms_node_is_int(dims.items[dims.len - 1], 1)
+         && tvms_node_is_int(dims.items[dims.len - 2], 1)
+         && (dims.len == 3 || tvms_node_is_int(dims.items[0], 1));
+}
+
 static tvms_node *fold(const tvms_pattern_rule *rule, tvms_relax_mutator *m,
                        const tvms_pattern_match *match, const tvms_pattern *root,
                        tvms_node *value) {
   const folding *f = rule->data;
-  (void)root;
+  bool biased = root == f->roots[1];
   const tvms_node *conv = tvms_relax_pattern_value(match, f->conv);
-  const tvms_call *norm = tvms_as_call(tvms_relax_pattern_value(match, f->norm));
+  const tvms_call *norm =
+      tvms_as_call(tvms_relax_pattern_value(match, f->norms[biased]));
   tvms_bytes layout =
       tvms_attr_text(tvms_as_call(conv), TVMS_ATTR_conv2d_kernel_layout);
   tvms_node *gamma = tvms_relax_pattern_value(match, f->gamma);
@@ -65,9 +76,16 @@ static tvms_node *fold(const tvms_pattern_rule *rule, tvms_relax_mutator *m,
   tvms_node *mean = tvms_relax_op_binary(
       m, TVMS_R_multiply, tvms_relax_pattern_value(match, f->mean), scale);
   tvms_node *shift = tvms_relax_op_binary(m, TVMS_R_subtract, beta, mean);
+  tvms_node *of_bias = biased ? along(m, scale, gamma, 1) : NULL;
   scale = along(m, scale, gamma, 0);
   shift = along(m, shift, beta, 1);
   if (!scale || !shift) return value;
+  if (of_bias) {
+    tvms_node *bias = tvms_relax_pattern_value(match, f->bias);
+    if (!is_bias(bias)) return value;
+    bias = tvms_relax_op_binary(m, TVMS_R_multiply, bias, of_bias);
+    shift = tvms_relax_op_binary(m, TVMS_R_add, shift, bias);
+  }
   tvms_node *args[] = {tvms_relax_pattern_expr(match, f->x),
                        tvms_relax_op_binary(m, TVMS_R_multiply,
                                             tvms_relax_pattern_value(match, f->weight),
@@ -80,7 +98,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   folding f = {.exact = TVMS_OPTION(run, FoldBatchnormToConv2D, exact).number};
   if (tvms_relax_is_primitive(function)) return function;
   tvms_pattern_rule rule = {
-      .roots = &f.root, .root_count = 1, .replace = fold, .data = &f};
+      .roots = f.roots, .root_count = f.exact ? 2 : 1, .replace = fold, .data = &f};
   tvms_pattern_set *set = &rule.set;
   tvms_relax_pattern_set_init(set, run->context, &unit->arena);
   f.x = tvms_relax_pattern_any(set);
@@ -90,9 +108,14 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   f.beta = tvms_relax_pattern_constant(set);
   f.mean = tvms_relax_pattern_constant(set);
   f.variance = tvms_relax_pattern_constant(set);
-  f.norm = tvms_relax_pattern_op(set, TVMS_R_nn_batch_norm, 5, f.conv, f.gamma, f.beta,
-                                 f.mean, f.variance);
-  f.root = tvms_relax_pattern_item(set, f.norm, 0);
+  f.bias = tvms_relax_pattern_constant(set);
+  f.added = tvms_relax_pattern_op(set, TVMS_R_add, 2, f.conv, f.bias);
+  tvms_pattern *data[] = {f.conv, f.added};
+  for (uint32_t i = 0; i < 2; i++) {
+    f.norms[i] = tvms_relax_pattern_op(set, TVMS_R_nn_batch_norm, 5, data[i], f.gamma,
+                                       f.beta, f.mean, f.variance);
+    f.roots[i] = tvms_relax_pattern_item(set, f.norms[i], 0);
+  }
   tvms_node *changed = tvms_relax_pattern_rewrite(run, unit, function, &rule);
   tvms_relax_pattern_set_fini(set);
   return changed;
