@@ -10,7 +10,7 @@ import ctypes, os, re, subprocess, tempfile
 
 import models, schedules
 
-# Name, sizes, tensors, loops. `#` stands for a number of float32; T and X are tensors that are written as well.
+# Name, sizes, tensors, loops. `#` stands for a number of float32; a tensor with `*` is positive definite, one with `!` is a variable of the kernel.
 KERNELS = {
     "atax": ("M=1000 N=900", "A:M,N x:N y:N t:M", """
 for j in range(N):
@@ -121,7 +121,7 @@ for i in range(M):
             B[i, j] = B[i, j] + A[k, i] * B[k, j]
         B[i, j] = #0.01 * B[i, j]
 """),
-    "symm": ("M=200 N=240", "C:M,N A:M,M B:M,N t:1", """
+    "symm": ("M=200 N=240", "C:M,N A:M,M B:M,N t:1!", """
 for i in range(M):
     for j in range(N):
         t[0] = #0
@@ -226,7 +226,7 @@ for i in range(M):
             V[i, j] = V[i, j] + D[k, i] * D[k, j]
         V[j, i] = V[i, j]
 """),
-    "gramschmidt": ("M=200 N=160", "A:M,N R:N,N Q:M,N t:1", """
+    "gramschmidt": ("M=200 N=160", "A:M,N R:N,N Q:M,N t:1!", """
 for k in range(N):
     t[0] = #0
     for i in range(M):
@@ -261,7 +261,7 @@ for i in range(N):
         A[i, i] = A[i, i] - A[i, k] * A[i, k]
     A[i, i] = sqrt(A[i, i])
 """),
-    "durbin": ("N=400", "r:N y:N z:N a:1 b:1 s:1", """
+    "durbin": ("N=400", "r:N y:N z:N a:1! b:1! s:1!", """
 y[0] = #-0.01 * r[0]
 b[0] = #1
 a[0] = #-0.01 * r[0]
@@ -312,12 +312,12 @@ class Kernel:
     def __init__(self, name):
         sizes, tensors, self.loops = KERNELS[name]
         self.name, self.sizes = name, dict((n, int(v)) for n, v in (s.split("=") for s in sizes.split()))
-        self.tensors, self.diagonal = {}, set()
+        self.tensors, self.variables, self.diagonal = {}, {}, set()
         for tensor in tensors.split():
             letter, shape = tensor.split(":")
             if shape.endswith("*"):
                 self.diagonal.add(letter)
-            self.tensors[letter] = [self.sizes.get(d) or int(d) for d in shape.rstrip("*").split(",")]
+            (self.variables if shape.endswith("!") else self.tensors)[letter] = [self.sizes.get(d) or int(d) for d in shape.rstrip("*!").split(",")]
 
     def with_sizes(self):
         return re.sub(r"\b(" + "|".join(self.sizes) + r")\b(?!\[)", lambda m: str(self.sizes[m[1]]), self.loops.strip("\n"))
@@ -327,11 +327,11 @@ class Kernel:
         body = re.sub(r"\b(sqrt|min|max)\(", r"T.\1(", body)
         params = ", ".join(f'{n}: T.Buffer(({", ".join(map(str, s))}{"," * (len(s) == 1)}), "float32")' for n, s in self.tensors.items())
         return "\n".join(["from tvm.script import ir as I, tirx as T", "@I.ir_module", "class Module:", "    @T.prim_func(s_tir=True)", f"    def main({params}):",
-                          '        T.func_attr({"tirx.noalias": True})', *("        " + line for line in body.splitlines()), ""])
+                          '        T.func_attr({"tirx.noalias": True})', *(f"        {n} = T.alloc_buffer(({d},))" for n, (d,) in self.variables.items()), *("        " + line for line in body.splitlines()), ""])
 
     def c(self):
         out = ["#include <math.h>", "#define min(a, b) ((a) < (b) ? (a) : (b))", "#define max(a, b) ((a) > (b) ? (a) : (b))", "#define sqrt sqrtf",
-               "void kernel(" + ", ".join(f"float {n}[restrict {s[0]}]" + "".join(f"[{d}]" for d in s[1:]) for n, s in self.tensors.items()) + ") {"]
+               "void kernel(" + ", ".join(f"float {n}[restrict {s[0]}]" + "".join(f"[{d}]" for d in s[1:]) for n, s in self.tensors.items()) + ") {", *(f"float {n}[{d}];" for n, (d,) in self.variables.items())]
         depth = 0
         for line in self.with_sizes().splitlines():
             level = (len(line) - len(line.lstrip())) // 4

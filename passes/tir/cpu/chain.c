@@ -4,6 +4,7 @@
 #include "arith/analyzer.h"
 #include "ir/build.h"
 #include "ir/equal.h"
+#include "ir/fold.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/groups.h"
@@ -82,9 +83,57 @@ bool tvms_chain_is_inner(const tvms_chain *chain, const tvms_node *buffer) {
 // ---- Is the order of the steps free? ----
 
 typedef struct {
+  tvms_unit *unit;
   const tvms_stage *stage;
+  bool itself;  // a step may load elsewhere what it alone stores
   bool fine;
 } own_loads;
+
+// The only axis whose steps count; NULL: there is none, or there are several, or sums.
+static const tvms_stage_axis *TVMS_NULLABLE only_axis(const tvms_stage *stage) {
+  const tvms_stage_axis *found = NULL;
+  for (uint32_t i = 0; i < stage->count; i++) {
+    if (tvms_stage_axis_is_single(&stage->axes[i])) continue;
+    if (found || stage->axes[i].sums) return NULL;
+    found = &stage->axes[i];
+  }
+  return found;
+}
+
+// The only step of an axis in which one of these indices is what the one of the other list is in all steps; false: none
+// says so.
+static bool only_step(tvms_unit *unit, tvms_list moving, tvms_list fixed,
+                      const tvms_stage_axis *axis, int64_t *at) {
+  for (uint32_t i = 0; i < moving.len; i++) {
+    tvms_node *index = moving.items[i], *other = fixed.items[i];
+    int64_t step;
+    if (tvms_walk_contains(&unit->context->memory, other, axis->var)
+        || !tvms_dtype_same(index->dtype, other->dtype)
+        || !tvms_cpu_index_step(unit, index, axis->var, &step)
+        || (step != 1 && step != -1))
+      continue;
+    tvms_node *zero = tvms_build_int(unit, axis->var->dtype, 0, TVMS_NO_SPAN);
+    tvms_node *first = tvms_substitute_one(unit, index, axis->var, zero);
+    tvms_node *rest = tvms_arith_simplify(
+        unit, tvms_build_binary(unit, TVMS_NODE_SUB, other, first, TVMS_NO_SPAN));
+    if (!tvms_node_is_int_imm(rest)) continue;
+    *at = step * tvms_as_int_imm(rest)->value;
+    return true;
+  }
+  return false;
+}
+
+// Is what a load takes stored in the same step only, if at all? As by V[j, i] = V[i, j] of a triangle, where i is j.
+static bool meets_itself(const own_loads *o, const tvms_buffer_load *load) {
+  const tvms_store *store = o->stage->store;
+  const tvms_stage_axis *axis = o->itself ? only_axis(o->stage) : NULL;
+  int64_t stored, loaded;
+  return axis && load->buffer == store->buffer
+         && load->indices.len == store->indices.len
+         && only_step(o->unit, store->indices, load->indices, axis, &stored)
+         && only_step(o->unit, load->indices, store->indices, axis, &loaded)
+         && stored == loaded;
+}
 
 static tvms_walk_step check_load(void *self, tvms_node *node, tvms_field_role role) {
   own_loads *o = self;
@@ -100,12 +149,12 @@ static tvms_walk_step check_load(void *self, tvms_node *node, tvms_field_role ro
   bool same = load->indices.len == store->indices.len && load->buffer == store->buffer;
   for (uint32_t i = 0; own && same && i < load->indices.len; i++)
     same = tvms_node_same_expr(load->indices.items[i], store->indices.items[i]);
-  o->fine &= scalar && (!own || same);
+  o->fine &= scalar && (!own || same || meets_itself(o, load));
   return TVMS_WALK_ON;
 }
 
-bool tvms_chain_is_free(tvms_unit *unit, const tvms_stage *stage) {
-  own_loads o = {stage, tvms_dtype_is_scalar(stage->store->value->dtype)};
+static bool is_free(tvms_unit *unit, const tvms_stage *stage, bool itself) {
+  own_loads o = {unit, stage, itself, tvms_dtype_is_scalar(stage->store->value->dtype)};
   tvms_visitor visitor = {.self = &o, .enter = check_load};
   tvms_memory *memory = &unit->context->memory;
   tvms_walk(memory, stage->store->value, &visitor);
@@ -113,6 +162,14 @@ bool tvms_chain_is_free(tvms_unit *unit, const tvms_stage *stage) {
     tvms_walk(memory, stage->store->indices.items[i], &visitor);
   bool pure = tvms_arith_effect_of(memory, stage->store->value) <= TVMS_EFFECT_READ;
   return o.fine && pure && tvms_cpu_is_injective(unit, stage);
+}
+
+bool tvms_chain_is_free(tvms_unit *unit, const tvms_stage *stage) {
+  return is_free(unit, stage, false);
+}
+
+bool tvms_chain_is_free_but_itself(tvms_unit *unit, const tvms_stage *stage) {
+  return is_free(unit, stage, true);
 }
 
 // ---- Settling ----

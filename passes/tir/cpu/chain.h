@@ -51,4 +51,8 @@ bool tvms_chain_is_inner(const tvms_chain *chain, const tvms_node *buffer);
 // stores than at the place itself?
 bool tvms_chain_is_free(tvms_unit *unit, const tvms_stage *stage);
 
+// The same, but that a step may load elsewhere what it alone stores: V[j, i] = V[i, j] from j = i on. Such a stage is not
+// inlined.
+bool tvms_chain_is_free_but_itself(tvms_unit *unit, const tvms_stage *stage);
+
 #endif

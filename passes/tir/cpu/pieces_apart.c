@@ -93,6 +93,40 @@ static void tell_by(const tvms_piece *a, const tvms_piece *b, const tvms_piece_i
     told[i] |= x->coefficients[i] != 0;
 }
 
+// Does an index change with no loop around, but for loop `but`?
+static bool is_constant(const tvms_piece *piece, const tvms_piece_index *index,
+                        uint32_t but) {
+  for (uint32_t i = 0; i < piece->depth; i++)
+    if (i != but && index->coefficients[i]) return false;
+  return true;
+}
+
+// The one step of a loop in which an index may be that of the other access, which is the same in all steps; false: none says so.
+static bool only_step(const tvms_piece *a, const tvms_piece_access *of,
+                      const tvms_piece *b, const tvms_piece_access *other,
+                      uint32_t loop, int64_t *step) {
+  for (uint32_t i = 0; i < of->dims; i++) {
+    const tvms_piece_index *x = &of->indices[i], *y = &other->indices[i];
+    int64_t c = x->coefficients[loop], difference;
+    if (!x->known || !y->known || !same_outer(x, y) || (c != 1 && c != -1)
+        || !is_constant(a, x, loop) || !is_constant(b, y, TVMS_MOST_PIECE_LOOPS)
+        || __builtin_sub_overflow(y->base, x->base, &difference))
+      continue;
+    *step = c * difference;
+    return true;
+  }
+  return false;
+}
+
+// Do two accesses meet in one and the same step of a loop only, as V[i, j] and V[j, i] in a triangle do where i is j?
+static bool meet_in_one_step(const tvms_piece *a, const tvms_piece_access *x,
+                             const tvms_piece *b, const tvms_piece_access *y,
+                             uint32_t loop) {
+  int64_t first, second;
+  return only_step(a, x, b, y, loop, &first) && only_step(b, y, a, x, loop, &second)
+         && first == second;
+}
+
 bool tvms_cpu_pieces_tell_apart(const tvms_pieces *pieces, const tvms_piece_access *a,
                                 const tvms_piece_access *b, uint32_t shared) {
   const tvms_piece *first = &pieces->pieces[a->piece];
@@ -102,7 +136,8 @@ bool tvms_cpu_pieces_tell_apart(const tvms_pieces *pieces, const tvms_piece_acce
   for (uint32_t i = 0; i < a->dims; i++)
     tell_by(first, second, &a->indices[i], &b->indices[i], shared, told);
   for (uint32_t i = 0; i < shared; i++) {
-    if (!told[i] && !tvms_node_is_int(tvms_as_for(first->loops[i])->extent, 1))
+    if (!told[i] && !tvms_node_is_int(tvms_as_for(first->loops[i])->extent, 1)
+        && !meet_in_one_step(first, a, second, b, i))
       return false;
   }
   return true;

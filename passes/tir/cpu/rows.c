@@ -244,7 +244,8 @@ static const char *TVMS_NULLABLE read_member(tvms_unit *unit, const tvms_stage *
     if (!tvms_dtype_same(stage->axes[i].var->dtype, stage->axes[0].var->dtype))
       return "its loops have variables of several dtypes";
   }
-  if (!tvms_chain_is_free(unit, stage)) return "the order of its steps may matter";
+  if (!tvms_chain_is_free_but_itself(unit, stage))
+    return "the order of its steps may matter";
   if (!has_sums(stage)) return stage->init ? "it has an initial value" : NULL;
   if (!read_term(unit, m))
     return "its result is not a plain sum, product, minimum or maximum";
