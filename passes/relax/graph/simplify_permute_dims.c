@@ -6,13 +6,14 @@
 //         lv2 = R.permute_dims(y, axes=[0, 2, 3, 1]); gv = R.concat((lv1, lv2), axis=3)
 //
 // What comes in front of a permute_dims, permute_dims, reshape, expand_dims, squeeze and flatten, may give elements in an order that it
-// turns back: then the result is a reshape of what they begin with. It moves in front of concat and of image.resize2d (whose layout is another then)
-// where that leaves three quarters of the elements to be moved at most, and nothing else uses these. Sizes must be numbers. Run it behind ConvertLayout, which
+// turns back: then the result is a reshape of what they begin with. It moves in front of concat, of image.resize2d (whose layout is another then)
+// and of what is computed element by element of tensors of one shape and scalars where that leaves three quarters of the elements to be moved at most, and nothing else uses these. Sizes must be numbers. Run it behind ConvertLayout, which
 // moves images in front of convolutions. TVM has no such pass.
 #include "ir/object.h"
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/graph/moves.h"
 #include "passes/relax/graph/op_calls.h"
+#include "structinfo/infer.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
@@ -57,6 +58,40 @@ static const char *TVMS_NULLABLE moved_layout(const tvms_call *resize,
   return NULL;
 }
 
+static bool is_unary(tvms_opcode op) {
+  switch ((int)op) {
+  case TVMS_R_nn_relu:
+  case TVMS_R_nn_leakyrelu:
+  case TVMS_R_nn_gelu:
+  case TVMS_R_nn_gelu_tanh:
+  case TVMS_R_nn_silu:
+  case TVMS_R_sigmoid:
+  case TVMS_R_tanh: return true;
+  default: return false;
+  }
+}
+
+static bool is_scalar(const tvms_node *value) {
+  return value->kind == TVMS_NODE_CONSTANT && tvms_as_constant(value)->shape.len == 0;
+}
+
+// Is a call computed element by element, of tensors of its own shape and scalars?
+static bool is_elementwise(const tvms_call *call) {
+  tvms_moved_shape shape, other;
+  tvms_opcode op = tvms_op_called(&call->head);
+  if ((!is_unary(op) && !tvms_infer_is_broadcast(op))
+      || !tvms_relax_moves_shape(&call->head, &shape))
+    return false;
+  for (uint32_t i = 0; i < call->args.len; i++) {
+    const tvms_node *arg = call->args.items[i];
+    if (is_scalar(arg)) continue;
+    if (!tvms_relax_moves_shape(arg, &other) || other.count != shape.count
+        || memcmp(other.sizes, shape.sizes, shape.count * sizeof *shape.sizes) != 0)
+      return false;
+  }
+  return true;
+}
+
 // ---- What it costs ----
 
 static double elements(const tvms_node *value) {
@@ -85,7 +120,12 @@ static double cost_in_front(const simplifier *s, const tvms_call *call,
   case TVMS_R_image_resize2d:
     return moved_layout(call, axes) ? cost(s, call->args.items[0], axes, depth + 1)
                                     : INFINITY;
-  default: return INFINITY;
+  default:
+    if (!is_elementwise(call)) return INFINITY;
+    for (uint32_t i = 0; i < call->args.len; i++)
+      if (!is_scalar(call->args.items[i]))
+        sum += cost(s, call->args.items[i], axes, depth + 1);
+    return sum;
   }
 }
 
@@ -143,6 +183,17 @@ static tvms_node *moved_resize(simplifier *s, const tvms_call *call,
   return tvms_relax_op_with(&s->m, TVMS_R_image_resize2d, args, 2, attrs);
 }
 
+static tvms_node *moved_elementwise(simplifier *s, const tvms_call *call,
+                                    const int64_t *axes, uint32_t depth) {
+  tvms_node **made =
+      tvms_arena_array(&s->m.unit->arena, tvms_node *, call->args.len + 1);
+  for (uint32_t i = 0; i < call->args.len; i++) {
+    tvms_node *arg = call->args.items[i];
+    made[i] = is_scalar(arg) ? arg : moved(s, arg, axes, depth + 1);
+  }
+  return tvms_relax_recall(&s->m, &call->head, made);
+}
+
 // `value` with its axes in another order, in the way that cost() has counted.
 static tvms_node *moved(simplifier *s, tvms_node *value, const int64_t *axes,
                         uint32_t depth) {
@@ -152,9 +203,11 @@ static tvms_node *moved(simplifier *s, tvms_node *value, const int64_t *axes,
   if (cost(s, value, axes, depth) >= elements(value))
     return tvms_relax_op_permute(&s->m, value, axes, rank);
   const tvms_call *call = only_use(s, value);
-  return tvms_op_called(&call->head) == TVMS_R_concat
-             ? moved_concat(s, call, axes, rank, depth)
-             : moved_resize(s, call, axes, depth);
+  switch ((int)tvms_op_called(&call->head)) {
+  case TVMS_R_concat: return moved_concat(s, call, axes, rank, depth);
+  case TVMS_R_image_resize2d: return moved_resize(s, call, axes, depth);
+  default: return moved_elementwise(s, call, axes, depth);
+  }
 }
 
 static tvms_node *enter_binding(tvms_rewriter *r, tvms_node *binding) {
