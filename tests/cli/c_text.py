@@ -224,6 +224,14 @@ class Text(unittest.TestCase):
         """The last tensor is what the program writes: in C, with the same bits as in the interpreter."""
         self.agree_in(self.build(program, "--fp", "strict", flags=flags), program, "f", tensors)
 
+    def agree_all(self, programs, tensors, flags=(), **told):
+        """Programs of the same tensors by what they are called in messages, compiled together."""
+        together = module({f"f{at}": program for at, program in enumerate(programs.values())})
+        library = self.build(together, "--fp", "strict", flags=flags)
+        for at, what in enumerate(programs):
+            with self.subTest(what=what, flags=flags, **told):
+                self.agree_in(library, together, f"f{at}", tensors)
+
     def agree_in(self, library, program, function, tensors):
         given, memory = [], []
         for i, (kind, shape) in enumerate(tensors):
@@ -244,13 +252,11 @@ class Text(unittest.TestCase):
 
     def test_integers(self):
         for dtype in INTEGERS:
-            for expression in ("A[i] * B[i] - A[i] + B[i]", "T.min(A[i], B[i]) + T.max(A[i], B[i])",
-                               "T.floordiv(A[i], B[i]) + T.floormod(A[i], B[i])", "T.truncdiv(A[i], B[i]) + T.truncmod(A[i], B[i])",
-                               f'T.floordiv(A[i], T.{dtype}(7)) - T.floormod(A[i], T.{dtype}(7))',
-                               f'T.Select(A[i] < B[i], A[i], T.{dtype}(3))', "A[i] & B[i] ^ (A[i] | ~B[i])"):
-                with self.subTest(dtype=dtype, expression=expression):
-                    kind = KINDS[dtype]
-                    self.agree(elementwise(expression, dtype, dtype, dtype), *[(kind, (64,))] * 3)
+            expressions = ("A[i] * B[i] - A[i] + B[i]", "T.min(A[i], B[i]) + T.max(A[i], B[i])",
+                           "T.floordiv(A[i], B[i]) + T.floormod(A[i], B[i])", "T.truncdiv(A[i], B[i]) + T.truncmod(A[i], B[i])",
+                           f'T.floordiv(A[i], T.{dtype}(7)) - T.floormod(A[i], T.{dtype}(7))',
+                           f'T.Select(A[i] < B[i], A[i], T.{dtype}(3))', "A[i] & B[i] ^ (A[i] | ~B[i])")
+            self.agree_all({e: elementwise(e, dtype, dtype, dtype) for e in expressions}, [(KINDS[dtype], (64,))] * 3, dtype=dtype)
 
     def test_lanes_that_are_left_out(self):
         """Also as instructions of the processor, if it has them; nothing outside of the memory is touched."""
@@ -279,29 +285,23 @@ class Text(unittest.TestCase):
 
     def test_products_of_fixed_point(self):
         """The product of two numbers of 31 bits behind the point, shifted to either side and rounded."""
-        for more in ("-2", "0", "5", "B[i] % 7 - 3"):
-            expression = f"T.q_multiply_shift(A[i], B[i], 31, {more})"
-            with self.subTest(expression=expression):
-                self.agree(elementwise(expression, "int32", "int32", "int32"), *[(KINDS["int32"], (64,))] * 3)
+        expressions = [f"T.q_multiply_shift(A[i], B[i], 31, {more})" for more in ("-2", "0", "5", "B[i] % 7 - 3")]
+        self.agree_all({e: elementwise(e, "int32", "int32", "int32") for e in expressions}, [(KINDS["int32"], (64,))] * 3)
 
     def test_truths(self):
-        for sign in "+-*":
-            expression = f'T.Cast("int32", (A[i] < B[i]) {sign} (A[i] < T.int32(3)))'
-            with self.subTest(expression=expression):
-                self.agree(elementwise(expression, "int32", "int32", "int32"), *[(KINDS["int32"], (64,))] * 3)
+        expressions = [f'T.Cast("int32", (A[i] < B[i]) {sign} (A[i] < T.int32(3)))' for sign in "+-*"]
+        self.agree_all({e: elementwise(e, "int32", "int32", "int32") for e in expressions}, [(KINDS["int32"], (64,))] * 3)
 
     def test_reals(self):
         for dtype in ("float16", "float32", "float64"):
-            for expression in ("A[i] * B[i] + A[i]", "A[i] / B[i] - A[i]", "T.min(A[i], B[i]) + T.max(B[i], A[i])",
-                               "T.floor(A[i]) - T.round(B[i]) + T.sqrt(T.abs(A[i]))",
-                               'T.ldexp(A[i], T.Cast("int64", B[i] * B[i] * B[i]) * T.int64(30)) + T.nextafter(A[i], B[i])',
-                               f'T.if_then_else(A[i] < B[i] and B[i] > T.{dtype}(0), A[i] / B[i], A[i])'):
-                with self.subTest(dtype=dtype, expression=expression):
-                    self.agree(elementwise(expression, dtype, dtype, dtype), *[(KINDS[dtype], (64,))] * 3)
+            expressions = ("A[i] * B[i] + A[i]", "A[i] / B[i] - A[i]", "T.min(A[i], B[i]) + T.max(B[i], A[i])",
+                           "T.floor(A[i]) - T.round(B[i]) + T.sqrt(T.abs(A[i]))",
+                           'T.ldexp(A[i], T.Cast("int64", B[i] * B[i] * B[i]) * T.int64(30)) + T.nextafter(A[i], B[i])',
+                           f'T.if_then_else(A[i] < B[i] and B[i] > T.{dtype}(0), A[i] / B[i], A[i])')
+            self.agree_all({e: elementwise(e, dtype, dtype, dtype) for e in expressions}, [(KINDS[dtype], (64,))] * 3, dtype=dtype)
         # For float32 the interpreter rounds what libm gives for double, and compiled code asks libm for float32.
-        for expression in ("T.exp(A[i]) + T.tanh(B[i])", "T.sigmoid(B[i]) * T.log(T.abs(A[i]))", "T.rsqrt(T.abs(A[i]) + T.pow(B[i], A[i]))"):
-            with self.subTest(expression=expression):
-                self.agree(elementwise(expression, *["float64"] * 3), *[("<f8", (64,))] * 3)
+        expressions = ("T.exp(A[i]) + T.tanh(B[i])", "T.sigmoid(B[i]) * T.log(T.abs(A[i]))", "T.rsqrt(T.abs(A[i]) + T.pow(B[i], A[i]))")
+        self.agree_all({e: elementwise(e, *["float64"] * 3) for e in expressions}, [("<f8", (64,))] * 3)
 
     def test_conversions(self):
         kinds = list(KINDS)
@@ -314,11 +314,8 @@ class Text(unittest.TestCase):
 
     def test_vectors(self):
         for dtype in ("float32", "float64", "float16", "int32", "uint8"):
-            for lanes in (8,):
-                for expression in (f"A[i * {lanes} + j] * B[i * {lanes} + j] + A[i * {lanes} + j]", f"A[63 - i * {lanes} - j] - B[i]",
-                                   f"T.Select(A[i * {lanes} + j] < B[j], B[j], A[i])"):
-                    with self.subTest(dtype=dtype, lanes=lanes, expression=expression):
-                        self.agree(vectors(expression, dtype, lanes), *[(KINDS[dtype], (64,))] * 3)
+            expressions = ("A[i * 8 + j] * B[i * 8 + j] + A[i * 8 + j]", "A[63 - i * 8 - j] - B[i]", "T.Select(A[i * 8 + j] < B[j], B[j], A[i])")
+            self.agree_all({e: vectors(e, dtype) for e in expressions}, [(KINDS[dtype], (64,))] * 3, dtype=dtype)
 
     def test_operators_on_vectors(self):
         """Masks of every width, joined and chosen by; integers that wrap around; conversions; elements that lie apart."""
@@ -350,12 +347,9 @@ class Text(unittest.TestCase):
 
     def test_lanes_that_are_gathered(self):
         """Where a condition leaves out some; by comparisons of another width, or of one number."""
-        for dtype, index in itertools.product(("float32", "float64", "int32", "int64"), ("int32", "int64")):
-            for lanes in (4, 8, 16):
-                text = GATHERED.replace("DTYPE", dtype).replace("INDEX", index).replace("LANES", str(lanes))
-                for flags in ((), NATIVE):
-                    with self.subTest(dtype=dtype, index=index, lanes=lanes, flags=flags):
-                        self.agree(text, (KINDS[dtype], (64,)), (KINDS[index], (64,)), (KINDS[dtype], (64,)), flags=flags)
+        for dtype, index, flags in itertools.product(("float32", "float64", "int32", "int64"), ("int32", "int64"), ((), NATIVE)):
+            programs = {lanes: GATHERED.replace("DTYPE", dtype).replace("INDEX", index).replace("LANES", str(lanes)) for lanes in (4, 8, 16)}
+            self.agree_all(programs, [(KINDS[dtype], (64,)), (KINDS[index], (64,)), (KINDS[dtype], (64,))], flags=flags, dtype=dtype, index=index)
 
     def test_sums_by_halves(self):
         """Memory of which parts are read and stored is variables."""
