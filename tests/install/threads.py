@@ -31,7 +31,7 @@ def sources():
 def compile_one(job):
     (file, flags), output = job
     ccache = ["ccache"] if shutil.which("ccache") else []
-    command = [*ccache, "clang", *flags, "-O0", "-g1", "-w", "-fsanitize=thread", "-c", file, "-o", output]
+    command = [*ccache, "clang", *flags, "-O0", "-g1", "-w", "-fsanitize=thread", "-MD", "-c", file, "-o", output]
     return subprocess.run(command, cwd=BUILD, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
