@@ -411,6 +411,22 @@ def main(A: T.Buffer((512,), "bfloat16"), B: T.Buffer((512,), "bfloat16"), C: T.
         p = tvms("build", self.program, "-o", self.file("x.s"), "--target", "aarch64-linux-gnu,cortex-a72")
         self.ended(p, 0)
 
+    def test_tensors_of_less_than_eight_bits(self):
+        """Native code refuses them with a place; code for the virtual machine passes them on, as TVM's does."""
+        text = MODEL.split("@I.ir_module")[0] + """@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((6,), "KIND"), y: R.Tensor((4,), "float32")):
+        return RESULT
+"""
+        for kind in ("int4", "uint4", "float4_e2m1fn", "float6_e2m3fn"):
+            with self.subTest(kind=kind):
+                wide, passed = (text.replace("KIND", kind).replace("RESULT", result) for result in ('R.astype(x, "float32")', "(x, R.add(y, y))"))
+                p = tvms("build", "-", "-o", self.file("x.so"), stdin=wide)
+                self.ended(p, 1, f"{kind} cannot be compiled to native code")
+                self.assertEqual(places_of(p), [(8, 16, "E0931")])
+                self.ended(tvms("build", "-", "--vm", "-o", self.file("x.so"), stdin=passed), 0)
+
     def test_a_target_that_is_not_known_is_misuse(self):
         """LLVM would go on with a warning, or end the process where a processor has no 64-bit mode."""
         for target, text in (

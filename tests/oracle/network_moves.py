@@ -373,7 +373,7 @@ def compare(m, v):
     """A choice between a value and another of its type, by a comparison of what nothing has rounded."""
     if v.dtype == "bool":
         return None
-    tests = [o for o in m.values if o.exact and o.shape == v.shape and o.dtype != "bool"]
+    tests = [o for o in m.values if o.exact and o.shape == v.shape and o.dtype != "bool" and not o.small]
     if not tests:
         return None
     o = m.choose(tests)
