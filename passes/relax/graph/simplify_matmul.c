@@ -11,17 +11,12 @@
 // matrices are larger than the weights that they repeat; and behind the reshapes FuseAttention finds its scores. The last two axes must
 // stay as they are, the result must have the shape that it had, and nothing else may use the product that is reshaped.
 // TVM has no such pass.
-#include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/graph/op_calls.h"
-#include "structinfo/definitions.h"
+#include "passes/relax/graph/simplifier.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
-typedef struct {
-  tvms_relax_mutator m;
-  tvms_relax_definitions definitions;
-  bool any;
-} simplifier;
+typedef tvms_relax_simplifier simplifier;
 
 // The call of an operator that a value is, by whatever name, or NULL.
 static const tvms_call *TVMS_NULLABLE call_of(const simplifier *s,
@@ -130,15 +125,7 @@ static tvms_node *enter_binding(tvms_rewriter *r, tvms_node *binding) {
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  simplifier s = {0};
-  tvms_relax_mutator_init(&s.m, run, unit, &s);
-  tvms_relax_mutator_assume(&s.m, function);
-  tvms_relax_definitions_init(&s.definitions, unit, function);
-  s.m.rewriter.enter[TVMS_NODE_VAR_BINDING] = enter_binding;
-  tvms_node *made = tvms_relax_mutate(&s.m, function);
-  tvms_relax_definitions_fini(&s.definitions);
-  tvms_relax_mutator_fini(&s.m);
-  return s.any ? tvms_dead_code_clean(run, unit, made) : function;
+  return tvms_relax_simplify(run, unit, function, enter_binding);
 }
 
 void tvms_pass_simplify_matmul(tvms_pass_run *run) {

@@ -10,9 +10,9 @@
 // and of what is computed element by element of tensors of one shape and scalars where that leaves three quarters of the elements to be moved at most, and nothing else uses these. Sizes must be numbers. Run it behind ConvertLayout, which
 // moves images in front of convolutions. TVM has no such pass.
 #include "ir/object.h"
-#include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/graph/moves.h"
 #include "passes/relax/graph/op_calls.h"
+#include "passes/relax/graph/simplifier.h"
 #include "structinfo/infer.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
@@ -22,11 +22,7 @@
 
 enum { MOST_DEPTH = 8, IMAGE_AXES = 4 };
 
-typedef struct {
-  tvms_relax_mutator m;
-  tvms_relax_definitions definitions;
-  bool any;
-} simplifier;
+typedef tvms_relax_simplifier simplifier;
 
 static const int64_t to_last[IMAGE_AXES] = {0, 2, 3, 1},
                      to_first[IMAGE_AXES] = {0, 3, 1, 2};
@@ -224,15 +220,7 @@ static tvms_node *enter_binding(tvms_rewriter *r, tvms_node *binding) {
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  simplifier s = {0};
-  tvms_relax_mutator_init(&s.m, run, unit, &s);
-  tvms_relax_mutator_assume(&s.m, function);
-  tvms_relax_definitions_init(&s.definitions, unit, function);
-  s.m.rewriter.enter[TVMS_NODE_VAR_BINDING] = enter_binding;
-  tvms_node *made = tvms_relax_mutate(&s.m, function);
-  tvms_relax_definitions_fini(&s.definitions);
-  tvms_relax_mutator_fini(&s.m);
-  return s.any ? tvms_dead_code_clean(run, unit, made) : function;
+  return tvms_relax_simplify(run, unit, function, enter_binding);
 }
 
 void tvms_pass_simplify_permute_dims(tvms_pass_run *run) {
