@@ -283,8 +283,7 @@ static const char *load_truths(c_emitter *e, const tvms_node *node, const char *
   const char *value = tvms_c_whole(
       e, node->dtype, node->span, tvms_c_text(e, "(%s)((h%s != 0) & 1)", type, number));
   tvms_dtype bytes = {TVMS_UINT, 8, node->dtype.lanes};
-  tvms_c_note_compared(e, value, bytes, node->span, tvms_c_text(e, "h%s", number),
-                       "!=", NULL);
+  tvms_c_note_compared(e, value, bytes, tvms_c_text(e, "h%s", number), "!=", NULL);
   return value;
 }
 

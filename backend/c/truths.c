@@ -73,6 +73,11 @@ static int predicate_of(const char *sign, bool real) {
   return -1;
 }
 
+// What instructions are called by that take whole numbers of so many bits.
+static char letter_of(int bits) {
+  return " bw d   q"[bits / 8];
+}
+
 // Bytes of the register for so many lanes; 0: there is none.
 static int register_bytes(int bits, int lanes) {
   int bytes = bits / 8 * lanes;
@@ -80,12 +85,10 @@ static int register_bytes(int bits, int lanes) {
 }
 
 void tvms_c_note_compared(c_emitter *e, const char *truths, tvms_dtype dtype,
-                          tvms_span span, const char *a, const char *sign,
-                          const char *b) {
+                          const char *a, const char *sign, const char *b) {
   bool real = tvms_dtype_is_real(dtype);
   int bits = tvms_c_bits_in_register(dtype), lanes = tvms_c_room(dtype.lanes);
   int bytes = register_bytes(bits, lanes), predicate = predicate_of(sign, real);
-  (void)span;
   if (!bytes || predicate < 0 || !is_name(a) || (b && !is_name(b))) return;
   if (real && bits / 8 * lanes < 16) return;
   const char *end = real && bytes == 64 ? ", 4" : "";
@@ -97,8 +100,7 @@ void tvms_c_note_compared(c_emitter *e, const char *truths, tvms_dtype dtype,
   const char *kind = real                     ? bits == 64 ? "cmppd" : "cmpps"
                      : dtype.code == TVMS_INT ? "cmp"
                                               : "ucmp";
-  static const char letters[] = " bw d   q";
-  const char *letter = real ? "" : tvms_c_text(e, "%c", letters[bits / 8]);
+  const char *letter = real ? "" : tvms_c_text(e, "%c", letter_of(bits));
   note(e, truths,
        tvms_c_text(e, "__builtin_ia32_%s%s%d_mask(%s, %s, %d, -1%s)", kind, letter,
                    8 * bytes, left, right, predicate, end),
@@ -127,9 +129,8 @@ const char *tvms_c_choose_by_bits(c_emitter *e, tvms_dtype dtype, tvms_span span
   int bytes = width / 8 * lanes;
   if (bytes < 16 || bytes > 64) return NULL;
   bool real = tvms_dtype_is_real(dtype);
-  static const char letters[] = " bw d   q";
   const char *kind =
-      real ? width == 64 ? "pd_" : "ps_" : tvms_c_text(e, "%c_", letters[width / 8]);
+      real ? width == 64 ? "pd_" : "ps_" : tvms_c_text(e, "%c_", letter_of(width));
   const char *type = tvms_c_type(e, dtype, span);
   const char *name = tvms_c_text(e, "CHOOSE_%s", type);
   const char *form =

@@ -10,8 +10,7 @@
 
 // Notes that the lanes of `truths` compare vectors of `dtype` by an operator of C; `b` NULL: with 0.
 void tvms_c_note_compared(c_emitter *e, const char *truths, tvms_dtype dtype,
-                          tvms_span span, const char *a, const char *sign,
-                          const char *TVMS_NULLABLE b);
+                          const char *a, const char *sign, const char *TVMS_NULLABLE b);
 
 // Notes that they are others joined by & or |; `b` NULL: they are what `a` is not.
 void tvms_c_note_joined(c_emitter *e, const char *truths, const char *a,

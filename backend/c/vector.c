@@ -43,7 +43,7 @@ const char *tvms_c_compare(c_emitter *e, tvms_dtype dtype, tvms_span span,
                            const char *a, const char *sign, const char *b) {
   const char *mask = tvms_c_mask(e, tvms_c_bits_in_register(dtype), dtype.lanes, span,
                                  tvms_c_text(e, "%s %s %s", a, sign, b));
-  tvms_c_note_compared(e, mask, dtype, span, a, sign, b);
+  tvms_c_note_compared(e, mask, dtype, a, sign, b);
   return mask;
 }
 
