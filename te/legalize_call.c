@@ -4,6 +4,7 @@
 
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
+#include "te/legalize_gather.h"
 #include "te/legalize_reduce.h"
 #include "te/legalize_slice.h"
 #include "te/legalize_trim.h"
@@ -178,6 +179,7 @@ bool tvms_legalize_nt_matmul(tvms_unit *unit, tvms_unit *caller, const tvms_call
 // Operators whose description in TVM reads outside of its tensors.
 static const legalizer inside[TVMS_OP_COUNT + 1] = {
     [TVMS_R_slice_scatter] = tvms_legalize_slice_scatter_inside,
+    [TVMS_R_take] = tvms_legalize_take_inside,
 };
 
 static const legalizer parts[TVMS_LEGAL_PARTS] = {

@@ -2,6 +2,8 @@
 //
 // TVM: topi/transform.h (take, gather, gather_nd, adv_index, one_hot, reverse_sequence,
 // meshgrid).
+#include "te/legalize_gather.h"
+
 #include "te/element.h"
 #include "te/legalizers.h"
 #include "te/topi_index.h"
@@ -46,7 +48,9 @@ static bool counts_from_the_end(const tvms_node *index) {
   return false;
 }
 
-bool tvms_legalize_take(tvms_legal *legal) {
+// `inside`: places below 0 that the text shows count from the end, as in PyTorch, whose x[:, -1] is exported so. TVM reads in
+// front of the tensor.
+static bool take(tvms_legal *legal, bool inside) {
   legal->name = "take";
   tvms_te *te = &legal->te;
   // The place may be a number of Relax.
@@ -56,8 +60,8 @@ bool tvms_legalize_take(tvms_legal *legal) {
   tvms_node *places =
       prim ? tvms_legal_expr(legal, index) : tvms_legal_tensor(legal, index);
   tvms_take_mode mode = mode_of(legal->call);
-  // PyTorch's x[:, -1] is exported so; TVM reads in front of the tensor.
-  if (mode == TVMS_TAKE_FAST && counts_from_the_end(index)) mode = TVMS_TAKE_WRAP;
+  if (inside && mode == TVMS_TAKE_FAST && counts_from_the_end(index))
+    mode = TVMS_TAKE_WRAP;
   if (!tvms_attr(legal->call, TVMS_ATTR_take_axis)) {
     if (prim || mode == TVMS_TAKE_NAN) return false;
     return tvms_legal_return(legal, tvms_te_take_flat(te, x, places, mode));
@@ -65,6 +69,14 @@ bool tvms_legalize_take(tvms_legal *legal) {
   int64_t axis = tvms_attr_int(legal->call, TVMS_ATTR_take_axis, 0);
   uint32_t place = tvms_legal_axis(axis, tvms_te_shape(x).len);
   return tvms_legal_return(legal, tvms_te_take(te, x, places, place, mode));
+}
+
+bool tvms_legalize_take(tvms_legal *legal) {
+  return take(legal, false);
+}
+
+bool tvms_legalize_take_inside(tvms_legal *legal) {
+  return take(legal, true);
 }
 
 bool tvms_legalize_gather_elements(tvms_legal *legal) {

@@ -20,16 +20,12 @@ CLOSE, CLOSE_HALF = 1e-5, 1e-2
 LEVELS = ("-O0", "-O2", "-O3")
 # Functions whose result TVM's lowering makes of another data type than the text says; libraries of higher levels go by the text.
 RETYPED = {("legalize-attention.tvms", "plain")}
-# Programs that read in front of a tensor in stock TVM (golden/passes/legalize-take-last.tvms says what they are in tvms).
-OUTSIDE = {"legalize-take-last.tvms"}
 RUN = re.compile(r"# RUN: opt --passes '?(LegalizeOps|DispatchSortScan|DispatchSampling)'?\n")
 
 
 def programs():
     """Path and text of the golden files of one of these passes, for the default release."""
     for path in sorted(files_under("tests/golden/passes")):
-        if os.path.basename(path) in OUTSIDE:
-            continue
         with open(path, encoding="utf-8") as f:
             text = f.read()
         if RUN.match(text):
