@@ -143,12 +143,23 @@ static bool read_block(tvms_unit *unit, const tvms_block_realize *realize,
   return true;
 }
 
-bool tvms_stage_same_place(const tvms_store *a, const tvms_store *b) {
-  if (a->buffer != b->buffer || a->indices.len != b->indices.len) return false;
-  for (uint32_t i = 0; i < a->indices.len; i++) {
-    if (!tvms_node_same_expr(a->indices.items[i], b->indices.items[i])) return false;
+static bool same_indices(tvms_list a, tvms_list b) {
+  if (a.len != b.len) return false;
+  for (uint32_t i = 0; i < a.len; i++) {
+    if (!tvms_node_same_expr(a.items[i], b.items[i])) return false;
   }
   return true;
+}
+
+bool tvms_stage_same_place(const tvms_store *a, const tvms_store *b) {
+  return a->buffer == b->buffer && same_indices(a->indices, b->indices);
+}
+
+bool tvms_stage_loads_place(const tvms_store *store, const tvms_node *node) {
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return false;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  return load->buffer == store->buffer && !load->predicate
+         && same_indices(load->indices, store->indices);
 }
 
 bool tvms_stage_is_result(const tvms_stage *stage, const tvms_node *node) {

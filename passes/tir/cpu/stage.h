@@ -38,6 +38,9 @@ const char *TVMS_NULLABLE tvms_stage_read_nest(tvms_unit *unit, tvms_node *nest,
 // Do both store at the same place?
 bool tvms_stage_same_place(const tvms_store *a, const tvms_store *b);
 
+// Does an expression load what the store stores, without a predicate?
+bool tvms_stage_loads_place(const tvms_store *store, const tvms_node *node);
+
 // Is an expression what lies at the place where the stage stores?
 bool tvms_stage_is_result(const tvms_stage *stage, const tvms_node *node);
 

@@ -2,10 +2,10 @@
 #include "passes/tir/cpu/terms.h"
 
 #include "ir/build.h"
-#include "ir/equal.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/stage.h"
 
 // The terms of what is stored: the element that it is added to, and the sum of the others.
 typedef struct {
@@ -15,16 +15,6 @@ typedef struct {
   uint32_t owns, others;
 } terms;
 
-static bool is_own(const terms *t, const tvms_node *node) {
-  if (node->kind != TVMS_NODE_BUFFER_LOAD) return false;
-  const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  bool same = load->buffer == t->store->buffer && !load->predicate
-              && load->indices.len == t->store->indices.len;
-  for (uint32_t i = 0; same && i < load->indices.len; i++)
-    same = tvms_node_same_expr(load->indices.items[i], t->store->indices.items[i]);
-  return same;
-}
-
 // In the order of the text.
 static void sort_terms(terms *t, tvms_node *node) {
   if (node->kind == TVMS_NODE_ADD) {
@@ -32,7 +22,7 @@ static void sort_terms(terms *t, tvms_node *node) {
     sort_terms(t, tvms_as_binary(node)->b);
     return;
   }
-  if (is_own(t, node)) {
+  if (tvms_stage_loads_place(t->store, node)) {
     t->own = node;
     t->owns++;
     return;

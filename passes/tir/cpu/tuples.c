@@ -119,17 +119,6 @@ static tvms_node *build(const search *s, tvms_node_kind kind, tvms_node *a,
   return tvms_binary_new(s->t->unit, kind, a, b, TVMS_NO_SPAN);
 }
 
-static bool loads_place(const search *s, uint32_t at, const tvms_node *node) {
-  if (node->kind != TVMS_NODE_BUFFER_LOAD) return false;
-  const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  const tvms_store *store = s->t->stores[at];
-  bool same = load->buffer == store->buffer && !load->predicate
-              && load->indices.len == store->indices.len;
-  for (uint32_t i = 0; same && i < load->indices.len; i++)
-    same = tvms_node_same_expr(load->indices.items[i], store->indices.items[i]);
-  return same;
-}
-
 // The kind of a comparison of place `at` (on the left, whatever the text says) with `other`; 0: something else.
 static int compares(const search *s, uint32_t at, const tvms_node *node,
                     const tvms_node *other) {
@@ -143,9 +132,11 @@ static int compares(const search *s, uint32_t at, const tvms_node *node,
   for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     if (node->kind != kinds[i].kind) continue;
     const tvms_binary *b = tvms_as_binary(node);
-    if (loads_place(s, at, b->a) && tvms_node_same_expr(b->b, other))
+    if (tvms_stage_loads_place(s->t->stores[at], b->a)
+        && tvms_node_same_expr(b->b, other))
       return (int)kinds[i].kind;
-    if (loads_place(s, at, b->b) && tvms_node_same_expr(b->a, other))
+    if (tvms_stage_loads_place(s->t->stores[at], b->b)
+        && tvms_node_same_expr(b->a, other))
       return (int)kinds[i].turned;
   }
   return 0;
@@ -157,12 +148,12 @@ static bool read_value(search *s) {
   if (value->kind == TVMS_NODE_MAX || value->kind == TVMS_NODE_MIN) {
     s->greatest = value->kind == TVMS_NODE_MAX;
     s->element = tvms_as_binary(value)->b;
-    return loads_place(s, s->value, tvms_as_binary(value)->a);
+    return tvms_stage_loads_place(s->t->stores[s->value], tvms_as_binary(value)->a);
   }
   if (value->kind != TVMS_NODE_SELECT) return false;
   const tvms_select *choice = tvms_as_select(value);
   s->element = choice->false_value;
-  if (!loads_place(s, s->value, choice->true_value)) return false;
+  if (!tvms_stage_loads_place(s->t->stores[s->value], choice->true_value)) return false;
   int kind = compares(s, s->value, choice->condition, s->element);
   s->greatest = kind == TVMS_NODE_GT || kind == TVMS_NODE_GE;
   return s->greatest || kind == TVMS_NODE_LT || kind == TVMS_NODE_LE;
@@ -182,7 +173,7 @@ static bool read_step(search *s) {
   if (value->kind != TVMS_NODE_SELECT) return false;
   const tvms_select *choice = tvms_as_select(value);
   s->index = choice->false_value;
-  if (!loads_place(s, s->step, choice->true_value)) return false;
+  if (!tvms_stage_loads_place(s->t->stores[s->step], choice->true_value)) return false;
   tvms_node *condition = choice->condition;
   s->last = is_better(s, condition, false);
   if (s->last || is_better(s, condition, true)) return true;

@@ -13,8 +13,8 @@
 #include "ir/fold.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
-#include "passes/relax/make.h"
 #include "passes/remarks.h"
+#include "passes/tir/memory/storage_bytes.h"
 #include "support/diag_ids.h"
 
 #include <string.h>
@@ -141,14 +141,8 @@ static tvms_walk_step note_var(void *self, tvms_node *node, tvms_field_role role
 }
 
 static bool is_small(const unroller *u, const tvms_buffer *buffer) {
-  int64_t bytes = tvms_relax_element_bytes(buffer->element);
-  for (uint32_t i = 0; i < buffer->shape.len; i++) {
-    const tvms_node *size = buffer->shape.items[i];
-    if (!tvms_node_is_int_imm(size)
-        || __builtin_mul_overflow(bytes, tvms_as_int_imm(size)->value, &bytes))
-      return false;
-  }
-  return bytes <= u->local_bytes;
+  int64_t bytes = tvms_storage_bytes(buffer);
+  return 0 <= bytes && bytes <= u->local_bytes;
 }
 
 // Variables that say where in a local buffer: unrolled, its elements may be registers.

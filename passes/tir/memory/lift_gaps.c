@@ -5,10 +5,11 @@
 // done with the workspace, nothing is known.
 #include "passes/tir/memory/lift_gaps.h"
 
+#include "ir/build.h"
 #include "ir/op.h"
 #include "ir/walk.h"
-#include "passes/relax/make.h"
 #include "passes/tir/memory/lift_allocations.h"
+#include "passes/tir/memory/storage_bytes.h"
 
 #include <string.h>
 
@@ -29,19 +30,6 @@ static int64_t place_of(const tvms_lift_gaps *g, const tvms_node *source) {
   bool known = is_base(g, buffer->data) && load->indices.len == 1
                && tvms_node_is_int_imm(load->indices.items[0]);
   return known ? tvms_as_int_imm(load->indices.items[0])->value : -1;
-}
-
-// The number of bytes; -1: it is not known.
-static int64_t bytes_of(const tvms_buffer *buffer) {
-  int64_t bytes = tvms_relax_element_bytes(buffer->element);
-  if (buffer->strides.len) return -1;
-  for (uint32_t i = 0; i < buffer->shape.len; i++) {
-    const tvms_node *size = buffer->shape.items[i];
-    if (!tvms_node_is_int_imm(size)
-        || __builtin_mul_overflow(bytes, tvms_as_int_imm(size)->value, &bytes))
-      return -1;
-  }
-  return bytes;
 }
 
 uint32_t tvms_lift_gaps_tensor(const tvms_lift_gaps *g, const tvms_node *var) {
@@ -83,7 +71,7 @@ static bool look_at_declaration(tvms_lift_gaps *g, const tvms_decl_buffer *decla
     add_tensor(g, buffer->data, around.begin, around.end, around.over);
     return true;
   }
-  int64_t begin = place_of(g, declared->source), bytes = bytes_of(buffer);
+  int64_t begin = place_of(g, declared->source), bytes = tvms_storage_bytes(buffer);
   // Of other memory, or the walk finds the workspace below it.
   if (begin < 0) return !leads_into_tensor(g, declared->source);
   if (bytes < 0) return false;
@@ -161,7 +149,7 @@ void tvms_lift_gaps_init(tvms_lift_gaps *g, const tvms_unit *unit,
   g->spans = zeros(memory, g->ids + 1u, sizeof *g->spans);
   uint32_t last = function->params.len - 1;
   const tvms_buffer *workspace = tvms_as_buffer(function->buffers.items[last]);
-  int64_t size = bytes_of(workspace);
+  int64_t size = tvms_storage_bytes(workspace);
   if (function->body->kind != TVMS_NODE_SEQ || size < 0) return;
   g->stmts = tvms_as_seq(function->body)->stmts;
   tvms_vec_push(memory, &g->bases, workspace->data);
