@@ -222,19 +222,18 @@ static LLVMValueRef entry_of(emitter *e, const tvms_member *member) {
   return LLVMAddFunction(e->module, name, type);
 }
 
-static bool is_function(const emitter *e, tvms_list args, uint32_t first, uint32_t at) {
-  return tvms_boxes_entry_of(e->program, args, first, at)
-         || tvms_boxes_external_of(e->program, args, first, at);
-}
-
-// The entry of a function of the module, or a function of others.
-static argument function_of(emitter *e, tvms_list args, uint32_t first, uint32_t at) {
+// The entry of a function of the module, or a function of others; false: argument `at` of the call is neither.
+static bool take_function(emitter *e, tvms_list args, uint32_t first, uint32_t at,
+                          argument *taken) {
   const tvms_member *member = tvms_boxes_entry_of(e->program, args, first, at);
+  const char *external = tvms_boxes_external_of(e->program, args, first, at);
   if (member)
-    return (argument){TVMS_ANY_POINTER, tvms_helper_word(e, entry_of(e, member))};
-  const char *name = tvms_boxes_external_of(e->program, args, first, at);
-  LLVMValueRef found = find_by_host(e, tvms_emit_text(e, name), args.items[at]->span);
-  return (argument){TVMS_ANY_FUNCTION, tvms_helper_word(e, found)};
+    *taken = (argument){TVMS_ANY_POINTER, tvms_helper_word(e, entry_of(e, member))};
+  else if (external)
+    *taken = (argument){TVMS_ANY_FUNCTION,
+                        tvms_helper_word(e, find_by_host(e, tvms_emit_text(e, external),
+                                                         args.items[at]->span))};
+  return member || external;
 }
 
 // The arguments behind number `first`, which is the name.
@@ -246,8 +245,8 @@ static LLVMValueRef arguments_of(emitter *e, tvms_list args, uint32_t first) {
       put_item(e, args.items[i], place, at);
       continue;
     }
-    argument arg = is_function(e, args, first, i) ? function_of(e, args, first, i)
-                                                  : argument_of(e, args.items[i]);
+    argument arg;
+    if (!take_function(e, args, first, i, &arg)) arg = argument_of(e, args.items[i]);
     put(e, place, at + offsetof(tvms_any, type_index), int32(e, arg.type));
     put(e, place, at + offsetof(tvms_any, padding), int32(e, 0));
     put(e, place, at + offsetof(tvms_any, v), arg.value);
