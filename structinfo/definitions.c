@@ -99,3 +99,11 @@ tvms_node *tvms_relax_definitions_unwrap(const tvms_relax_definitions *definitio
     node = value;
   return node;
 }
+
+const tvms_call *tvms_relax_definitions_call(const tvms_relax_definitions *definitions,
+                                             const tvms_node *node,
+                                             tvms_opcode opcode) {
+  const tvms_node *value =
+      tvms_relax_definitions_unwrap(definitions, (tvms_node *)(uintptr_t)node);
+  return tvms_op_called(value) == opcode ? tvms_as_call(value) : NULL;
+}

@@ -2,7 +2,7 @@
 #ifndef TVMS_STRUCTINFO_DEFINITIONS_H
 #define TVMS_STRUCTINFO_DEFINITIONS_H
 
-#include "ir/node.h"
+#include "ir/op.h"
 
 // What is known of one variable.
 typedef struct {
@@ -41,6 +41,11 @@ tvms_node *TVMS_NULLABLE tvms_relax_definitions_value(
 // variables, that is none; the last variable if there is no such value.
 tvms_node *tvms_relax_definitions_unwrap(const tvms_relax_definitions *definitions,
                                          tvms_node *node);
+
+// The call of an operator that `node` is, by whatever name; NULL: it is none.
+const tvms_call *TVMS_NULLABLE
+tvms_relax_definitions_call(const tvms_relax_definitions *definitions,
+                            const tvms_node *node, tvms_opcode opcode);
 
 // The variable of a VAR_BINDING or MATCH_CAST.
 tvms_node *tvms_relax_binding_var(const tvms_node *binding);

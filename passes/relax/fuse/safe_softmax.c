@@ -11,19 +11,11 @@ static const tvms_node *unwrap(const tvms_relax_definitions *d, const tvms_node 
   return tvms_relax_definitions_unwrap(d, (tvms_node *)(uintptr_t)node);
 }
 
-// The call of `opcode` that a value is, or NULL.
-static const tvms_call *TVMS_NULLABLE call_of(const tvms_relax_definitions *d,
-                                              const tvms_node *node,
-                                              tvms_opcode opcode) {
-  const tvms_node *value = unwrap(d, node);
-  return tvms_op_called(value) == opcode ? tvms_as_call(value) : NULL;
-}
-
 // The argument of the call of `opcode` that a value is, or NULL; NULL has none either.
 static const tvms_node *TVMS_NULLABLE inside(const tvms_relax_definitions *d,
                                              const tvms_node *TVMS_NULLABLE node,
                                              tvms_opcode opcode) {
-  const tvms_call *call = node ? call_of(d, node, opcode) : NULL;
+  const tvms_call *call = node ? tvms_relax_definitions_call(d, node, opcode) : NULL;
   return call ? call->args.items[0] : NULL;
 }
 
@@ -32,7 +24,7 @@ static bool is_zero_constant(const tvms_node *node) {
   const tvms_constant *constant = tvms_as_constant(node);
   for (size_t i = 0; i < constant->data.len; i++)
     if (constant->data.text[i]) return false;
-  return constant->shape.len == 0 || constant->data.len > 0;
+  return constant->data.len > 0;
 }
 
 static bool is_zero(const tvms_relax_definitions *d, const tvms_node *node) {
@@ -75,11 +67,13 @@ static const tvms_node *TVMS_NULLABLE emptiness(const tvms_relax_definitions *d,
                                                 const tvms_node *condition) {
   const tvms_node *any = inside(d, condition, TVMS_R_logical_not);
   const tvms_node *number = inside(d, any, TVMS_R_astype);
-  const tvms_call *most = number ? call_of(d, number, TVMS_R_max) : NULL;
+  const tvms_call *most =
+      number ? tvms_relax_definitions_call(d, number, TVMS_R_max) : NULL;
   if (!most || !is_along_rows(most)) return NULL;
   const tvms_node *counts = inside(d, most->args.items[0], TVMS_R_astype);
   const tvms_node *equal = inside(d, counts, TVMS_R_logical_not);
-  const tvms_call *comparison = equal ? call_of(d, equal, TVMS_R_equal) : NULL;
+  const tvms_call *comparison =
+      equal ? tvms_relax_definitions_call(d, equal, TVMS_R_equal) : NULL;
   return comparison && is_least(unwrap(d, comparison->args.items[1]))
              ? comparison->args.items[0]
              : NULL;
@@ -89,10 +83,11 @@ const tvms_call *TVMS_NULLABLE
 tvms_relax_safe_softmax(const tvms_relax_definitions *definitions,
                         const tvms_node *value, tvms_attention_empty *empty) {
   const tvms_relax_definitions *d = definitions;
-  const tvms_call *choice = call_of(d, value, TVMS_R_where);
+  const tvms_call *choice = tvms_relax_definitions_call(d, value, TVMS_R_where);
   *empty = TVMS_EMPTY_NAN;
-  if (!choice) return call_of(d, value, TVMS_R_nn_softmax);
-  const tvms_call *softmax = call_of(d, choice->args.items[2], TVMS_R_nn_softmax);
+  if (!choice) return tvms_relax_definitions_call(d, value, TVMS_R_nn_softmax);
+  const tvms_call *softmax =
+      tvms_relax_definitions_call(d, choice->args.items[2], TVMS_R_nn_softmax);
   if (!softmax || !is_zero(d, choice->args.items[1])) return NULL;
   const tvms_node *tested = inside(d, choice->args.items[0], TVMS_R_isnan);
   const tvms_node *compared = emptiness(d, choice->args.items[0]);

@@ -18,15 +18,6 @@
 
 typedef tvms_relax_simplifier simplifier;
 
-// The call of an operator that a value is, by whatever name, or NULL.
-static const tvms_call *TVMS_NULLABLE call_of(const simplifier *s,
-                                              const tvms_node *node,
-                                              tvms_opcode opcode) {
-  const tvms_node *value =
-      tvms_relax_definitions_unwrap(&s->definitions, (tvms_node *)(uintptr_t)node);
-  return tvms_op_called(value) == opcode ? tvms_as_call(value) : NULL;
-}
-
 static bool dims_of(const tvms_node *value, tvms_list *dims) {
   return value->sinfo && tvms_sinfo_is_tensor(value->sinfo)
          && tvms_sinfo_dims(value->sinfo, dims);
@@ -46,13 +37,15 @@ static bool keeps_matrix(simplifier *s, const tvms_call *call) {
 
 // What an operand repeats, or the operand.
 static tvms_node *repeated(simplifier *s, tvms_node *operand) {
-  const tvms_call *call = call_of(s, operand, TVMS_R_broadcast_to);
+  const tvms_call *call =
+      tvms_relax_definitions_call(&s->definitions, operand, TVMS_R_broadcast_to);
   return call && keeps_matrix(s, call) ? call->args.items[0] : operand;
 }
 
 // What an operand has joined axes of, or NULL.
 static tvms_node *TVMS_NULLABLE joined(simplifier *s, const tvms_node *operand) {
-  const tvms_call *call = call_of(s, operand, TVMS_R_reshape);
+  const tvms_call *call =
+      tvms_relax_definitions_call(&s->definitions, operand, TVMS_R_reshape);
   return call && keeps_matrix(s, call) ? call->args.items[0] : NULL;
 }
 
@@ -104,7 +97,8 @@ static const tvms_call *TVMS_NULLABLE reshaped_product(simplifier *s,
   const tvms_node *var = reshape->args.items[0];
   tvms_relax_definition definition = tvms_relax_definitions_of(&s->definitions, var);
   if (definition.uses != 1 || definition.elsewhere) return NULL;
-  const tvms_call *product = call_of(s, var, TVMS_R_matmul);
+  const tvms_call *product =
+      tvms_relax_definitions_call(&s->definitions, var, TVMS_R_matmul);
   return product && keeps_matrix(s, reshape) ? product : NULL;
 }
 
