@@ -6,8 +6,9 @@
 //
 // What an operator computes stands in te/, or in PrimFuncs of the user (own_lowerings.h). Equal PrimFuncs are made once. Operators that TVM
 // writes with others, and those that only a packed function can do, stand in expand_ops.c.
-// Calls with unknown shapes and operators without a description stay as they are. TVM's PrimFunc of slice_scatter reads its source as
-// far as the result has places, and drops what lies behind the end; with inside=true it does not, which code that is to run asks for.
+// Calls with unknown shapes and operators without a description stay as they are. TVM's PrimFuncs read outside of tensors: that
+// of slice_scatter behind the end of its source, which it drops, that of a take with mode="fast" in front of its tensor at places
+// below 0. With inside=true they do not, which code that is to run asks for.
 // TVM: relax.transform.LegalizeOps.
 #include "ir/build.h"
 #include "ir/clone.h"
