@@ -137,15 +137,17 @@ typedef struct {
   const tvms_member *member;
   const tvms_prim_func *source;
   LLVMValueRef function;
-  LLVMMetadataRef TVMS_NULLABLE scope;  // of its lines
-  LLVMBasicBlockRef entry;              // for allocas
-  LLVMValueRef raised;                  // its `self`: where errors go (failure.c)
-  LLVMValueRef result;                  // where a returned scalar goes
-  tvms_dtype result_dtype;              // void: nothing is returned
-  LLVMValueRef *vars;                   // by id
-  LLVMValueRef *wide;                   // of 64 bits, where one of 32 is counted so
-  view **views;                         // by id
-  TVMS_VEC(live_memory) memory;         // live allocations, innermost last
+  LLVMMetadataRef TVMS_NULLABLE scope;   // of its lines
+  LLVMBasicBlockRef entry;               // for allocas
+  LLVMValueRef raised;                   // its `self`: where errors go (failure.c)
+  LLVMValueRef TVMS_NULLABLE raiser_of;  // the function that has
+  LLVMValueRef raiser;                   // who is told of errors of the run time
+  LLVMValueRef result;                   // where a returned scalar goes
+  tvms_dtype result_dtype;               // void: nothing is returned
+  LLVMValueRef *vars;                    // by id
+  LLVMValueRef *wide;                    // of 64 bits, where one of 32 is counted so
+  view **views;                          // by id
+  TVMS_VEC(live_memory) memory;          // live allocations, innermost last
   const struct tvms_borrow *TVMS_NULLABLE borrow;  // NULL: not looked at yet
   uint64_t frame;                                  // bytes of buffers in the frame
   loop_target *loop;

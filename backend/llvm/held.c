@@ -217,18 +217,29 @@ static LLVMValueRef raise_function(emitter *e, bool holds) {
   return h.function;
 }
 
+// In front of all that the function in progress does, behind what has been put there before.
+static void enter_front(emitter *e) {
+  LLVMValueRef jump = LLVMGetBasicBlockTerminator(e->entry);
+  if (jump)
+    LLVMPositionBuilderBefore(e->builder, jump);
+  else
+    LLVMPositionBuilderAtEnd(e->builder, e->entry);
+}
+
 LLVMValueRef tvms_emit_raiser(emitter *e) {
+  if (e->raiser_of == e->function) return e->raiser;
   bool holds = tvms_emit_holds(e);
-  LLVMValueRef function = raise_function(e, holds), raiser;
+  LLVMValueRef function = raise_function(e, holds);
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  enter_front(e);
   if (holds) {
     tvms_emit_hold_nothing(e);
-    raiser = tvms_helper_at(e, e->raised, RAISER);
+    e->raiser = tvms_helper_at(e, e->raised, RAISER);
   } else {
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
-    LLVMPositionBuilderBefore(e->builder, LLVMGetFirstInstruction(e->entry));
-    raiser = LLVMBuildAlloca(e->builder, e->pointer, "raiser");
-    LLVMPositionBuilderAtEnd(e->builder, here);
+    e->raiser = LLVMBuildAlloca(e->builder, e->pointer, "raiser");
   }
-  LLVMBuildStore(e->builder, function, raiser);
-  return raiser;
+  LLVMBuildStore(e->builder, function, e->raiser);
+  e->raiser_of = e->function;
+  LLVMPositionBuilderAtEnd(e->builder, here);
+  return e->raiser;
 }

@@ -28,7 +28,7 @@ void tvms_emit_add_place(emitter *e, const char *in, const char *by);
 // Says that others have raised the error.
 void tvms_emit_hold_nothing(emitter *e);
 
-// Who is told of errors of the run time: a tvms_box_raiser.
+// Who is told of errors of the run time: a tvms_box_raiser, which a function makes once.
 LLVMValueRef tvms_emit_raiser(emitter *e);
 
 #endif

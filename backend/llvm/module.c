@@ -50,6 +50,7 @@ static void open_function(emitter *e, const tvms_member *member) {
   e->result_dtype = tvms_interp_result_dtype(&e->context->memory, member->function);
   e->memory.len = 0;
   e->borrow = NULL;
+  e->raiser_of = NULL;
   e->frame = 0;
   e->loop = NULL;
   e->in_index = false;
