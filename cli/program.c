@@ -37,9 +37,16 @@ tvms_program *tvms_run_load_program(tvms_run *run, tvms_source *source) {
   return load(run, source, &options);
 }
 
+tvms_program *tvms_run_load_complete(tvms_run *run, tvms_source *source) {
+  tvms_load_options options = tvms_run_load_options(run);
+  options.as_written = true;
+  return load(run, source, &options);
+}
+
 tvms_program *tvms_run_load_written(tvms_run *run, tvms_source *source, bool warns) {
   tvms_load_options options = tvms_run_load_options(run);
   options.as_written = true;
+  options.omitted = true;
   tvms_program *program = load(run, source, &options);
   if (warns && program->omitted) {
     tvms_diag_report(&run->context->diags, TVMS_D_omitted_values, program->omitted_at,

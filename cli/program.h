@@ -9,9 +9,12 @@
 // one was read.
 tvms_program *tvms_run_load_program(tvms_run *run, tvms_source *source);
 
-// The same of a text that TVM may write and not read: without its metadata section, or lowered
-// so far that the text says what TVM's reader refuses. Warns of values that are missing, if
-// the verb writes them.
+// The same of a text that TVM may write and not read, because it says what TVM's reader
+// refuses.
+tvms_program *tvms_run_load_complete(tvms_run *run, tvms_source *source);
+
+// The same, and its metadata section may be missing. Warns of values that are, if the verb
+// writes them.
 tvms_program *tvms_run_load_written(tvms_run *run, tvms_source *source, bool warns);
 
 // The same as tvms_program_load_each, module by module. Rules of lint/ are run if the

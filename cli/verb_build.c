@@ -83,7 +83,7 @@ static tvms_status build_with(tvms_run *run, tvms_source *source,
                               const tvms_backend *TVMS_NULLABLE backend,
                               const tvms_native_options *options) {
   const output_form *form = form_of(run->options.output);
-  tvms_program *program = tvms_run_load_program(run, source);
+  tvms_program *program = tvms_run_load_complete(run, source);
   tvms_strbuf code, header;
   tvms_strbuf_init(&code, &run->context->memory);
   tvms_strbuf_init(&header, &run->context->memory);

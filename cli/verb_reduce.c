@@ -55,7 +55,9 @@ static uint64_t given_or(uint64_t given, uint64_t otherwise) {
 static void reduce_text(reducing *r, tvms_strbuf *text, tvms_dialect dialect) {
   tvms_run *run = r->run;
   tvms_reduce_options options = {
-      .load = {.from = dialect, .as_written = !run->options.command},
+      .load = {.from = dialect,
+               .as_written = !run->options.command,
+               .omitted = !run->options.command},
       .dialect = dialect,
       .max_runs = given_or(run->options.max_runs, DEFAULT_RUNS),
       .seconds = given_or(run->options.time, DEFAULT_SECONDS),

@@ -46,6 +46,7 @@ static tvms_program *read_source(tvms_context *context, tvms_source *source,
   options.from = wanted->from;
   options.dialect = wanted->dialect;
   options.as_written = wanted->as_written;
+  options.omitted = wanted->omitted;
   options.python = tvms_source_is_python(source);
   context->describe = describe_node;
   return tvms_reader_read(context, source, &options);

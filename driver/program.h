@@ -17,6 +17,7 @@ typedef struct {
   tvms_dialect dialect;  // read as this release unless the text excludes it; NONE
   bool unverified;       // only read it
   bool as_written;       // read also what TVM writes and does not read itself
+  bool omitted;          // … and names of a metadata section that is not there
   // Leave all definitions out but the last class or function of this name; NULL: take all.
   const char *TVMS_NULLABLE definition;
   bool lints;  // run the rules of lint/ on what is read; only of tvms_program_load_each

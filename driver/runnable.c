@@ -187,9 +187,12 @@ static void add_lowering(const tvms_library_options *options,
   static const char *const first[] = {
       to_prim_funcs, "dispatch,fused", "kernels",
       "AdjustMatmulOrder,CombineParallelMatmul,kernels"};
-  // TVM's machine does not check these, and its code is to be TVM's.
-  tvms_strbuf_puts(passes, options->for_machine ? "NameUnknownSizes,"
-                                                : "NameUnknownSizes{checks=true},");
+  // Sizes that constants tell are no unknown ones. TVM's machine does not check these, and its
+  // code is to be TVM's.
+  tvms_strbuf_puts(passes, options->for_machine
+                               ? "NameUnknownSizes,"
+                               : "FoldConstant{keep_written=true,sizes=true},"
+                                 "CanonicalizeBindings,NameUnknownSizes{checks=true},");
   if (options->level >= 2) {
     tvms_strbuf_puts(passes, "SimplifyMatmul,");
     tvms_native_fuse_attention(code, passes);

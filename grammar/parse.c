@@ -285,6 +285,14 @@ static void run(parse *p) {
   }
 }
 
+// How many nodes there is room for first: what a text of this size has if it is a program.
+// What is much longer is so because of its constants, and nodes grow by moving pages.
+static uint32_t first_nodes(size_t size) {
+  enum { MOST_NODES = 1 << 22 };
+  size_t nodes = size / 4 + 64;
+  return nodes < MOST_NODES ? (uint32_t)nodes : MOST_NODES;
+}
+
 void tvms_surface_parse_file(tvms_surface *surface) {
   parse p;
   start(&p, surface);
@@ -293,7 +301,7 @@ void tvms_surface_parse_file(tvms_surface *surface) {
   p.seen = seen;
   p.seen_log = source->size < SHORT_TEXT ? FEW_SEEN_LOG : MOST_SEEN_LOG;
   memset(seen, 0, sizeof *seen << p.seen_log);
-  surface->cap = source->size / 4 + 64;
+  surface->cap = first_nodes(source->size);
   // Growing a small block gives bytes that nobody has spent time to zero.
   tvms_memory *memory = &surface->context->memory;
   surface->nodes =

@@ -145,7 +145,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
     reader.open = reader.open || refused;
     tvms_python_body_gather(&reader);
   }
-  if (options->as_written && !options->python) tvms_metadata_bind_omitted(&reader);
+  if (options->omitted && !options->python) tvms_metadata_bind_omitted(&reader);
   read_comments(&reader);
   if (script.len) tvms_python_undefined_report(&reader);
   for (tvms_ref ref = surface.body; ref;) {

@@ -10,6 +10,7 @@ typedef struct {
   tvms_dialect
       dialect;      // --dialect: read as this release unless marks exclude it; NONE
   bool as_written;  // also what TVM writes and does not read itself
+  bool omitted;     // … and names of a metadata section that is not there
   bool python;      // a .py file: names that Python binds around are unknown
   bool assumes;  // … and what uses say of them is assumed, to read definitions whole
   // Sees each module as soon as it is complete, and says whether it is still needed: one

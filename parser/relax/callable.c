@@ -346,6 +346,19 @@ static bool is_misspelt_types(tvms_reader *reader, const tvms_call_args *call) {
   return true;
 }
 
+// TVM's front end for ONNX calls the function of R.tensor_to_shape in dataflow blocks, where
+// its reader refuses what may have effects: the operator is what it means.
+static void mean_operator(const tvms_reader *reader, tvms_call *call) {
+  static const char name[] = "vm.builtin.tensor_to_shape";
+  if (!reader->as_written || !tvms_relax_in_dataflow(reader) || call->args.len != 1)
+    return;
+  tvms_bytes symbol = tvms_as_extern_func(call->callee)->symbol;
+  if (symbol.len != sizeof name - 1 || memcmp(symbol.text, name, symbol.len) != 0)
+    return;
+  call->callee = tvms_op_operator_new(reader->unit, TVMS_R_tensor_to_shape);
+  call->type_args = (tvms_list){NULL, 0};
+}
+
 tvms_eval_value tvms_call_relax_packed(tvms_reader *reader,
                                        const tvms_call_args *call) {
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
@@ -372,6 +385,7 @@ tvms_eval_value tvms_call_relax_packed(tvms_reader *reader,
     return tvms_reader_failed(reader);
   }
   if (attrs) node->attrs = tvms_list_copy(unit, &attrs, 1);
+  mean_operator(reader, node);
   return tvms_relax_finish_call(reader, node, NULL);
 }
 

@@ -6,7 +6,9 @@
 // Calls of PrimFuncs are run by the interpreter; in a dataflow block operators are legalised for
 // that. Results of more than 1024 elements that are made of nothing (R.zeros, R.arange) stay
 // calls. What cannot be run stays, too, and with keep_written what a later call may write over: a constant is
-// the same in each run. Bindings that are not used any more go.
+// the same in each run. With sizes only vectors and numbers of 64 elements at most are folded, and
+// shapes made of them: what says sizes before operators are lowered. Bindings that are not used any
+// more go.
 // TVM: relax.transform.FoldConstant.
 #include "interp/interp.h"
 #include "interp/prim.h"
@@ -35,6 +37,7 @@ typedef struct {
   tvms_node_map bound;  // VAR -> what a binding gives it now
   tvms_relax_overwritten *TVMS_NULLABLE overwritten;  // with keep_written
   bool kept;  // a call may write over what the binding at hand gives
+  bool only_sizes;
 } folder;
 
 static folder *folder_of(const tvms_rewriter *r) {
@@ -260,21 +263,33 @@ static bool holds_tensor(const tvms_node *node) {
   return tvms_sinfo_is_tensor(node->sinfo);
 }
 
-// A large tensor that is made of nothing is better made when it is needed.
-static bool is_worth(const tvms_node *node) {
+// How many elements a tensor has, or `most` + 1 if they are more; 0 if it is none, or nothing is
+// known of that.
+static int64_t count_elements(const tvms_node *TVMS_NULLABLE type, int64_t most) {
   tvms_list sizes;
-  if (!tvms_sinfo_is_tensor(node->sinfo)
-      || !tvms_sinfo_tensor_dims(node->sinfo, &sizes))
-    return true;
+  if (!tvms_sinfo_is_tensor(type) || !tvms_sinfo_tensor_dims(type, &sizes)) return 0;
   int64_t elements = 1;
   for (uint32_t i = 0; i < sizes.len; i++) {
-    if (sizes.items[i]->kind != TVMS_NODE_INT_IMM) return true;
+    if (sizes.items[i]->kind != TVMS_NODE_INT_IMM) return 0;
     int64_t size = tvms_as_int_imm(sizes.items[i])->value;
-    if (size <= 0) return true;
-    elements = elements > MOST_ELEMENTS / size ? MOST_ELEMENTS + 1 : elements * size;
+    if (size <= 0) return 0;
+    elements = elements > most / size ? most + 1 : elements * size;
   }
+  return elements;
+}
+
+// Whether a call makes a shape, or what may be a size, the sizes of a shape or their indices.
+static bool tells_sizes(const tvms_node *node) {
+  if (tvms_op_called(node) == TVMS_R_tensor_to_shape) return true;
+  int64_t elements = count_elements(node->sinfo, MOST_AXES);
+  return elements > 0 && elements <= MOST_AXES;
+}
+
+// A large tensor that is made of nothing is better made when it is needed.
+static bool is_worth(const folder *f, const tvms_node *node) {
+  if (f->only_sizes) return tells_sizes(node);
   tvms_list args = tvms_as_call(node)->args;
-  bool small = elements <= MOST_ELEMENTS;
+  bool small = count_elements(node->sinfo, MOST_ELEMENTS) <= MOST_ELEMENTS;
   for (uint32_t i = 0; i < args.len && !small; i++)
     small = holds_tensor(args.items[i]);
   return small;
@@ -380,7 +395,8 @@ static tvms_node *with_shapes(tvms_rewriter *r, tvms_node *node) {
 
 static tvms_node *fold_worthy(tvms_rewriter *r, tvms_node *node) {
   tvms_opcode opcode = tvms_op_called(node);
-  if (opcode == TVMS_R_NONE || folder_of(r)->kept || !is_worth(node)) return node;
+  const folder *f = folder_of(r);
+  if (opcode == TVMS_R_NONE || f->kept || !is_worth(f, node)) return node;
   if (opcode == TVMS_R_call_tir) return fold_call_tir(r, node);
   node = with_shapes(r, node);
   bool dataflow = r->sequence && r->sequence->flags & TVMS_FLAG_DATAFLOW;
@@ -431,7 +447,9 @@ static tvms_node *note_binding(tvms_rewriter *r, tvms_node *node) {
 
 static tvms_node *fold(tvms_pass_run *run, tvms_unit *unit, tvms_node *function,
                        tvms_relax_overwritten *TVMS_NULLABLE overwritten) {
-  folder f = {.run = run, .overwritten = overwritten};
+  folder f = {.run = run,
+              .overwritten = overwritten,
+              .only_sizes = TVMS_OPTION(run, FoldConstant, sizes).number};
   tvms_node_map_init(&f.bound, &run->context->memory);
   tvms_relax_mutator m;
   tvms_relax_mutator_init(&m, run, unit, &f);
