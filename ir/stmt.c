@@ -123,8 +123,10 @@ bool tvms_stmt_is_none(const tvms_node *stmt) {
 }
 
 typedef struct {
+  tvms_memory *memory;
   tvms_node_map defined;  // inside
-  tvms_node_map shared;   // from outside: themselves
+  tvms_node_map seen;     // from outside
+  tvms_node_vec outer;    // the same
 } freshness;
 
 static tvms_walk_step find_outer(void *self, tvms_node *node, tvms_field_role role) {
@@ -135,22 +137,57 @@ static tvms_walk_step find_outer(void *self, tvms_node *node, tvms_field_role ro
     tvms_node_map_put(&f->defined, node, node);
     return TVMS_WALK_ON;
   }
-  if (tvms_node_map_get(&f->defined, node)) return TVMS_WALK_SKIP;
-  tvms_node_map_put(&f->shared, node, node);
+  if (tvms_node_map_get(&f->defined, node) || tvms_node_map_get(&f->seen, node))
+    return TVMS_WALK_SKIP;
+  tvms_node_map_put(&f->seen, node, node);
+  tvms_vec_push(f->memory, &f->outer, node);
   return TVMS_WALK_SKIP;
 }
 
-tvms_node *tvms_stmt_copy(tvms_unit *unit, tvms_node *stmt) {
-  tvms_memory *memory = &unit->context->memory;
-  freshness f;
-  tvms_node_map_init(&f.defined, memory);
-  tvms_node_map_init(&f.shared, memory);
-  tvms_visitor visitor = {.self = &f, .enter = find_outer};
+static void look_at(freshness *f, tvms_memory *memory, tvms_node *stmt) {
+  *f = (freshness){.memory = memory};
+  tvms_node_map_init(&f->defined, memory);
+  tvms_node_map_init(&f->seen, memory);
+  tvms_visitor visitor = {.self = f, .enter = find_outer};
   tvms_walk(memory, stmt, &visitor);
-  tvms_node *copy = tvms_clone(unit, stmt, &f.shared);
-  tvms_node_map_fini(&f.defined);
-  tvms_node_map_fini(&f.shared);
+}
+
+static void forget(freshness *f) {
+  tvms_node_map_fini(&f->defined);
+  tvms_node_map_fini(&f->seen);
+  tvms_vec_fini(f->memory, &f->outer);
+}
+
+// A copy with `value` in the place of `var`, if there is one.
+static tvms_node *copy_with(tvms_unit *unit, const freshness *f, const tvms_node *stmt,
+                            const tvms_node *TVMS_NULLABLE var,
+                            tvms_node *TVMS_NULLABLE value) {
+  tvms_node_map known;
+  tvms_node_map_init(&known, f->memory);
+  for (uint32_t i = 0; i < f->outer.len; i++) {
+    tvms_node *node = f->outer.items[i];
+    tvms_node_map_put(&known, node, node == var ? value : node);
+  }
+  tvms_node *copy = tvms_clone(unit, stmt, &known);
+  tvms_node_map_fini(&known);
   return copy;
+}
+
+tvms_node *tvms_stmt_copy(tvms_unit *unit, tvms_node *stmt) {
+  freshness f;
+  look_at(&f, &unit->context->memory, stmt);
+  tvms_node *copy = copy_with(unit, &f, stmt, NULL, NULL);
+  forget(&f);
+  return copy;
+}
+
+void tvms_stmt_copies(tvms_unit *unit, tvms_node *stmt, const tvms_node *var,
+                      tvms_node *const *values, uint32_t count, tvms_node **copies) {
+  freshness f;
+  look_at(&f, &unit->context->memory, stmt);
+  for (uint32_t i = 0; i < count; i++)
+    copies[i] = copy_with(unit, &f, stmt, var, values[i]);
+  forget(&f);
 }
 
 // ---- Loops ----

@@ -54,9 +54,11 @@ enum {
 
 // The code generator would reduce the strength of every loop, which takes a sixth of all the time, and
 // brings nothing to loops that lack nothing: whether a loop gets it is said by the lists of passes
-// (backend/llvm/optimise.c). A whole process has one such switch, and no other way to it.
+// (backend/llvm/optimise.c). Nor does it look for integers that could be masks of AVX-512: a fiftieth of its time, and our
+// masks are vectors of bits already. A whole process has one such switch, and no other way to it.
 static void leave_loops_to_passes(void) {
-  static const char *const words[] = {"tvms", "-disable-lsr"};
+  static const char *const words[] = {"tvms", "-disable-lsr",
+                                      "-disable-x86-domain-reassignment"};
   LLVMParseCommandLineOptions(sizeof words / sizeof words[0], words, NULL);
 }
 

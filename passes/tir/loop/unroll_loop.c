@@ -49,17 +49,22 @@ static int64_t extent_of(tvms_unit *unit, const tvms_for *loop) {
   return extent <= INT32_MAX ? extent : -1;
 }
 
+// Each step defines variables of its own.
 static tvms_node *write_out(tvms_unit *unit, const tvms_for *loop, int64_t extent) {
+  uint32_t count = (uint32_t)extent;
+  tvms_arena *scratch = &unit->context->scratch;
+  tvms_mark mark = tvms_arena_mark(scratch);
+  tvms_node **values = tvms_arena_array(scratch, tvms_node *, count);
   tvms_node_vec stmts = {0};
-  for (int64_t i = 0; i < extent; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     tvms_node *step = tvms_int_imm_new(unit, loop->var->dtype, i, TVMS_NO_SPAN);
-    tvms_node *value =
-        tvms_build_binary(unit, TVMS_NODE_ADD, loop->min, step, TVMS_NO_SPAN);
-    // Each step defines variables of its own.
-    tvms_node *body = i > 0 ? tvms_stmt_copy(unit, loop->body) : loop->body;
-    body = tvms_substitute_one(unit, body, loop->var, value);
-    tvms_stmt_push(unit, &stmts, body);
+    values[i] = tvms_build_binary(unit, TVMS_NODE_ADD, loop->min, step, TVMS_NO_SPAN);
   }
+  tvms_node **copies = tvms_arena_array(scratch, tvms_node *, count);
+  tvms_stmt_copies(unit, loop->body, loop->var, values, count, copies);
+  for (uint32_t i = 0; i < count; i++)
+    tvms_stmt_push(unit, &stmts, copies[i]);
+  tvms_arena_reset(scratch, mark);
   return tvms_stmt_seq(unit, &stmts, loop->head.span);
 }
 

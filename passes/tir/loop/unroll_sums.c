@@ -18,7 +18,8 @@
 
 enum {
   WIDEST = 512,        // bits of a register; longer vectors count as several stores
-  MOST_STORES = 56,    // in the new body, with two or four steps
+  MOST_IN_FOUR = 24,   // stores in the new body, with four steps
+  MOST_IN_TWO = 56,    // with two
   MOST_IN_THREE = 84,  // with three, which is taken if two do not divide the loop
   MOST_IN_FUNCTION = 1024,  // code generation is to keep its full optimisation
   NO_SUMS = -1
@@ -80,9 +81,11 @@ static int64_t count_sums(tvms_unit *unit, const tvms_node *stmt,
 
 // Steps to take together, or 1.
 static int64_t steps_of(const unroller *u, int64_t extent, int64_t stores) {
-  static const int64_t choices[] = {4, 2, 3};
+  static const struct {
+    int64_t steps, most;
+  } choices[] = {{4, MOST_IN_FOUR}, {2, MOST_IN_TWO}, {3, MOST_IN_THREE}};
   for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++) {
-    int64_t steps = choices[i], most = steps == 3 ? MOST_IN_THREE : MOST_STORES;
+    int64_t steps = choices[i].steps, most = choices[i].most;
     bool fits =
         stores * steps <= most && u->stores + stores * (steps - 1) <= MOST_IN_FUNCTION;
     if (steps <= u->most && extent % steps == 0 && fits) return steps;
