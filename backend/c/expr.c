@@ -8,6 +8,7 @@
 #include "backend/c/calls.h"
 #include "backend/c/division.h"
 #include "backend/c/memory.h"
+#include "backend/c/shuffle.h"
 #include "backend/c/truths.h"
 #include "backend/c/vector.h"
 #include "ir/build.h"
@@ -289,81 +290,6 @@ static const char *ramp(c_emitter *e, const tvms_node *node) {
                                   tvms_c_type(e, scalar, node->span), base, stride));
 }
 
-// The lane that index `i` of a shuffle names: its vector's number, and which lane of it.
-static uint32_t shuffled(c_emitter *e, const tvms_node *node, uint32_t i, int *lane) {
-  const tvms_shuffle *source = tvms_as_shuffle(node);
-  int64_t wanted;
-  if (!tvms_c_is_constant(source->indices.items[i], &wanted))
-    tvms_c_refuse(e, node->span, "a computed shuffle");
-  for (uint32_t from = 0; from < source->vectors.len && wanted >= 0; from++) {
-    int lanes = source->vectors.items[from]->dtype.lanes;
-    *lane = (int)wanted;
-    if (wanted < lanes) return from;
-    wanted -= lanes;
-  }
-  tvms_c_refuse(e, node->span, "a shuffle of lanes that are not there");
-}
-
-// Of one vector or two that have as many lanes as the result; NULL if it is none of these.
-static const char *TVMS_NULLABLE shuffle_whole(c_emitter *e, const tvms_node *node) {
-  const tvms_shuffle *source = tvms_as_shuffle(node);
-  int indices[64], lanes = node->dtype.lanes;
-  bool fits = tvms_c_is_whole(node->dtype) && !(lanes & (lanes - 1))
-              && !tvms_dtype_is_bool(node->dtype) && source->vectors.len <= 2;
-  for (uint32_t i = 0; i < source->vectors.len; i++)
-    fits &= source->vectors.items[i]->dtype.lanes == lanes;
-  if (!fits) return NULL;
-  for (uint32_t i = 0; i < source->indices.len; i++) {
-    int lane;
-    uint32_t from = shuffled(e, node, i, &lane);
-    indices[i] = (int)from * lanes + lane;
-  }
-  const char *a = tvms_c_expr(e, source->vectors.items[0]);
-  const char *b =
-      source->vectors.len == 2 ? tvms_c_expr(e, source->vectors.items[1]) : a;
-  return tvms_c_pick(e, node->dtype, node->span, a, b, indices);
-}
-
-// Lanes beside each other of one longer vector; NULL if it is anything else.
-static const char *TVMS_NULLABLE shuffle_part(c_emitter *e, const tvms_node *node) {
-  const tvms_shuffle *source = tvms_as_shuffle(node);
-  int first = 0, lane, lanes = node->dtype.lanes;
-  bool part = source->vectors.len == 1 && tvms_c_is_whole(node->dtype)
-              && !(lanes & (lanes - 1)) && !tvms_dtype_is_bool(node->dtype)
-              && tvms_c_is_whole(source->vectors.items[0]->dtype);
-  for (uint32_t i = 0; part && i < source->indices.len; i++) {
-    shuffled(e, node, i, &lane);
-    if (i == 0) first = lane;
-    part = lane == first + (int)i;
-  }
-  return part ? tvms_c_part(e, node->dtype, node->span,
-                            tvms_c_expr(e, source->vectors.items[0]), first)
-              : NULL;
-}
-
-static const char *shuffle(c_emitter *e, const tvms_node *node) {
-  const tvms_shuffle *source = tvms_as_shuffle(node);
-  const char *whole = shuffle_whole(e, node), *list = "";
-  if (!whole) whole = shuffle_part(e, node);
-  if (whole) return whole;
-  const char **values =
-      tvms_arena_array(&e->context->scratch, const char *, source->vectors.len);
-  for (uint32_t i = 0; i < source->vectors.len; i++)
-    values[i] = tvms_c_expr(e, source->vectors.items[i]);
-  for (uint32_t i = 0; i < source->indices.len; i++) {
-    int lane;
-    uint32_t from = shuffled(e, node, i, &lane);
-    bool vector = source->vectors.items[from]->dtype.lanes > 1;
-    const char *item =
-        vector ? tvms_c_text(e, "%s[%d]", values[from], lane) : values[from];
-    if (tvms_c_mask_bits(values[from])) item = tvms_c_text(e, "(%s != 0)", item);
-    list = tvms_c_text(e, "%s%s%s", list, i ? ", " : "", item);
-  }
-  bool is_scalar = node->dtype.lanes == 1;
-  return tvms_c_whole(e, node->dtype, node->span,
-                      is_scalar ? list : tvms_c_text(e, "{%s}", list));
-}
-
 // ---- All kinds ----
 
 static const char *variable(c_emitter *e, const tvms_node *node) {
@@ -424,6 +350,32 @@ static const char *convert(c_emitter *e, const tvms_node *node) {
                       tvms_c_convert(e, from->dtype, node->dtype, lane));
 }
 
+// Is the comparison one of reals of which so many lanes are a register? What a register of masks gets from one of scalars
+// goes by flags, for which GCC has a result wait that the step before left in the same register.
+static bool compares_in_lanes(const tvms_node *value, int lanes) {
+  if (!sign_of((tvms_node_kind)value->kind)) return false;
+  tvms_dtype dtype = tvms_as_binary(value)->a->dtype;
+  return dtype.code == TVMS_FLOAT && dtype.bits >= 32 && dtype.bits / 8 * lanes <= 64;
+}
+
+static const char *broadcast(c_emitter *e, const tvms_node *node) {
+  const tvms_node *value = tvms_as_broadcast(node)->value;
+  if (value->dtype.lanes > 1) tvms_c_refuse(e, node->span, "a broadcast of vectors");
+  bool whole = tvms_c_is_whole(node->dtype);
+  if (whole && compares_in_lanes(value, node->dtype.lanes)) {
+    const tvms_binary *sides = tvms_as_binary(value);
+    const char *a = tvms_c_expr(e, sides->a), *b = tvms_c_expr(e, sides->b);
+    tvms_dtype dtype = tvms_dtype_with_lanes(sides->a->dtype, node->dtype.lanes);
+    a = tvms_c_spread(e, dtype, node->span, a);
+    b = tvms_c_spread(e, dtype, node->span, b);
+    return tvms_c_compare(e, dtype, node->span, a, sign_of((tvms_node_kind)value->kind),
+                          b);
+  }
+  const char *scalar = tvms_c_expr(e, value);
+  return whole ? tvms_c_spread(e, node->dtype, node->span, scalar)
+               : tvms_c_value(e, node->dtype, node->span, scalar);
+}
+
 static const char *expr_kind(c_emitter *e, const tvms_node *node) {
   switch ((int)node->kind) {
   case TVMS_NODE_VAR: return variable(e, node);
@@ -455,15 +407,8 @@ static const char *expr_kind(c_emitter *e, const tvms_node *node) {
     return tvms_c_expr(e, source->body);
   }
   case TVMS_NODE_RAMP: return ramp(e, node);
-  case TVMS_NODE_BROADCAST: {
-    const tvms_node *value = tvms_as_broadcast(node)->value;
-    if (value->dtype.lanes > 1) tvms_c_refuse(e, node->span, "a broadcast of vectors");
-    const char *scalar = tvms_c_expr(e, value);
-    if (tvms_c_is_whole(node->dtype))
-      return tvms_c_spread(e, node->dtype, node->span, scalar);
-    return tvms_c_value(e, node->dtype, node->span, scalar);
-  }
-  case TVMS_NODE_SHUFFLE: return shuffle(e, node);
+  case TVMS_NODE_BROADCAST: return broadcast(e, node);
+  case TVMS_NODE_SHUFFLE: return tvms_c_shuffle(e, node);
   case TVMS_NODE_BUFFER_LOAD: return tvms_c_load(e, node);
   case TVMS_NODE_CALL: {
     const tvms_call *call = tvms_as_call(node);

@@ -12,7 +12,6 @@
 #include "backend/core/layout.h"
 #include "backend/core/place.h"
 #include "interp/result.h"
-#include "ir/contract.h"
 
 static const char *const preamble[] = {
 #include "backend/c/preamble.inc"
@@ -53,8 +52,6 @@ static const char *head_of(c_emitter *e, const tvms_member *member) {
   const tvms_prim_func *function = tvms_as_prim_func(member->function);
   tvms_params_sizes sizes = {0};
   tvms_params_collect(&e->context->memory, function, &sizes);
-  bool apart = tvms_params_apart(function);
-  uint32_t scratch = function->params.len - tvms_call_scratch(function);
   tvms_strbuf head;
   tvms_strbuf_init(&head, &e->context->memory);
   tvms_strbuf_printf(&head, "static int body_%s(struct held *held, void *result",
@@ -65,8 +62,8 @@ static const char *head_of(c_emitter *e, const tvms_member *member) {
     if (!tensor && param->dtype.lanes > 1)
       tvms_c_refuse(e, param->span, "a vector among the parameters");
     const char *type = tensor ? "ptr" : tvms_c_type(e, param->dtype, param->span);
-    bool alone = (tensor && apart) || i >= scratch;
-    tvms_strbuf_printf(&head, ", %s %sp%u", type, alone ? "restrict " : "", i);
+    tvms_strbuf_printf(&head, ", %s %sp%u", type,
+                       tvms_params_alone(function, i) ? "restrict " : "", i);
     if (!tensor) e->vars[param->id] = tvms_c_text(e, "p%u", i);
   }
   for (uint32_t i = 0; i < sizes.len; i++) {

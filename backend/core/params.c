@@ -1,6 +1,8 @@
 // What the body of a PrimFunc takes, for every emitter.
 #include "backend/core/params.h"
 
+#include "ir/contract.h"
+
 static bool is_listed(const tvms_params_sizes *sizes, const tvms_node *var) {
   for (uint32_t i = 0; i < sizes->len; i++) {
     if (sizes->items[i] == var) return true;
@@ -50,7 +52,7 @@ tvms_dtype tvms_params_dtype(const tvms_prim_func *function, uint32_t at) {
   return function->params.items[at]->dtype;
 }
 
-bool tvms_params_apart(const tvms_prim_func *function) {
+static bool buffers_are_apart(const tvms_prim_func *function) {
   if (!function->attrs) return false;
   const tvms_object_map *map = tvms_as_object_map(function->attrs);
   for (uint32_t i = 0; i < map->keys.len; i++) {
@@ -66,4 +68,11 @@ bool tvms_params_apart(const tvms_prim_func *function) {
     return value->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(value)->value != 0;
   }
   return false;
+}
+
+bool tvms_params_alone(const tvms_prim_func *function, uint32_t at) {
+  if (at >= function->params.len - tvms_call_scratch(function)) return true;
+  bool points = function->buffers.items[at]
+                || tvms_dtype_is_handle(function->params.items[at]->dtype);
+  return points && buffers_are_apart(function);
 }

@@ -21,7 +21,8 @@ const tvms_prim_func *TVMS_NULLABLE tvms_params_callee(
 // The type of argument `at` of such a call.
 tvms_dtype tvms_params_dtype(const tvms_prim_func *function, uint32_t at);
 
-// True if an attribute whose name ends in "noalias" promises that buffers do not overlap.
-bool tvms_params_apart(const tvms_prim_func *function);
+// Does nothing else that the function reaches overlap what parameter `at` points to? So it is where an attribute
+// "tirx.noalias" says it of all tensors and pointers, as TVM's code generators take it, and for scratch (ir/contract.h).
+bool tvms_params_alone(const tvms_prim_func *function, uint32_t at);
 
 #endif

@@ -12,7 +12,6 @@
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/symbols.h"
 #include "backend/llvm/types.h"
-#include "ir/contract.h"
 
 void tvms_emit_collect_sizes(emitter *e, const tvms_prim_func *function,
                              size_vars *sizes) {
@@ -41,11 +40,8 @@ LLVMTypeRef tvms_emit_body_type(emitter *e, const tvms_prim_func *function,
 
 static void mark_parameters(emitter *e, const tvms_prim_func *function) {
   unsigned kind = LLVMGetEnumAttributeKindForName("noalias", 7);
-  bool apart = tvms_params_apart(function);
-  uint32_t scratch = function->params.len - tvms_call_scratch(function);
   for (uint32_t i = 0; i < function->params.len; i++) {
-    bool tensor = function->buffers.items[i] && apart;
-    if (!tensor && i < scratch) continue;
+    if (!tvms_params_alone(function, i)) continue;
     LLVMAddAttributeAtIndex(e->function, i + 3,
                             LLVMCreateEnumAttribute(e->llvm, kind, 0));
   }

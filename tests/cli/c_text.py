@@ -324,7 +324,7 @@ class Text(unittest.TestCase):
                     f"T.min(x, y) + T.max(x, T.{dtype}(2))", f'T.Cast("{dtype}", T.Cast("int32", x < y)) + y', f'T.Cast("{dtype}", T.Cast("float64", y)) * x',
                     f'T.Select(T.Cast("int8", x) < T.int8(1), x, y)', f'T.Select(T.Cast("float64", x) < T.float64(0.5) and x < y, y, x)',
                     f'T.Cast("{dtype}", T.Cast("int64", y) + T.int64(3))', f'T.Cast("{dtype}", T.Cast("float32", x) + T.Cast("float32", y))',
-                    "A[j * 2 + i] - y", "A[(j * 3 + i) % 64] + x", "B[j] + A[i]")
+                    "A[j * 2 + i] - y", "A[(j * 3 + i) % 64] + x", "B[j] + A[i]", "T.Select(A[i] < B[i] or A[i] == B[i + 1], x, y)")
             large = {"float16": "6e4", "float32": "3e38"}.get(dtype, "1e308")
             own = ("x & y ^ (x | ~y)", f"T.shift_left(x, y & T.{dtype}(7)) + T.shift_right(x, T.{dtype}(2))", "x * y - x", "x // y - y % x",
                    f"T.truncdiv(x, y) + T.truncmod(y, T.{dtype}(7)) - x // T.{dtype}(5)") if dtype in INTEGERS else (
@@ -335,7 +335,7 @@ class Text(unittest.TestCase):
                     expressions = [e for e in (*both, *own) if lanes < 32 or "% 64" not in e]
                     tensors = (KINDS[dtype], (64,)), (KINDS[dtype], (64,)), (KINDS[dtype], (len(expressions), 64))
                     self.agree(many_vectors(expressions, dtype, lanes), *tensors)
-                    if lanes in (4, 8, 16):
+                    if lanes in (2, 4, 8, 16):
                         self.agree(many_vectors(expressions, dtype, lanes), *tensors, flags=NATIVE)
 
     def test_vectors_of_truths(self):
@@ -466,6 +466,20 @@ class Text(unittest.TestCase):
             self.build(program, "--fp", mode)
             with open(self.file("x.c"), encoding="utf-8") as f:
                 self.assertEqual("= mul_add_f32" in f.read(), there)
+
+    def test_memory_that_is_apart(self):
+        """Where the text says so of all buffers, also of pointers that buffers are declared over."""
+        program = HEAD + """@T.prim_func
+def copy(a: T.handle("float32"), b: T.handle("float32")):
+    ATTRS
+    A = T.decl_buffer((64,), data=a)
+    B = T.decl_buffer((64,), data=b)
+    for i in range(64):
+        B[i] = A[i] + T.float32(1)
+"""
+        for said, restrict in (("True", "restrict "), ("False", "")):
+            self.build(program.replace("ATTRS", f'T.func_attr({{"tirx.noalias": {said}}})'))
+            self.assertIn(f"ptr {restrict}p0, ptr {restrict}p1) {{", self.text())
 
     def test_what_is_refused(self):
         p = tvms("build", "-", "-o", self.file("x.c"), "--target", "aarch64-linux-gnu", stdin=MATMUL)
