@@ -71,7 +71,9 @@ tvms_dialect tvms_run_written_dialect(const tvms_run *run, tvms_dialect read) {
 static bool is_release(tvms_run *run, const char *option,
                        const char *TVMS_NULLABLE text) {
   if (!text || tvms_dialect_parse(text) != TVMS_DIALECT_NONE) return true;
-  (void)tvms_run_misused(run, "option '--%s': there is no release '%s'", option, text);
+  char names[TVMS_RELEASES_TEXT];
+  (void)tvms_run_misused(run, "option '--%s': there is no release '%s'; there are %s",
+                         option, text, tvms_release_names(names));
   return false;
 }
 

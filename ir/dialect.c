@@ -1,6 +1,7 @@
 // Names of releases and what stands in their rows.
 #include "ir/dialect.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define READ    false
@@ -29,7 +30,8 @@ static bool has_word(const char *words, const char *word, size_t len) {
 tvms_dialect tvms_dialect_parse(const char *text) {
   size_t len = strlen(text);
   for (unsigned i = 0; i < TVMS_DIALECT_NONE; i++) {
-    bool named = strcmp(rows[i].name, text) == 0 || has_word(rows[i].others, text, len);
+    bool named = strcmp(rows[i].name, text) == 0 || has_word(rows[i].others, text, len)
+                 || (len && strcmp(rows[i].version, text) == 0);
     if (named) return (tvms_dialect)i;
   }
   return TVMS_DIALECT_NONE;
@@ -37,6 +39,16 @@ tvms_dialect tvms_dialect_parse(const char *text) {
 
 const char *tvms_dialect_text(tvms_dialect dialect) {
   return dialect < TVMS_DIALECT_NONE ? rows[dialect].name : "none";
+}
+
+const char *tvms_release_names(char buffer[TVMS_RELEASES_TEXT]) {
+  int size = 0;
+  for (unsigned i = 0; i < TVMS_DIALECT_NONE && size < TVMS_RELEASES_TEXT; i++) {
+    if (!rows[i].written) continue;
+    size += snprintf(buffer + size, (size_t)(TVMS_RELEASES_TEXT - size), "%s%s",
+                     size ? ", " : "", rows[i].name);
+  }
+  return buffer;
 }
 
 tvms_dialect tvms_release_written(tvms_dialect dialect) {

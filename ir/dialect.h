@@ -72,11 +72,18 @@ typedef struct {
 const tvms_release_row *tvms_release_row_of(tvms_dialect release);
 
 // Parses "0.22", "0.25", "classic", "rfc" … Releases of a generation name it: "0.18" is
-// TVMS_DIALECT_22. Returns TVMS_DIALECT_NONE for anything else.
+// TVMS_DIALECT_22, and so does what a build calls itself, "0.25.0.post1". Returns
+// TVMS_DIALECT_NONE for anything else.
 tvms_dialect tvms_dialect_parse(const char *text);
 
 // "0.22" and so on; "rfc" for the prototype, "none" for TVMS_DIALECT_NONE.
 const char *tvms_dialect_text(tvms_dialect dialect);
+
+#define TVMS_RELEASES_TEXT 64
+
+// Writes the names of the releases that are written, for messages: "0.22, 0.25". Returns
+// `buffer`.
+const char *tvms_release_names(char buffer[TVMS_RELEASES_TEXT]);
 
 // The release that a text of `dialect` is written as: itself, or the next one that is
 // written.

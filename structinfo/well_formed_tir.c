@@ -51,9 +51,10 @@ typedef struct {
   tvms_memory *memory;
   tvms_node_map facts;  // VAR or BUFFER -> fact
   TVMS_VEC(fact *) open;
-  TVMS_VEC(const tvms_block *) blocks;  // those with axes, outermost first
-  tvms_span at;                         // innermost place that has a span
-  bool buffers;                         // buffers must be declared, too
+  TVMS_VEC(const tvms_block *) blocks;      // those with axes, outermost first
+  tvms_span at;                             // innermost place that has a span
+  bool buffers;                             // buffers must be declared, too
+  const tvms_block *TVMS_NULLABLE regions;  // whose reads and writes are visited
   bool partial;  // definitions may be missing, because they could not be read
   uint32_t found;
 } checker;
@@ -97,13 +98,49 @@ static fact *fact_of(checker *c, const tvms_node *node) {
   return found;
 }
 
+// ---- What a block declares, in its own regions ----
+
+typedef struct {
+  const tvms_node *buffer;
+  tvms_span span;  // of the last declaration
+} declaration;
+
+static tvms_walk_step find_declared(void *self, tvms_node *node, tvms_field_role role) {
+  declaration *d = self;
+  if (node->kind == TVMS_NODE_ALLOC_BUFFER || node->kind == TVMS_NODE_DECL_BUFFER)
+    d->span = node->span;
+  return node == d->buffer && role == TVMS_ROLE_DEFINE ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// Who writes `x: T.int32 = ...` in a block sees a declaration, and no region that names x:
+// the place is that declaration, and the reason is said.
+static tvms_span place_in_regions(checker *c, const tvms_node *buffer) {
+  declaration d = {.buffer = buffer};
+  tvms_visitor visitor = {.self = &d, .enter = find_declared};
+  bool found = c->regions->body && !tvms_walk(c->memory, c->regions->body, &visitor);
+  return found && has_place(d.span) ? d.span : c->at;
+}
+
+static void remark_regions(checker *c, tvms_diag *diag, const tvms_node *buffer) {
+  tvms_diag_remark(&c->context->diags, diag,
+                   "the reads and writes of the block, inferred where they are not "
+                   "written, name it, and what the block declares is unknown there");
+  tvms_diag_remark(&c->context->diags, diag,
+                   "declare it in front of the block, or bind a value that does not "
+                   "change by '%s: T.let = ...'",
+                   name_of(c, buffer));
+}
+
 static void report_use(checker *c, const tvms_node *node, fact *f, tvms_diag_id id) {
   if (f->reported || c->partial) return;
   f->reported = true;
   c->found++;
-  tvms_diag *diag = tvms_diag_report(&c->context->diags, id, c->at, name_of(c, node));
+  bool regions = c->regions && node->kind == TVMS_NODE_BUFFER;
+  tvms_span place = regions ? place_in_regions(c, node) : c->at;
+  tvms_diag *diag = tvms_diag_report(&c->context->diags, id, place, name_of(c, node));
   if (f->seen)
     note_definition(c, diag, f, "it is defined here, in a scope that has ended");
+  if (regions) remark_regions(c, diag, node);
 }
 
 // ---- Definitions ----
@@ -339,8 +376,10 @@ static void visit_block(checker *c, const tvms_block *block) {
   bool allocs_first =
       tvms_release_has(c->unit->dialect, TVMS_FACT_block_buffers_precede_regions);
   if (allocs_first) define_block_buffers(c, block);
+  c->regions = block;
   visit_list(c, block->reads);
   visit_list(c, block->writes);
+  c->regions = NULL;
   if (!allocs_first) define_block_buffers(c, block);
   for (uint32_t i = 0; i < block->match_buffers.len; i++) {
     visit(c, tvms_as_match_buffer_region(block->match_buffers.items[i])->source);

@@ -168,7 +168,10 @@ bool tvms_api_find_release(tvms_context *context, const char *name,
                            tvms_dialect *dialect) {
   *dialect = name ? tvms_dialect_parse(name) : TVMS_DIALECT_NONE;
   if (!name || *dialect != TVMS_DIALECT_NONE) return true;
-  (void)tvms_api_fail(context, TVMS_BAD_ARGUMENT, "there is no release '%s'", name);
+  char names[TVMS_RELEASES_TEXT];
+  (void)tvms_api_fail(context, TVMS_BAD_ARGUMENT,
+                      "there is no release '%s'; there are %s", name,
+                      tvms_release_names(names));
   return false;
 }
 

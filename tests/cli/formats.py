@@ -349,7 +349,7 @@ class EveryVerb(unittest.TestCase):
         self.assertEqual((finding["file"], finding["code"], finding["message"]), (nowhere, "E1007", "No such file or directory"))
         self.assertNotIn("range", finding)
         _, (finding,) = self.findings("check", self.good, "--from", "9.9")
-        self.assertEqual(finding["message"], "option '--from': there is no release '9.9'")
+        self.assertEqual(finding["message"], "option '--from': there is no release '9.9'; there are 0.22, 0.25, 0.26, 0.27")
         self.assertNotIn("file", finding)
         _, (finding,) = self.findings("check", MLP, "--fail-allocation", "9")
         self.assertEqual((finding["file"], finding["code"]), (MLP, "E1007"))

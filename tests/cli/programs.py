@@ -92,7 +92,11 @@ class Check(Scratch):
     def test_unknown_release(self):
         p = tvms("check", "--from", "0.99", GOOD)
         self.assertEqual(p.returncode, 2)
-        self.assertIn(b"there is no release '0.99'", p.stderr)
+        self.assertIn(b"there is no release '0.99'; there are 0.22, 0.25, 0.26, 0.27\n", p.stderr)
+
+    def test_releases_are_named_as_builds_name_themselves_too(self):
+        for name in "0.22.0", "0.25.0.post1", "0.26.0", "0.27.0.post1":
+            self.assertEqual(tvms("print", "--dialect", name, GOOD).returncode, 0, name)
 
     def test_release_that_is_never_written(self):
         self.assertEqual(tvms("print", "--dialect", "0.24", GOOD).returncode, 2)
