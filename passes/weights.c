@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
+static const char too_large[] = "it has more than 4 GiB";
+
 static uint64_t little(const char *bytes, size_t count) {
   uint64_t value = 0;
   for (size_t i = 0; i < count; i++)
@@ -21,9 +23,13 @@ static uint64_t little(const char *bytes, size_t count) {
 
 // ---- ZIP ----
 
-enum { ENTRY = 46, LOCAL = 30, END = 22 };
+enum { ENTRY = 46, LOCAL = 30, END = 22, LOCATOR = 20, END64 = 56 };
+
+// In a field of four bytes: the number stands elsewhere, in eight bytes.
+static const uint64_t wide = 0xFFFFFFFF;
 
 // Where the list of the archive is, from the record at the end of the file; NULL: there is none.
+// An archive beyond 4 GiB or 65535 files has a longer record before it, and a pointer to that between them.
 static const char *TVMS_NULLABLE find_list(const char *file, size_t size,
                                            uint64_t *count) {
   for (size_t back = END; back <= size && back < END + 65536; back++) {
@@ -31,18 +37,45 @@ static const char *TVMS_NULLABLE find_list(const char *file, size_t size,
     if (memcmp(end, "PK\5\6", 4) != 0) continue;
     uint64_t start = little(end + 16, 4);
     *count = little(end + 10, 2);
+    bool longer = end - file >= LOCATOR && memcmp(end - LOCATOR, "PK\6\7", 4) == 0;
+    uint64_t at = longer ? little(end - LOCATOR + 8, 8) : 0;
+    if (longer && (size < END64 || at > size - END64)) return NULL;
+    if (longer && memcmp(file + at, "PK\6\6", 4) == 0) {
+      start = little(file + at + 48, 8);
+      *count = little(file + at + 32, 8);
+    }
     return start <= size ? file + start : NULL;
   }
   return NULL;
 }
 
+// The number in the field at `field`, or, if that is full, the next one of the entry's extra data of kind 1,
+// where those of full fields follow each other. `next` counts them.
+static uint64_t number_of(const char *entry, size_t field, size_t *next) {
+  uint64_t number = little(entry + field, 4);
+  if (number != wide) return number;
+  const char *at = entry + ENTRY + little(entry + 28, 2);
+  const char *end = at + little(entry + 30, 2);
+  while (end - at >= 4) {
+    uint64_t len = little(at + 2, 2);
+    if (len > (uint64_t)(end - at - 4)) break;
+    bool has = little(at, 2) == 1 && len >= (*next + 1) * 8;
+    if (has) return little(at + 4 + (*next)++ * 8, 8);
+    at += 4 + len;
+  }
+  return number;
+}
+
 static const char *TVMS_NULLABLE add_entry(tvms_relax_weights *w, const char *entry,
                                            size_t left) {
   const char *file = w->file->bytes;
-  size_t size = w->file->size, name_len = little(entry + 28, 2);
-  if (left < ENTRY + name_len) return "it is cut off";
-  if (little(entry + 10, 2) != 0) return "its arrays are compressed";
-  uint64_t local = little(entry + 42, 4), bytes = little(entry + 24, 4);
+  size_t size = w->file->size, name_len = little(entry + 28, 2), next = 0;
+  if (left < ENTRY + name_len + little(entry + 30, 2)) return "it is cut off";
+  if (little(entry + 10, 2) != 0)
+    return "its arrays are compressed; numpy.savez stores them as they are";
+  uint64_t bytes = number_of(entry, 24, &next);
+  (void)number_of(entry, 20, &next);
+  uint64_t local = number_of(entry, 42, &next);
   if (local > size || size - local < LOCAL) return "it is cut off";
   uint64_t skipped =
       LOCAL + little(file + local + 26, 2) + little(file + local + 28, 2);
@@ -66,9 +99,10 @@ static const char *TVMS_NULLABLE read_npz(tvms_relax_weights *w) {
     if (!there) return "it is cut off";
     const char *why = add_entry(w, entry, (size_t)(end - entry));
     if (why) return why;
-    entry +=
+    uint64_t len =
         ENTRY + little(entry + 28, 2) + little(entry + 30, 2) + little(entry + 32, 2);
-    if (entry > end) return "it is cut off";
+    if (len > (uint64_t)(end - entry)) return "it is cut off";
+    entry += len;
   }
   return NULL;
 }
@@ -79,13 +113,21 @@ static const struct {
   const char *name;
   tvms_dtype dtype;
 } dtypes[] = {
-    {"F64", {TVMS_FLOAT, 64, 1}}, {"F32", {TVMS_FLOAT, 32, 1}},
-    {"F16", {TVMS_FLOAT, 16, 1}}, {"BF16", {TVMS_BFLOAT, 16, 1}},
-    {"I64", {TVMS_INT, 64, 1}},   {"I32", {TVMS_INT, 32, 1}},
-    {"I16", {TVMS_INT, 16, 1}},   {"I8", {TVMS_INT, 8, 1}},
-    {"U64", {TVMS_UINT, 64, 1}},  {"U32", {TVMS_UINT, 32, 1}},
-    {"U16", {TVMS_UINT, 16, 1}},  {"U8", {TVMS_UINT, 8, 1}},
+    {"F64", {TVMS_FLOAT, 64, 1}},
+    {"F32", {TVMS_FLOAT, 32, 1}},
+    {"F16", {TVMS_FLOAT, 16, 1}},
+    {"BF16", {TVMS_BFLOAT, 16, 1}},
+    {"I64", {TVMS_INT, 64, 1}},
+    {"I32", {TVMS_INT, 32, 1}},
+    {"I16", {TVMS_INT, 16, 1}},
+    {"I8", {TVMS_INT, 8, 1}},
+    {"U64", {TVMS_UINT, 64, 1}},
+    {"U32", {TVMS_UINT, 32, 1}},
+    {"U16", {TVMS_UINT, 16, 1}},
+    {"U8", {TVMS_UINT, 8, 1}},
     {"BOOL", {TVMS_BOOL, 1, 1}},
+    {"F8_E4M3", {TVMS_FLOAT8_E4M3FN, 8, 1}},
+    {"F8_E5M2", {TVMS_FLOAT8_E5M2, 8, 1}},
 };
 
 static bool find_dtype(const tvms_literal *TVMS_NULLABLE name, tvms_dtype *dtype) {
@@ -107,31 +149,32 @@ static bool are_numbers(const tvms_literal *TVMS_NULLABLE list, uint32_t most) {
   return true;
 }
 
-// One tensor of the object; `data` are the elements of all.
-static bool add_tensor(tvms_relax_weights *w, const tvms_literal *name,
-                       const tvms_literal *said, const char *data, size_t size) {
-  if (said->kind != TVMS_LITERAL_MAP) return false;
-  const tvms_literal *dtype = tvms_pass_literal_get(said, "dtype");
+// Fills in a tensor from what is said of it; `data` are the elements of all. Returns NULL, or why it cannot be read.
+static const char *TVMS_NULLABLE place_tensor(tvms_relax_weight *weight,
+                                              const tvms_literal *said,
+                                              const char *data, size_t size) {
+  if (said->kind != TVMS_LITERAL_MAP) return "the file does not describe it";
   const tvms_literal *shape = tvms_pass_literal_get(said, "shape");
   const tvms_literal *place = tvms_pass_literal_get(said, "data_offsets");
-  tvms_relax_weight weight = {.name = name->text, .name_len = strlen(name->text)};
-  bool fits = find_dtype(dtype, &weight.dtype) && are_numbers(shape, 32)
-              && are_numbers(place, 2) && place->len == 2;
-  if (!fits) return false;
+  if (!find_dtype(tvms_pass_literal_get(said, "dtype"), &weight->dtype))
+    return "its data type is not known";
+  bool fits = are_numbers(shape, 32) && are_numbers(place, 2) && place->len == 2;
+  if (!fits) return "the file does not say its shape and place";
   uint64_t begin = (uint64_t)place->items[0].number,
            end = (uint64_t)place->items[1].number;
-  uint64_t bytes = (weight.dtype.bits + 7u) / 8;
-  weight.ndim = (int32_t)shape->len;
+  uint64_t bytes = (weight->dtype.bits + 7u) / 8;
+  weight->ndim = (int32_t)shape->len;
   for (uint32_t i = 0; i < shape->len; i++) {
-    weight.shape[i] = shape->items[i].number;
-    if (__builtin_mul_overflow(bytes, (uint64_t)weight.shape[i], &bytes)) return false;
+    weight->shape[i] = shape->items[i].number;
+    if (__builtin_mul_overflow(bytes, (uint64_t)weight->shape[i], &bytes))
+      return too_large;
   }
-  if (begin > end || end > size || end - begin != bytes || bytes > UINT32_MAX)
-    return false;
-  weight.data = data + begin;
-  weight.size = bytes;
-  tvms_vec_push(&w->context->memory, &w->items, weight);
-  return true;
+  if (begin > end || end - begin != bytes) return "its shape does not fit its place";
+  if (end > size) return "the file ends before its last element";
+  if (bytes > UINT32_MAX) return too_large;
+  weight->data = data + begin;
+  weight->size = bytes;
+  return NULL;
 }
 
 static const char *TVMS_NULLABLE read_safetensors(tvms_relax_weights *w) {
@@ -146,9 +189,11 @@ static const char *TVMS_NULLABLE read_safetensors(tvms_relax_weights *w) {
   for (uint32_t i = 0; i + 1 < map->len; i += 2) {
     if (!map->items[i].text) return "one of its tensors has no name";
     if (strcmp(map->items[i].text, "__metadata__") == 0) continue;
-    bool added = add_tensor(w, &map->items[i], &map->items[i + 1], file + 8 + head,
-                            size - 8 - head);
-    if (!added) return "one of its tensors cannot be read";
+    const char *name = map->items[i].text;
+    tvms_relax_weight weight = {.name = name, .name_len = strlen(name)};
+    weight.unread =
+        place_tensor(&weight, &map->items[i + 1], file + 8 + head, size - 8 - head);
+    tvms_vec_push(&w->context->memory, &w->items, weight);
   }
   return NULL;
 }
@@ -206,21 +251,26 @@ static tvms_node *constant(tvms_unit *unit, tvms_dtype dtype, int32_t ndim,
 
 static tvms_node *TVMS_NULLABLE from_npy(tvms_unit *unit,
                                          const tvms_relax_weight *weight,
-                                         tvms_dtype wanted) {
+                                         tvms_dtype wanted,
+                                         const char *TVMS_NULLABLE *why) {
   tvms_npy npy;
-  if (tvms_npy_parse(&npy, weight->data, weight->size)) return NULL;
+  *why = tvms_npy_parse(&npy, weight->data, weight->size);
+  if (*why) return NULL;
   tvms_dl_type type = tvms_npy_type(&npy);
   if (!type.lanes && npy.kind == 'V' && !tvms_dtype_is_void(wanted)) {
     type = (tvms_dl_type){wanted.code, wanted.bits, (uint16_t)wanted.lanes};
     if (!tvms_npy_fits(&npy, type)) type.lanes = 0;
   }
+  *why = "its elements are not of the size of the parameter's";
   if (!type.lanes) return NULL;
   // A truth has one bit here, and a byte in memory.
   bool truths = type.code == TVMS_DL_BOOL;
   tvms_dtype dtype = {type.code, truths ? 1 : type.bits, (int16_t)type.lanes};
   uint64_t bytes;
+  *why = too_large;
   if (!tvms_tensor_measure(type, npy.ndim, npy.shape, &bytes) || bytes > UINT32_MAX)
     return NULL;
+  *why = NULL;
   if (!npy.fortran)
     return constant(unit, dtype, npy.ndim, npy.shape, weight->data + npy.data, bytes);
   tvms_heap heap;
@@ -267,11 +317,13 @@ static const tvms_relax_weight *TVMS_NULLABLE find(const tvms_relax_weights *wei
 }
 
 tvms_node *tvms_relax_weights_find(const tvms_relax_weights *weights, tvms_unit *unit,
-                                   const char *name, tvms_dtype wanted) {
+                                   const char *name, tvms_dtype wanted,
+                                   const char *TVMS_NULLABLE *why) {
   const tvms_relax_weight *weight = find(weights, name, true);
   if (!weight) weight = find(weights, name, false);
-  if (!weight) return NULL;
-  if (weight->npy) return from_npy(unit, weight, wanted);
+  *why = weight ? weight->unread : NULL;
+  if (!weight || *why) return NULL;
+  if (weight->npy) return from_npy(unit, weight, wanted, why);
   return constant(unit, weight->dtype, weight->ndim, weight->shape, weight->data,
                   weight->size);
 }

@@ -58,26 +58,30 @@ static bool read_shape(cursor *c, tvms_npy *npy) {
   return true;
 }
 
-static bool read_head(cursor *c, tvms_npy *npy) {
+static const char wrong_head[] = "a head that NumPy does not write";
+
+// Returns NULL, or what is wrong.
+static const char *TVMS_NULLABLE read_head(cursor *c, tvms_npy *npy) {
   bool descr = false, order = false, shape = false;
-  if (!skip(c, "{")) return false;
+  if (!skip(c, "{")) return wrong_head;
   while (!skip(c, "}")) {
     if (skip(c, "'descr':")) {
       descr = read_descr(c, npy);
-      if (!descr) return false;
+      if (!descr)
+        return "elements are not numbers or truths whose lowest byte comes first";
     } else if (skip(c, "'fortran_order':")) {
       npy->fortran = skip(c, "True");
       order = npy->fortran || skip(c, "False");
     } else if (skip(c, "'shape':")) {
       shape = read_shape(c, npy);
     } else {
-      return false;
+      return wrong_head;
     }
     if (skip(c, ",")) continue;
-    if (!skip(c, "}")) return false;
+    if (!skip(c, "}")) return wrong_head;
     break;
   }
-  return descr && order && shape;
+  return descr && order && shape ? NULL : wrong_head;
 }
 
 // Bytes that the elements take; false if absurd.
@@ -109,7 +113,8 @@ const char *tvms_npy_parse(tvms_npy *npy, const char *file, size_t size) {
   }
   if (len > size - begin) return "the file ends inside its head";
   cursor c = {file + begin, file + begin + len};
-  if (!read_head(&c, npy)) return "elements or a head that tvms does not read";
+  const char *wrong = read_head(&c, npy);
+  if (wrong) return wrong;
   npy->data = begin + len;
   uint64_t wanted;
   if (!data_size(npy, &wanted) || wanted > size - npy->data) {

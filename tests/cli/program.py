@@ -213,8 +213,8 @@ def main(x: R.Tensor((2,), "float32"), w: R.Tensor(("n",), "float32"), b: R.Tens
             archive.writestr("b.npy", self.npy("<i8", "()", struct.pack("<q", 7)))
         return out.getvalue()
 
-    def safetensors(self, dtype="F32"):
-        head = {"w": {"dtype": dtype, "shape": [2], "data_offsets": [8, 16]}, "b": {"dtype": "I64", "shape": [], "data_offsets": [0, 8]}}
+    def safetensors(self, dtype="F32", more={}):
+        head = {"w": {"dtype": dtype, "shape": [2], "data_offsets": [8, 16]}, "b": {"dtype": "I64", "shape": [], "data_offsets": [0, 8]}, **more}
         text = json.dumps(head).encode()
         return struct.pack("<Q", len(text)) + text + struct.pack("<q2f", 7, 1.5, 2.5)
 
@@ -283,10 +283,48 @@ def main(x: R.Tensor((2,), "float32"), w: R.Tensor(("n",), "float32"), b: R.Tens
             text = json.dumps(head).encode()
             self.refused("cannot be read", "w.safetensors", struct.pack("<Q", len(text)) + text + bytes(8))
         self.refused("no name", "w.safetensors", struct.pack("<Q", 8) + b"{[1]: 2}")
-        self.refused("compressed", "w.npz", self.npz(zipfile.ZIP_DEFLATED))
         self.refused("cut off", "w.safetensors", self.safetensors()[:20])
-        self.refused("one of its tensors", "w.safetensors", self.safetensors()[:-1])
+        self.refused("compressed; numpy.savez", "w.npz", self.npz(zipfile.ZIP_DEFLATED))
+        self.refused("weights 'w' cannot be read: the file ends before its last element", "w.safetensors", self.safetensors()[:-1])
         self.refused("neither", "w.bin", b"")
+
+    def test_floats_of_eight_bits(self):
+        with open(self.program, "w") as f:
+            f.write("from tvm.script import relax as R\n@R.function\ndef main(w: R.Tensor((2,), 'KIND')):\n    return R.astype(w, 'float32')\n")
+        with open(self.program) as f:
+            text = f.read()
+        for said, kind in ("F8_E4M3", "float8_e4m3fn"), ("F8_E5M2", "float8_e5m2"):
+            with open(self.program, "w") as f:
+                f.write(text.replace("KIND", kind))
+            head = json.dumps({"w": {"dtype": said, "shape": [2], "data_offsets": [0, 2]}}).encode()
+            p = self.bound("w.safetensors", struct.pack("<Q", len(head)) + head + bytes([0x38, 0x3C]))
+            self.assertEqual(p.returncode, 0, p.stderr)
+            self.assertIn("def main() ->", p.stdout.decode())
+
+    def test_tensors_that_cannot_be_read(self):
+        """They are an error if a parameter has their name, and nothing if none has."""
+        self.refused("weights 'w' cannot be read: its data type is not known", "w.safetensors", self.safetensors("C64"))
+        self.holds_weights(self.bound("w.safetensors", self.safetensors("F32", {"z": {"dtype": "C64", "shape": [1], "data_offsets": [0, 8]}})))
+        for kind, count in (">f4", 2), ("<c8", 1), ("|O", 1), ("<U1", 2):
+            out = io.BytesIO()
+            with zipfile.ZipFile(out, "w") as archive:
+                archive.writestr("w.npy", self.npy(kind, f"({count},)", bytes(8)))
+            self.refused("weights 'w' cannot be read: elements are not numbers or truths", "w.npz", out.getvalue())
+        self.refused("weights 'w' cannot be read: the file ends before", "w.npz", self.npz().replace(b"(2,)", b"(9,)"))
+
+    def test_archive_beyond_4_gib(self):
+        """Where numbers need more than four bytes they stand elsewhere, which an archive may also do without need."""
+        self.holds_weights(self.bound("w.npz", self.wide_npz()))
+        for cut in range(1, 200, 7):
+            self.assertIn(self.bound("w.npz", self.wide_npz()[:-cut]).returncode, (0, 1))
+
+    def wide_npz(self):
+        limits = zipfile.ZIP64_LIMIT, zipfile.ZIP_FILECOUNT_LIMIT
+        zipfile.ZIP64_LIMIT, zipfile.ZIP_FILECOUNT_LIMIT = 10, 1
+        try:
+            return self.npz()
+        finally:
+            zipfile.ZIP64_LIMIT, zipfile.ZIP_FILECOUNT_LIMIT = limits
 
     def test_weight_of_another_type(self):
         self.refused("error[E0834]: weight 'w' is", "w.safetensors", self.safetensors("I32"))

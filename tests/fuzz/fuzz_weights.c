@@ -12,12 +12,14 @@ static void read_all(fuzz_input *input, const char *name) {
   tvms_unit unit;
   tvms_unit_init(&unit, context, TVMS_DIALECT_CURRENT);
   tvms_relax_weights weights;
+  const char *why;
   if (!tvms_relax_weights_read(&weights, context, name, file)) {
     for (uint32_t i = 0; i < weights.items.len; i++) {
       const tvms_relax_weight *weight = &weights.items.items[i];
       const char *found =
           tvms_arena_text(&context->arena, weight->name, weight->name_len);
-      (void)tvms_relax_weights_find(&weights, &unit, found, TVMS_DTYPE(BFLOAT, 16));
+      (void)tvms_relax_weights_find(&weights, &unit, found, TVMS_DTYPE(BFLOAT, 16),
+                                    &why);
     }
   }
   tvms_relax_weights_fini(&weights);

@@ -57,9 +57,13 @@ static tvms_node *bind(binder *b, tvms_unit *unit, tvms_node *node,
   for (uint32_t i = 0; i < old->params.len; i++) {
     tvms_node *param = old->params.items[i];
     const char *name = tvms_symbol_text(context, tvms_as_var(param)->name);
+    const char *why;
     tvms_node *weight = tvms_relax_weights_find(
-        &b->weights, unit, name, param->sinfo ? param->sinfo->dtype : (tvms_dtype){0});
-    if (!weight) {
+        &b->weights, unit, name, param->sinfo ? param->sinfo->dtype : (tvms_dtype){0},
+        &why);
+    if (why) {
+      tvms_diag_report(&context->diags, TVMS_D_weights_unread, param->span, name, why);
+    } else if (!weight) {
       tvms_vec_push(&context->memory, &params, param);
     } else if (learn_sizes(unit, values, param->sinfo, weight->sinfo)) {
       tvms_node_map_put(values, param, weight);
