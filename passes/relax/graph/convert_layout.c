@@ -166,6 +166,7 @@ static bool ask(converter *c, const tvms_call *call, tvms_relax_layout_query *qu
                                      .call = call,
                                      .opcode = opcode,
                                      .desired = desired_of(c, call, opcode),
+                                     .beyond_tvm = c->beyond_tvm,
                                      .orders = orders};
   if (tvms_relax_layout_ask(query)) return true;
   if (c->beyond_tvm) return false;

@@ -168,6 +168,19 @@ bool tvms_relax_layout_widen(const tvms_layout *src, int64_t ndim,
   return true;
 }
 
+bool tvms_relax_layout_narrow(const tvms_layout *src, int64_t ndim,
+                              tvms_layout *result) {
+  int64_t old = tvms_relax_layout_ndim(src), more = old - ndim;
+  if (more < 0 || tvms_relax_layout_has_blocks(src)) return false;
+  *result = (tvms_layout){{0}};
+  for (int64_t i = 0; i < old; i++) {
+    int64_t axis = src->text[i] - 'A';
+    if ((i < more) != (axis < more)) return false;
+    if (i >= more) result->text[i - more] = (char)(src->text[i] - more);
+  }
+  return true;
+}
+
 // The product of the blocks of an axis; 1 if it has none.
 static int64_t factor_of(const tvms_layout *layout, char letter) {
   const char *at = layout->text;

@@ -63,6 +63,11 @@ int tvms_relax_layout_axis(const tvms_layout *layout, int64_t axis);
 // axes than that.
 bool tvms_relax_layout_widen(const tvms_layout *src, int64_t ndim, tvms_layout *result);
 
+// The order of the last `ndim` axes of `src`, for a tensor that is broadcast to it. False if one of the
+// others stands behind one of them.
+bool tvms_relax_layout_narrow(const tvms_layout *src, int64_t ndim,
+                              tvms_layout *result);
+
 // Can a tensor of this shape go from one order to the other without padding?
 bool tvms_relax_layout_divides(const tvms_layout *src, const tvms_layout *dst,
                                tvms_list shape);

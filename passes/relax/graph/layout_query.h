@@ -14,6 +14,7 @@ typedef struct {
   const tvms_call *call;  // as it is in the source
   tvms_opcode opcode;
   const tvms_literal *TVMS_NULLABLE desired;  // of this operator: a list of layouts
+  bool beyond_tvm;                            // rules need not say what TVM's do
   tvms_node *TVMS_NULLABLE *orders;           // that the arguments have now
   // Filled in by the rule:
   tvms_node *inputs[TVMS_LAYOUT_ARGUMENTS];  // that the first arguments shall have

@@ -7,6 +7,7 @@
 
 #include "ir/object.h"
 #include "passes/relax/graph/layout_axes.h"
+#include "passes/relax/graph/layout_reshape.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
@@ -50,12 +51,32 @@ static bool blocked_binary(tvms_relax_layout_query *q, const tvms_layout *a,
          && tvms_relax_layout_query_set_both(q, order);
 }
 
+static bool is_initial(const tvms_layout *order) {
+  tvms_layout initial = tvms_relax_layout_initial(tvms_relax_layout_ndim(order));
+  return tvms_relax_layout_same(order, &initial);
+}
+
+// The side that is in the order of the source, if it has no more axes than the other one, is moved:
+// TVM moves the side with more axes, or the second one.
+static bool moved_binary(tvms_relax_layout_query *q, tvms_layout order[2]) {
+  int64_t ndim[2] = {tvms_relax_layout_query_ndim(q, 0),
+                     tvms_relax_layout_query_ndim(q, 1)};
+  uint32_t still = ndim[0] <= ndim[1] && is_initial(&order[0]) ? 0 : 1;
+  if (!q->beyond_tvm || ndim[still] < 1 || ndim[still] > ndim[1 - still]
+      || !is_initial(&order[still]) || is_initial(&order[1 - still])
+      || !tvms_relax_layout_narrow(&order[1 - still], ndim[still], &order[still]))
+    return false;
+  tvms_relax_layout_query_answer(q, &order[0], &order[1 - still]);
+  tvms_relax_layout_query_set_input(q, 1, &order[1]);
+  return true;
+}
+
 static bool layout_binary(tvms_relax_layout_query *q) {
   tvms_layout order[2], out;
   if (!tvms_relax_layout_query_order(q, 0, &order[0])
       || !tvms_relax_layout_query_order(q, 1, &order[1]))
     return false;
-  if (blocked_binary(q, &order[0], &order[1])) return true;
+  if (blocked_binary(q, &order[0], &order[1]) || moved_binary(q, order)) return true;
   uint32_t small =
       tvms_relax_layout_query_ndim(q, 0) <= tvms_relax_layout_query_ndim(q, 1) ? 0 : 1;
   if (tvms_relax_layout_query_ndim(q, small) == 0) {

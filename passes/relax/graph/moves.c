@@ -36,6 +36,24 @@ bool tvms_relax_moves_shape(const tvms_node *value, tvms_moved_shape *shape) {
   return true;
 }
 
+bool tvms_relax_moves_is_unary(tvms_opcode op) {
+  switch ((int)op) {
+  case TVMS_R_nn_relu:
+  case TVMS_R_nn_leakyrelu:
+  case TVMS_R_nn_gelu:
+  case TVMS_R_nn_gelu_tanh:
+  case TVMS_R_nn_silu:
+  case TVMS_R_sigmoid:
+  case TVMS_R_tanh:
+  case TVMS_R_sqrt:
+  case TVMS_R_rsqrt:
+  case TVMS_R_square:
+  case TVMS_R_exp:
+  case TVMS_R_negative: return true;
+  default: return false;
+  }
+}
+
 bool tvms_relax_moves_axes(const tvms_node *value, int64_t *axes) {
   tvms_moved_shape shape;
   if (tvms_op_called(value) != TVMS_R_permute_dims

@@ -17,6 +17,9 @@ typedef struct {
 TVMS_NODISCARD bool tvms_relax_moves_shape(const tvms_node *value,
                                            tvms_moved_shape *shape);
 
+// Is an operator computed element by element of its only tensor?
+bool tvms_relax_moves_is_unary(tvms_opcode op);
+
 // Where axis i of a permute_dims comes from, in axes[i]; false: it is none of a tensor with known axes.
 TVMS_NODISCARD bool tvms_relax_moves_axes(const tvms_node *value, int64_t *axes);
 

@@ -54,19 +54,6 @@ static const char *TVMS_NULLABLE moved_layout(const tvms_call *resize,
   return NULL;
 }
 
-static bool is_unary(tvms_opcode op) {
-  switch ((int)op) {
-  case TVMS_R_nn_relu:
-  case TVMS_R_nn_leakyrelu:
-  case TVMS_R_nn_gelu:
-  case TVMS_R_nn_gelu_tanh:
-  case TVMS_R_nn_silu:
-  case TVMS_R_sigmoid:
-  case TVMS_R_tanh: return true;
-  default: return false;
-  }
-}
-
 static bool is_scalar(const tvms_node *value) {
   return value->kind == TVMS_NODE_CONSTANT && tvms_as_constant(value)->shape.len == 0;
 }
@@ -75,7 +62,7 @@ static bool is_scalar(const tvms_node *value) {
 static bool is_elementwise(const tvms_call *call) {
   tvms_moved_shape shape, other;
   tvms_opcode op = tvms_op_called(&call->head);
-  if ((!is_unary(op) && !tvms_infer_is_broadcast(op))
+  if ((!tvms_relax_moves_is_unary(op) && !tvms_infer_is_broadcast(op))
       || !tvms_relax_moves_shape(&call->head, &shape))
     return false;
   for (uint32_t i = 0; i < call->args.len; i++) {

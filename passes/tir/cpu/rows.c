@@ -102,6 +102,8 @@ typedef struct {
   uint32_t next;  // loads of elements side by side along the variable
   uint32_t far;   // loads that move otherwise
   uint32_t wide;  // those of them that leave a line of the cache with each step
+  uint32_t
+      apart;  // those of them between whose elements there is room for a vector of others
 } movement;
 
 static tvms_walk_step note_movement(void *self, tvms_node *node, tvms_field_role role) {
@@ -115,6 +117,7 @@ static tvms_walk_step note_movement(void *self, tvms_node *node, tvms_field_role
   if (known && step == 1) m->next++;
   if (!known || (step != 0 && step != 1)) m->far++;
   if (known && (step < 0 || step > FARTHEST_STEP)) m->wide++;
+  if (!known || step < 0 || step > FEWEST_LANES) m->apart++;
   return TVMS_WALK_ON;
 }
 
@@ -222,7 +225,9 @@ static bool folds(tvms_unit *unit, const tvms_line_member *m) {
   bool side_by_side = along.next > 0 && along.far == 0;
   bool many = extent < 0 || extent >= FEWEST_LANES;
   bool slides = tvms_line_slides(unit, m, stage->axes[line].var) && along.wide == 0;
-  if (many && (side_by_side || slides)) return false;
+  // Few elements of each sum stand between those of the next one, as channels of a group do.
+  bool interleaved = along.far > 0 && along.apart == 0;
+  if (many && (side_by_side || slides || interleaved)) return false;
   return across && folded(stage) >= FEWEST_FOLDED;
 }
 
