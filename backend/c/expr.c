@@ -11,6 +11,7 @@
 #include "backend/c/shuffle.h"
 #include "backend/c/truths.h"
 #include "backend/c/vector.h"
+#include "backend/core/clamped.h"
 #include "ir/build.h"
 #include "ir/op.h"
 #include "support/diag_ids.h"
@@ -111,6 +112,12 @@ static const char *logic(c_emitter *e, const tvms_node *node) {
 
 // ---- Integers ----
 
+// Is it a truth that counts as a number?
+static bool is_truth(const tvms_node *node) {
+  return node->kind == TVMS_NODE_CAST
+         && tvms_dtype_is_bool(tvms_as_cast(node)->value->dtype);
+}
+
 static const char *int_arithmetic(c_emitter *e, const tvms_node *node, const char *a,
                                   const char *b) {
   // A sum of truths is true if it is not zero, as in the interpreter.
@@ -123,6 +130,10 @@ static const char *int_arithmetic(c_emitter *e, const tvms_node *node, const cha
   const char *type = tvms_c_type(e, scalar, node->span);
   if (node->kind > TVMS_NODE_MUL)
     return tvms_c_text(e, "(%s)(%s)", type, tvms_c_divide(e, node, a, b));
+  // GCC multiplies by what is 0 or 1.
+  bool chosen = is_truth(tvms_as_binary(node)->a);
+  if (*sign == '*' && (chosen || is_truth(tvms_as_binary(node)->b)))
+    return tvms_c_text(e, "(%s)(-%s & %s)", type, chosen ? a : b, chosen ? b : a);
   if (e->in_index && node->dtype.code == TVMS_INT && node->dtype.bits >= 32)
     return tvms_c_text(e, "%s %s %s", a, sign, b);
   const char *wide = node->dtype.bits == 64 ? "u64" : "u32";
@@ -343,7 +354,11 @@ static const char *convert(c_emitter *e, const tvms_node *node) {
     return tvms_c_whole(e, node->dtype, node->span, tvms_c_text(e, "{%s}", list));
   }
   const char *value = tvms_c_expr(e, from);
-  if (tvms_c_is_whole(node->dtype) && tvms_c_converts_whole(from->dtype, node->dtype))
+  bool whole =
+      tvms_c_is_whole(node->dtype) && tvms_c_converts_whole(from->dtype, node->dtype);
+  if (whole && tvms_is_clamped(from, node->dtype))
+    return tvms_c_convert_inside(e, from->dtype, node->dtype, node->span, value);
+  if (whole)
     return tvms_c_convert_whole(e, from->dtype, node->dtype, node->span, value);
   const char *lane = tvms_c_lane(e, value, from->dtype);
   return tvms_c_value(e, node->dtype, node->span,

@@ -7,11 +7,43 @@
 #include "backend/core/place.h"
 #include "interp/meaning.h"
 #include "ir/build.h"
+#include "ir/walk.h"
 #include "support/diag_ids.h"
 
 static void open_loop(c_emitter *e, c_loop *loop) {
   *loop = (c_loop){e->loop, e->memory.len};
   e->loop = loop;
+}
+
+enum { FEW = 64 };  // nodes of the body of a short loop
+
+static tvms_walk_step see_short(void *self, tvms_node *node, tvms_field_role role) {
+  uint32_t *count = self;
+  (void)role;
+  switch ((int)node->kind) {
+  case TVMS_NODE_BUFFER: return TVMS_WALK_SKIP;
+  case TVMS_NODE_FOR:
+  case TVMS_NODE_WHILE:
+  case TVMS_NODE_IF_THEN_ELSE:
+  case TVMS_NODE_ASSERT:
+  case TVMS_NODE_SELECT:
+  case TVMS_NODE_CALL: return TVMS_WALK_STOP;
+  default: break;
+  }
+  bool vector = node->dtype.lanes > 1;
+  return vector || ++*count > FEW ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// Does a loop take so many steps of so little that counting them is a good part of it? What has vectors was written out
+// by the schedule, and where there are branches code is not what takes the time.
+static bool is_short(c_emitter *e, const tvms_for *loop) {
+  enum { WORTH = 16 };
+  const tvms_node *extent = loop->extent;
+  if (tvms_node_is_int_imm(extent) && tvms_as_int_imm(extent)->value < WORTH)
+    return false;
+  uint32_t count = 0;
+  tvms_visitor visitor = {.self = &count, .enter = see_short};
+  return tvms_walk(&e->context->memory, loop->body, &visitor);
 }
 
 // for (i = 0; i < extent; i += step) with the variable at min + i.
@@ -32,7 +64,8 @@ static void emit_for(c_emitter *e, const tvms_node *node) {
   if (source->step)
     next = tvms_c_text(e, "%s = %s - %s > %s ? %s + %s : %s", i, extent, i, step, i,
                        step, extent);
-  tvms_c_open(e, "for (%s %s = 0; %s < %s; %s)", type, i, i, extent, next);
+  tvms_c_open(e, "%sfor (%s %s = 0; %s < %s; %s)", is_short(e, source) ? "UNROLL " : "",
+              type, i, i, extent, next);
   e->vars[source->var->id] = i;
   if (!tvms_node_is_int(source->min, 0)) {
     bool before = e->in_index;

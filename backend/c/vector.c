@@ -354,6 +354,11 @@ static const char *convert_plain(c_emitter *e, tvms_dtype from, tvms_dtype to,
   return tvms_c_text(e, "%s(%s)", converting(e, type, source), value);
 }
 
+const char *tvms_c_convert_inside(c_emitter *e, tvms_dtype from, tvms_dtype to,
+                                  tvms_span span, const char *value) {
+  return tvms_c_whole(e, to, span, convert_plain(e, from, to, span, value));
+}
+
 // Reals to integers: those out of range give the nearest end of it, NaN gives 0.
 static const char *saturate(c_emitter *e, tvms_dtype from, tvms_dtype to,
                             tvms_span span, const char *value) {
@@ -378,8 +383,7 @@ static const char *saturate(c_emitter *e, tvms_dtype from, tvms_dtype to,
     inside =
         tvms_c_blend(e, from, span, beyond, tvms_c_spread(e, from, span, "0"), inside);
   }
-  const char *made =
-      tvms_c_whole(e, to, span, convert_plain(e, from, to, span, inside));
+  const char *made = tvms_c_convert_inside(e, from, to, span, inside);
   if (beyond)
     made =
         tvms_c_blend(e, to, span, beyond,

@@ -85,6 +85,10 @@ bool tvms_c_converts_whole(tvms_dtype from, tvms_dtype to);
 const char *tvms_c_convert_whole(c_emitter *e, tvms_dtype from, tvms_dtype to,
                                  tvms_span span, const char *value);
 
+// Reals as integers of a type that has them all.
+const char *tvms_c_convert_inside(c_emitter *e, tvms_dtype from, tvms_dtype to,
+                                  tvms_span span, const char *value);
+
 // A vector of truths, which may be a mask, as lanes of 8 bits, 0 or 1.
 const char *tvms_c_truths(c_emitter *e, int lanes, tvms_span span, const char *value);
 

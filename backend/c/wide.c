@@ -186,6 +186,17 @@ static tvms_node *take_let(const slice *p, tvms_node *node) {
   return pick(p, node);
 }
 
+// What is computed in one register is computed there: a part is picked from that.
+static tvms_node *take_cast(const slice *p, tvms_node *node) {
+  tvms_node *value = tvms_as_cast(node)->value;
+  bool computed = tvms_node_is_binary(value) || value->kind == TVMS_NODE_CAST
+                  || value->kind == TVMS_NODE_CALL || value->kind == TVMS_NODE_SELECT;
+  bool whole =
+      computed && !tvms_dtype_is_bool(value->dtype) && parts_needed(p->s, value) == 1;
+  return tvms_cast_new(p->s->unit, tvms_dtype_with_lanes(node->dtype, p->count),
+                       whole ? pick(p, value) : take(p, value), node->span);
+}
+
 // The lanes of a vector; a scalar is itself.
 static tvms_node *take(const slice *p, tvms_node *node) {
   tvms_unit *unit = p->s->unit;
@@ -200,9 +211,7 @@ static tvms_node *take(const slice *p, tvms_node *node) {
     return tvms_broadcast_new(unit, tvms_as_broadcast(node)->value, p->count,
                               node->span);
   case TVMS_NODE_VAR: return take_var(p, node);
-  case TVMS_NODE_CAST:
-    return tvms_cast_new(unit, tvms_dtype_with_lanes(node->dtype, p->count),
-                         take(p, tvms_as_cast(node)->value), node->span);
+  case TVMS_NODE_CAST: return take_cast(p, node);
   case TVMS_NODE_NOT:
     return tvms_not_new(unit, take(p, tvms_as_not(node)->a), node->span);
   case TVMS_NODE_SELECT: {

@@ -5,6 +5,7 @@
 // where it is wanted (Select, And, Or), as the interpreter does.
 #include "backend/llvm/expr.h"
 
+#include "backend/core/clamped.h"
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/calls.h"
 #include "backend/llvm/division.h"
@@ -13,8 +14,6 @@
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/types.h"
 #include "support/diag_ids.h"
-
-#include <math.h>
 
 void tvms_emit_give_up(emitter *e) {
   tvms_memory_unwind(&e->context->memory, TVMS_FOUND_ERRORS);
@@ -395,36 +394,9 @@ static LLVMValueRef let(emitter *e, const tvms_node *node) {
   return tvms_emit_expr(e, source->body);
 }
 
-// A float constant, or one in all lanes.
-static bool is_number(const tvms_node *node, double *number) {
-  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
-  if (node->kind != TVMS_NODE_FLOAT_IMM) return false;
-  *number = tvms_as_float_imm(node)->value;
-  return true;
-}
-
-// Is it a float between two constants whose whole parts the integer type `to` has? Of a NaN, T.min and T.max give
-// the second operand, so it is a constant here.
-static bool is_clamped(const tvms_node *node, tvms_dtype to) {
-  bool high_first = node->kind == TVMS_NODE_MIN;
-  tvms_node_kind other = high_first ? TVMS_NODE_MAX : TVMS_NODE_MIN;
-  if (!high_first && node->kind != TVMS_NODE_MAX) return false;
-  const tvms_binary *outer = tvms_as_binary(node);
-  if (!tvms_dtype_is_real(node->dtype) || outer->a->kind != other || to.bits > 32
-      || (to.code != TVMS_INT && to.code != TVMS_UINT))
-    return false;
-  const tvms_binary *inner = tvms_as_binary(outer->a);
-  double ends[2], least = to.code == TVMS_INT ? -ldexp(1, to.bits - 1) : 0;
-  double most = ldexp(1, to.code == TVMS_INT ? to.bits - 1 : to.bits) - 1;
-  bool known = is_number(outer->b, &ends[high_first])
-               && (is_number(inner->b, &ends[!high_first])
-                   || is_number(inner->a, &ends[!high_first]));
-  return known && least <= ends[0] && ends[0] <= ends[1] && ends[1] <= most;
-}
-
 static LLVMValueRef cast(emitter *e, const tvms_node *node) {
   const tvms_node *value = tvms_as_cast(node)->value;
-  if (is_clamped(value, node->dtype)) {
+  if (tvms_is_clamped(value, node->dtype)) {
     LLVMTypeRef type = tvms_emit_type(e, node->dtype, node->span);
     LLVMValueRef clamped = tvms_emit_expr(e, value);
     return node->dtype.code == TVMS_INT

@@ -255,7 +255,8 @@ class Text(unittest.TestCase):
             expressions = ("A[i] * B[i] - A[i] + B[i]", "T.min(A[i], B[i]) + T.max(A[i], B[i])",
                            "T.floordiv(A[i], B[i]) + T.floormod(A[i], B[i])", "T.truncdiv(A[i], B[i]) + T.truncmod(A[i], B[i])",
                            f'T.floordiv(A[i], T.{dtype}(7)) - T.floormod(A[i], T.{dtype}(7))',
-                           f'T.Select(A[i] < B[i], A[i], T.{dtype}(3))', "A[i] & B[i] ^ (A[i] | ~B[i])")
+                           f'T.Select(A[i] < B[i], A[i], T.{dtype}(3))', "A[i] & B[i] ^ (A[i] | ~B[i])",
+                           f'T.Cast("{dtype}", A[i] < B[i]) * B[i] - A[i] * T.Cast("{dtype}", B[i] < A[i])')
             self.agree_all({e: elementwise(e, dtype, dtype, dtype) for e in expressions}, [(KINDS[dtype], (64,))] * 3, dtype=dtype)
 
     def test_lanes_that_are_left_out(self):
@@ -412,12 +413,41 @@ class Text(unittest.TestCase):
                     letter = {8: "b", 16: "h", 32: "i", 64: "q"}[bits]
                     self.assertEqual(list(struct.unpack("16" + (letter if to[0] == "i" else letter.upper()), memory[1][2])), wanted)
 
+    def test_reals_that_are_clamped(self):
+        """Are integers without more ado where the text shows that the type has them: NaN, too, is one of the ends then."""
+        some = [math.nan, math.inf, -math.inf, 0.5, -0.5, 1e30, -1e30, 99.5, -99.5, 255.9, 300.5, -70.25, 1.75, -3.5, 127.5, -128.5]
+        for least, most, shown in (("-128", "127", True), ("-100", "100", True), ("-129", "127", False), ("-128", "128", False)):
+            for text in (f"T.max(T.min(A[j], T.float32({most})), T.float32({least}))", f"T.min(T.max(A[j], T.float32({least})), T.float32({most}))"):
+                with self.subTest(text=text):
+                    library = self.build(HEAD + '@T.prim_func\ndef f(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "int8")):\n'
+                                         f'    for j in T.vectorized(16):\n        B[j] = T.Cast("int8", {text})\n')
+                    memory = [("<f4", (16,), bytearray(struct.pack("16f", *some))), ("|i1", (16,), bytearray(16))]
+                    self.assertEqual(call(library, memory), 0)
+                    end = most if "T.max(T.min" in text else least
+                    clamped = [max(float(least), min(float(most), float(end) if x != x else x)) for x in some]
+                    self.assertEqual(list(struct.unpack("16b", memory[1][2])), [min(127, max(-128, int(x))) for x in clamped])
+                    self.assertEqual(self.text().count("= GREATER_f32x16("), 1 if shown else 2)
+
+    def test_short_loops(self):
+        """Are unrolled by GCC: those of several steps and few numbers."""
+        scan = HEAD + """@T.prim_func
+def f(A: T.Buffer((64,), "int32"), B: T.Buffer((65,), "int32")):
+    B[0] = 0
+    for i in range(STEPS):
+        B[i + 1] = VALUE
+"""
+        for steps, value, unrolled in ((64, "B[i] + A[i]", True), (8, "B[i] + A[i]", False), (64, "T.if_then_else(A[i] < 3, A[i], B[i])", False)):
+            self.agree(scan.replace("STEPS", str(steps)).replace("VALUE", value), ("<i4", (64,)), ("<i4", (65,)))
+            self.assertEqual("UNROLL for" in self.text(), unrolled)
+
     def test_vectors_wider_than_registers(self):
         """Are computed in parts of 64 bytes, from what is a whole vector or a variable as well; all parts before one is stored."""
         expressions = ("T.Cast(\"float32\", T.Cast(\"float64\", x) * T.Cast(\"float64\", y))", "T.Select(T.Cast(\"int64\", j) * T.int64(2) < T.Cast(\"int64\", y), x, y)",
-                       "T.Select(T.Cast(\"float64\", x) < T.float64(0.5), T.Cast(\"float32\", i * 16 + j), T.exp(T.float32(0)) + x)", "C[1, i * 16 + j] + T.Cast(\"float32\", T.Cast(\"float64\", x))")
-        self.agree(many_vectors(expressions, "float32", 16), *[("<f4", (64,))] * 2, ("<f4", (4, 64)))
+                       "T.Select(T.Cast(\"float64\", x) < T.float64(0.5), T.Cast(\"float32\", i * 16 + j), T.exp(T.float32(0)) + x)", "C[1, i * 16 + j] + T.Cast(\"float32\", T.Cast(\"float64\", x))",
+                       "T.Cast(\"float32\", T.Cast(\"float64\", x / y) * T.Cast(\"float64\", T.Select(x < y, x + y, y)))")
+        self.agree(many_vectors(expressions, "float32", 16), *[("<f4", (64,))] * 2, ("<f4", (5, 64)))
         self.assertNotRegex(self.text(), r"const (i64|f64)x16 ")
+        self.assertRegex(self.text(), r"const f32x16 v\d+ = v\d+ / v\d+;")
 
     def test_halves_are_moved_as_they_are(self):
         """Also NaN: nothing is converted."""
