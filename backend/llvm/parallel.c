@@ -68,10 +68,21 @@ static void need_all(outline *o) {
   }
 }
 
+// What a value is passed to the steps as: integers as words, so that a task need not know of them.
+static LLVMTypeRef passed_as(const outline *o, LLVMValueRef value) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  return LLVMGetTypeKind(type) == LLVMIntegerTypeKind ? o->e->i64 : type;
+}
+
 // The same value in the function of the steps, where values are parameters behind the first.
 static LLVMValueRef inside(const outline *o, LLVMValueRef value) {
+  emitter *e = o->e;
   for (uint32_t i = 0; i < o->values.len; i++) {
-    if (o->values.items[i] == value) return LLVMGetParam(o->e->function, i + 1);
+    if (o->values.items[i] != value) continue;
+    LLVMValueRef passed = LLVMGetParam(e->function, i + 1);
+    LLVMTypeRef type = LLVMTypeOf(value);
+    return LLVMTypeOf(passed) == type ? passed
+                                      : LLVMBuildTrunc(e->builder, passed, type, "");
   }
   return value;
 }
@@ -170,7 +181,7 @@ static LLVMValueRef emit_steps(outline *o) {
   LLVMTypeRef *params = tvms_arena_array(&e->context->scratch, LLVMTypeRef, count);
   params[0] = e->pointer;
   for (uint32_t i = 0; i < o->values.len; i++) {
-    params[i + 1] = LLVMTypeOf(o->values.items[i]);
+    params[i + 1] = passed_as(o, o->values.items[i]);
   }
   params[count - 2] = params[count - 1] = e->i64;
   LLVMValueRef *outer_vars = e->vars;
@@ -250,7 +261,7 @@ static void report(const outline *o, LLVMValueRef record, LLVMValueRef own) {
 // Are they all passed in registers of integers, or as such on the stack?
 static bool are_words(const outline *o) {
   for (uint32_t i = 0; i < o->values.len; i++) {
-    LLVMTypeRef type = LLVMTypeOf(o->values.items[i]);
+    LLVMTypeRef type = passed_as(o, o->values.items[i]);
     if (type != o->e->pointer && type != o->e->i64) return false;
   }
   return true;
@@ -289,7 +300,7 @@ static LLVMValueRef emit_task(outline *o, const char *steps_name) {
   LLVMValueRef *args = tvms_arena_array(&e->context->scratch, LLVMValueRef, count);
   args[0] = own;
   for (uint32_t i = 0; i < o->values.len; i++) {
-    LLVMTypeRef type = LLVMTypeOf(o->values.items[i]);
+    LLVMTypeRef type = passed_as(o, o->values.items[i]);
     args[i + 1] = LLVMBuildLoad2(b, type, field(o, record, FIRST_VALUE + i), "");
   }
   share(o, record, &args[count - 2], &args[count - 1]);
@@ -316,7 +327,7 @@ static void make_types(outline *o) {
   fields[RAISED] = o->raised;
   fields[EXTENT] = e->i64;
   for (uint32_t i = 0; i < o->values.len; i++) {
-    fields[FIRST_VALUE + i] = LLVMTypeOf(o->values.items[i]);
+    fields[FIRST_VALUE + i] = passed_as(o, o->values.items[i]);
   }
   o->record = LLVMStructTypeInContext(e->llvm, fields, count, false);
 }
@@ -411,7 +422,10 @@ static LLVMValueRef fill_record(outline *o, LLVMValueRef extent) {
                  field(o, record, TASK));
   LLVMBuildStore(b, extent, field(o, record, EXTENT));
   for (uint32_t i = 0; i < o->values.len; i++) {
-    LLVMBuildStore(b, o->values.items[i], field(o, record, FIRST_VALUE + i));
+    LLVMValueRef value = o->values.items[i];
+    if (LLVMTypeOf(value) != passed_as(o, value))
+      value = LLVMBuildSExt(b, value, e->i64, "");
+    LLVMBuildStore(b, value, field(o, record, FIRST_VALUE + i));
   }
   return record;
 }

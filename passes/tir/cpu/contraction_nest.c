@@ -109,24 +109,53 @@ static tvms_node *in_rows(writer *w) {
   return w->tile->group > 1 ? over_columns(w) : tvms_contraction_write_tile(w);
 }
 
-static tvms_node *over_piece(writer *w, const piece *p) {
-  const tvms_node *like = w->c->stage.axes[w->c->row].var;
-  tvms_node *var = tvms_node_is_int(p->count, 1) ? NULL : variable(w, "i0", like);
+// The tile of a piece that begins at `row`; number `var` of several, NULL if it is the only one.
+static tvms_node *tile_of_piece(writer *w, const piece *p, tvms_node *row,
+                                tvms_node *TVMS_NULLABLE var) {
   w->rows = p->rows;
-  w->row = number(w, like, p->first);
-  if (var) {
-    tvms_node *at = build(w, TVMS_NODE_MUL, var, number(w, like, p->rows));
-    w->row = build(w, TVMS_NODE_ADD, w->row, at);
-    if (p->last) w->row = build(w, TVMS_NODE_MIN, w->row, p->last);
-  }
-  if (var) enter_loop(w, var, p->count, TVMS_TILE_ROWS);
+  w->row = row;
   w->number = var;
   w->tiles = tvms_cpu_number(p->count);
   w->next_row = var ? next_row(w, p) : NULL;
   w->left_over = !var && p->first > 0;
   tvms_node *made = in_rows(w);
   w->number = w->next_row = NULL;
-  return var ? leave_loop(w, made) : made;
+  return made;
+}
+
+// Where tile number `var` of a piece begins.
+static tvms_node *row_of(writer *w, const piece *p, tvms_node *var) {
+  tvms_node *at = build(w, TVMS_NODE_MUL, var, number(w, var, p->rows));
+  tvms_node *row = build(w, TVMS_NODE_ADD, number(w, var, p->first), at);
+  return p->last ? build(w, TVMS_NODE_MIN, row, p->last) : row;
+}
+
+static tvms_node *over_piece(writer *w, const piece *p) {
+  const tvms_node *like = w->c->stage.axes[w->c->row].var;
+  if (tvms_node_is_int(p->count, 1))
+    return tile_of_piece(w, p, number(w, like, p->first), NULL);
+  tvms_node *var = variable(w, "i0", like);
+  enter_loop(w, var, p->count, TVMS_TILE_ROWS);
+  return leave_loop(w, tile_of_piece(w, p, row_of(w, p, var), var));
+}
+
+// Would a loop over rows run on threads, so that what is left over is one more step for them?
+static bool shares_rest(const writer *w, const pieces *all) {
+  return !w->threads && w->tile->threads == TVMS_TILE_ROWS && all->count == 2
+         && !tvms_node_is_int(all->items[0].count, 1);
+}
+
+// Tiles and what they leave over, as steps of one loop.
+static tvms_node *over_both(writer *w, const pieces *all) {
+  const piece *whole = &all->items[0], *rest = &all->items[1];
+  tvms_node *var = variable(w, "i0", w->c->stage.axes[w->c->row].var);
+  tvms_node *steps = build(w, TVMS_NODE_ADD, whole->count, number(w, var, 1));
+  enter_loop(w, var, steps, TVMS_TILE_ROWS);
+  tvms_node *row = row_of(w, whole, var);
+  tvms_node *tile = tile_of_piece(w, whole, row, var);
+  tvms_node *last = tile_of_piece(w, rest, row, NULL);
+  tvms_node *is_whole = build(w, TVMS_NODE_LT, var, whole->count);
+  return leave_loop(w, tvms_cpu_choice(w->unit, is_whole, tile, last));
 }
 
 static tvms_node *over_rows(writer *w, int64_t most) {
@@ -137,6 +166,7 @@ static tvms_node *over_rows(writer *w, int64_t most) {
     return tvms_contraction_write_tile(w);
   }
   pieces all = pieces_of_rows(w, most);
+  if (shares_rest(w, &all)) return over_both(w, &all);
   tvms_node_vec stmts = {0};
   for (uint32_t i = 0; i < all.count; i++)
     tvms_stmt_push(w->unit, &stmts, over_piece(w, &all.items[i]));

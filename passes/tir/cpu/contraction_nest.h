@@ -23,8 +23,8 @@ typedef struct {
 //       for k: acc += A * P
 //       C = epilogues of acc
 //
-// Rows and columns that are left over get tiles of their own size; where a size is not known, the
-// last tile overlaps the one before, and a plain nest serves sizes below one tile.
+// Rows and columns that are left over get tiles of their own size, which are one more step of a loop on threads; where a
+// size is not known, or `tile->rows_overlap`, the last tile overlaps the one before, and a plain nest serves sizes below one tile.
 tvms_node *tvms_contraction_nest(tvms_unit *unit, const tvms_contraction *contraction,
                                  const tvms_tile *tile, const tvms_epilogue *epilogues,
                                  uint32_t epilogue_count);

@@ -211,6 +211,11 @@ static const tvms_node *column_of(const tvms_contraction *c,
   return NULL;
 }
 
+bool tvms_cpu_may_store_twice(tvms_unit *unit, const tvms_epilogue *all,
+                              uint32_t count) {
+  return !count || !updates(unit, all, count);
+}
+
 bool tvms_cpu_result_has_room(tvms_unit *unit, const tvms_contraction *c,
                               const tvms_epilogue *all, uint32_t count) {
   if (!count || !keeps_dtype(c, &all[count - 1]) || updates(unit, all, count))

@@ -14,6 +14,10 @@ uint32_t tvms_cpu_read_epilogues(tvms_unit *unit, const tvms_contraction *contra
                                  const tvms_tile *tile, tvms_list allocated,
                                  tvms_list stmts, uint32_t at, tvms_epilogue *all);
 
+// May a contraction with `count` such stages store an element a second time? None of them loads where the last one stores.
+bool tvms_cpu_may_store_twice(tvms_unit *unit, const tvms_epilogue *all,
+                              uint32_t count);
+
 // May sums that are not ready lie where the last of `count` such stages stores? It stores each of them once, side
 // by side along the columns, in their dtype, and nothing behind the contraction reads what was there.
 bool tvms_cpu_result_has_room(tvms_unit *unit, const tvms_contraction *contraction,

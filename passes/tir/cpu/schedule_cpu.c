@@ -165,6 +165,8 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
   if (s->reorders) tvms_contraction_find_border(s->unit, stmts, at, &tile, &c);
   epilogues b = find_epilogues(s, &c, &tile, allocated, stmts, at);
   *used = b.used;
+  if (tvms_cpu_may_store_twice(s->unit, b.stages, b.count))
+    tvms_tile_join_rest(&c, &tile);
   tile.sum_in_result =
       tile.sum_block && tvms_cpu_result_has_room(s->unit, &c, b.stages, b.count);
   // Else blocks of the sum leave what is not ready in the buffer of the contraction.

@@ -336,6 +336,16 @@ static void overlap_rows(const tvms_tile_machine *m, tvms_tile *tile,
   tile->rows = tile->rows_with[tile->vectors];
 }
 
+void tvms_tile_join_rest(const tvms_contraction *c, tvms_tile *tile) {
+  enum { TOLERATED = 128 };
+  if (tile->sum_block || c->row == TVMS_MOST_STAGE_AXES) return;
+  int64_t rows = tvms_cpu_number(c->stage.axes[c->row].extent), one = tile->rows;
+  if (rows <= one || rows % one == 0) return;
+  int64_t apart = rows_time(rows, one, tile->vectors);
+  int64_t joined = rows_time((rows + one - 1) / one * one, one, tile->vectors);
+  tile->rows_overlap |= joined <= apart + apart / TOLERATED;
+}
+
 // Six rows by four vectors load ten times for 24 sums, eight by two, which have half the registers, ten
 // times for 16. Few rows that fit into the narrow tile and not into the wide one lose more than that
 // gains: 3 % of a window of 512 channels over 7 by 7. So do the columns of one wide tile that the first cache

@@ -77,6 +77,10 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
 // Are there elements that several tiles or vectors compute?
 bool tvms_tile_repeats(const tvms_contraction *contraction, const tvms_tile *tile);
 
+// Lets the last tile of rows overlap the one before it, rather than that rows are left over, where that takes about as
+// long: these had a tile of their own, which takes as long to compile as the other one. For results that may be stored twice.
+void tvms_tile_join_rest(const tvms_contraction *contraction, tvms_tile *tile);
+
 // The same tile for a moving operand that is laid out beforehand: strips lie side by side then, also where
 // few rows go through them once.
 void tvms_tile_lay_out(const tvms_target *target, const tvms_contraction *contraction,
