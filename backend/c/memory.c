@@ -263,7 +263,8 @@ static const char *load_some(c_emitter *e, const tvms_node *node, const place *p
                              uint64_t bits) {
   const char *at = pointer_to(e, p, tvms_dtype_with_lanes(node->dtype, 1), node->span);
   if (p->step == 2 && bits)
-    return tvms_c_load_some_pairs(e, node->dtype, node->span, at, bits);
+    return tvms_c_load_some_pairs(e, node->dtype, node->span, at, bits,
+                                  tvms_c_windows_around(e, node));
   return tvms_c_whole(e, node->dtype, node->span,
                       tvms_c_load_lanes(e, node->dtype, node->span, at, bits));
 }

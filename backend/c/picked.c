@@ -98,38 +98,51 @@ typedef struct {
       [64];  // of each lane in both; of one that is left out, of one that is not loaded
 } pair_parts;
 
-static pair_parts parts_of(int lanes, uint64_t bits) {
+// The lane of the vectors in which an element from the first one on lies; it is loaded.
+static int note_lane(pair_parts *parts, int lanes, int at) {
+  bool first = at < lanes;
+  if (!first) at += parts->from - parts->behind;
+  *(first ? &parts->first : &parts->last) |= 1ull << at;
+  return first ? at : lanes + at;
+}
+
+// With the elements around each that loads beside this one want.
+static pair_parts parts_of(int lanes, uint64_t bits, tvms_c_around around) {
   int low = __builtin_ctzll(bits), high = 63 - __builtin_clzll(bits),
-      length = 2 * (high - low) + 1;
-  pair_parts parts = {.from = 2 * low};
+      more = around.before + around.behind, length = 2 * (high - low) + 1 + more;
+  pair_parts parts = {.from = 2 * low - around.before};
   parts.behind = parts.from + (length > lanes ? length - lanes : 0);
-  for (int k = 0; k < lanes; k++) {
-    parts.indices[k] = 1;
-    if (!(bits >> k & 1)) continue;
-    int at = 2 * (k - low);
-    if (at < lanes) {
-      parts.first |= 1ull << at;
-      parts.indices[k] = at;
-    } else {
-      at += parts.from - parts.behind;
-      parts.last |= 1ull << at;
-      parts.indices[k] = lanes + at;
+  for (int k = low; k <= high; k++)
+    for (int i = 0; i <= more && bits >> k & 1; i++) {
+      int lane = note_lane(&parts, lanes, 2 * (k - low) + i);
+      if (i == around.before) parts.indices[k] = lane;
     }
-  }
+  uint64_t whole = UINT64_MAX >> (64 - lanes);
+  int none = parts.first != whole ? __builtin_ctzll(~parts.first)
+                                  : lanes + __builtin_ctzll(~parts.last);
+  for (int k = 0; k < lanes; k++)
+    if (!(bits >> k & 1)) parts.indices[k] = none;
   return parts;
 }
 
+// These lanes of a vector; others are 0.
+static const char *load_lanes(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                              const char *at, uint64_t lanes) {
+  bool all = lanes == UINT64_MAX >> (64 - dtype.lanes);
+  return all ? load_first(e, dtype, span, at, 0, dtype.lanes)
+             : tvms_c_whole(e, dtype, span,
+                            tvms_c_load_lanes(e, dtype, span, at, lanes));
+}
+
 const char *tvms_c_load_some_pairs(c_emitter *e, tvms_dtype dtype, tvms_span span,
-                                   const char *at, uint64_t bits) {
-  pair_parts parts = parts_of(dtype.lanes, bits);
+                                   const char *at, uint64_t bits,
+                                   tvms_c_around around) {
+  pair_parts parts = parts_of(dtype.lanes, bits, around);
   const char *loaded[2];
   for (int k = 0; k < 2; k++) {
     const char *place = pointer(e, at, k ? parts.behind : parts.from);
     uint64_t lanes = k ? parts.last : parts.first;
-    loaded[k] = k && !lanes
-                    ? loaded[0]
-                    : tvms_c_whole(e, dtype, span,
-                                   tvms_c_load_lanes(e, dtype, span, place, lanes));
+    loaded[k] = k && !lanes ? loaded[0] : load_lanes(e, dtype, span, place, lanes);
   }
   return tvms_c_pick(e, dtype, span, loaded[0], loaded[1], parts.indices);
 }

@@ -3,6 +3,7 @@
 #define TVMS_BACKEND_C_PICKED_H
 
 #include "backend/c/emit.h"
+#include "backend/c/windows.h"
 #include "backend/core/lanes.h"
 
 // May the elements be loaded so? `lanes` has been read of the index; of every element kind but truths.
@@ -12,8 +13,9 @@ bool tvms_c_is_picked(tvms_dtype element, const tvms_lanes *lanes);
 const char *tvms_c_load_picked(c_emitter *e, tvms_dtype dtype, tvms_span span,
                                const char *at, const tvms_lanes *lanes);
 
-// The lanes `bits`, one at least, of every second element from `at` on; others are 0 and not touched.
+// The lanes `bits`, one at least, of every second element from `at` on; others are 0 and not touched. What is read
+// with each of them makes no vector longer than two.
 const char *tvms_c_load_some_pairs(c_emitter *e, tvms_dtype dtype, tvms_span span,
-                                   const char *at, uint64_t bits);
+                                   const char *at, uint64_t bits, tvms_c_around around);
 
 #endif

@@ -18,8 +18,8 @@ enum { MOST_STEP = 8, MOST_SEEN = 512 };
 
 // What a load reads beside its own elements.
 struct c_window {
-  uint32_t code;            // number of the code without branches that it stands in
-  uint32_t before, behind;  // elements
+  uint32_t code;  // number of the code without branches that it stands in
+  tvms_c_around around;
 };
 
 // A load in steps in the code at hand.
@@ -27,7 +27,8 @@ typedef struct {
   const tvms_node *load;
   c_sum place;
   int64_t step;
-  bool shared;  // with one that came before
+  uint64_t lanes;  // that are loaded
+  bool shared;     // with one that came before
 } step_load;
 
 typedef struct {
@@ -37,16 +38,19 @@ typedef struct {
   uint32_t count;
 } search;
 
-// A load of a buffer with one index, of every second to eighth element.
+// A load of a buffer with one index, of every second to eighth element; of every second one also of lanes that are known.
 static bool read_load(const tvms_node *node, step_load *s) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  if (load->indices.len != 1 || load->predicate
-      || tvms_as_buffer(load->buffer)->strides.len)
-    return false;
+  if (load->indices.len != 1 || tvms_as_buffer(load->buffer)->strides.len) return false;
   const tvms_node *index = load->indices.items[0];
   if (index->kind != TVMS_NODE_RAMP) return false;
   const tvms_ramp *ramp = tvms_as_ramp(index);
-  *s = (step_load){.load = node};
+  *s = (step_load){.load = node, .lanes = UINT64_MAX};
+  bool some = load->predicate != NULL;
+  if (some
+      && (!tvms_node_is_int(ramp->stride, 2)
+          || !tvms_lanes_truths(load->predicate, &s->lanes)))
+    return false;
   return tvms_node_is_int_imm(ramp->stride)
          && (s->step = tvms_as_int_imm(ramp->stride)->value) > 1 && s->step <= MOST_STEP
          && tvms_c_sum_add(&s->place, ramp->base);
@@ -54,7 +58,8 @@ static bool read_load(const tvms_node *node, step_load *s) {
 
 static bool is_beside(const step_load *a, const step_load *b) {
   const tvms_node *x = a->load, *y = b->load;
-  bool alike = a->step == b->step && a->place.count == b->place.count
+  bool alike = a->lanes == b->lanes && a->step == b->step
+               && a->place.count == b->place.count
                && tvms_dtype_same(x->dtype, y->dtype)
                && tvms_as_buffer_load(x)->buffer == tvms_as_buffer_load(y)->buffer;
   for (uint32_t i = 0; alike && i < a->place.count; i++)
@@ -79,8 +84,7 @@ static void share(search *s, step_load *first) {
       }
       other->shared = true;
       c_window *w = s->e->windows[other->load->id];
-      w->before = (uint32_t)distance;
-      w->behind = (uint32_t)(last - distance);
+      w->around = (tvms_c_around){(int)distance, (int)(last - distance)};
     }
   }
 }
@@ -147,10 +151,14 @@ void tvms_c_windows_find(c_emitter *e, tvms_node *body) {
   end_code(s);
 }
 
+tvms_c_around tvms_c_windows_around(const c_emitter *e, const tvms_node *load) {
+  const c_window *w = e->windows[load->id];
+  return w ? w->around : (tvms_c_around){0};
+}
+
 void tvms_c_windows_widen(const c_emitter *e, const tvms_node *load,
                           tvms_lanes *lanes) {
-  const c_window *w = e->windows[load->id];
-  if (!w) return;
-  lanes->least -= w->before;
-  lanes->span += w->before + w->behind;
+  tvms_c_around around = tvms_c_windows_around(e, load);
+  lanes->least -= around.before;
+  lanes->span += around.before + around.behind;
 }

@@ -9,6 +9,13 @@
 // elements o, o + 1 … on are picked from the same vectors. Nothing is read that none of them wants.
 void tvms_c_windows_find(c_emitter *e, tvms_node *body);
 
+// Elements in front of and behind each one that a load reads, which loads beside it want.
+typedef struct {
+  int before, behind;
+} tvms_c_around;
+
+tvms_c_around tvms_c_windows_around(const c_emitter *e, const tvms_node *load);
+
 // Widens the span of a load's lanes to that of all loads beside it.
 void tvms_c_windows_widen(const c_emitter *e, const tvms_node *load, tvms_lanes *lanes);
 

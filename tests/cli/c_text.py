@@ -84,6 +84,19 @@ def f(A: T.Buffer((28,), "DTYPE"), B: T.Buffer((28,), "DTYPE")):
             if j < 7:
                 B[i * 7 + j] = S[j]
 """
+# Both elements of pairs, of which a line of 14 has seven; and of five of these.
+SOME_PAIRS = HEAD + """@T.prim_func
+def f(A: T.Buffer((56,), "DTYPE"), B: T.Buffer((64,), "DTYPE")):
+    S = T.alloc_buffer((8,), "DTYPE", scope="local")
+    for i in range(4):
+        for k in range(2):
+            for j in T.vectorized(8):
+                S[j] = T.if_then_else(KEPT, A[i * 14 + j * 2], T.DTYPE(0)) + T.DTYPE(1)
+            for j in T.vectorized(8):
+                S[j] = S[j] * T.if_then_else(KEPT, A[i * 14 + j * 2 + 1], T.DTYPE(0))
+            for j in T.vectorized(8):
+                B[i * 16 + k * 8 + j] = S[j]
+"""
 # Steps of two, the first of which is before the lines.
 EDGES_OF_PAIRS = HEAD + """@T.prim_func
 def f(A: T.Buffer((32,), "DTYPE"), B: T.Buffer((32,), "DTYPE")):
@@ -283,6 +296,20 @@ class Text(unittest.TestCase):
         memory[0][2][:] = struct.pack(f"{len(given)}{code}", *given)
         self.assertEqual(call(library, memory), 0)
         self.assertEqual(list(struct.unpack(f"{len(wanted)}{code}", memory[1][2])), wanted)
+
+    def test_pairs_that_are_left_out(self):
+        """Are read by whole vectors where both elements of each are wanted; nothing outside of the memory is touched."""
+        for dtype, code in (("float32", "f"), ("int32", "i"), ("float64", "d")):
+            for kept, lanes in (("j < 7", range(7)), ("1 <= j and j < 6", range(1, 6)), ("1 <= j and j < 7", range(1, 7))):
+                for flags in ((), NATIVE):
+                    with self.subTest(dtype=dtype, kept=kept, flags=flags):
+                        library = self.build(SOME_PAIRS.replace("DTYPE", dtype).replace("KEPT", kept), flags=flags)
+                        for at_end in (False, True):
+                            given = [self.random.randint(-40, 40) for _ in range(56)]
+                            line = lambda i: [(given[i * 14 + j * 2] + 1) * given[i * 14 + j * 2 + 1] if j in lanes else 0 for j in range(8)]
+                            self.touch(library, KINDS[dtype], code, at_end, given, sum((line(i) * 2 for i in range(4)), []))
+                        if dtype == "float32" and kept == "j < 7":
+                            self.assertEqual(len(re.findall(r"= \*\(f32x8m \*\).*p0", self.text())), 2)
 
     def test_products_of_fixed_point(self):
         """The product of two numbers of 31 bits behind the point, shifted to either side and rounded."""
