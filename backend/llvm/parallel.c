@@ -208,7 +208,15 @@ static LLVMValueRef field(const outline *o, LLVMValueRef record, unsigned at) {
   return LLVMBuildStructGEP2(o->e->builder, o->record, record, at, "");
 }
 
-// The steps of a task: from `first` on, `count` of them.
+// Where a task begins, of so many steps for each and `rest` more of `tasks`.
+static LLVMValueRef begin_of(LLVMBuilderRef b, LLVMValueRef task, LLVMValueRef tasks,
+                             LLVMValueRef least, LLVMValueRef rest) {
+  LLVMValueRef more = LLVMBuildSDiv(b, LLVMBuildMul(b, task, rest, ""), tasks, "");
+  return LLVMBuildAdd(b, LLVMBuildMul(b, task, least, ""), more, "");
+}
+
+// The steps of a task: from `first` on, `count` of them. Tasks differ by one step at most, and so do halves and quarters of
+// them all, which are what a thread goes through.
 static void share(const outline *o, LLVMValueRef record, LLVMValueRef *first,
                   LLVMValueRef *count) {
   emitter *e = o->e;
@@ -219,13 +227,11 @@ static void share(const outline *o, LLVMValueRef record, LLVMValueRef *first,
       LLVMBuildSExt(b, LLVMBuildLoad2(b, e->i32, place, ""), e->i64, "");
   LLVMValueRef task = LLVMBuildSExt(b, LLVMGetParam(e->function, 0), e->i64, "");
   LLVMValueRef extent = LLVMBuildLoad2(b, e->i64, field(o, record, EXTENT), "");
-  // Shares differ by one step at most.
   LLVMValueRef least = LLVMBuildSDiv(b, extent, tasks, "");
   LLVMValueRef rest = LLVMBuildSRem(b, extent, tasks, "");
-  LLVMValueRef longer = LLVMBuildICmp(b, LLVMIntSLT, task, rest, "");
-  LLVMValueRef before = LLVMBuildSelect(b, longer, task, rest, "");
-  *first = LLVMBuildAdd(b, LLVMBuildMul(b, task, least, ""), before, "");
-  *count = LLVMBuildAdd(b, least, LLVMBuildZExt(b, longer, e->i64, ""), "");
+  LLVMValueRef next = LLVMBuildAdd(b, task, tvms_emit_int(e, 1), "");
+  *first = begin_of(b, task, tasks, least, rest);
+  *count = LLVMBuildSub(b, begin_of(b, next, tasks, least, rest), *first, "");
 }
 
 // Writes the error of a task into the record, unless an earlier task has failed.

@@ -153,7 +153,18 @@ _Static_assert(offsetof(tvms_parallel_env, tasks) == 8
 // extent of the loop, values.
 enum { RECORD = -8, NUMBER = -16, ERROR_END = -16, LOCK = 0, TASK = 4, RAISED = 8 };
 
-// R10 gets the first step of the task, R11 how many there are. Shares differ by one step at most.
+// RAX gets where task R8 begins: R9 steps for each, and R10 more of all RCX. Changes RDX.
+static void begin_of_task(tvms_x86_code *c) {
+  tvms_x86_with(c, TVMS_X86_LOAD, RAX, R8);
+  tvms_x86_with(c, TVMS_X86_MUL, RAX, R10);
+  BYTES(c, "\x48\x99"        // cqo
+           "\x48\xF7\xF9");  // idiv rcx
+  tvms_x86_with(c, TVMS_X86_LOAD, RDX, R8);
+  tvms_x86_with(c, TVMS_X86_MUL, RDX, R9);
+  tvms_x86_with(c, TVMS_X86_ADD, RAX, RDX);
+}
+
+// R10 gets the first step of the task, R11 how many there are, as backend/llvm/parallel.c shares them.
 static void share(tvms_x86_code *c, int64_t extent) {
   tvms_x86_at(c, TVMS_X86_LOAD_INT32, true, RCX, RSI,
               offsetof(tvms_parallel_env, tasks));
@@ -161,15 +172,15 @@ static void share(tvms_x86_code *c, int64_t extent) {
   tvms_x86_at(c, TVMS_X86_LOAD, true, RAX, RDX, extent);
   BYTES(c, "\x48\x99"        // cqo
            "\x48\xF7\xF9");  // idiv rcx: rax the least share, rdx what is left
-  tvms_x86_with(c, TVMS_X86_LOAD, R10, R8);
+  tvms_x86_with(c, TVMS_X86_LOAD, R9, RAX);
+  tvms_x86_with(c, TVMS_X86_LOAD, R10, RDX);
+  begin_of_task(c);
   tvms_x86_with(c, TVMS_X86_LOAD, R11, RAX);
-  tvms_x86_with(c, TVMS_X86_MUL, RAX, R8);
-  tvms_x86_with(c, TVMS_X86_CMP, R8, RDX);
-  tvms_x86_with(c, (tvms_x86_opcode)(TVMS_X86_MOVE_IF + TVMS_X86_AT_LEAST), R10, RDX);
-  BYTES(c, "\x0F\x9C\xC1");  // setl cl
-  tvms_x86_with(c, TVMS_X86_WIDEN_BYTE, RCX, RCX);
-  tvms_x86_with(c, TVMS_X86_ADD, R10, RAX);
-  tvms_x86_with(c, TVMS_X86_ADD, R11, RCX);
+  tvms_x86_at(c, TVMS_X86_ADDRESS, true, R8, R8, 1);
+  begin_of_task(c);
+  tvms_x86_with(c, TVMS_X86_LOAD, R10, R11);
+  tvms_x86_with(c, TVMS_X86_LOAD, R11, RAX);
+  tvms_x86_with(c, TVMS_X86_SUB, R11, R10);
 }
 
 // Calls the steps: error, values, first, count.
