@@ -356,7 +356,7 @@ static const char *convert(c_emitter *e, const tvms_node *node) {
   const char *value = tvms_c_expr(e, from);
   bool whole =
       tvms_c_is_whole(node->dtype) && tvms_c_converts_whole(from->dtype, node->dtype);
-  if (whole && tvms_is_clamped(from, node->dtype))
+  if (whole && tvms_clamped_to(from, node->dtype))
     return tvms_c_convert_inside(e, from->dtype, node->dtype, node->span, value);
   if (whole)
     return tvms_c_convert_whole(e, from->dtype, node->dtype, node->span, value);

@@ -13,7 +13,7 @@ static bool is_number(const tvms_node *node, double *number) {
   return true;
 }
 
-bool tvms_is_clamped(const tvms_node *node, tvms_dtype to) {
+bool tvms_clamped_to(const tvms_node *node, tvms_dtype to) {
   bool high_first = node->kind == TVMS_NODE_MIN;
   tvms_node_kind other = high_first ? TVMS_NODE_MAX : TVMS_NODE_MIN;
   if (!high_first && node->kind != TVMS_NODE_MAX) return false;

@@ -6,6 +6,6 @@
 
 // Is it a float between two constants whose whole parts the integer type `to` has? Of a NaN, T.min and T.max give
 // the second operand, so it is a constant here.
-bool tvms_is_clamped(const tvms_node *node, tvms_dtype to);
+bool tvms_clamped_to(const tvms_node *node, tvms_dtype to);
 
 #endif

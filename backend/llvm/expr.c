@@ -396,7 +396,7 @@ static LLVMValueRef let(emitter *e, const tvms_node *node) {
 
 static LLVMValueRef cast(emitter *e, const tvms_node *node) {
   const tvms_node *value = tvms_as_cast(node)->value;
-  if (tvms_is_clamped(value, node->dtype)) {
+  if (tvms_clamped_to(value, node->dtype)) {
     LLVMTypeRef type = tvms_emit_type(e, node->dtype, node->span);
     LLVMValueRef clamped = tvms_emit_expr(e, value);
     return node->dtype.code == TVMS_INT
