@@ -14,6 +14,7 @@ typedef struct {
   int before, behind;
 } tvms_c_around;
 
+// What the loads beside a load want; nothing, if there are none.
 tvms_c_around tvms_c_windows_around(const c_emitter *e, const tvms_node *load);
 
 // Widens the span of a load's lanes to that of all loads beside it.
