@@ -129,18 +129,24 @@ typedef struct {
   tvms_node_vec outer;    // the same
 } freshness;
 
+static void add_outer(freshness *f, tvms_node *node) {
+  tvms_node_map_put(&f->seen, node, node);
+  tvms_vec_push(f->memory, &f->outer, node);
+}
+
 static tvms_walk_step find_outer(void *self, tvms_node *node, tvms_field_role role) {
   freshness *f = self;
+  // Several launches share an axis of threads: it belongs to the environment.
+  const tvms_iter_var *threads = tvms_attr_stmt_threads(node);
+  if (threads && !tvms_node_map_get(&f->seen, threads->var)) add_outer(f, threads->var);
   if (node->kind != TVMS_NODE_VAR && node->kind != TVMS_NODE_BUFFER)
     return TVMS_WALK_ON;
   if (role == TVMS_ROLE_DEFINE || role == TVMS_ROLE_DEFINE_REC) {
     tvms_node_map_put(&f->defined, node, node);
     return TVMS_WALK_ON;
   }
-  if (tvms_node_map_get(&f->defined, node) || tvms_node_map_get(&f->seen, node))
-    return TVMS_WALK_SKIP;
-  tvms_node_map_put(&f->seen, node, node);
-  tvms_vec_push(f->memory, &f->outer, node);
+  if (!tvms_node_map_get(&f->defined, node) && !tvms_node_map_get(&f->seen, node))
+    add_outer(f, node);
   return TVMS_WALK_SKIP;
 }
 

@@ -6,6 +6,7 @@
 #include "ir/object.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
+#include "support/diag_ids.h"
 
 #include <string.h>
 
@@ -20,6 +21,21 @@ static bool bound_of(const reader *r, const char *attr, const char *name,
   const tvms_node *map = tvms_object_map_get(r->attrs, attr);
   bool known = map && map->kind == TVMS_NODE_OBJECT_MAP;
   return known && tvms_object_as_int(tvms_object_map_get(map, name), value);
+}
+
+// An attribute that gives bounds has a number for each name; any other is an error, as in TVM.
+static void check_numbers(const reader *r, const tvms_node *function,
+                          const char *attr) {
+  const tvms_node *map = tvms_object_map_get(r->attrs, attr);
+  if (!map) return;
+  bool fits = map->kind == TVMS_NODE_OBJECT_MAP;
+  tvms_list values = fits ? tvms_as_object_map(map)->values : (tvms_list){0};
+  int64_t number;
+  for (uint32_t i = 0; i < values.len && fits; i++)
+    fits = tvms_object_as_int(values.items[i], &number);
+  if (!fits)
+    tvms_diag_report(&r->unit->context->diags, TVMS_D_wrong_type, function->span, attr,
+                     "a map from names to numbers", "to anything else");
 }
 
 static bool is_listed(const reader *r, const char *name) {
@@ -64,6 +80,8 @@ void tvms_relax_bounds_init(tvms_relax_bounds *bounds, tvms_unit *unit,
   bounds->analyzer = tvms_analyzer_new(unit);
   tvms_domains_init(&bounds->domains, unit);
   reader r = {bounds, unit, function->attrs};
+  check_numbers(&r, node, "tir_var_upper_bound");
+  check_numbers(&r, node, "tir_var_lower_bound");
   tvms_visitor visitor = {.self = &r, .enter = bind_var};
   for (uint32_t i = 0; i < function->params.len; i++) {
     tvms_node *type = function->params.items[i]->sinfo;
