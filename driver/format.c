@@ -133,15 +133,47 @@ static tvms_status format_definitions(tvms_context *context, python_file *file) 
   return status;
 }
 
+// Where the text goes on behind a statement, after blanks and comments.
+static uint32_t next_place(const tvms_source *source, uint32_t end) {
+  const char *at = source->text + end;
+  for (;;) {
+    at += strspn(at, " \t\r\n");
+    if (*at != '#') return (uint32_t)(at - source->text);
+    at += strcspn(at, "\r\n");
+  }
+}
+
+// With the places behind it at which its own mistakes are reported: the end of its last line, and
+// where the text goes on if a body is missing.
+static tvms_span with_end(const tvms_surface *surface, tvms_span span) {
+  uint32_t next = next_place(surface->source, span.end), end = span.end;
+  const tvms_diag *diag = surface->context->diags.first;
+  for (; diag; diag = diag->next) {
+    bool missing = diag->id == TVMS_D_missing_block && diag->span.begin == next;
+    if (missing) return (tvms_span){span.begin, next + 1};
+    if (diag->span.begin == span.end) end = span.end + 1;
+  }
+  return (tvms_span){span.begin, end};
+}
+
+// The definitions that are TVMScript of tvms's own, each of them with_end.
+static void find_own(const tvms_surface *surface, tvms_spans *own) {
+  tvms_python_file_definitions(surface, own);
+  if (!surface->context->diags.first) return;
+  for (uint32_t i = 0; i < own->len; i++)
+    own->items[i] = with_end(surface, own->items[i]);
+}
+
 // What was not understood of another package's definitions is left as it is, and nothing is
 // said of it.
 static void skip_mistakes(python_file *file) {
   const tvms_diags *diags = &file->surface->context->diags;
-  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
-    for (uint32_t i = 0; i < file->definitions->len; i++) {
-      tvms_span span = tvms_surface_span(file->surface, file->definitions->items[i]);
-      if (span.begin <= diag->span.begin && diag->span.begin < span.end)
-        file->off[i] = true;
+  for (uint32_t i = 0; diags->first && i < file->definitions->len; i++) {
+    tvms_span span = with_end(
+        file->surface, tvms_surface_span(file->surface, file->definitions->items[i]));
+    for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+      bool inside = span.begin <= diag->span.begin && diag->span.begin < span.end;
+      file->off[i] |= inside;
     }
   }
 }
@@ -152,7 +184,7 @@ static tvms_status format_python(tvms_context *context, tvms_source *source,
   tvms_refs definitions = {0};
   tvms_spans own = {0};
   tvms_python_file_kin(surface, &definitions);
-  tvms_python_file_definitions(surface, &own);
+  find_own(surface, &own);
   python_file file = {.source = source,
                       .surface = surface,
                       .options = options,
@@ -200,7 +232,7 @@ static bool parse_again(tvms_surface *surface, tvms_context *context,
   tvms_format_allow_pyfuncs(surface);
   if (tvms_source_is_python(source)) {
     tvms_spans definitions = {0};
-    tvms_python_file_definitions(surface, &definitions);
+    find_own(surface, &definitions);
     tvms_diags_keep_in(&context->diags, definitions.items, definitions.len);
     tvms_vec_fini(&context->memory, &definitions);
   }

@@ -183,6 +183,15 @@ static bool is_wrong(const stream *s) {
   return s->diags->errors > s->accepted;
 }
 
+// Has it a function of which a part is missing? What is wrong there may be said of what follows.
+static bool is_partial(const tvms_module *module) {
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    const tvms_member *member = &module->members[i];
+    if (member->partial && !member->unread) return true;
+  }
+  return false;
+}
+
 static bool show_module(stream *s, tvms_module *module) {
   uint32_t errors = s->diags->errors;
   bool needed = s->visit(s->self, module);
@@ -198,7 +207,7 @@ static bool verify_and_show(void *self, tvms_module *module) {
   count(s->options->counts, module);
   if (s->options->lints) tvms_lint_module(&s->lint, module);
   if (!s->visit) return false;
-  bool waits = s->waiting || is_wrong(s);
+  bool waits = s->waiting || is_wrong(s) || is_partial(module);
   s->waiting += waits;
   return waits || show_module(s, module);
 }

@@ -8,6 +8,8 @@
 #include "grammar/lost_indentation.h"
 #include "grammar/parse.h"
 
+#include <string.h>
+
 void tvms_surface_fini(tvms_surface *surface) {
   tvms_memory_free(&surface->context->memory, surface->nodes);
   tvms_memory_free(&surface->context->memory, surface->comments);
@@ -144,8 +146,20 @@ static void own_block(owning *own, tvms_ref list, uint32_t end) {
   tvms_memory_leave(memory);
 }
 
+// A carriage return alone ends a line, as in Python. It becomes a newline in the text that was
+// read, so that nobody who looks for lines needs to know.
+static void settle_lines(tvms_source *source) {
+  char *at = (char *)(uintptr_t)source->text;
+  const char *end = at + source->size;
+  while ((at = memchr(at, '\r', (size_t)(end - at)))) {
+    if (at[1] != '\n') *at = '\n';
+    at++;
+  }
+}
+
 void tvms_surface_parse(tvms_surface *surface, tvms_context *context,
                         tvms_source *source) {
+  settle_lines(source);
   *surface = (tvms_surface){.context = context, .source = source};
   context->diags.source = source;
   tvms_surface_parse_file(surface);

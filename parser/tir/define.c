@@ -99,9 +99,10 @@ static bool is_allocated_late(tvms_reader *reader, tvms_node *first,
 }
 
 tvms_node *tvms_tir_declared_early(tvms_reader *reader, tvms_sym name) {
+  const tvms_tir_state *tir = tvms_tir_of(reader);
+  if (!tir) return NULL;
   // A module that is not checked is read by TVM, too.
-  bool unchecked =
-      tvms_tir_of(reader)->unchecked || (reader->module && reader->module->unchecked);
+  bool unchecked = tir->unchecked || (reader->module && reader->module->unchecked);
   if (!reader->as_written || unchecked || !tvms_reader_has_printed_header(reader))
     return NULL;
   const tvms_binding *binding = tvms_scope_lookup(reader, name);

@@ -118,6 +118,17 @@ class PythonFiles(PythonTests):
                 self.assertEqual((p.returncode, p.stdout), (1, b""))
                 self.assertEqual(p.stderr.decode().count("error"), 1, p.stderr)
 
+    def test_a_body_that_is_missing(self):
+        """It is missed behind the definition, and formatting says no more of it than check."""
+        for behind in ("    ", "    # a comment\n", "\nx = 1\n", "\n# a comment\n\nx = 1\n"):
+            path = self.file(HEAD + "\n@I.ir_module\nclass Module:\n" + behind)
+            for verb in ("check", "fmt"):
+                with self.subTest(verb=verb, behind=behind):
+                    p = tvms(verb, path)
+                    self.assertEqual((p.returncode, p.stdout), (1, b""), p.stderr)
+                    self.assertEqual(p.stderr.decode().count("error"), 1, p.stderr)
+                    self.assertIn(b"error[E0115]: expected an indented block after 'class Module'", p.stderr)
+
     def test_definitions_that_are_not_read_whole_are_named(self):
         text = HEAD + """
 def factory(M, te_func):

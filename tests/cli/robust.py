@@ -322,6 +322,31 @@ class Files(unittest.TestCase):
                 p = tvms(verb, "-", stdin=data)
                 self.assertEqual(p.returncode, 1, (verb, data[:10], p.stderr[:300]))
 
+    def test_carriage_returns_alone_end_lines(self):
+        """Whatever looks for lines finds them, also where the text is wrong."""
+        texts = [
+            b"# from tvm.script import ir\xff\n@I.ir_\xff\rdule\nclass Module:\n    pass\n",
+            b"@T.prim_func(s_tir=True)\rdef main(A: T.Buffer((20,K, 'int16'), B: T.Buffer((20,), 'int16')):\r    A[0] = B[0]\r",
+        ]
+        for path in MLP:
+            with open(path, "rb") as f:
+                whole = f.read().replace(b"\n", b"\r")
+            texts += [whole[:cut] for cut in range(0, len(whole), 97)]
+        for verb in ("check", "fmt", "print"):
+            for text in texts:
+                self.assertIn(tvms(verb, "-", stdin=text).returncode, (0, 1), (verb, text))
+        with open(MLP[0]) as f:
+            text = f.read()
+        self.assertEqual(tvms("print", "-", stdin=text.replace("\n", "\r")).stdout, tvms("print", "-", stdin=text).stdout)
+
+    def test_functions_that_end_too_early(self):
+        head = "# from tvm.script import ir as I\n# from tvm.script import tirx as T\n# from tvm.script import relax as R\n\n@I.ir_module\nclass Module:\n"
+        relax = '    @R.function\n    def main(x: R.Tensor((2,), dtype="float32")) -> R.Tensor((2,), dtype="float32"):\n        gv = R.abs(x)\nreturn gv\n'
+        tir = '    @T.prim_func(s_tir=True)\n    def main(A: T.Buffer((2,), "float32")):\n        T.evaluate(0)\ni = T.int32()\nT.attr(i, "pragma_loop_partition_hint", 1)\n'
+        for text in (relax, tir):
+            for verb in ("check", "fmt", "print"):
+                self.assertIn(tvms(verb, "-", stdin=head + text).returncode, (0, 1), (verb, text))
+
     def test_empty_files(self):
         for data in (b"", b"\n", b"# only a comment\n", b"\xef\xbb\xbf"):
             for verb in self.VERBS:
