@@ -8,6 +8,7 @@
 #include "backend/c/calls.h"
 #include "backend/c/division.h"
 #include "backend/c/memory.h"
+#include "backend/c/numbers.h"
 #include "backend/c/shuffle.h"
 #include "backend/c/truths.h"
 #include "backend/c/vector.h"
@@ -197,16 +198,21 @@ static const tvms_binary *TVMS_NULLABLE product(const c_emitter *e,
                                                             : NULL;
 }
 
-// fma(x, y, z) of lanes: of a sum, or of a difference, where the product or the other side has the other sign. Of two
-// products the first one is taken, as by LLVM.
-static const char *contracted(c_emitter *e, const tvms_node *node) {
-  const tvms_binary *sum = tvms_as_binary(node);
-  const tvms_binary *times = product(e, sum->a);
-  const tvms_node *added = times ? sum->b : sum->a;
-  bool differs = node->kind == TVMS_NODE_SUB, first = times != NULL;
-  if (!times) times = product(e, sum->b);
-  const char *x = tvms_c_expr(e, times->a), *y = tvms_c_expr(e, times->b);
-  const char *z = tvms_c_expr(e, added);
+bool tvms_c_contracts(const c_emitter *e, const tvms_node *node,
+                      tvms_contraction *sum) {
+  if (node->kind != TVMS_NODE_ADD && node->kind != TVMS_NODE_SUB) return false;
+  const tvms_binary *sides = tvms_as_binary(node), *times = product(e, sides->a);
+  *sum = (tvms_contraction){times, times ? sides->b : sides->a, times != NULL};
+  if (!times) sum->times = product(e, sides->b);
+  return sum->times != NULL;
+}
+
+// fma(x, y, z) of lanes; of a difference, the product or the other side has the other sign.
+static const char *contracted(c_emitter *e, const tvms_node *node,
+                              const tvms_contraction *sum) {
+  bool differs = node->kind == TVMS_NODE_SUB, first = sum->first;
+  const char *x = tvms_c_expr(e, sum->times->a), *y = tvms_c_expr(e, sum->times->b);
+  const char *z = tvms_c_expr(e, sum->added);
   const char *fma = node->dtype.bits == 64 ? "mul_add_f64" : "mul_add_f32";
   const char *minus_x = differs && !first ? "-" : "",
              *minus_z = differs && first ? "-" : "";
@@ -261,9 +267,8 @@ static const char *binary_expr(c_emitter *e, const tvms_node *node) {
   const tvms_binary *binary = tvms_as_binary(node);
   const tvms_node *truth = truth_of(node);
   if (truth) return tvms_c_expr(e, truth);
-  bool sums = node->kind == TVMS_NODE_ADD || node->kind == TVMS_NODE_SUB;
-  if (sums && (product(e, binary->a) || product(e, binary->b)))
-    return contracted(e, node);
+  tvms_contraction sum;
+  if (tvms_c_contracts(e, node, &sum)) return contracted(e, node, &sum);
   const char *a = tvms_c_expr(e, binary->a), *b = tvms_c_expr(e, binary->b);
   bool divides = node->kind >= TVMS_NODE_DIV && node->kind <= TVMS_NODE_FLOOR_MOD;
   if (divides && !tvms_dtype_is_real(node->dtype))
@@ -443,8 +448,9 @@ const char *tvms_c_expr(c_emitter *e, const tvms_node *node) {
                      e->context->memory.depth_limit);
     tvms_c_give_up(e);
   }
-  const char *value =
-      tvms_node_is_binary(node) ? binary_expr(e, node) : expr_kind(e, node);
+  const char *value = tvms_c_numbers(e, node);
+  if (!value)
+    value = tvms_node_is_binary(node) ? binary_expr(e, node) : expr_kind(e, node);
   tvms_memory_leave(&e->context->memory);
   return value;
 }

@@ -17,4 +17,14 @@ const char *tvms_c_condition(c_emitter *e, const tvms_node *node);
 // Are these floats of 32 or 64 bits which are integers that numbers decide, and exact? `lanes` has them.
 bool tvms_c_are_numbers(const tvms_cast *cast, tvms_lanes *lanes);
 
+// A sum or a difference of floats that takes a product without rounding it.
+typedef struct {
+  const tvms_binary *times;
+  const tvms_node *added;  // the other side
+  bool first;              // the product comes first
+} tvms_contraction;
+
+// Is the node one, if that is asked for? Of two products the first one is taken, as by LLVM.
+bool tvms_c_contracts(const c_emitter *e, const tvms_node *node, tvms_contraction *sum);
+
 #endif

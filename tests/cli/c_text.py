@@ -405,6 +405,25 @@ class Text(unittest.TestCase):
                         results.append(bytes(memory[2][2]))
                     self.assertEqual(*results)
 
+    def test_numbers(self):
+        """What is computed of numbers alone is numbers in the text, rounded as processors round it."""
+        for dtype in ("float32", "float64"):
+            number = f'(T.Cast("{dtype}", j) * T.{dtype}(0.3))'
+            expression = f'x * ({number} - T.floor({number} + T.{dtype}(0.1)) * T.Cast("{dtype}", j + 3)) + T.max(T.{dtype}(1) / (T.{dtype}(0.7) - {number}), T.{dtype}(-3.3)) * y'
+            program, kinds = many_vectors([expression], dtype, 8), [(KINDS[dtype], (64,))] * 2 + [(KINDS[dtype], (1, 64))]
+            for flags in ((), NATIVE):
+                self.agree(program, *kinds, flags=flags)
+                self.assertRegex(self.text(), r"= \{-?0x[0-9a-f.p+-]+f?, ")
+                self.assertNotRegex(self.text(), r"= (floorf?|GREATER)_")
+            if "fma" in source_of_processor():
+                results = []
+                for library in (self.build(program, flags=NATIVE), self.library(program)):
+                    stream, code = random.Random(1), CODES[kinds[0][0]][1] // 8
+                    memory = [(kind, shape, bytearray(struct.pack("64" + " fd"[code // 4], *(stream.uniform(-4, 4) for _ in range(64))))) for kind, shape in kinds]
+                    self.assertEqual(call(library, memory), 0)
+                    results.append(bytes(memory[2][2]))
+                self.assertEqual(*results)
+
     def test_vectors_that_are_picked(self):
         """From whole vectors, which windows beside each other share; nothing outside of the memory is touched."""
         for dtype, code in (("float32", "f"), ("float64", "d"), ("float16", "e"), ("int32", "i"), ("int8", "b")):
