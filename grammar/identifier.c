@@ -145,6 +145,13 @@ static const char *report_bad_bytes(tvms_lexer *lexer, const char *at) {
   return at;
 }
 
+// A mark of two bytes at the beginning: what Windows PowerShell writes into a file with '>'.
+static bool is_utf16(const tvms_lexer *lexer) {
+  const char *text = lexer->cursor;
+  return lexer->end - text >= 2
+         && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0);
+}
+
 // A file with a NUL byte near its beginning is no text: that is all to say of it.
 static bool is_binary(tvms_lexer *lexer) {
   enum { NEAR = 4096 };
@@ -154,7 +161,9 @@ static bool is_binary(tvms_lexer *lexer) {
   uint32_t begin = tvms_lexer_offset(lexer, nul);
   tvms_diag *diag = tvms_diag_report(&lexer->context->diags, TVMS_D_nul_byte,
                                      (tvms_span){begin, begin + 1});
-  tvms_diag_remark(&lexer->context->diags, diag, "the file is not read");
+  tvms_diag_remark(&lexer->context->diags, diag,
+                   is_utf16(lexer) ? "the text is UTF-16; save it as UTF-8"
+                                   : "the file is not read");
   lexer->cursor = lexer->end;
   return true;
 }

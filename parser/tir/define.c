@@ -204,6 +204,9 @@ static tvms_eval_value no_type(tvms_reader *reader, tvms_eval_value value,
                                        tvms_eval_describe(reader, value));
   if (value.kind == TVMS_EVAL_CALLABLE || value.kind == TVMS_EVAL_DTYPE)
     tvms_eval_suggest_call(reader, diag, ref);
+  if (value.kind == TVMS_EVAL_LIST && diag)
+    tvms_diag_remark(&reader->context->diags, diag,
+                     "each of its items needs a name, as in 'a, b = ...'");
   return tvms_reader_failed(reader);
 }
 

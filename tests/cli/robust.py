@@ -322,6 +322,14 @@ class Files(unittest.TestCase):
                 p = tvms(verb, "-", stdin=data)
                 self.assertEqual(p.returncode, 1, (verb, data[:10], p.stderr[:300]))
 
+    def test_text_of_two_bytes_a_letter(self):
+        for coding in ("utf-16-le", "utf-16-be"):
+            p = tvms("check", "-", stdin="\ufefffrom tvm.script import relax as R\r\n".encode(coding))
+            self.assertEqual(p.returncode, 1)
+            self.assertIn(b"error[E0102]", p.stderr)
+            self.assertIn(b"the text is UTF-16; save it as UTF-8", p.stderr)
+            self.assertEqual(p.stderr.count(b"error"), 1)
+
     def test_carriage_returns_alone_end_lines(self):
         """Whatever looks for lines finds them, also where the text is wrong."""
         texts = [
