@@ -85,8 +85,11 @@ static tvms_node *TVMS_NULLABLE product_of(simplifier *s, const tvms_node *bindi
     if (args[0] == old->args.items[0] && args[1] == old->args.items[1]) return NULL;
     if (!gives(s, args[0], args[1], dims)) continue;
     s->any = true;
+    // Values in front may have new variables, whose types say the same in other words.
+    tvms_node *now[] = {tvms_rewrite(&s->m.rewriter, args[0]),
+                        tvms_rewrite(&s->m.rewriter, args[1])};
     return tvms_relax_rebind(&s->m, binding,
-                             tvms_relax_recall(&s->m, &old->head, args));
+                             tvms_relax_recall(&s->m, &old->head, now));
   }
   return NULL;
 }
