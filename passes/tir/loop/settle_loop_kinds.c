@@ -5,8 +5,9 @@
 //         for i in T.vectorized(8): A[i + 32] = 0.0
 //
 // T.vectorized stays where the steps may be taken at once, statement by statement, and have
-// the same result: their number is known, no step touches what another one writes, and nothing
-// but loops, branches and stores is inside. It is cut into vectors of 64 bytes, but for numbers
+// the same result: their number is known, no step touches what another one writes, nothing
+// but loops, branches and stores is inside, and what divides by a number that is not known is the same in all
+// steps, each of them one store. It is cut into vectors of 64 bytes, but for numbers
 // of lanes that LLVM cuts well itself. T.unroll stays unless it would make thousands of
 // statements. TVM has no such pass.
 #include "arith/analyzer.h"
@@ -41,8 +42,11 @@ typedef struct {
   tvms_unit *unit;
   const tvms_for *loop;
   TVMS_VEC(touch) touches;
-  bool binds;      // a variable is bound inside
-  bool branches;   // a condition or a call is inside
+  bool binds;     // a variable is bound inside
+  bool branches;  // a condition or a call is inside
+  bool divides;   // a quotient that all steps have may be one by 0
+  bool chooses;   // something is computed in some steps only, or more than once
+  uint32_t stores;
   uint32_t bytes;  // of the widest element
 } inside;
 
@@ -126,20 +130,38 @@ static bool allows_call(const tvms_node *node) {
          || tvms_tir_op_row_of(op)->effect == TVMS_EFFECT_PURE;
 }
 
-static bool allows_division(const tvms_node *node) {
-  const tvms_binary *binary = tvms_as_binary(node);
-  return tvms_dtype_is_real(node->dtype)
-         || (tvms_node_is_int_imm(binary->b) && tvms_as_int_imm(binary->b)->value != 0);
+static tvms_walk_step find_load(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self;
+  (void)role;
+  return node->kind == TVMS_NODE_BUFFER_LOAD ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+static bool loads(const inside *in, tvms_node *node) {
+  tvms_visitor visitor = {.enter = find_load};
+  return !tvms_walk(&in->unit->context->memory, node, &visitor);
+}
+
+// What is the same in each step fails in the first one.
+static bool allows_division(inside *in, tvms_node *node) {
+  const tvms_node *by = tvms_as_binary(node)->b;
+  if (tvms_dtype_is_real(node->dtype)
+      || (tvms_node_is_int_imm(by) && tvms_as_int_imm(by)->value != 0))
+    return true;
+  in->divides = true;
+  return !mentions(in, node, in->loop->var) && !loads(in, node);
 }
 
 // Is this expression one whose vector means the same as its steps?
 static bool allows_expr(inside *in, tvms_node *node) {
   if (!tvms_dtype_is_scalar(node->dtype)) return false;
   if (node->kind >= TVMS_NODE_DIV && node->kind <= TVMS_NODE_FLOOR_MOD)
-    return allows_division(node);
+    return allows_division(in, node);
   switch ((int)node->kind) {
   case TVMS_NODE_AND:
-  case TVMS_NODE_OR: return guards_no_load(in, tvms_as_binary(node));
+  case TVMS_NODE_OR:
+    in->chooses = true;
+    return guards_no_load(in, tvms_as_binary(node));
+  case TVMS_NODE_SELECT: in->chooses = true; return true;
   case TVMS_NODE_LET: in->binds = true; return true;
   case TVMS_NODE_CALL: in->branches = true; return allows_call(node);
   case TVMS_NODE_BUFFER_LOAD: {
@@ -158,12 +180,14 @@ static bool allows_stmt(inside *in, const tvms_node *node) {
   case TVMS_NODE_IF_THEN_ELSE: in->branches = true; return true;
   case TVMS_NODE_FOR: {
     const tvms_for *loop = tvms_as_for(node);
+    in->chooses = true;
     return loop->for_kind != TVMS_FOR_VECTORIZED && loop->for_kind != TVMS_FOR_PARALLEL
            && !mentions(in, loop->extent, in->loop->var)
            && !mentions(in, loop->min, in->loop->var);
   }
   case TVMS_NODE_STORE: {
     const tvms_store *store = tvms_as_store(node);
+    in->stores++;
     add_touch(in, store->buffer, store->indices, true);
     return !store->predicate;
   }
@@ -258,13 +282,19 @@ static bool is_independent(const inside *in) {
   return true;
 }
 
+// Does a division that fails do so in front of the first store, in whatever order steps are taken?
+static bool fails_first(const inside *in) {
+  return !in->divides
+         || (in->stores == 1 && !in->branches && !in->binds && !in->chooses);
+}
+
 // The number of lanes that the elements of a loop fill a register with; 0: its steps cannot
 // be taken at once.
 static int64_t lanes_of(tvms_unit *unit, const tvms_for *loop) {
   inside in = {.unit = unit, .loop = loop, .bytes = 1};
   tvms_visitor visitor = {.self = &in, .enter = look_inside};
   bool fine = tvms_walk(&unit->context->memory, loop->body, &visitor)
-              && !(in.binds && in.branches) && is_independent(&in);
+              && !(in.binds && in.branches) && fails_first(&in) && is_independent(&in);
   tvms_vec_fini(&unit->context->memory, &in.touches);
   return fine ? VECTOR_BYTES / in.bytes : 0;
 }
