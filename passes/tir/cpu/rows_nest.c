@@ -16,7 +16,7 @@
 
 enum {
   NONE = TVMS_MOST_STAGE_AXES,
-  WORTH_THREADS = 1 << 18,  // weighted elements from which on threads pay
+  WORTH_THREADS = 1 << 16,  // weighted elements from which on threads pay
 };
 
 static const tvms_line_pass_plan *pass_plan(const tvms_line_writer *w) {
