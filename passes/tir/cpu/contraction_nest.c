@@ -278,12 +278,25 @@ static strips strips_of_columns(writer *w) {
 
 // ---- Panels ----
 
+// Is a panel so large that the threads of the rows should fill it together?
+static bool fills_on_threads(const writer *w) {
+  enum { WORTH_THREADS = 1 << 14 };
+  int64_t steps =
+      w->tile->sum_block ? w->tile->sum_block : tvms_contraction_steps(w->c);
+  return !w->threads && w->tile->threads == TVMS_TILE_ROWS && w->tile->group == 1
+         && steps * w->strip->columns >= WORTH_THREADS;
+}
+
 static tvms_node *fill_panel(writer *w) {
-  if (w->tile->lines) return tvms_contraction_fill_lines(w);
   tvms_node_vec stmts = {0};
-  for (uint32_t i = 0; i < w->strip->part_count; i++) {
+  if (w->tile->lines) tvms_stmt_push(w->unit, &stmts, tvms_contraction_fill_lines(w));
+  for (uint32_t i = 0; i < w->strip->part_count && !w->tile->lines; i++) {
     w->columns = &w->strip->parts[i];
     tvms_stmt_push(w->unit, &stmts, tvms_contraction_fill_tile(w));
+  }
+  for (uint32_t i = 0; i < stmts.len && fills_on_threads(w); i++) {
+    if (stmts.items[i]->kind == TVMS_NODE_FOR)
+      tvms_as_for(stmts.items[i])->for_kind = TVMS_FOR_PARALLEL;
   }
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
