@@ -24,7 +24,7 @@ def measure(tvms, operator, folder, name):
     import numpy
     function = {"library": schedules.built(tvms, operator.whole(), folder, name)[0], "C": in_c(tvms, operator.whole(), folder, name)}
     given, _ = operators.arguments(operator)
-    results = {way: numpy.concatenate([r.view("u1").ravel() for r in operators.results(operator, f(*given))]) for way, f in function.items()}
+    results = {way: numpy.concatenate([numpy.atleast_1d(r).view("u1").ravel() for r in operators.results(operator, f(*given))]) for way, f in function.items()}
     times = schedules.least_times({way: lambda f=f: f(*given) for way, f in function.items()})
     return times, float((results["library"] != results["C"]).mean())
 
