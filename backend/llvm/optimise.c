@@ -35,8 +35,7 @@ enum {
 
 // What the code of a function needs. Loops over elements need all of LLVM's passes. What is vector
 // code already, because it was scheduled, lacks only its register tiles in registers and its sums
-// out of the loops: a few passes do as well, in a fifth of the time, and where they keep sums fewer still: instcombine
-// takes almost half of the time of all passes then, and the same code comes out. Where such code has loops
+// out of the loops: a few passes do as well, in a fifth of the time. Where such code has loops
 // over elements beside it, copies at the edges of tiles for instance, those become vectors, too;
 // so do those between parallel loops of vector code.
 //
@@ -51,8 +50,7 @@ enum { SCALAR, LINES, VECTORS, ROWS, MIXED, KINDS };
 // By its name alone instcombine ends the process where one round of it leaves work for another.
 #define INSTCOMBINE "instcombine<no-verify-fixpoint>"
 
-#define SUM_PASSES "sroa,early-cse,simplifycfg,loop-mssa(licm)"
-#define FEW_PASSES SUM_PASSES "," INSTCOMBINE
+#define FEW_PASSES "sroa,early-cse,simplifycfg,loop-mssa(licm)," INSTCOMBINE
 #define ROW_PASSES FEW_PASSES ",simplifycfg,loop-mssa(licm)"
 #define SOME_PASSES                                                                    \
   "sroa,early-cse,simplifycfg," INSTCOMBINE                                            \
@@ -72,7 +70,7 @@ static const char *const pass_lists[KINDS] = {
 static const char *const pass_lists_x86[KINDS] = {
     [SCALAR] = "default<O2>,function(" COUNT_ADDRESSES ")",
     [LINES] = "function(" FEW_PASSES "),globaldce",
-    [VECTORS] = "function(" SUM_PASSES "),globaldce",
+    [VECTORS] = "function(" FEW_PASSES "),globaldce",
     [ROWS] = "function(" ROW_PASSES "),globaldce",
     [MIXED] = "function(" SOME_PASSES "),globaldce",
 };
