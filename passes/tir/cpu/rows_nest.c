@@ -16,7 +16,9 @@
 
 enum {
   NONE = TVMS_MOST_STAGE_AXES,
-  WORTH_THREADS = 1 << 16,  // weighted elements from which on threads pay
+  WORTH_THREADS = 1 << 18,  // weighted elements from which on threads pay
+  WORTH_JOINING =
+      1 << 15,  // the same where the threads do other things before or behind
 };
 
 static const tvms_line_pass_plan *pass_plan(const tvms_line_writer *w) {
@@ -24,7 +26,7 @@ static const tvms_line_pass_plan *pass_plan(const tvms_line_writer *w) {
 }
 
 static bool is_large(const tvms_line_writer *w) {
-  return w->plan->work >= WORTH_THREADS;
+  return w->plan->work >= (w->plan->joins ? WORTH_JOINING : WORTH_THREADS);
 }
 
 typedef struct {

@@ -522,7 +522,7 @@ static int64_t work_of(tvms_unit *unit, const tvms_line_group *g) {
         return INT64_MAX;
     }
     bool costly = tvms_chain_cost_of(unit, stage->store->value, NULL).calls > 0;
-    if (__builtin_mul_overflow(steps, costly ? 4 : 1, &steps)
+    if (__builtin_mul_overflow(steps, costly ? 8 : 1, &steps)
         || __builtin_add_overflow(work, steps, &work))
       return INT64_MAX;
   }

@@ -49,12 +49,13 @@ typedef struct {
   tvms_unit *unit;
   const tvms_prim_func *function;
   tvms_target target;
-  uint32_t mask_bits;       // as in tvms_chain
-  tvms_node_map gone;       // buffers that nothing uses any more
-  bool reorders;            // sums of floats may be taken in lanes
-  bool noalias;             // buffers of parameters are apart
-  bool rooted;              // there is a root block
-  bool within;              // a block inside of loops: what it does stays on one thread
+  uint32_t mask_bits;  // as in tvms_chain
+  tvms_node_map gone;  // buffers that nothing uses any more
+  bool reorders;       // sums of floats may be taken in lanes
+  bool noalias;        // buffers of parameters are apart
+  bool rooted;         // there is a root block
+  bool within;         // a block inside of loops: what it does stays on one thread
+  bool threaded;       // a statement of it has so much to do that it runs on threads
   tvms_node_vec preparers;  // statements in front of all others
   tvms_node_vec added;      // buffers for the root block to allocate
   tvms_list around;         // loops that stay around what is at hand
@@ -244,6 +245,7 @@ static void schedule_chain(scheduler *s, tvms_chain *chain, tvms_node_vec *made)
   for (uint32_t i = 0; i < chain->count; i += group->count) {
     tvms_line_find(chain, i, group);
     tvms_line_plan plan = tvms_line_plan_for(chain, group, &options);
+    plan.joins = s->threaded;
     if (s->within) plan.work = 0;
     tell_rows(s, &chain->stages[i], group, &plan);
     tvms_span outer = begin_at(s, chain->stages[i].nest);
@@ -284,6 +286,20 @@ static bool is_stage(scheduler *s, tvms_node *stmt) {
   return !tvms_stage_read(s->unit, stmt, &stage);
 }
 
+// Is a statement a stage of as many steps as put contractions and rows on threads?
+static bool has_much_to_do(scheduler *s, tvms_node *stmt) {
+  enum { MANY_STEPS = 1 << 20 };
+  tvms_stage stage;
+  if (tvms_stage_read(s->unit, stmt, &stage)) return false;
+  int64_t steps = 1;
+  for (uint32_t i = 0; i < stage.count && steps < MANY_STEPS; i++) {
+    int64_t extent = tvms_cpu_number(stage.axes[i].extent);
+    if (extent < 0 || extent > MANY_STEPS) return false;
+    steps *= extent;
+  }
+  return steps >= MANY_STEPS;
+}
+
 static tvms_node *schedule_within(scheduler *s, tvms_node *stmt);
 
 static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
@@ -298,6 +314,8 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
                                {s->unit, s->reorders, allocated, &s->added, &s->gone}};
   stmts = tvms_cpu_prepare(&prepared, stmts);
   allocated = prepared.body.allocated;
+  for (uint32_t i = 0; i < stmts.len; i++)
+    s->threaded |= has_much_to_do(s, stmts.items[i]);
   bool changed = false;
   uint32_t rows =
       0;  // statements in front of the one at hand that wait for schedule_rows
