@@ -45,13 +45,17 @@ enum {
 //
 // Rows that become an element each (sums, norms) have arithmetic of elements between their loops, which must
 // not be done in these.
-enum { SCALAR, LINES, VECTORS, ROWS, MIXED, KINDS };
+//
+// The tiles of a product need less than other sums: instcombine would take almost half of the time of all passes, and the
+// same code comes out. Quotients in their places are another matter, which it makes shifts and masks.
+enum { SCALAR, LINES, TILES, VECTORS, ROWS, MIXED, KINDS };
 
 // By its name alone instcombine ends the process where one round of it leaves work for another.
 #define INSTCOMBINE "instcombine<no-verify-fixpoint>"
 
-#define FEW_PASSES "sroa,early-cse,simplifycfg,loop-mssa(licm)," INSTCOMBINE
-#define ROW_PASSES FEW_PASSES ",simplifycfg,loop-mssa(licm)"
+#define TILE_PASSES "sroa,early-cse,simplifycfg,loop-mssa(licm)"
+#define FEW_PASSES  TILE_PASSES "," INSTCOMBINE
+#define ROW_PASSES  FEW_PASSES ",simplifycfg,loop-mssa(licm)"
 #define SOME_PASSES                                                                    \
   "sroa,early-cse,simplifycfg," INSTCOMBINE                                            \
   ",loop-mssa(licm),simplifycfg,loop(indvars),loop-vectorize," INSTCOMBINE             \
@@ -61,6 +65,7 @@ enum { SCALAR, LINES, VECTORS, ROWS, MIXED, KINDS };
 static const char *const pass_lists[KINDS] = {
     [SCALAR] = "default<O2>,function(" COUNT_ADDRESSES ")",
     [LINES] = "function(" FEW_PASSES "," COUNT_ADDRESSES "),globaldce",
+    [TILES] = "function(" FEW_PASSES "," COUNT_ADDRESSES "),globaldce",
     [VECTORS] = "function(" FEW_PASSES "," COUNT_ADDRESSES "),globaldce",
     [ROWS] = "function(" ROW_PASSES "," COUNT_ADDRESSES "),globaldce",
     [MIXED] = "function(" SOME_PASSES "," COUNT_ADDRESSES "),globaldce",
@@ -70,6 +75,7 @@ static const char *const pass_lists[KINDS] = {
 static const char *const pass_lists_x86[KINDS] = {
     [SCALAR] = "default<O2>,function(" COUNT_ADDRESSES ")",
     [LINES] = "function(" FEW_PASSES "),globaldce",
+    [TILES] = "function(" TILE_PASSES "),globaldce",
     [VECTORS] = "function(" FEW_PASSES "),globaldce",
     [ROWS] = "function(" ROW_PASSES "),globaldce",
     [MIXED] = "function(" SOME_PASSES "),globaldce",
@@ -239,6 +245,22 @@ static void mark_long(LLVMModuleRef apart) {
     }
 }
 
+static bool is_division(LLVMOpcode opcode) {
+  return opcode == LLVMSDiv || opcode == LLVMSRem || opcode == LLVMUDiv
+         || opcode == LLVMURem;
+}
+
+static bool divides(LLVMValueRef function) {
+  for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
+       b = LLVMGetNextBasicBlock(b)) {
+    for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+         i = LLVMGetNextInstruction(i)) {
+      if (is_division(LLVMGetInstructionOpcode(i))) return true;
+    }
+  }
+  return false;
+}
+
 void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores) {
   bool own = stores & (STORES_VECTORS | STORES_ELEMENTS);
   if (!own && stores & STARTS_THREADS) tvms_llvm_make_fast(function);
@@ -246,8 +268,8 @@ void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores) {
   int kind = !(stores & (STORES_VECTORS | THREADS_STORE_VECTORS)) ? SCALAR
              : stores & STORES_ELEMENTS_IN_LOOPS                  ? MIXED
              : stores & STORES_ELEMENTS_AROUND_LOOPS              ? ROWS
-             : stores & STORES_SUMS                               ? VECTORS
-                                                                  : LINES;
+             : stores & STORES_SUMS ? (divides(function) ? VECTORS : TILES)
+                                    : LINES;
   char digit = (char)('0' + kind);
   LLVMContextRef llvm = LLVMGetTypeContext(LLVMTypeOf(function));
   LLVMAddAttributeAtIndex(
@@ -259,7 +281,7 @@ bool tvms_llvm_gains_from_order(LLVMModuleRef module) {
   for
     EACH_FUNCTION(f, module) {
       int kind = kind_of(f);
-      if (kind != KINDS && kind != VECTORS) return true;
+      if (kind != KINDS && kind != VECTORS && kind != TILES) return true;
     }
   return false;
 }
