@@ -212,7 +212,7 @@ class Text(unittest.TestCase):
         os.rename(self.file("x.so"), self.file(f"x{self.made}.so"))
         return ctypes.CDLL(self.file(f"x{self.made}.so"))
 
-    def library(self, program):
+    def by_llvm(self, program):
         self.made = getattr(self, "made", 0) + 1
         p = tvms("build", "-", "-o", self.file(f"y{self.made}.so"), stdin=program)
         self.assertEqual(p.returncode, 0, p.stderr.decode())
@@ -396,7 +396,7 @@ class Text(unittest.TestCase):
                 with self.subTest(expression=expression, lanes=lanes):
                     program = many_vectors([expression], "float32", lanes) if lanes > 1 else elementwise(re.sub(r"\by\b", "B[i]", re.sub(r"\bx\b", "A[i]", expression)), *["float32"] * 3)
                     results = []
-                    for library in (self.build(program, flags=NATIVE), self.library(program)):
+                    for library in (self.build(program, flags=NATIVE), self.by_llvm(program)):
                         stream = random.Random(expression)
                         memory = [("<f4", (64,), bytearray(struct.pack("64f", *(stream.uniform(-4, 4) for _ in range(64))))) for _ in range(3)]
                         if lanes > 1:
@@ -417,7 +417,7 @@ class Text(unittest.TestCase):
                 self.assertNotRegex(self.text(), r"= (floorf?|GREATER)_")
             if "fma" in source_of_processor():
                 results = []
-                for library in (self.build(program, flags=NATIVE), self.library(program)):
+                for library in (self.build(program, flags=NATIVE), self.by_llvm(program)):
                     stream, code = random.Random(1), CODES[kinds[0][0]][1] // 8
                     memory = [(kind, shape, bytearray(struct.pack("64" + " fd"[code // 4], *(stream.uniform(-4, 4) for _ in range(64))))) for kind, shape in kinds]
                     self.assertEqual(call(library, memory), 0)

@@ -415,18 +415,6 @@ static tvms_node *inline_load(tvms_rewriter *r, tvms_node *node) {
   return value;
 }
 
-// Steps of all axes together; symbolic ones count as 64. -1: too many.
-static int64_t size_of(const tvms_stage *stage, bool *known) {
-  int64_t size = 1;
-  *known = true;
-  for (uint32_t i = 0; i < stage->count; i++) {
-    int64_t extent = tvms_cpu_number(stage->axes[i].extent);
-    *known &= extent >= 0;
-    if (__builtin_mul_overflow(size, extent < 0 ? 64 : extent, &size)) return -1;
-  }
-  return size;
-}
-
 // May the value be computed where it is used? What takes long is computed as often as before.
 static bool is_worth(tvms_chain *chain, uint32_t at) {
   const tvms_stage *from = &chain->stages[at];
@@ -435,7 +423,7 @@ static bool is_worth(tvms_chain *chain, uint32_t at) {
   uint32_t loads = 0;
   bool more = false, known;
   const tvms_stage *user = NULL;
-  int64_t size = size_of(from, &known);
+  int64_t size = tvms_stage_steps(from, &known);
   for (uint32_t i = 0; i < chain->count; i++) {
     const tvms_stage *to = &chain->stages[i];
     tvms_chain_cost use = tvms_chain_cost_of(chain->unit, to->store->value, buffer);
@@ -452,7 +440,7 @@ static bool is_worth(tvms_chain *chain, uint32_t at) {
     loads += use.loads;
     user = to;
     bool to_known;
-    int64_t to_size = size_of(to, &to_known);
+    int64_t to_size = tvms_stage_steps(to, &to_known);
     more |= to_size > size || (!known && !to_known && to->count > from->count);
   }
   if (loads == 0) return false;

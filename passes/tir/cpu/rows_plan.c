@@ -515,12 +515,9 @@ static int64_t work_of(tvms_unit *unit, const tvms_line_group *g) {
   int64_t work = 0;
   for (uint32_t i = 0; i < g->count; i++) {
     const tvms_stage *stage = &g->members[i].stage;
-    int64_t steps = 1;
-    for (uint32_t a = 0; a < stage->count; a++) {
-      int64_t extent = tvms_cpu_number(stage->axes[a].extent);
-      if (__builtin_mul_overflow(steps, extent < 0 ? 64 : extent, &steps))
-        return INT64_MAX;
-    }
+    bool known;
+    int64_t steps = tvms_stage_steps(stage, &known);
+    if (steps < 0) return INT64_MAX;
     bool costly = tvms_chain_cost_of(unit, stage->store->value, NULL).calls > 0;
     if (__builtin_mul_overflow(steps, costly ? 8 : 1, &steps)
         || __builtin_add_overflow(work, steps, &work))

@@ -291,13 +291,9 @@ static bool has_much_to_do(scheduler *s, tvms_node *stmt) {
   enum { MANY_STEPS = 1 << 20 };
   tvms_stage stage;
   if (tvms_stage_read(s->unit, stmt, &stage)) return false;
-  int64_t steps = 1;
-  for (uint32_t i = 0; i < stage.count && steps < MANY_STEPS; i++) {
-    int64_t extent = tvms_cpu_number(stage.axes[i].extent);
-    if (extent < 0 || extent > MANY_STEPS) return false;
-    steps *= extent;
-  }
-  return steps >= MANY_STEPS;
+  bool known;
+  int64_t steps = tvms_stage_steps(&stage, &known);
+  return known && (steps < 0 || steps >= MANY_STEPS);
 }
 
 static tvms_node *schedule_within(scheduler *s, tvms_node *stmt);

@@ -8,6 +8,7 @@
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/places.h"
 
 uint32_t tvms_stage_axis_of(const tvms_stage *stage, const tvms_node *var) {
   uint32_t i = 0;
@@ -42,6 +43,17 @@ tvms_node *tvms_stage_value_at(tvms_unit *unit, tvms_node *value,
 
 bool tvms_stage_axis_is_single(const tvms_stage_axis *axis) {
   return tvms_node_is_int(axis->extent, 1);
+}
+
+int64_t tvms_stage_steps(const tvms_stage *stage, bool *known) {
+  int64_t steps = 1;
+  *known = true;
+  for (uint32_t i = 0; i < stage->count; i++) {
+    int64_t extent = tvms_cpu_number(stage->axes[i].extent);
+    *known &= extent >= 0;
+    if (__builtin_mul_overflow(steps, extent < 0 ? 64 : extent, &steps)) return -1;
+  }
+  return steps;
 }
 
 bool tvms_stage_has_sums(const tvms_stage *stage) {

@@ -67,6 +67,10 @@ tvms_node *tvms_stage_value_at(tvms_unit *unit, tvms_node *value,
 // Does the stage combine the values of the steps of an axis?
 bool tvms_stage_has_sums(const tvms_stage *stage);
 
+// Steps of all axes together; those whose number is not known count as 64, and `*known` says whether there are none. -1: too
+// many.
+int64_t tvms_stage_steps(const tvms_stage *stage, bool *known);
+
 // Is the extent of an axis known to be 1?
 bool tvms_stage_axis_is_single(const tvms_stage_axis *axis);
 
