@@ -7,6 +7,7 @@
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/frame.h"
 #include "backend/llvm/held.h"
 #include "backend/llvm/helper.h"
 #include "backend/llvm/index.h"
@@ -27,12 +28,7 @@ static LLVMValueRef outer(emitter *e, const char *name, LLVMTypeRef type) {
 LLVMValueRef tvms_emit_stack_alloca(emitter *e, const tvms_call *call) {
   int64_t count = tvms_boxes_of(call);
   if (count < 0) tvms_emit_refuse(e, call->head.span, "T.tvm_stack_alloca");
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
-  LLVMPositionBuilderBefore(e->builder, LLVMGetFirstInstruction(e->entry));
-  LLVMTypeRef type = LLVMArrayType2(e->i64, (uint64_t)(count * box_size / 8));
-  LLVMValueRef place = LLVMBuildAlloca(e->builder, type, "");
-  LLVMSetAlignment(place, 8);
-  LLVMPositionBuilderAtEnd(e->builder, here);
+  LLVMValueRef place = tvms_emit_words(e, (uint64_t)(count * box_size / 8));
   LLVMBuildMemSet(e->builder, place, LLVMConstNull(e->i8),
                   tvms_emit_int(e, count * box_size), 8);
   live_memory live = {.place = place, .boxes = (uint32_t)count};

@@ -12,6 +12,7 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/frame.h"
 #include "backend/llvm/helper.h"
 #include "backend/llvm/index.h"
 #include "backend/llvm/kept.h"
@@ -130,17 +131,7 @@ static LLVMValueRef bytes_of_strided(emitter *e, const tvms_buffer *buffer,
 // Small constant sizes live in the frame, made once at its entry.
 static LLVMValueRef in_frame(emitter *e, uint64_t bytes) {
   e->frame += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
-  LLVMValueRef first = LLVMGetFirstInstruction(e->entry);
-  if (first)
-    LLVMPositionBuilderBefore(e->builder, first);
-  else
-    LLVMPositionBuilderAtEnd(e->builder, e->entry);
-  LLVMTypeRef type = LLVMArrayType2(e->i8, bytes);
-  LLVMValueRef place = LLVMBuildAlloca(e->builder, type, "");
-  LLVMSetAlignment(place, ALIGNMENT);
-  LLVMPositionBuilderAtEnd(e->builder, here);
-  return place;
+  return tvms_emit_alloca(e, LLVMArrayType2(e->i8, bytes), ALIGNMENT);
 }
 
 static void mark_noalias(emitter *e, LLVMValueRef call) {

@@ -12,6 +12,7 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/frame.h"
 #include "backend/llvm/index.h"
 #include "backend/llvm/modules.h"
 #include "backend/llvm/packed.h"
@@ -235,12 +236,7 @@ static LLVMValueRef reinterpret(emitter *e, const tvms_call *call) {
   }
   int from_bits = from.bits * from.lanes, to_bits = to.bits * to.lanes;
   if (from_bits != to_bits) refuse_call(e, call, "reinterpret");
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
-  LLVMPositionBuilderBefore(e->builder, LLVMGetFirstInstruction(e->entry));
-  LLVMValueRef place =
-      LLVMBuildAlloca(e->builder, tvms_emit_memory_type(e, from, span), "");
-  LLVMSetAlignment(place, 8);
-  LLVMPositionBuilderAtEnd(e->builder, here);
+  LLVMValueRef place = tvms_emit_alloca(e, tvms_emit_memory_type(e, from, span), 8);
   tvms_emit_store(e, from, value, place, span);
   return tvms_emit_load(e, to, place, span);
 }
@@ -529,10 +525,7 @@ static LLVMValueRef call_operator(emitter *e, const tvms_call *call) {
 }
 
 static LLVMValueRef new_slot(emitter *e) {
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
-  LLVMPositionBuilderBefore(e->builder, LLVMGetFirstInstruction(e->entry));
-  LLVMValueRef slot = LLVMBuildAlloca(e->builder, e->i64, "");
-  LLVMPositionBuilderAtEnd(e->builder, here);
+  LLVMValueRef slot = tvms_emit_alloca(e, e->i64, 0);
   LLVMBuildStore(e->builder, LLVMConstNull(e->i64), slot);
   return slot;
 }

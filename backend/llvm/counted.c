@@ -10,6 +10,7 @@
 #include "backend/llvm/counted.h"
 
 #include "backend/llvm/expr.h"
+#include "backend/llvm/frame.h"
 #include "backend/llvm/index.h"
 #include "backend/llvm/types.h"
 
@@ -181,11 +182,12 @@ static LLVMValueRef first_address(emitter *e, const view *v, const linear *sum,
 static struct counted_place *add_place(emitter *e, const view *v, const linear *sum,
                                        LLVMTypeRef type, int64_t bytes) {
   loop_target *loop = e->loop;
+  emit_position here = tvms_emit_position(e);
   LLVMValueRef first = first_address(e, v, sum, type);
   LLVMPositionBuilderBefore(e->builder, LLVMGetFirstInstruction(loop->body));
   LLVMValueRef pointer = LLVMBuildPhi(e->builder, e->pointer, "");
   LLVMAddIncoming(pointer, &first, &loop->before, 1);
-  LLVMPositionBuilderAtEnd(e->builder, loop->body);
+  tvms_emit_go_on(e, here);
   struct counted_place *place =
       tvms_arena_new(&e->context->scratch, struct counted_place);
   *place =

@@ -15,6 +15,7 @@
 
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/frame.h"
 #include "backend/llvm/helper.h"
 #include "backend/llvm/modules.h"
 #include "backend/llvm/stmt.h"
@@ -232,23 +233,13 @@ static LLVMValueRef sizes_of(emitter *e, const tvms_entry_fixed *fixed,
   return tvms_emit_data(e, all, "sizes");
 }
 
-// Memory for so many pointers in the frame.
-static LLVMValueRef room_for(emitter *e, uint32_t count) {
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
-  LLVMPositionBuilderBefore(e->builder, LLVMGetFirstInstruction(e->entry));
-  LLVMValueRef room =
-      LLVMBuildAlloca(e->builder, LLVMArrayType2(e->pointer, count), "");
-  LLVMPositionBuilderAtEnd(e->builder, here);
-  return room;
-}
-
 // Checks tensors of one list.
 static void check_list(emitter *e, const tvms_entry *entry, uint32_t from,
                        uint32_t count, LLVMValueRef *values, LLVMBasicBlockRef failed) {
   LLVMBuilderRef b = e->builder;
   const tvms_entry_fixed *fixed = &entry->fixed[from];
   LLVMValueRef rows = rows_of(e, fixed, count);
-  LLVMValueRef data = room_for(e, count);
+  LLVMValueRef data = tvms_emit_alloca(e, LLVMArrayType2(e->pointer, count), 0);
   LLVMValueRef args[PARAMS] = {[LIST] = values[fixed->list],
                                [ROWS] = rows,
                                [END] =

@@ -5,6 +5,7 @@
 #include "backend/core/place.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/frame.h"
 #include "backend/llvm/helper.h"
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/stmt.h"
@@ -217,21 +218,13 @@ static LLVMValueRef raise_function(emitter *e, bool holds) {
   return h.function;
 }
 
-// In front of all that the function in progress does, behind what has been put there before.
-static void enter_front(emitter *e) {
-  LLVMValueRef jump = LLVMGetBasicBlockTerminator(e->entry);
-  if (jump)
-    LLVMPositionBuilderBefore(e->builder, jump);
-  else
-    LLVMPositionBuilderAtEnd(e->builder, e->entry);
-}
-
 LLVMValueRef tvms_emit_raiser(emitter *e) {
   if (e->raiser_of == e->function) return e->raiser;
   bool holds = tvms_emit_holds(e);
   LLVMValueRef function = raise_function(e, holds);
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
-  enter_front(e);
+  emit_position here = tvms_emit_position(e);
+  // In front of all that the function does, behind what has been put there before.
+  LLVMPositionBuilder(e->builder, e->entry, LLVMGetBasicBlockTerminator(e->entry));
   if (holds) {
     tvms_emit_hold_nothing(e);
     e->raiser = tvms_helper_at(e, e->raised, RAISER);
@@ -240,6 +233,6 @@ LLVMValueRef tvms_emit_raiser(emitter *e) {
   }
   LLVMBuildStore(e->builder, function, e->raiser);
   e->raiser_of = e->function;
-  LLVMPositionBuilderAtEnd(e->builder, here);
+  tvms_emit_go_on(e, here);
   return e->raiser;
 }

@@ -3,6 +3,7 @@
 
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/frame.h"
 #include "backend/llvm/modules.h"
 
 LLVMBasicBlockRef tvms_helper_block(emitter *e, const tvms_helper *h,
@@ -20,8 +21,7 @@ bool tvms_helper_begin(emitter *e, tvms_helper *h, const char *name, LLVMTypeRef
   h->module = tvms_emit_go_around(e);
   h->function = LLVMAddFunction(e->module, name, type);
   LLVMSetLinkage(h->function, LLVMPrivateLinkage);
-  h->here = LLVMGetInsertBlock(e->builder);
-  h->line = LLVMGetCurrentDebugLocation2(e->builder);
+  h->here = tvms_emit_position(e);
   LLVMSetCurrentDebugLocation2(e->builder, NULL);
   tvms_helper_enter(e, tvms_helper_block(e, h, "entry"));
   return true;
@@ -31,8 +31,7 @@ void tvms_helper_end(emitter *e, tvms_helper *h) {
   size_t len;
   tvms_emit_go_back(e, h->module);
   h->function = tvms_emit_function_named(e, LLVMGetValueName2(h->function, &len));
-  tvms_helper_enter(e, h->here);
-  LLVMSetCurrentDebugLocation2(e->builder, h->line);
+  tvms_emit_go_on(e, h->here);
 }
 
 LLVMValueRef tvms_helper_direct(emitter *e, const char *name, LLVMTypeRef type) {

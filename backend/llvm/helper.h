@@ -4,14 +4,13 @@
 #define TVMS_BACKEND_LLVM_HELPER_H
 
 #include "backend/core/layout.h"
-#include "backend/llvm/emit.h"
+#include "backend/llvm/frame.h"
 
 enum { TVMS_MEMORY_ALIGN = 64 };  // of all memory that is taken
 
 typedef struct {
   LLVMValueRef function;
-  LLVMBasicBlockRef here;  // where the caller was
-  LLVMMetadataRef line;
+  emit_position here;  // where the caller was
   LLVMModuleRef module;
 } tvms_helper;
 

@@ -11,6 +11,7 @@
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/frame.h"
 #include "backend/llvm/held.h"
 #include "backend/llvm/helper.h"
 #include "backend/llvm/index.h"
@@ -23,17 +24,6 @@
 #include "interp/result.h"
 #include "runtime/packed.h"
 #include "support/diag_ids.h"
-
-// Words of 64 bits on the stack of the function.
-static LLVMValueRef words(emitter *e, uint32_t count) {
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
-  LLVMPositionBuilderBefore(e->builder, LLVMGetFirstInstruction(e->entry));
-  LLVMTypeRef type = LLVMArrayType2(e->i64, count ? count : 1);
-  LLVMValueRef place = LLVMBuildAlloca(e->builder, type, "");
-  LLVMSetAlignment(place, 8);
-  LLVMPositionBuilderAtEnd(e->builder, here);
-  return place;
-}
 
 static void put(emitter *e, LLVMValueRef base, size_t offset, LLVMValueRef value) {
   LLVMValueRef at = tvms_emit_int(e, (int64_t)offset);
@@ -64,7 +54,7 @@ static LLVMValueRef sizes_of(emitter *e, const tvms_node *node,
   tvms_list items = tvms_as_call(node)->args;
   if (ndim && !tvms_node_is_int(ndim, items.len))
     tvms_emit_refuse(e, node->span, "a tensor of another rank than its shape has");
-  LLVMValueRef place = words(e, items.len);
+  LLVMValueRef place = tvms_emit_words(e, items.len);
   for (uint32_t i = 0; i < items.len; i++)
     put(e, place, 8 * (size_t)i, tvms_emit_index(e, items.items[i]));
   return place;
@@ -83,7 +73,7 @@ static LLVMValueRef tensor_of(emitter *e, const tvms_node *node) {
     tvms_emit_refuse(e, node->span, "T.tvm_stack_make_array");
   tvms_dtype dtype = args.items[4]->dtype;
   int64_t size = (int64_t)tvms_dl_element_size(tvms_interp_dl_type_of(dtype));
-  LLVMValueRef place = words(e, sizeof(tvms_dl_tensor) / 8);
+  LLVMValueRef place = tvms_emit_words(e, sizeof(tvms_dl_tensor) / 8);
   // A shape may be lent as a tensor of its numbers.
   LLVMValueRef data = is_shape(args.items[0]) ? sizes_of(e, args.items[0], NULL)
                                               : tvms_emit_expr(e, args.items[0]);
@@ -145,7 +135,7 @@ static LLVMValueRef find_by_host(emitter *e, LLVMValueRef name, tvms_span span) 
       host_value(e, TVMS_FIND_SLOT, "TVMFFIEnvModLookupFromImports", type);
   LLVMValueRef library = host_value(e, TVMS_LIBRARY_SLOT, NULL, NULL);
   check_host(e, find, span);
-  LLVMValueRef handle = words(e, 1);
+  LLVMValueRef handle = tvms_emit_words(e, 1);
   LLVMBuildStore(e->builder, LLVMConstNull(e->pointer), handle);
   LLVMValueRef finding[] = {library, name, handle};
   check_status(e, LLVMBuildCall2(e->builder, type, find, finding, 3, ""), span);
@@ -238,7 +228,7 @@ static bool take_function(emitter *e, tvms_list args, uint32_t first, uint32_t a
 
 // The arguments behind number `first`, which is the name.
 static LLVMValueRef arguments_of(emitter *e, tvms_list args, uint32_t first) {
-  LLVMValueRef place = words(e, 2 * args.len);
+  LLVMValueRef place = tvms_emit_words(e, 2 * args.len);
   for (uint32_t i = first + 1; i < args.len; i++) {
     size_t at = (i - first - 1) * sizeof(tvms_any);
     if (is_item(args.items[i])) {
@@ -275,7 +265,7 @@ static LLVMValueRef call_by_host(emitter *e, LLVMValueRef name, LLVMValueRef arg
   LLVMTypeRef call_type = LLVMFunctionType(e->i32, four, 4, false);
   LLVMValueRef call = host_value(e, TVMS_CALL_SLOT, "TVMFFIFunctionCall", call_type);
   check_host(e, call, span);
-  LLVMValueRef function = find_by_host(e, name, span), result = words(e, 2);
+  LLVMValueRef function = find_by_host(e, name, span), result = tvms_emit_words(e, 2);
   put(e, result, 0, tvms_emit_int(e, 0));
   put(e, result, 8, tvms_emit_int(e, 0));
   LLVMValueRef calling[] = {function, args, int32(e, count), result};
@@ -345,7 +335,7 @@ static LLVMValueRef call_own(emitter *e, const tvms_call *call,
                              const tvms_member *member, LLVMValueRef args) {
   LLVMTypeRef types[] = {e->pointer, e->pointer, e->i32, e->pointer};
   LLVMTypeRef type = LLVMFunctionType(e->i32, types, 4, false);
-  LLVMValueRef result = words(e, 2);
+  LLVMValueRef result = tvms_emit_words(e, 2);
   put(e, result, 0, tvms_emit_int(e, 0));
   put(e, result, 8, tvms_emit_int(e, 0));
   LLVMValueRef all[] = {e->raised, args, int32(e, call->args.len - 1), result};
@@ -369,7 +359,7 @@ static LLVMValueRef call_own(emitter *e, const tvms_call *call,
 // A function of the run time, whose result is the caller's.
 static LLVMValueRef call_box(emitter *e, const char *symbol, LLVMValueRef args,
                              uint32_t count, tvms_span span) {
-  LLVMValueRef result = words(e, 2);
+  LLVMValueRef result = tvms_emit_words(e, 2);
   put(e, result, 0, tvms_emit_int(e, 0));
   put(e, result, 8, tvms_emit_int(e, 0));
   check_box(e, tvms_emit_call_box(e, symbol, args, count, result), span);

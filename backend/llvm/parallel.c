@@ -13,6 +13,7 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/frame.h"
 #include "backend/llvm/helper.h"
 #include "backend/llvm/index.h"
 #include "backend/llvm/modules.h"
@@ -341,8 +342,7 @@ static void make_types(outline *o) {
 // The functions of the loop. What is in progress goes on afterwards where it was.
 static void emit_functions(outline *o) {
   emitter *e = o->e, outer = *e;
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
-  LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(e->builder);
+  emit_position here = tvms_emit_position(e);
   e->memory.items = NULL;
   e->memory.len = e->memory.cap = 0;
   e->frame = 0;
@@ -358,8 +358,7 @@ static void emit_functions(outline *o) {
   outer.data = e->data;
   if (e->stores & STORES_VECTORS) outer.stores |= THREADS_STORE_VECTORS;
   *e = outer;
-  LLVMPositionBuilderAtEnd(e->builder, here);
-  LLVMSetCurrentDebugLocation2(e->builder, line);
+  tvms_emit_go_on(e, here);
 }
 
 // ---- The call ----
@@ -419,10 +418,7 @@ static LLVMValueRef launch_function(emitter *e) {
 static LLVMValueRef fill_record(outline *o, LLVMValueRef extent) {
   emitter *e = o->e;
   LLVMBuilderRef b = e->builder;
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(b);
-  LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(e->entry));
-  LLVMValueRef record = LLVMBuildAlloca(b, o->record, "");
-  LLVMPositionBuilderAtEnd(b, here);
+  LLVMValueRef record = tvms_emit_alloca(e, o->record, 0);
   LLVMBuildStore(b, LLVMConstNull(e->i32), field(o, record, LOCK));
   LLVMBuildStore(b, LLVMConstInt(e->i32, TVMS_PARALLEL_NO_TASK, false),
                  field(o, record, TASK));

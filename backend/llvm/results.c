@@ -8,6 +8,7 @@
 #include "backend/llvm/boxes.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/frame.h"
 #include "backend/llvm/held.h"
 #include "backend/llvm/helper.h"
 #include "backend/llvm/kept.h"
@@ -78,7 +79,8 @@ static void need(emitter *e, made_results *made, LLVMValueRef memory) {
 // at one place, however many there are.
 static void free_if_none(emitter *e, made_results *made,
                          LLVMValueRef TVMS_NULLABLE object) {
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder), before = made->none;
+  emit_position here = tvms_emit_position(e);
+  LLVMBasicBlockRef before = made->none;
   made->none = tvms_emit_block(e, "none");
   tvms_emit_enter(e, made->none);
   if (object)
@@ -86,17 +88,17 @@ static void free_if_none(emitter *e, made_results *made,
   else
     tvms_emit_give(e, TVMS_KEPT_WORKSPACE, made->workspace);
   LLVMBuildBr(e->builder, before);
-  LLVMPositionBuilderAtEnd(e->builder, here);
+  tvms_emit_go_on(e, here);
 }
 
 // Where it ends if there is no memory.
 static void raise_if_none(emitter *e, made_results *made) {
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  emit_position here = tvms_emit_position(e);
   made->none = tvms_emit_block(e, "none");
   tvms_emit_enter(e, made->none);
   failure failed = {.kind = "MemoryError", .text = "out of memory"};
   tvms_emit_raise(e, &failed);
-  LLVMPositionBuilderAtEnd(e->builder, here);
+  tvms_emit_go_on(e, here);
 }
 
 static LLVMValueRef new_object(emitter *e, made_results *made, LLVMValueRef bytes,

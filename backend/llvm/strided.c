@@ -16,6 +16,7 @@
 #include "backend/llvm/strided.h"
 
 #include "backend/llvm/expr.h"
+#include "backend/llvm/frame.h"
 #include "backend/llvm/masked.h"
 #include "backend/llvm/types.h"
 
@@ -130,7 +131,7 @@ static LLVMValueRef pick(emitter *e, LLVMValueRef a, LLVMValueRef b, uint32_t la
 // Returns where it begins.
 static LLVMValueRef move_second(emitter *e, strided_load *before, tvms_span span) {
   uint32_t lanes = before->lanes;
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  emit_position here = tvms_emit_position(e);
   LLVMPositionBuilderBefore(e->builder, before->second);
   LLVMValueRef place = behind(e, before->element, before->place, lanes, span);
   tvms_dtype wide = tvms_dtype_with_lanes(before->element, (int)lanes);
@@ -138,7 +139,7 @@ static LLVMValueRef move_second(emitter *e, strided_load *before, tvms_span span
   LLVMValueRef was = pick(e, before->first, made, lanes, lanes - 1, 1, lanes);
   LLVMReplaceAllUsesWith(before->second, was);
   LLVMInstructionEraseFromParent(before->second);
-  LLVMPositionBuilderAtEnd(e->builder, here);
+  tvms_emit_go_on(e, here);
   return place;
 }
 
@@ -260,7 +261,7 @@ static void load_phases(emitter *e, phased_load *p, tvms_span span) {
 static void widen(emitter *e, phased_load *p, uint64_t wanted, tvms_span span) {
   LLVMValueRef loaded = p->loaded, phases = p->phases;
   uint32_t before = p->width, picked[MOST_LANES];
-  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  emit_position here = tvms_emit_position(e);
   LLVMPositionBuilderBefore(e->builder, loaded);
   p->wanted |= wanted;
   while (p->width < MOST_LANES && p->wanted >> p->width)
@@ -280,7 +281,7 @@ static void widen(emitter *e, phased_load *p, uint64_t wanted, tvms_span span) {
   LLVMReplaceAllUsesWith(phases, same);
   LLVMInstructionEraseFromParent(phases);
   LLVMInstructionEraseFromParent(loaded);
-  LLVMPositionBuilderAtEnd(e->builder, here);
+  tvms_emit_go_on(e, here);
 }
 
 // ---- What may come between ----
