@@ -192,7 +192,7 @@ static void add_lowering(const tvms_library_options *options,
   tvms_strbuf_puts(passes, options->for_machine
                                ? "NameUnknownSizes,"
                                : "FoldConstant{keep_written=true,sizes=true},"
-                                 "CanonicalizeBindings,NameUnknownSizes{checks=true},");
+                                 "CanonicalizeBindings{keep_checks=true},NameUnknownSizes{checks=true},");
   if (options->level >= 2) {
     tvms_strbuf_puts(passes, "SimplifyMatmul,");
     tvms_native_fuse_attention(code, passes);

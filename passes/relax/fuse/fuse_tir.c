@@ -165,7 +165,8 @@ static tvms_node *change_caller(tvms_pass_run *run, tvms_unit *unit,
 }
 
 void tvms_pass_fuse_tir(tvms_pass_run *run) {
-  tvms_relax_expand_tuple_arguments(run);
+  bool checks = TVMS_OPTION(run, FuseTIR, keep_checks).number;
+  tvms_relax_expand_tuple_arguments(run, checks);
   tvms_relax_remove_unused_parameters(run);
   callers state = {0};
   for (uint32_t i = 0; i < run->module->member_count; i++) {

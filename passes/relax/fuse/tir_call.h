@@ -13,6 +13,8 @@ typedef struct {
   tvms_unit *unit;
   const tvms_relax_definitions *definitions;
   tvms_prover *prover;  // which knows what sizes are not negative
+  // Where sizes need not be proved: gets what must hold when the call runs. NULL: they must.
+  tvms_node_vec *TVMS_NULLABLE doubts;
 } tvms_fuse_caller;
 
 // The call of a PrimFunc of the module in a binding; NULL: it is none. `*callee` gets the

@@ -5,10 +5,13 @@
 //   callee  A: T.Buffer((n, m)), B: T.Buffer((n * m,))      caller  x: (b, 4), y: (b * 4,)
 //   n is b, m is 4; n * m is b * 4, which y has.
 //
+// What is neither proved nor disproved may be checked when the call runs, if the caller says so.
+//
 // A buffer whose sizes are all numbers may be given a tensor of unknown shape: the function of
 // the run takes the tensor with those sizes, and checks them when it is called.
 #include "passes/relax/fuse/tir_call_sizes.h"
 
+#include "ir/build.h"
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/substitute.h"
 #include "structinfo/make.h"
@@ -49,13 +52,18 @@ static const char *TVMS_NULLABLE take_sizes(const tvms_node *buffer, tvms_list d
   return NULL;
 }
 
-static bool is_same_size(const tvms_fuse_caller *f, const tvms_node_map *values,
-                         tvms_node *size, tvms_node *dim) {
+// Is it proved that `dim` is the size, or may it be found out when the call runs?
+static bool may_be_size(const tvms_fuse_caller *f, const tvms_node_map *values,
+                        tvms_node *size, tvms_node *dim) {
   if (tvms_node_is_int_imm(size) && tvms_node_is_int_imm(dim))
     return tvms_as_int_imm(size)->value == tvms_as_int_imm(dim)->value;
   tvms_node *value = tvms_relax_substitute(f->unit, size, values);
-  return tvms_dtype_same(value->dtype, dim->dtype)
-         && tvms_dim_equal(f->prover, value, dim);
+  if (!tvms_dtype_same(value->dtype, dim->dtype)) return false;
+  if (tvms_dim_equal(f->prover, value, dim)) return true;
+  if (!f->doubts || tvms_dim_differ(f->prover, value, dim)) return false;
+  tvms_vec_push(&f->run->context->memory, f->doubts,
+                tvms_binary_new(f->unit, TVMS_NODE_EQ, dim, value, TVMS_NO_SPAN));
+  return true;
 }
 
 static const char *TVMS_NULLABLE check_sizes(const tvms_fuse_caller *f,
@@ -67,7 +75,7 @@ static const char *TVMS_NULLABLE check_sizes(const tvms_fuse_caller *f,
   for (uint32_t i = 0; i < shape.len; i++) {
     if (!known && tvms_node_is_int_imm(shape.items[i])) continue;
     if (!known) return "the sizes of a tensor are not known";
-    if (!is_same_size(f, values, shape.items[i], dims.items[i]))
+    if (!may_be_size(f, values, shape.items[i], dims.items[i]))
       return "its tensors are not proven to have the sizes that its callee takes";
   }
   return NULL;

@@ -12,7 +12,8 @@ void tvms_fuse_sizes_of(tvms_memory *memory, const tvms_prim_func *function,
 
 // Puts into `values` what the scalar parameters and the sizes of `function` are for a caller
 // that hands `passed` over: expressions of the caller. Returns why that cannot be told, or
-// that the tensors are not proven to have the sizes that the function takes; NULL: done.
+// that the tensors are not proven to have the sizes that the function takes, where nothing may be
+// found out later; NULL: done.
 const char *TVMS_NULLABLE tvms_fuse_solve_sizes(const tvms_fuse_caller *f,
                                                 const tvms_prim_func *function,
                                                 const tvms_fuse_passed_list *passed,

@@ -6,7 +6,8 @@
 // Taking an item of a tuple that is known is another name for the item, and the tuple of all
 // items of another is another name for that. Constants are written where they are used. What
 // only its dataflow block needs becomes a variable of the block. Symbols that a match_cast
-// makes known are put in first (canonicalize_symbols.c). Bindings that nobody uses any more
+// makes known are put in first (canonicalize_symbols.c; with `keep_checks`, what a match_cast checks of
+// a size that is defined elsewhere is checked still). Bindings that nobody uses any more
 // stay: DeadCodeElimination removes them. TVM: relax.transform.CanonicalizeBindings.
 #include "passes/relax/graph/canonicalize_bindings.h"
 
@@ -375,14 +376,27 @@ static tvms_node *canonicalize_names(tvms_pass_run *run, tvms_unit *unit,
   return result == function ? function : tidy(unit, result);
 }
 
-tvms_node *tvms_relax_canonicalize(tvms_pass_run *run, tvms_unit *unit,
-                                   tvms_node *function) {
+static tvms_node *canonicalize(tvms_pass_run *run, tvms_unit *unit, tvms_node *function,
+                               bool checks) {
   // What the first round puts in may make more known.
   for (int round = 0; round < 2; round++)
-    function = tvms_relax_canonicalize_symbols(run, unit, function);
+    function = tvms_relax_canonicalize_symbols(run, unit, function, checks);
   return canonicalize_names(run, unit, function);
 }
 
+tvms_node *tvms_relax_canonicalize(tvms_pass_run *run, tvms_unit *unit,
+                                   tvms_node *function) {
+  return canonicalize(run, unit, function, false);
+}
+
+tvms_node *tvms_relax_canonicalize_checked(tvms_pass_run *run, tvms_unit *unit,
+                                           tvms_node *function) {
+  return canonicalize(run, unit, function, true);
+}
+
 void tvms_pass_canonicalize_bindings(tvms_pass_run *run) {
-  tvms_functions_change(run, TVMS_NODE_FUNCTION, tvms_relax_canonicalize);
+  bool checks = TVMS_OPTION(run, CanonicalizeBindings, keep_checks).number;
+  tvms_functions_change(run, TVMS_NODE_FUNCTION,
+                        checks ? tvms_relax_canonicalize_checked
+                               : tvms_relax_canonicalize);
 }

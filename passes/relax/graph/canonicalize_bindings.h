@@ -9,4 +9,8 @@
 tvms_node *tvms_relax_canonicalize(tvms_pass_run *run, tvms_unit *unit,
                                    tvms_node *function);
 
+// The same, but match_casts that check a size that is defined elsewhere stay.
+tvms_node *tvms_relax_canonicalize_checked(tvms_pass_run *run, tvms_unit *unit,
+                                           tvms_node *function);
+
 #endif

@@ -5,12 +5,16 @@
 //
 // What a branch finds out holds in the branch. A symbol that is used as a number outside of
 // shapes must still be defined, so a match_cast that defines one stays as it is.
+// With `checks`, a symbol that a parameter or another match_cast has defined already is no news: what
+// a match_cast says of it is a check, which stays unless it is proved. TVM takes the value that came
+// last and drops the check.
 // TVM: SymbolicVarCanonicalizer in canonicalize_bindings.cc.
 #include "passes/relax/graph/canonicalize_symbols.h"
 
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
+#include "passes/relax/analysis/symbols.h"
 #include "passes/relax/blocks.h"
 #include "passes/relax/retype.h"
 #include "passes/relax/substitute.h"
@@ -28,6 +32,8 @@ typedef struct {
   tvms_node_map values;   // symbol → what is known of it
   tvms_node_map sources;  // symbol → the variable whose match_cast said so
   tvms_node_map counted;  // symbols that are used as numbers
+  tvms_node_map defined;  // symbols that have a definition already, if checks are kept
+  bool checks;            // checks are kept
   tvms_node_vec symbols;  // keys of `values` in order
   uint32_t shapes;        // open ones
   bool off;               // in a match_cast that stays
@@ -67,7 +73,7 @@ static void report_conflict(canonicalizer *c, const tvms_node *symbol,
 
 static void learn_dim(canonicalizer *c, const tvms_node *var, tvms_node *symbol,
                       tvms_node *value, bool *counted) {
-  if (!is_symbol(symbol)) return;
+  if (!is_symbol(symbol) || tvms_node_map_get(&c->defined, symbol)) return;
   *counted |= tvms_node_map_get(&c->counted, symbol) != NULL;
   tvms_node *before = tvms_node_map_get(&c->values, symbol);
   if (!before) {
@@ -106,6 +112,7 @@ static tvms_node *enter_match_cast(tvms_rewriter *r, tvms_node *node) {
   // Its sizes may be known by others themselves.
   const tvms_node *given = tvms_rewrite(r, tvms_sinfo_of(r->unit, cast->value));
   learn_type(c, cast->var, cast->type, given, &counted);
+  if (c->checks) tvms_relax_symbols_of_type(&c->defined, cast->type);
   bool outer = c->off;
   c->off = counted;
   tvms_node *made = tvms_rewrite_below(r, node);
@@ -219,6 +226,9 @@ static tvms_node *enter_if(tvms_rewriter *r, tvms_node *node) {
 static tvms_node *enter_function(tvms_rewriter *r, tvms_node *node) {
   canonicalizer *c = r->self;
   uint32_t count = c->symbols.len;
+  tvms_list params = tvms_as_function(node)->params;
+  for (uint32_t i = 0; c->checks && i < params.len; i++)
+    tvms_relax_symbols_of_type(&c->defined, params.items[i]->sinfo);
   tvms_node *made = tvms_rewrite_below(r, node);
   forget(c, r, count);
   return made;
@@ -232,13 +242,14 @@ static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
 }
 
 tvms_node *tvms_relax_canonicalize_symbols(tvms_pass_run *run, tvms_unit *unit,
-                                           tvms_node *function) {
-  canonicalizer c = {.run = run};
+                                           tvms_node *function, bool checks) {
+  canonicalizer c = {.run = run, .checks = checks};
   tvms_prover_init(&c.prover, unit);
   tvms_node_map_init(&c.values, memory_of(&c));
   tvms_node_map_init(&c.sources, memory_of(&c));
   tvms_node_map_init(&c.counted, memory_of(&c));
-  if (tvms_release_has(unit->dialect, TVMS_FACT_scalars_are_tir)) {
+  tvms_node_map_init(&c.defined, memory_of(&c));
+  if (checks || tvms_release_has(unit->dialect, TVMS_FACT_scalars_are_tir)) {
     tvms_visitor visitor = {.self = &c, .enter = note_number};
     tvms_walk(memory_of(&c), tvms_as_function(function)->body, &visitor);
   }
@@ -262,6 +273,7 @@ tvms_node *tvms_relax_canonicalize_symbols(tvms_pass_run *run, tvms_unit *unit,
   tvms_node_map_fini(&c.values);
   tvms_node_map_fini(&c.sources);
   tvms_node_map_fini(&c.counted);
+  tvms_node_map_fini(&c.defined);
   tvms_prover_fini(&c.prover);
   return result;
 }

@@ -5,8 +5,9 @@
 #include "passes/functions.h"
 
 // `function`, whose nodes lie in `unit`, with known symbols replaced in types and shapes; the
-// same if there are none. Reports match_casts that contradict each other.
+// same if there are none. With `checks`, match_casts that check a size that is defined elsewhere
+// stay. Reports match_casts that contradict each other.
 tvms_node *tvms_relax_canonicalize_symbols(tvms_pass_run *run, tvms_unit *unit,
-                                           tvms_node *function);
+                                           tvms_node *function, bool checks);
 
 #endif

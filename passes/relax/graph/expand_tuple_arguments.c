@@ -196,7 +196,7 @@ static tvms_node *expand_calls(tvms_pass_run *run, tvms_unit *unit,
   return result;
 }
 
-void tvms_relax_expand_tuple_arguments(tvms_pass_run *run) {
+void tvms_relax_expand_tuple_arguments(tvms_pass_run *run, bool checks) {
   void *outer = run->state;
   expansion e = {.names = {0}};
   run->state = &e;
@@ -204,10 +204,12 @@ void tvms_relax_expand_tuple_arguments(tvms_pass_run *run) {
   if (e.names.len) tvms_functions_change(run, TVMS_NODE_FUNCTION, expand_calls);
   run->state = outer;
   tvms_vec_fini(&run->context->memory, &e.names);
-  tvms_functions_change(run, TVMS_NODE_FUNCTION, tvms_relax_canonicalize);
+  tvms_functions_change(run, TVMS_NODE_FUNCTION,
+                        checks ? tvms_relax_canonicalize_checked
+                               : tvms_relax_canonicalize);
   tvms_dead_code_eliminate(run, "");
 }
 
 void tvms_pass_expand_tuple_arguments(tvms_pass_run *run) {
-  tvms_relax_expand_tuple_arguments(run);
+  tvms_relax_expand_tuple_arguments(run, false);
 }

@@ -4,7 +4,8 @@
 
 #include "passes/functions.h"
 
-// What ExpandTupleArguments does to the module.
-void tvms_relax_expand_tuple_arguments(tvms_pass_run *run);
+// What ExpandTupleArguments does to the module. With `checks`, match_casts that check a size that is
+// defined elsewhere stay.
+void tvms_relax_expand_tuple_arguments(tvms_pass_run *run, bool checks);
 
 #endif

@@ -59,7 +59,7 @@ static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   tvms_node *made = tvms_relax_change_calls(run, unit, function, leave_call);
   if (made == function) return function;
-  made = tvms_relax_canonicalize(run, unit, made);
+  made = tvms_relax_canonicalize_checked(run, unit, made);
   return tvms_dead_code_clean(run, unit, made);
 }
 

@@ -79,7 +79,8 @@ static void hand_over(tvms_host *h, const tvms_prim_func *callee, bool boxes,
     hand_over(h, callee, boxes, value->fields[i], passed);
 }
 
-// The sizes that the callee takes, in `values`. Returns why they cannot be told.
+// The sizes that the callee takes, in `values`; what is not proved of those of its tensors is
+// asserted. Returns why they cannot be told.
 static const char *TVMS_NULLABLE solve(tvms_host *h, const tvms_prim_func *callee,
                                        const tvms_fuse_passed_list *passed,
                                        tvms_node_map *values) {
@@ -88,8 +89,15 @@ static const char *TVMS_NULLABLE solve(tvms_host *h, const tvms_prim_func *calle
     if (tensor != (passed->items[i].type != NULL))
       return "it passes something else than its callee takes";
   }
-  tvms_fuse_caller in = {h->run, h->unit, &h->definitions, &h->prover};
-  return tvms_fuse_solve_sizes(&in, callee, passed, values);
+  tvms_node_vec doubts = {0};
+  tvms_fuse_caller in = {h->run, h->unit, &h->definitions, &h->prover, &doubts};
+  const char *why = tvms_fuse_solve_sizes(&in, callee, passed, values);
+  for (uint32_t i = 0; i < doubts.len && !why; i++)
+    tvms_host_assert(
+        h, doubts.items[i], "ValueError",
+        "a size of a tensor is {left}, but what it is passed to takes {right}");
+  tvms_vec_fini(tvms_host_memory(h), &doubts);
+  return why;
 }
 
 static tvms_node *as_param(tvms_host *h, const tvms_node *param, tvms_node *value) {

@@ -10,9 +10,11 @@
 //
 // A tensor whose rank and data type are known gets a variable for every size. Where operands are
 // broadcast and it cannot be proved which of two sizes gives way, the greater is that of the result:
-// operands of size 1 are repeated, others must have this size, which is checked. A shape that is a
+// operands of size 1 are repeated, others must have this size, which is checked. Tensors that are joined
+// or stacked have the sizes of the first one, which is checked where it is not proved. A shape that is a
 // value gets names, too, and where an operator asks for it, what it is given is checked against it;
-// with `checks` also where R.reshape and R.broadcast_to name sizes of which nothing is proved.
+// with `checks` also where R.reshape and R.broadcast_to name sizes of which nothing is proved, and where
+// operands of R.matmul have different ones along the sum.
 // From there on types are inferred again. Operators without a description, and tensors of unknown rank, stay as they are.
 // TVM has no such pass: its LegalizeOps leaves these calls alone.
 #include "ir/build.h"
@@ -214,6 +216,78 @@ static tvms_node *fit_operands(tvms_relax_mutator *m, tvms_node *node) {
   return node;
 }
 
+// ---- Tensors that are joined ----
+
+// The axis along which a call joins tensors of `ndim` axes, whose sizes there may differ; `ndim`: none.
+static uint32_t joined_axis(const tvms_call *call, tvms_opcode opcode, uint32_t ndim) {
+  const tvms_node *given = tvms_attr(call, TVMS_ATTR_opt_axis_axis);
+  if (opcode != TVMS_R_concat || !given) return opcode == TVMS_R_concat ? 0 : ndim;
+  int64_t axis = tvms_attr_int(call, TVMS_ATTR_opt_axis_axis, 0);
+  return (uint32_t)(axis < 0 ? axis + ndim : axis);
+}
+
+// The size along `axis` that all fields must have: a number if one of them says it.
+static tvms_node *shared_size(const tvms_list *fields, uint32_t axis) {
+  tvms_list dims, first;
+  tvms_sinfo_tensor_dims(fields->items[0]->sinfo, &first);
+  for (uint32_t i = 1; i < fields->len; i++) {
+    tvms_sinfo_tensor_dims(fields->items[i]->sinfo, &dims);
+    if (tvms_node_is_int_imm(dims.items[axis])) return dims.items[axis];
+  }
+  return first.items[axis];
+}
+
+// `field` with the sizes that all must have, but for that along `joined`: cast where one is not proved.
+static tvms_node *fit_field(tvms_relax_mutator *m, const tvms_list *fields,
+                            tvms_node *field, uint32_t joined) {
+  tvms_list dims;
+  tvms_sinfo_tensor_dims(field->sinfo, &dims);
+  tvms_list now = tvms_list_copy(m->unit, dims.items, dims.len);
+  bool same = true;
+  for (uint32_t i = 0; i < dims.len; i++) {
+    tvms_node *size = i == joined ? dims.items[i] : shared_size(fields, i);
+    if (tvms_dim_equal(&m->prover, dims.items[i], size)) continue;
+    now.items[i] = size;
+    same = false;
+  }
+  if (same) return field;
+  tvms_node *shape =
+      tvms_sinfo_shape_value_new(m->unit, now.items, now.len, TVMS_NO_SPAN);
+  tvms_node *vdevice = tvms_as_sinfo_tensor(field->sinfo)->vdevice;
+  tvms_node *type = tvms_sinfo_tensor_new(m->unit, shape, field->sinfo->dtype, vdevice);
+  return tvms_relax_mutator_cast(m, field, type);
+}
+
+static bool have_sizes(const tvms_list *fields) {
+  tvms_list dims, first;
+  for (uint32_t i = 0; i < fields->len; i++) {
+    const tvms_node *type = fields->items[i]->sinfo;
+    if (!tvms_sinfo_is_tensor(type) || !tvms_sinfo_tensor_dims(type, &dims))
+      return false;
+    if (i == 0) first = dims;
+    if (dims.len != first.len) return false;
+  }
+  return fields->len > 1;
+}
+
+// A call that joins the fields of a tuple, whose sizes fit.
+static tvms_node *fit_fields(tvms_relax_mutator *m, tvms_node *node,
+                             tvms_opcode opcode) {
+  const tvms_call *call = tvms_as_call(node);
+  tvms_node *tuple = call->args.items[0];
+  if (tuple->kind != TVMS_NODE_TUPLE) return node;
+  tvms_list fields = tvms_as_tuple(tuple)->fields;
+  if (!have_sizes(&fields)) return node;
+  tvms_list first;
+  tvms_sinfo_tensor_dims(fields.items[0]->sinfo, &first);
+  uint32_t joined = joined_axis(call, opcode, first.len);
+  tvms_list now = tvms_list_copy(m->unit, fields.items, fields.len);
+  for (uint32_t i = 0; i < now.len; i++)
+    now.items[i] = fit_field(m, &fields, now.items[i], joined);
+  tvms_node *made = tvms_relax_make_tuple(m, now.items, now.len);
+  return tvms_relax_settle(m, tvms_relax_recall(m, node, &made));
+}
+
 // ---- Shapes that are asked for ----
 
 // The sizes of the first argument, and those that the second one asks for; false if they are not known.
@@ -260,6 +334,18 @@ static void check_shape(tvms_relax_mutator *m, const tvms_call *call,
   tvms_vec_fini(memory, &misfits);
 }
 
+// Emits the check that operands of a product have one length along the sum, where that is not proved.
+static void check_product(tvms_relax_mutator *m, const tvms_call *call) {
+  tvms_list a, b;
+  bool known = tvms_sinfo_tensor_dims(call->args.items[0]->sinfo, &a)
+               && tvms_sinfo_tensor_dims(call->args.items[1]->sinfo, &b);
+  if (!known || a.len == 0 || b.len == 0) return;
+  tvms_node *left = a.items[a.len - 1], *right = b.items[b.len > 1 ? b.len - 2 : 0];
+  if (tvms_dim_equal(&m->prover, left, right)) return;
+  tvms_node *shape = tvms_sinfo_shape_value_new(m->unit, &right, 1, TVMS_NO_SPAN);
+  tvms_relax_mutator_cast(m, shape, tvms_sinfo_shape_new(m->unit, &left, 1));
+}
+
 // Operators whose shape may be any; R.collapse_sum_to asks for a proof.
 static bool takes_any_shape(tvms_opcode opcode) {
   return opcode == TVMS_R_reshape || opcode == TVMS_R_broadcast_to
@@ -280,15 +366,17 @@ static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
   if (!is_lowered(opcode) || !r->sequence) return node;
   if (tvms_legalize_is_possible(tvms_as_call(node))) {
     if (state->checks) check_shape(m, tvms_as_call(node), opcode);
+    if (state->checks && opcode == TVMS_R_matmul) check_product(m, tvms_as_call(node));
     return node;
   }
   state->shapes = takes_any_shape(opcode);
   tvms_node *named = name_arguments(m, node);
   if (named != node) check_shape(m, tvms_as_call(named), opcode);
   node = named;
-  bool open =
-      tvms_infer_is_broadcast(opcode) && !tvms_legalize_is_possible(tvms_as_call(node));
-  return open ? fit_operands(m, node) : node;
+  if (tvms_legalize_is_possible(tvms_as_call(node))) return node;
+  if (opcode == TVMS_R_concat || opcode == TVMS_R_stack)
+    return fit_fields(m, node, opcode);
+  return tvms_infer_is_broadcast(opcode) ? fit_operands(m, node) : node;
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
