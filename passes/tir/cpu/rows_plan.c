@@ -10,6 +10,7 @@
 #include "passes/tir/cpu/rows_fused.h"
 #include "passes/tir/cpu/rows_index.h"
 #include "passes/tir/cpu/rows_mask.h"
+#include "passes/tir/cpu/rows_shared.h"
 #include "passes/tir/cpu/rows_streams.h"
 #include "passes/tir/cpu/segments.h"
 #include "passes/tir/cpu/turn.h"
@@ -535,6 +536,8 @@ tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *grou
     place_member(chain, group, i, options, &plan);
   for (uint32_t pass = 0; pass < group->pass_count; pass++) {
     plan_pass(chain->unit, group, options, pass, &plan, &plan.passes[pass]);
+    tvms_line_plan_shared(chain->unit, group, pass, options->target,
+                          &plan.passes[pass]);
     plan.passes[pass].overlaps = can_overlap(chain->unit, group, &plan, pass);
     if (!turned)
       plan_stream(chain->unit, group, options->target, pass, &plan.passes[pass]);
