@@ -3,14 +3,15 @@
 // Each thread has a share of the tasks of a call, which are next to each other, and takes those first: calls that follow each other mostly
 // go through the same tensors, and what a processor has written lies in its own cache. Then it takes what is left of the others' shares.
 //
-// One word says what there is to do of a share: the number of the call, and how many of its tasks nobody
-// has taken. Whoever wants a task reads the word, then what the call is, then takes one by
-// changing the word; if that succeeds, no task can have ended the call in between, so what was
-// read belongs to it. Nobody waits for a thread that has not taken anything: a call on a busy
-// machine costs no more than its tasks.
+// Processors that share no cache need some 300 ns to hand a line over, so little is said: the caller writes one line of memory, and a
+// thread that has done what it could subtracts its tasks from `pending` at once. A share is a word that says of which call it is,
+// and how many of its tasks nobody has taken; one of an older call is as good as a full one of this call. Whoever wants
+// a task reads the word, then what the call is, then takes one by changing the word; if that succeeds, no task can have
+// ended the call in between, so what was read belongs to it. Nobody waits for a thread that has not taken anything:
+// a call on a busy machine costs no more than its tasks.
 //
-//   caller   task, data, tasks, threads, pending = left = n;  words = {call + 1, share};  takes tasks;  pending == 0 ?
-//   worker   left;  word;  task, data, tasks, threads;  word = {call, share - 1};  left - 1;  runs it;  pending - 1
+//   caller   task, data, pending = tasks;  call + 1;  takes tasks;  pending == what it has run ?
+//   worker   word;  call, task, data;  word = {call, tasks left - 1};  runs it;  ...  pending - what it has run
 //
 // The state is the process's, as threads are. This file includes nothing of tvms but its header.
 #define _GNU_SOURCE
@@ -22,6 +23,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum {
   MOST_THREADS = 256,
@@ -31,27 +33,27 @@ enum {
   SPINS_BLIND = 32,  // of them until a worker asks whether it is in its caller's way
 };
 
+// What different threads write is in lines of its own; processors fetch lines in pairs.
+#define APART _Alignas(128)
+
 typedef struct {
-  _Alignas(64) _Atomic(uint64_t) word;  // call << 32 | tasks left
+  APART _Atomic(uint64_t) word;  // number of a call << 32 | tasks left
 } share;
 
 static struct {
-  share shares[MOST_THREADS];
-  _Atomic(int32_t) left;  // tasks that nobody has taken
+  APART _Atomic(uint64_t) call;  // its number << 32 | threads << 16 | tasks
   _Atomic(tvms_parallel_task) task;
   _Atomic(void *) data;
-  _Atomic(int32_t) tasks;
-  _Atomic(int32_t) threads;  // the caller's included
-  _Atomic(int32_t) pending;  // tasks that have not returned
-  atomic_int processor;      // where the caller was at the last call
-  atomic_bool busy;          // a call is in progress
+  _Atomic(int32_t) pending;   // tasks that are not known to have returned
+  atomic_int processor;       // where the caller was at the last call
+  _Atomic(int32_t) sleeping;  // workers
   atomic_bool stops;
   atomic_bool caller_sleeps;
-  _Atomic(int32_t) sleeping;  // workers
-  uint32_t call;              // its number; guarded by `busy`, as what follows
-  bool started;
+  APART atomic_bool busy;  // a call is in progress
+  bool started;            // guarded by it, as what follows
   int32_t worker_count;
   pthread_t workers[MOST_THREADS];
+  share shares[MOST_THREADS];
 } pool;
 
 // For sleeping only; what threads tell each other is in the atomics above.
@@ -79,67 +81,109 @@ static int32_t begin_of(int32_t at, int32_t tasks, int32_t threads) {
   return (int32_t)((int64_t)tasks * at / threads);
 }
 
+static int32_t tasks_of(uint64_t call) {
+  return (int32_t)(call & 0xffff);
+}
+
+static int32_t threads_of(uint64_t call) {
+  return (int32_t)(call >> 16 & 0xffff);
+}
+
 // Runs one task of a share, if there is one.
 static bool take_of(int32_t at) {
   _Atomic(uint64_t) *from = &pool.shares[at].word;
   uint64_t word = atomic_load_explicit(from, memory_order_acquire);
-  while ((uint32_t)word != 0) {
+  for (;;) {
+    uint64_t call = atomic_load_explicit(&pool.call, memory_order_acquire);
+    int32_t tasks = tasks_of(call), threads = threads_of(call);
+    int32_t end = begin_of(at + 1, tasks, threads);
+    int32_t left = (int32_t)(uint32_t)word;
+    if (word >> 32 != call >> 32) left = end - begin_of(at, tasks, threads);
+    if (left == 0) return false;
     tvms_parallel_task task = atomic_load_explicit(&pool.task, memory_order_relaxed);
     void *data = atomic_load_explicit(&pool.data, memory_order_relaxed);
-    int32_t tasks = atomic_load_explicit(&pool.tasks, memory_order_relaxed);
-    int32_t threads = atomic_load_explicit(&pool.threads, memory_order_relaxed);
-    if (!atomic_compare_exchange_weak_explicit(
-            from, &word, word - 1, memory_order_acq_rel, memory_order_acquire))
+    uint64_t taken = call >> 32 << 32 | (uint32_t)(left - 1);
+    if (!atomic_compare_exchange_weak_explicit(from, &word, taken, memory_order_acq_rel,
+                                               memory_order_acquire))
       continue;
-    atomic_fetch_sub(&pool.left, 1);
     tvms_parallel_env env = {NULL, tasks};
-    task(begin_of(at + 1, tasks, threads) - (int32_t)(uint32_t)word, &env, data);
-    if (atomic_fetch_sub(&pool.pending, 1) == 1 && atomic_load(&pool.caller_sleeps))
-      wake(&ended);
+    task(end - left, &env, data);
     return true;
   }
-  return false;
 }
 
-// Runs one task, if there is one: of the thread's own share, or else of another's.
-static bool take_one(int32_t self) {
-  if (take_of(self)) return true;
-  int32_t threads = atomic_load_explicit(&pool.threads, memory_order_relaxed);
-  for (int32_t i = 1; i < threads && atomic_load(&pool.left) > 0; i++) {
-    if (take_of((self + i) % threads)) return true;
+static int64_t nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+// Waits as long as the owner of a share goes on with it, taking a task in the time that one needs: what it works on is in its
+// cache, and the next calls find it there.
+static void leave_to_owner(int32_t at, uint64_t call, int64_t patience) {
+  _Atomic(uint64_t) *from = &pool.shares[at].word;
+  uint64_t word = atomic_load(from), before = 0;
+  while (word >> 32 == call >> 32 && (uint32_t)word != 0 && word != before) {
+    before = word;
+    for (int64_t end = nanoseconds() + patience;
+         word == before && nanoseconds() < end;) {
+      pause_briefly();
+      word = atomic_load(from);
+    }
   }
-  return false;
 }
 
-static bool has_work(void) {
-  return atomic_load(&pool.left) > 0 || atomic_load(&pool.stops);
+// Runs the tasks of the thread's own share, then what is left of the others', as long as the call is not over; says how many.
+static int32_t take_all(int32_t self, uint64_t call) {
+  int32_t done = 0, threads = threads_of(call);
+  if (self >= threads) return 0;
+  int64_t begin = nanoseconds();
+  while (take_of(self))
+    done++;
+  int64_t patience = done ? (nanoseconds() - begin) / done : 0;
+  for (int32_t i = 1; i < threads && atomic_load(&pool.call) == call; i++) {
+    int32_t at = (self + i) % threads;
+    leave_to_owner(at, call, patience);
+    while (take_of(at))
+      done++;
+  }
+  return done;
 }
 
-// Looks for work for a while. A worker that was woken while all other processors are busy has taken its
+static bool has_call(uint64_t seen) {
+  return atomic_load(&pool.call) != seen || atomic_load(&pool.stops);
+}
+
+// Looks for another call for a while. A worker that was woken while all other processors are busy has taken its
 // caller's: it sleeps at once, and the next call wakes it where there is room.
-static void look_for_work(void) {
-  for (uint32_t spins = 1; !has_work() && spins <= SPINS; spins++) {
+static void look_for_call(uint64_t seen) {
+  for (uint32_t spins = 1; !has_call(seen) && spins <= SPINS; spins++) {
     if (spins % SPINS_BLIND == 0 && sched_getcpu() == atomic_load(&pool.processor))
       return;
     pause_briefly();
   }
 }
 
+static void wait_for_call(uint64_t seen) {
+  look_for_call(seen);
+  if (has_call(seen)) return;
+  pthread_mutex_lock(&lock);
+  atomic_fetch_add(&pool.sleeping, 1);
+  while (!has_call(seen)) {
+    pthread_cond_wait(&called, &lock);
+  }
+  atomic_fetch_sub(&pool.sleeping, 1);
+  pthread_mutex_unlock(&lock);
+}
+
 static void *work(void *own) {
   int32_t self = (int32_t)((share *)own - pool.shares);
-  while (!atomic_load(&pool.stops)) {
-    look_for_work();
-    if (!has_work()) {
-      pthread_mutex_lock(&lock);
-      atomic_fetch_add(&pool.sleeping, 1);
-      while (!has_work()) {
-        pthread_cond_wait(&called, &lock);
-      }
-      atomic_fetch_sub(&pool.sleeping, 1);
-      pthread_mutex_unlock(&lock);
-    }
-    while (take_one(self)) {
-    }
+  for (uint64_t call = 0; !atomic_load(&pool.stops); wait_for_call(call)) {
+    call = atomic_load(&pool.call);
+    int32_t done = take_all(self, call);
+    if (!done) continue;
+    atomic_fetch_sub(&pool.pending, done);
+    if (atomic_load(&pool.caller_sleeps)) wake(&ended);
   }
   return NULL;
 }
@@ -160,9 +204,8 @@ static void forget(void) {
   pthread_mutex_init(&lock, NULL);
   pthread_cond_init(&called, NULL);
   pthread_cond_init(&ended, NULL);
-  for (int32_t i = 0; i < MOST_THREADS; i++)
-    atomic_store(&pool.shares[i].word, 0);
-  atomic_store(&pool.left, 0);
+  // Nobody runs what the parent had begun.
+  atomic_store(&pool.call, atomic_load(&pool.call) >> 32 << 32);
   atomic_store(&pool.sleeping, 0);
   atomic_store(&pool.caller_sleeps, false);
   pool.started = false;
@@ -203,14 +246,15 @@ static void run_alone(tvms_parallel_task task, void *data) {
   task(0, &env, data);
 }
 
-static void wait_for_all(void) {
+// Waits until the others have run all tasks but those that the caller has.
+static void wait_for_others(int32_t done) {
   for (uint32_t spins = 0; spins < SPINS; spins++) {
-    if (atomic_load(&pool.pending) == 0) return;
+    if (atomic_load(&pool.pending) == done) return;
     pause_briefly();
   }
   pthread_mutex_lock(&lock);
   atomic_store(&pool.caller_sleeps, true);
-  while (atomic_load(&pool.pending) != 0) {
+  while (atomic_load(&pool.pending) != done) {
     pthread_cond_wait(&ended, &lock);
   }
   atomic_store(&pool.caller_sleeps, false);
@@ -220,23 +264,16 @@ static void wait_for_all(void) {
 static void run_together(tvms_parallel_task task, void *data, int32_t most) {
   int32_t threads = pool.worker_count + 1, tasks = threads * TASKS_PER_THREAD;
   if (tasks > most) tasks = most;
+  uint64_t number = (atomic_load(&pool.call) >> 32) + 1;
+  uint64_t call = number << 32 | (uint64_t)threads << 16 | (uint64_t)tasks;
   atomic_store_explicit(&pool.task, task, memory_order_relaxed);
   atomic_store_explicit(&pool.data, data, memory_order_relaxed);
-  atomic_store_explicit(&pool.tasks, tasks, memory_order_relaxed);
-  atomic_store_explicit(&pool.threads, threads, memory_order_relaxed);
+  atomic_store_explicit(&pool.pending, tasks, memory_order_relaxed);
   atomic_store_explicit(&pool.processor, sched_getcpu(), memory_order_relaxed);
-  atomic_store(&pool.pending, tasks);
-  // Before the words: who takes a task takes it off.
-  atomic_store(&pool.left, tasks);
-  uint64_t call = ++pool.call;
-  for (int32_t i = 0; i < threads; i++) {
-    int32_t count = begin_of(i + 1, tasks, threads) - begin_of(i, tasks, threads);
-    atomic_store(&pool.shares[i].word, call << 32 | (uint32_t)count);
-  }
+  // Behind the rest: who sees it sees that.
+  atomic_store(&pool.call, call);
   if (atomic_load(&pool.sleeping)) wake(&called);
-  while (take_one(0)) {
-  }
-  wait_for_all();
+  wait_for_others(take_all(0, call));
 }
 
 int tvms_parallel_launch(tvms_parallel_task task, void *data, int32_t most) {
