@@ -44,14 +44,18 @@ void tvms_native_schedule(const tvms_native_options *options, tvms_strbuf *passe
   tvms_strbuf_puts(passes, options->contract ? "',reorder=true}" : "'}");
 }
 
-// Loops over sums that have room in registers are written out: three quarters are for sums, the others for what is added.
-static void unroll_sums(tvms_module *module, const tvms_native_options *options,
-                        tvms_strbuf *passes) {
+// Memory of tensors stays with the threads that have a share of each. Loops over sums that have room in registers are
+// written out: three quarters are for sums, the others for what is added.
+static void lower_for_target(tvms_module *module, const tvms_native_options *options,
+                             bool scheduled, tvms_strbuf *passes) {
   tvms_target host = {0};
   if (!options->target) tvms_target_from_host(&module->unit, &host);
   const tvms_target *target = options->target ? options->target : &host;
+  tvms_strbuf_printf(passes, "native-loops,LiftAllocations{shares=%u}",
+                     target->cores ? target->cores : 1);
   uint32_t bytes = target->vector_registers / 4 * 3 * (target->vector_bits / 8);
-  if (bytes) tvms_strbuf_printf(passes, ",UnrollLoop{local_bytes=%u,fold=true}", bytes);
+  if (bytes && scheduled)
+    tvms_strbuf_printf(passes, ",UnrollLoop{local_bytes=%u,fold=true}", bytes);
 }
 
 bool tvms_native_lower(tvms_module *module, const tvms_native_options *options) {
@@ -62,8 +66,10 @@ bool tvms_native_lower(tvms_module *module, const tvms_native_options *options) 
     tvms_native_schedule(options, &passes);
     tvms_strbuf_puts(&passes, ",");
   }
-  tvms_strbuf_puts(&passes, options->checked ? "native-checked" : "native");
-  if (scheduled) unroll_sums(module, options, &passes);
+  if (options->checked)
+    tvms_strbuf_puts(&passes, "native-checked");
+  else
+    lower_for_target(module, options, scheduled, &passes);
   if (options->contract && tvms_target_has_fma(module->context, options->target))
     tvms_strbuf_puts(&passes, ",VectorMath");
   bool done = run_pipeline(module, tvms_strbuf_text(&passes));

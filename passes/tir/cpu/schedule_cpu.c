@@ -26,6 +26,7 @@
 #include "passes/remarks.h"
 #include "passes/tir/cpu/beforehand.h"
 #include "passes/tir/cpu/body.h"
+#include "passes/tir/cpu/company.h"
 #include "passes/tir/cpu/contraction_border.h"
 #include "passes/tir/cpu/contraction_nest.h"
 #include "passes/tir/cpu/contraction_report.h"
@@ -55,7 +56,8 @@ typedef struct {
   bool noalias;        // buffers of parameters are apart
   bool rooted;         // there is a root block
   bool within;         // a block inside of loops: what it does stays on one thread
-  bool threaded;       // a statement of it has so much to do that it runs on threads
+  bool threaded;       // a statement of it has so much to do that it runs on threads,
+                       // or one of what is called before or behind it
   tvms_node_vec preparers;  // statements in front of all others
   tvms_node_vec added;      // buffers for the root block to allocate
   tvms_list around;         // loops that stay around what is at hand
@@ -288,12 +290,11 @@ static bool is_stage(scheduler *s, tvms_node *stmt) {
 
 // Is a statement a stage of as many steps as put contractions and rows on threads?
 static bool has_much_to_do(scheduler *s, tvms_node *stmt) {
-  enum { MANY_STEPS = 1 << 20 };
   tvms_stage stage;
   if (tvms_stage_read(s->unit, stmt, &stage)) return false;
   bool known;
   int64_t steps = tvms_stage_steps(&stage, &known);
-  return known && (steps < 0 || steps >= MANY_STEPS);
+  return known && (steps < 0 || steps >= TVMS_CPU_MANY_STEPS);
 }
 
 static tvms_node *schedule_within(scheduler *s, tvms_node *stmt);
@@ -489,7 +490,9 @@ static bool is_noalias(const tvms_prim_func *function) {
 
 static tvms_node *tile_function(tvms_pass_run *run, tvms_unit *unit,
                                 tvms_node *function) {
+  const bool *threaded = run->state;
   scheduler s = {.run = run, .unit = unit, .function = tvms_as_prim_func(function)};
+  s.threaded = *threaded && (function->flags & TVMS_FLAG_PRIVATE);
   s.reorders = TVMS_OPTION(run, ScheduleCPU, reorder).number != 0;
   s.noalias = is_noalias(s.function);
   tvms_node_map_init(&s.gone, &unit->context->memory);
@@ -511,5 +514,10 @@ static tvms_node *tile_function(tvms_pass_run *run, tvms_unit *unit,
 }
 
 void tvms_pass_schedule_cpu(tvms_pass_run *run) {
+  // What the module calls itself runs beside what else it calls.
+  bool threaded = tvms_cpu_module_has_threads(run->module);
+  void *outer = run->state;
+  run->state = &threaded;
   tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, tile_function);
+  run->state = outer;
 }

@@ -394,9 +394,24 @@ static int64_t group_for(const tvms_tile_machine *m, const tvms_contraction *c,
   return (strips + groups - 1) / groups;
 }
 
+// Should threads go through all strips at once for each tile of rows? What comes before and behind has rows on threads, mostly: so each
+// goes on with what it has written itself, and is called once instead of once for each strip. The second cache must hold all
+// panels, and tiles be so many that all threads have the same.
+static bool shares_rows(const tvms_tile_machine *m, const tvms_contraction *c,
+                        const tvms_tile *tile) {
+  enum { MANY_TILES = 12 };
+  bool threads = tile->threads == TVMS_TILE_STRIPS || tile->threads == TVMS_TILE_ROWS;
+  return threads && tile->beforehand && !tile->sum_block
+         && c->row < TVMS_MOST_STAGE_AXES
+         && tvms_contraction_uses(c) >= MANY_TILES * tile->rows
+         && 3 * tvms_contraction_moving_bytes(c) <= m->cache;
+}
+
 static void choose_order(const tvms_tile_machine *m, const tvms_contraction *c,
                          tvms_tile *tile) {
   tile->group = group_for(m, c, tile);
+  if (tile->group == 1 && shares_rows(m, c, tile))
+    tile->group = (tvms_contraction_column_steps(c) + tile->strip - 1) / tile->strip;
   if (tile->group > 1 && tile->threads == TVMS_TILE_STRIPS)
     tile->threads = TVMS_TILE_ROWS;
 }

@@ -46,7 +46,8 @@ typedef struct {
   lifted_function *functions;  // by member
   // Of the function in progress:
   tvms_lift_plan plan;
-  tvms_lift_gaps gaps;  // of its workspace, if it has one
+  tvms_lift_gaps gaps;    // of its workspace, if it has one
+  tvms_lift_needs needs;  // of its calls, if the workspace was packed
   tvms_unit *unit;
   bool lifts;
   uint32_t parallel;                // loops around
@@ -165,6 +166,16 @@ static tvms_node *own_memory(tvms_rewriter *r, tvms_node *total) {
   return own;
 }
 
+// The place in the workspace that a call's memory has, or the first one that is free.
+static int64_t place_in_workspace(const lifting *l, const tvms_node *call,
+                                  int64_t bytes) {
+  for (uint32_t i = 0; i < l->needs.len; i++) {
+    const tvms_lift_need *need = &l->needs.items[i];
+    if (need->call == call && need->begin >= 0) return need->begin;
+  }
+  return tvms_lift_gaps_find(&l->gaps, call, bytes);
+}
+
 // Where the memory of a call lies: that of the caller, or, where it cannot be, its own.
 static tvms_node *memory_for(tvms_rewriter *r, tvms_node *total, tvms_node **begin) {
   lifting *l = r->self;
@@ -175,9 +186,7 @@ static tvms_node *memory_for(tvms_rewriter *r, tvms_node *total, tvms_node **beg
   if (!known || !bytes) return own_memory(r, total);
   if (!l->memory) l->memory = byte_buffer(l, "memory", number(l, 0));
   if (l->gaps.size && tvms_node_is_int_imm(total)) {
-    tvms_node *call = (tvms_node *)(uintptr_t)r->old;
-    *begin =
-        number(l, tvms_lift_gaps_find(&l->gaps, call, tvms_as_int_imm(total)->value));
+    *begin = number(l, place_in_workspace(l, r->old, tvms_as_int_imm(total)->value));
   } else if (l->gaps.size) {
     *begin = tvms_lift_aligned(&l->plan, number(l, l->gaps.size));
   }
@@ -342,36 +351,30 @@ static tvms_node *rewritten(lifting *l, tvms_node *function) {
 
 // ---- Places ----
 
-typedef struct {
-  const lifting *l;
-  tvms_lift_needs needs;
-} need_search;
-
 static tvms_walk_step note_need(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
-  need_search *s = self;
+  lifting *l = self;
   if (node->kind == TVMS_NODE_FOR && tvms_as_for(node)->for_kind == TVMS_FOR_PARALLEL)
     return TVMS_WALK_SKIP;
   if (node->kind != TVMS_NODE_EVALUATE) return TVMS_WALK_ON;
-  const lifted_function *f = wanting(s->l, tvms_as_evaluate(node)->value);
+  const lifted_function *f = wanting(l, tvms_as_evaluate(node)->value);
   int64_t bytes = 0;
   for (uint32_t i = 0; f && i < f->sizes.len; i++) {
     if (!tvms_node_is_int_imm(f->sizes.items[i])) return TVMS_WALK_SKIP;
     bytes += tvms_as_int_imm(f->sizes.items[i])->value;
   }
   if (bytes > 0)
-    tvms_vec_push(memory_of(s->l), &s->needs, ((tvms_lift_need){node, bytes}));
+    tvms_vec_push(memory_of(l), &l->needs, ((tvms_lift_need){node, bytes, -1}));
   return TVMS_WALK_SKIP;
 }
 
 // The function with the tensors of its workspace where they and the memory of calls take the least.
 static tvms_node *packed(lifting *l, tvms_node *function) {
-  need_search s = {.l = l};
-  tvms_visitor visitor = {.self = &s, .enter = note_need};
+  tvms_visitor visitor = {.self = l, .enter = note_need};
   tvms_walk(memory_of(l), tvms_as_prim_func(function)->body, &visitor);
-  tvms_node *made = tvms_lift_pack(l->unit, function, &s.needs);
-  tvms_vec_fini(memory_of(l), &s.needs);
-  return made;
+  int64_t shares = TVMS_OPTION(l->run, LiftAllocations, shares).number;
+  if (shares < 1 || shares > UINT32_MAX) shares = 1;
+  return tvms_lift_pack(l->unit, function, &l->needs, (uint32_t)shares);
 }
 
 static void lift(tvms_pass_run *run, lifted_function *functions, uint32_t index) {
@@ -399,6 +402,7 @@ static void lift(tvms_pass_run *run, lifted_function *functions, uint32_t index)
     tvms_functions_replace(run, index, unit, made);
   }
   tvms_lift_plan_fini(&l.plan);
+  tvms_vec_fini(memory_of(&l), &l.needs);
   if (l.gaps.memory) tvms_lift_gaps_fini(&l.gaps);
 }
 

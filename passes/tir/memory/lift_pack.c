@@ -1,5 +1,4 @@
-// Tensors and the memory of calls are laid out by size: the largest first, each at the first place that is free as long as it is
-// used.
+// Tensors and the memory of calls are laid out anew (lift_place.h), if they take less memory then.
 //
 // StaticPlanBlockMemory gives tensors that follow each other one storage if their sizes are alike. Here
 // several small ones lie where a large one was, beside each other, and what kernels need lies among them.
@@ -8,29 +7,18 @@
 #include "ir/build.h"
 #include "ir/op.h"
 #include "ir/rewrite.h"
-#include "passes/tir/memory/lift_allocations.h"
 #include "passes/tir/memory/lift_gaps.h"
-
-// What lies in the workspace while these statements run: a tensor, or the memory of a call.
-typedef struct {
-  int64_t bytes, begin;  // -1: it has no place yet
-  uint32_t first, last;
-} piece;
+#include "passes/tir/memory/lift_place.h"
 
 // Each piece is compared with each: with more of them, they stay where they are.
 enum { MOST_PIECES = 8192 };
 
 typedef struct {
   tvms_lift_gaps gaps;
-  TVMS_VEC(piece) pieces;
+  tvms_lift_pieces pieces;
   TVMS_VEC(uint32_t)
   piece_of;  // of each tensor: those that lie over others have theirs
 } packing;
-
-static int64_t aligned(int64_t bytes) {
-  return (bytes + TVMS_FRAME_ALIGNMENT - 1) / TVMS_FRAME_ALIGNMENT
-         * TVMS_FRAME_ALIGNMENT;
-}
 
 static void add_tensors(packing *p) {
   for (uint32_t i = 0; i < p->gaps.tensors.len; i++) {
@@ -39,7 +27,7 @@ static void add_tensors(packing *p) {
     tvms_vec_push(p->gaps.memory, &p->piece_of, at);
     if (t->over == i)
       tvms_vec_push(p->gaps.memory, &p->pieces,
-                    ((piece){t->end - t->begin, -1, t->first, t->last}));
+                    ((tvms_lift_piece){t->end - t->begin, -1, t->first, t->last}));
     else if (p->pieces.items[at].last < t->last)
       p->pieces.items[at].last = t->last;
   }
@@ -48,40 +36,9 @@ static void add_tensors(packing *p) {
 static void add_needs(packing *p, const tvms_lift_needs *needs) {
   for (uint32_t i = 0; i < needs->len; i++) {
     tvms_lift_span span = tvms_lift_gaps_span(&p->gaps, needs->items[i].call);
-    piece made = {needs->items[i].bytes, -1, span.first, span.last};
+    tvms_lift_piece made = {needs->items[i].bytes, -1, span.first, span.last};
     tvms_vec_push(p->gaps.memory, &p->pieces, made);
   }
-}
-
-// The first place of a piece among those that have one.
-static int64_t place_for(const packing *p, const piece *one) {
-  int64_t place = 0, before = -1;
-  while (place != before) {
-    before = place;
-    for (uint32_t i = 0; i < p->pieces.len; i++) {
-      const piece *other = &p->pieces.items[i];
-      bool beside = other->begin < 0 || other->first > one->last
-                    || other->last < one->first || other->begin + other->bytes <= place
-                    || other->begin >= place + one->bytes;
-      if (!beside) place = aligned(other->begin + other->bytes);
-    }
-  }
-  return place;
-}
-
-// Gives each piece its place, and returns where the last one ends.
-static int64_t place_all(packing *p) {
-  int64_t end = 0;
-  for (uint32_t round = 0; round < p->pieces.len; round++) {
-    piece *largest = NULL;
-    for (uint32_t i = 0; i < p->pieces.len; i++) {
-      piece *one = &p->pieces.items[i];
-      if (one->begin < 0 && (!largest || one->bytes > largest->bytes)) largest = one;
-    }
-    largest->begin = place_for(p, largest);
-    if (largest->begin + largest->bytes > end) end = largest->begin + largest->bytes;
-  }
-  return aligned(end);
 }
 
 // The memory that is needed with the tensors where they are.
@@ -140,10 +97,10 @@ static tvms_node *TVMS_NULLABLE leave_declaration(tvms_rewriter *r, tvms_node *n
 static int64_t end_of_tensors(const packing *p) {
   int64_t end = 0;
   for (uint32_t i = 0; i < p->piece_of.len; i++) {
-    const piece *one = &p->pieces.items[p->piece_of.items[i]];
+    const tvms_lift_piece *one = &p->pieces.items[p->piece_of.items[i]];
     if (one->begin + one->bytes > end) end = one->begin + one->bytes;
   }
-  return aligned(end);
+  return tvms_lift_place_aligned(end);
 }
 
 static tvms_node *written(tvms_unit *unit, tvms_node *function, packing *p) {
@@ -165,8 +122,18 @@ static tvms_node *written(tvms_unit *unit, tvms_node *function, packing *p) {
   return made;
 }
 
-tvms_node *tvms_lift_pack(tvms_unit *unit, tvms_node *function,
-                          const tvms_lift_needs *needs) {
+// Gives all pieces places, if that takes less memory than the tensors where they are, or as much with shares.
+static bool place_all(packing *p, const tvms_lift_needs *needs, uint32_t shares) {
+  if (p->pieces.len > MOST_PIECES) return false;
+  int64_t before = size_before(p, needs);
+  bool shared =
+      shares > 1
+      && tvms_lift_place_shares(p->gaps.memory, &p->pieces, shares, before) >= 0;
+  return shared || tvms_lift_place_first(&p->pieces) < before;
+}
+
+tvms_node *tvms_lift_pack(tvms_unit *unit, tvms_node *function, tvms_lift_needs *needs,
+                          uint32_t shares) {
   tvms_memory *memory = &unit->context->memory;
   packing p = {0};
   tvms_lift_gaps_init(&p.gaps, unit, tvms_as_prim_func(function));
@@ -174,8 +141,11 @@ tvms_node *tvms_lift_pack(tvms_unit *unit, tvms_node *function,
   if (p.gaps.size && p.gaps.tensors.len) {
     add_tensors(&p);
     add_needs(&p, needs);
-    if (p.pieces.len <= MOST_PIECES && place_all(&p) < size_before(&p, needs))
+    if (place_all(&p, needs, shares)) {
       made = written(unit, function, &p);
+      for (uint32_t i = 0; i < needs->len; i++)
+        needs->items[i].begin = p.pieces.items[p.pieces.len - needs->len + i].begin;
+    }
   }
   tvms_vec_fini(memory, &p.pieces);
   tvms_vec_fini(memory, &p.piece_of);
