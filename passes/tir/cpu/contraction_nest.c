@@ -176,9 +176,7 @@ static tvms_node *over_rows(writer *w, int64_t most) {
 static int64_t rows_of_tile(const writer *w) {
   if (w->tile->group > 1) return w->tile->rows;
   bool tail = w->columns->tail > 0 && !w->columns->spare;
-  int64_t vectors = w->columns->vectors + tail;
-  return w->tile
-      ->rows_with[vectors < TVMS_MOST_TILE_VECTORS ? vectors : TVMS_MOST_TILE_VECTORS];
+  return tvms_tile_rows(w->tile, w->columns->vectors + tail);
 }
 
 // A number of rows that is not known may be below a tile.

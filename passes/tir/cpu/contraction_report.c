@@ -40,7 +40,7 @@ static int64_t or_many(int64_t size) {
 
 // Time of the tiles of `vectors` vectors for all rows, in multiply-adds per step of the sum.
 static double tile_time(const tvms_tile *tile, int64_t rows, int64_t vectors) {
-  int64_t most = tile->rows_with[vectors];
+  int64_t most = tvms_tile_rows(tile, vectors);
   double time = (double)(rows / most) * (double)tvms_tile_cost(most, vectors);
   if (rows % most) time += (double)tvms_tile_cost(rows % most, vectors);
   return time;

@@ -36,12 +36,20 @@ static const tvms_store *between_blocks(writer *w) {
   return last->stage.store;
 }
 
-static tvms_node *set_to_stored(writer *w, const element *e) {
+static tvms_node *stored(writer *w) {
   const tvms_store *out = between_blocks(w);
   tvms_list at = tvms_contraction_all_as_now(w, out->indices);
-  return tvms_contraction_set_sum(
-      w, e,
-      tvms_buffer_load_new(w->unit, out->buffer, at.items, at.len, NULL, TVMS_NO_SPAN));
+  return tvms_buffer_load_new(w->unit, out->buffer, at.items, at.len, NULL,
+                              TVMS_NO_SPAN);
+}
+
+static tvms_node *set_to_stored(writer *w, const element *e) {
+  return tvms_contraction_set_sum(w, e, stored(w));
+}
+
+static tvms_node *add_stored(writer *w, const element *e) {
+  tvms_node *sum = tvms_contraction_sum_of(w, e);
+  return tvms_contraction_set_sum(w, e, build(w, TVMS_NODE_ADD, sum, stored(w)));
 }
 
 static tvms_node *choose(writer *w, tvms_node_kind kind, int64_t block,
@@ -50,12 +58,17 @@ static tvms_node *choose(writer *w, tvms_node_kind kind, int64_t block,
   return tvms_cpu_choice(w->unit, condition, then_case, else_case);
 }
 
-// Blocks of the sum behind the first go on with what the one before stored.
+// Blocks of the sum behind the first go on with what the one before stored, or add it at the end.
 static tvms_node *begin_sums(writer *w) {
   tvms_node *first = tvms_contraction_each_element(w, set_to_init, NULL);
-  if (!w->block) return first;
+  if (!w->block || w->tile->sum_afresh) return first;
   return choose(w, TVMS_NODE_EQ, 0, first,
                 tvms_contraction_each_element(w, set_to_stored, NULL));
+}
+
+static tvms_node *add_blocks_before(writer *w) {
+  return choose(w, TVMS_NODE_NE, 0, tvms_contraction_each_element(w, add_stored, NULL),
+                NULL);
 }
 
 static tvms_node *copy_moving(writer *w, const element *e) {
@@ -190,6 +203,8 @@ tvms_node *tvms_contraction_write_tile(writer *w) {
   tvms_stmt_push(w->unit, &stmts, begin_sums(w));
   if (w->rest) tvms_stmt_push(w->unit, &stmts, tvms_contraction_fill_rest(w));
   tvms_stmt_push(w->unit, &stmts, tvms_contraction_add_up(w));
+  if (w->block && w->tile->sum_afresh)
+    tvms_stmt_push(w->unit, &stmts, add_blocks_before(w));
   tvms_stmt_push(w->unit, &stmts, end_sums(w));
   tvms_node *body = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
   if (w->block) return over_blocks(w, body);

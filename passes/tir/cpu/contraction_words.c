@@ -2,9 +2,11 @@
 //
 //   for kb, j0 in T.grid(.., ..):
 //     for k in range(8):                            each row in its part of the sum
-//       for j, q in T.grid(2, 4):                   a line, and what comes 2 KiB later is fetched
-//         sums[j * 64 + q * 16 ..] += X[k] * 2^-24 * float(reinterpret(W[k, j0 * 128 + j * 64 .. + 64]) << 24 - 8 * q & 0xff000000)
+//       x = X[k] * 2^-24
+//       for j, q in T.grid(4, 4):                   a line, and what comes 2 KiB later is fetched
+//         sums[j * 64 + q * 16 ..] += x * float(reinterpret(W[k, j0 * 256 + j * 64 .. + 64]) << 24 - 8 * q & 0xff000000)
 //
+// A line takes as long as memory needs for it (Zen 4: 7 cycles), so what its row shares is computed in front of all of them.
 // Sum j * 64 + q * 16 + lane is that of column j * 64 + lane * 4 + q. Between blocks it stays so; the last one puts sums in order.
 #include "passes/tir/cpu/contraction_words.h"
 
@@ -49,7 +51,7 @@ bool tvms_contraction_can_words(tvms_unit *unit, const tvms_contraction *c) {
 bool tvms_contraction_has_words(const writer *w) {
   const tvms_tile_columns *c = w->columns;
   return w->tile->sum_words && w->block && !c->tail && c->width == w->tile->lanes
-         && c->vectors == w->tile->vectors;
+         && c->vectors % TVMS_CPU_WORD == 0;
 }
 
 tvms_node *tvms_contraction_word_column(writer *w, tvms_node *vector, tvms_node *lane) {
@@ -79,14 +81,24 @@ static tvms_node *fetch_ahead(writer *w, tvms_node *begin) {
   return tvms_cpu_prefetch(w->unit, load, AHEAD);
 }
 
-// sums[0, vector] += shared * bytes `byte` of the words from column `begin` on
-static tvms_node *add_bytes(writer *w, tvms_node *begin, tvms_node *vector,
-                            tvms_node *byte) {
-  int64_t lanes = w->tile->lanes;
+// A variable for what the columns of the row at hand share.
+static tvms_bind *bind_shared(writer *w) {
   tvms_node *shared;
-  const tvms_buffer_load *first = byte_at(w, begin, &shared);
-  shared = tvms_broadcast_new(w->unit, tvms_cpu_for_words(w->unit, first, shared),
-                              (int)lanes, TVMS_NO_SPAN);
+  const tvms_buffer_load *byte =
+      byte_at(w, number(w, tvms_contraction_column_var(w), 0), &shared);
+  tvms_bind *bind = tvms_node_make(w->unit, BIND, TVMS_NO_SPAN);
+  bind->value = tvms_cpu_for_words(w->unit, byte, shared);
+  bind->var = tvms_cpu_variable(w->unit, "x", bind->value);
+  return bind;
+}
+
+// sums[0, vector] += shared * bytes `byte` of the words from column `begin` on
+static tvms_node *add_bytes(writer *w, tvms_node *shared, tvms_node *begin,
+                            tvms_node *vector, tvms_node *byte) {
+  int64_t lanes = w->tile->lanes;
+  tvms_node *of_line;
+  const tvms_buffer_load *first = byte_at(w, begin, &of_line);
+  shared = tvms_broadcast_new(w->unit, shared, (int)lanes, TVMS_NO_SPAN);
   tvms_node *floats = tvms_cpu_floats_of_words(w->unit, first, byte, (int)lanes);
   tvms_node *place = build(w, TVMS_NODE_MUL, vector, number(w, vector, lanes));
   tvms_node *at[] = {number(w, vector, 0), tvms_cpu_vector_at(w->unit, place, lanes)};
@@ -111,11 +123,13 @@ tvms_node *tvms_contraction_add_words(writer *w) {
   tvms_node *vector =
       build(w, TVMS_NODE_ADD,
             build(w, TVMS_NODE_MUL, line, number(w, like, TVMS_CPU_WORD)), byte);
-  tvms_node *made = add_bytes(w, begin, vector, byte);
+  tvms_bind *shared = bind_shared(w);
+  tvms_node *made = add_bytes(w, shared->var, begin, vector, byte);
   made = tvms_cpu_loop(w->unit, byte, number(w, like, TVMS_CPU_WORD), TVMS_FOR_UNROLLED,
                        made);
   made = tvms_stmt_pair(w->unit, fetch_ahead(w, begin), made);
-  tvms_node *lines = number(w, like, w->tile->strip / TVMS_CPU_CACHE_LINE);
+  tvms_node *lines = number(w, like, w->columns->vectors / TVMS_CPU_WORD);
   made = tvms_cpu_loop(w->unit, line, lines, TVMS_FOR_UNROLLED, made);
+  made = tvms_stmt_pair(w->unit, &shared->head, made);
   return tvms_contraction_close_sums(w, made, vars);
 }

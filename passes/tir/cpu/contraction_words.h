@@ -8,7 +8,7 @@
 // columns share, and does the result consist of floats?
 bool tvms_contraction_can_words(tvms_unit *unit, const tvms_contraction *contraction);
 
-// Are the columns at hand as many as a tile of words has?
+// Are the columns at hand whole lines of the caches, which are taken as words?
 bool tvms_contraction_has_words(const tvms_contraction_writer *w);
 
 // Of such columns: in which place of the tile is the one whose sum is element `lane` (NULL: the only one) of vector

@@ -43,18 +43,13 @@ static void sort_factors(factors *f, tvms_node *node) {
   f->loads |= !inside && node->kind == TVMS_NODE_BUFFER_LOAD;
 }
 
-static bool begins_with_zero(const tvms_stage *stage) {
-  const tvms_node *init = stage->init;
-  return init && init->kind == TVMS_NODE_FLOAT_IMM
-         && tvms_as_float_imm(init)->value == 0.0;
-}
-
 bool tvms_cpu_take_factors_out(tvms_unit *unit, const tvms_stage *stage,
                                tvms_node *stmts[2], tvms_node **buffer) {
   factors f = {.unit = unit, .stage = stage};
   const tvms_store *out = stage->store;
   tvms_node *term = tvms_stage_term(stage, TVMS_NODE_ADD);
-  if (!term || !begins_with_zero(stage) || out->value->dtype.code != TVMS_FLOAT)
+  if (!term || !tvms_stage_begins_with_zero(stage)
+      || out->value->dtype.code != TVMS_FLOAT)
     return false;
   sort_factors(&f, term);
   if (!f.inside || !f.loads) return false;

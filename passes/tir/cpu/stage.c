@@ -56,6 +56,12 @@ int64_t tvms_stage_steps(const tvms_stage *stage, bool *known) {
   return steps;
 }
 
+bool tvms_stage_begins_with_zero(const tvms_stage *stage) {
+  const tvms_node *init = stage->init;
+  return init && init->kind == TVMS_NODE_FLOAT_IMM
+         && tvms_as_float_imm(init)->value == 0.0;
+}
+
 bool tvms_stage_has_sums(const tvms_stage *stage) {
   for (uint32_t i = 0; i < stage->count; i++) {
     if (stage->axes[i].sums) return true;

@@ -64,6 +64,9 @@ uint32_t tvms_stage_axis_of(const tvms_stage *stage, const tvms_node *var);
 tvms_node *tvms_stage_value_at(tvms_unit *unit, tvms_node *value,
                                const tvms_node_map *at);
 
+// Is the float 0 stored before the first step?
+bool tvms_stage_begins_with_zero(const tvms_stage *stage);
+
 // Does the stage combine the values of the steps of an axis?
 bool tvms_stage_has_sums(const tvms_stage *stage);
 

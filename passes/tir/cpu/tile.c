@@ -128,21 +128,31 @@ static tvms_walk_step note_width(void *self, tvms_node *node, tvms_field_role ro
   return TVMS_WALK_SKIP;
 }
 
+// Parts of an operand are a power of two of bytes long as often as not, and would share their places in the caches: each
+// is gone through some rows ahead of the one before it (halves 31 GB/s on a Zen 4, 24 without that). Rows that are
+// as long as what the first cache has in one way, or several times that, share them anyway (they lose 5 % by it).
+static int64_t skew_for(const tvms_target *target, const tvms_contraction *c,
+                        uint32_t bits) {
+  enum { ROWS = 3, WAY = 4096 };
+  const tvms_cpu_cache *first = &target->caches[0];
+  int64_t way = first->size && first->ways ? (int64_t)(first->size / first->ways) : WAY;
+  return tvms_contraction_column_steps(c) * bits / 8 % way ? ROWS : 0;
+}
+
 // Of an operand that memory streams to one row, how many of its rows are read together: of floats four,
 // each of which goes through a quarter of the operand (29 GB/s on a Zen 4; 26 by eight that are neighbours),
 // of bytes sixteen neighbours, since each time sums are loaded and stored again, four bytes for each (25 and
 // 22). These are written out, so that each has loads of its own. Bytes that are taken as words are eight, each
-// from its part of the operand (30 GB/s by two lines of the caches at a time, 28 by one, 26 by four). Halves are eight from the parts of the operand
-// (30 GB/s; neighbours 25), in a loop, so that each row is read in order (written out 26). Parts are a power of
-// two of bytes long as often as not, and would share their places in the caches: each is gone through three
-// rows ahead of the one before it (24 without that).
+// from its part of the operand, by four lines of the caches at a time (30 GB/s). Halves are eight from the parts of the operand
+// (31 GB/s; neighbours 25), in a loop, so that each row is read in order. What the block before stored comes from the
+// second cache, behind lines that come from memory: sums that begin with it wait for these (halves 25 GB/s), so it is
+// added when they are complete.
 static void plan_stream(tvms_unit *unit, const tvms_target *target,
                         const tvms_contraction *c, tvms_tile *tile, bool reorders) {
   enum {
     FAR_STEPS = 4,
     FAR_ROWS = 8,
-    SKEW = 3,
-    LINES_OF_WORDS = 2,
+    LINES_OF_WORDS = 4,
     STEPS_OF_BYTES = 16,
     VECTORS_OF_BYTES = 4
   };
@@ -152,17 +162,19 @@ static void plan_stream(tvms_unit *unit, const tvms_target *target,
                  c->term->dtype.bits};
   tvms_visitor visitor = {.self = &n, .enter = note_width};
   tvms_walk(n.memory, c->term, &visitor);
+  bool far = reorders && steps % FAR_ROWS == 0;
   if (n.bits >= 32 && steps % FAR_STEPS == 0 && reorders) {
     tile->sum_block = FAR_STEPS;
     tile->sum_apart = tile->sum_written = true;
-  } else if (n.bits == 16 && steps % FAR_ROWS == 0 && reorders) {
+  } else if (n.bits == 16 && far) {
     tile->sum_block = FAR_ROWS;
-    tile->sum_skew = SKEW;
+    tile->sum_skew = skew_for(target, c, n.bits);
     tile->sum_apart = true;
-  } else if (n.bits == 8 && steps % FAR_ROWS == 0 && reorders
-             && tvms_cpu_words_gain(target) && tvms_contraction_can_words(unit, c)
+  } else if (n.bits == 8 && far && tvms_cpu_words_gain(target)
+             && tvms_contraction_can_words(unit, c)
              && tile->lanes * TVMS_CPU_WORD == TVMS_CPU_CACHE_LINE) {
     tile->sum_block = FAR_ROWS;
+    tile->sum_skew = skew_for(target, c, n.bits);
     tile->sum_apart = tile->sum_words = true;
     tile->vectors = LINES_OF_WORDS * TVMS_CPU_WORD;
     tile->strip = LINES_OF_WORDS * TVMS_CPU_CACHE_LINE;
@@ -173,6 +185,8 @@ static void plan_stream(tvms_unit *unit, const tvms_target *target,
     tile->vectors = VECTORS_OF_BYTES;
     tile->strip = tile->lanes * tile->vectors;
   }
+  tile->sum_afresh =
+      tile->sum_apart && n.bits < 32 && tvms_stage_begins_with_zero(&c->stage);
 }
 
 // Steps of the sum that go through all rows and columns together, so that the second cache holds a panel and the next one
@@ -214,6 +228,11 @@ static int64_t sum_block_for(const tvms_tile_machine *m, const tvms_contraction 
   bool far = c->contiguous && rows <= FEW_ROWS
              && tvms_contraction_moving_bytes(c) > m->cache && columns * bytes >= PAGE;
   return far && steps > 2 * FEW_STEPS ? FEW_STEPS : 0;
+}
+
+int64_t tvms_tile_rows(const tvms_tile *tile, int64_t vectors) {
+  return tile
+      ->rows_with[vectors < TVMS_MOST_TILE_VECTORS ? vectors : TVMS_MOST_TILE_VECTORS];
 }
 
 int64_t tvms_tile_vectors(const tvms_tile *tile, int64_t columns) {
@@ -475,7 +494,7 @@ void tvms_tile_lay_out(const tvms_target *target, const tvms_contraction *c,
   tile->spares = false;
   tile->beforehand = true;
   tile->sum_block = 0;
-  tile->sum_apart = tile->sum_written = tile->sum_words = false;
+  tile->sum_apart = tile->sum_written = tile->sum_words = tile->sum_afresh = false;
   tile->sum_skew = 0;
   tile->panel_fetch = 0;
   tile->threads = threads_for(target, tile, c);

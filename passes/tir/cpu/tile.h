@@ -50,6 +50,8 @@ typedef struct {
   // Apart: each is so many steps further in its part of the sum than the one before it.
   int64_t sum_skew;
   bool sum_written;  // they are written out
+  // Each block begins its sums with 0, and adds what the one before stored when they are complete.
+  bool sum_afresh;
   // Between blocks sums lie where the last stage behind the contraction stores, rather than where it does.
   bool sum_in_result;
   bool sum_words;  // bytes of the moving operand are taken four at a time
@@ -85,6 +87,9 @@ void tvms_tile_join_rest(const tvms_contraction *contraction, tvms_tile *tile);
 // few rows go through them once.
 void tvms_tile_lay_out(const tvms_target *target, const tvms_contraction *contraction,
                        tvms_tile *tile);
+
+// Rows of a tile of so many vectors.
+int64_t tvms_tile_rows(const tvms_tile *tile, int64_t vectors);
 
 // Vectors of so many columns, whole or not, without one column that is summed in lanes.
 int64_t tvms_tile_vectors(const tvms_tile *tile, int64_t columns);
