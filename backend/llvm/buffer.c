@@ -17,6 +17,7 @@
 #include "backend/llvm/index.h"
 #include "backend/llvm/kept.h"
 #include "backend/llvm/masked.h"
+#include "backend/llvm/once.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/strided.h"
 #include "backend/llvm/types.h"
@@ -34,7 +35,7 @@ static bool is_number(LLVMValueRef value, uint64_t number) {
 
 static LLVMValueRef multiply(emitter *e, LLVMValueRef a, LLVMValueRef b) {
   if (is_number(b, 1)) return a;
-  return is_number(a, 1) ? b : LLVMBuildNSWMul(e->builder, a, b, "");
+  return is_number(a, 1) ? b : tvms_emit_once(e, TVMS_ONCE_MUL, a, b);
 }
 
 static view *view_of(emitter *e, const tvms_buffer *buffer) {
@@ -237,7 +238,7 @@ static void indices_of_lane(emitter *e, tvms_list indices, LLVMValueRef const *v
     bool vector = indices.items[i]->dtype.lanes > 1;
     LLVMValueRef value = vector ? tvms_emit_lane(e, values[i], lane) : values[i];
     bool is_signed = indices.items[i]->dtype.code == TVMS_INT;
-    out[i] = LLVMBuildIntCast2(e->builder, value, e->i64, is_signed, "");
+    out[i] = tvms_emit_once_cast(e, value, e->i64, is_signed);
   }
 }
 
@@ -250,6 +251,7 @@ typedef struct {
   int64_t *more;         // and what is still to be added to each
   LLVMValueRef *scalars;
   tvms_span span;
+  bool anywhere;  // nothing is accessed: the place may be outside of the buffer
 } access_path;
 
 static void check_count(emitter *e, const access_path *path) {
@@ -269,9 +271,15 @@ static LLVMValueRef index_of(emitter *e, const access_path *path, uint32_t i,
   LLVMValueRef index = path->scalars[i], stride = path->view->strides[i];
   if (!path->more[i]) return index;
   if (!LLVMIsAConstantInt(stride))
-    return LLVMBuildNSWAdd(e->builder, index, tvms_emit_int(e, path->more[i]), "");
+    return tvms_emit_once(e, TVMS_ONCE_ADD, index, tvms_emit_int(e, path->more[i]));
   tvms_emit_index_add(number, path->more[i], LLVMConstIntGetSExtValue(stride));
   return index;
+}
+
+// Something is read or written at a place in memory of others: the same one in each step of the loop?
+static void note_place(emitter *e, const view *v, LLVMValueRef flat) {
+  if (e->loop && !LLVMIsAAllocaInst(v->data))
+    e->loop->stays |= tvms_emit_once_outside(e, flat) > 0;
 }
 
 // Address of the element at the scalar indices; checked code compares each with its dimension.
@@ -281,21 +289,21 @@ static LLVMValueRef address(emitter *e, const access_path *path) {
   LLVMValueRef flat = v->offset;
   int64_t number = 0;
   for (uint32_t i = 0; i < path->indices.len; i++) {
-    if (e->options->checked)
+    if (e->options->checked && !path->anywhere)
       check_index(e, v, path->buffer, i, path->scalars[i], path->span);
     LLVMValueRef step = multiply(e, index_of(e, path, i, &number), v->strides[i]);
     if (is_number(step, 0)) continue;
-    flat = is_number(flat, 0) ? step : LLVMBuildNSWAdd(e->builder, flat, step, "");
+    flat = is_number(flat, 0) ? step : tvms_emit_once(e, TVMS_ONCE_ADD, flat, step);
   }
+  if (!path->anywhere) note_place(e, v, flat);
   tvms_dtype element = tvms_as_buffer(path->buffer)->element;
   LLVMTypeRef type = tvms_emit_memory_type(e, element, path->span);
-  LLVMBuilderRef b = e->builder;
-  if (!number) return LLVMBuildInBoundsGEP2(b, type, v->data, &flat, 1, "");
+  if (!number) return tvms_emit_once_place(e, type, v->data, flat, !path->anywhere);
   // Without the number the place may be outside of the buffer.
-  LLVMValueRef base =
-      is_number(flat, 0) ? v->data : LLVMBuildGEP2(b, type, v->data, &flat, 1, "");
-  LLVMValueRef offset = tvms_emit_int(e, number);
-  return LLVMBuildGEP2(b, type, base, &offset, 1, "");
+  LLVMValueRef base = is_number(flat, 0)
+                          ? v->data
+                          : tvms_emit_once_place(e, type, v->data, flat, false);
+  return tvms_emit_once_place(e, type, base, tvms_emit_int(e, number), false);
 }
 
 // The first lane of a ramp, or of one that the same number is added to in every lane.
@@ -309,7 +317,7 @@ static LLVMValueRef TVMS_NULLABLE first_lane(emitter *e, const tvms_node *index,
   LLVMValueRef added = tvms_emit_index_parts(e, other, more);
   LLVMValueRef first = first_lane(e, left ? sum->b : sum->a, more);
   if (!added || !first) return added ? added : first;
-  return LLVMBuildNSWAdd(e->builder, first, added, "");
+  return tvms_emit_once(e, TVMS_ONCE_ADD, first, added);
 }
 
 // The least lane of a vector of indices.
@@ -318,7 +326,7 @@ static LLVMValueRef TVMS_NULLABLE least_lane(emitter *e, const tvms_lanes *lanes
   LLVMValueRef sum = NULL;
   for (uint32_t i = 0; i < lanes->base_count; i++) {
     LLVMValueRef part = tvms_emit_index_parts(e, lanes->bases[i], more);
-    if (part) sum = sum ? LLVMBuildNSWAdd(e->builder, sum, part, "") : part;
+    if (part) sum = sum ? tvms_emit_once(e, TVMS_ONCE_ADD, sum, part) : part;
   }
   tvms_emit_index_add(more, lanes->least, 1);
   return sum;
@@ -336,7 +344,8 @@ static access_path open_access(emitter *e, const tvms_node *buffer, tvms_list in
                       tvms_arena_array(arena, LLVMValueRef, indices.len),
                       tvms_arena_array(arena, int64_t, indices.len),
                       tvms_arena_array(arena, LLVMValueRef, indices.len),
-                      span};
+                      span,
+                      false};
   bool before = e->in_index;
   e->in_index = true;
   for (uint32_t i = 0; i < indices.len; i++) {
@@ -355,6 +364,13 @@ static access_path open_access(emitter *e, const tvms_node *buffer, tvms_list in
 static LLVMValueRef place_of(emitter *e, access_path *path, uint32_t lane) {
   indices_of_lane(e, path->indices, path->values, lane, path->scalars);
   return address(e, path);
+}
+
+LLVMValueRef tvms_emit_address(emitter *e, const tvms_node *buffer, tvms_list indices,
+                               tvms_span span) {
+  access_path path = open_access(e, buffer, indices, false, NULL, span);
+  path.anywhere = true;
+  return place_of(e, &path, 0);
 }
 
 // A ramp of step one, or one that the same number is added to in every lane.
@@ -549,10 +565,12 @@ static void store_lane(emitter *e, access_path *path, tvms_dtype element,
   tvms_emit_enter(e, end);
 }
 
-// What vectors are stored at a place.
-static uint8_t vectors_at(const emitter *e, const view *place) {
+// Vectors are stored at a place.
+static void note_vectors(emitter *e, const view *place) {
   bool kept = LLVMIsAAllocaInst(place->data) && e->loop != place->loop;
-  return kept ? STORES_VECTORS | STORES_SUMS : STORES_VECTORS;
+  e->stores |= kept ? STORES_VECTORS | STORES_SUMS : STORES_VECTORS;
+  if (e->loop) e->loop->vectors = true;
+  if (e->loop) e->loop->sums |= kept;
 }
 
 void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
@@ -574,8 +592,7 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
     store_lane(e, &path, element, predicate, value, 0);
     return;
   }
-  e->stores |= vectors_at(e, path.view);
-  if (e->loop) e->loop->vectors = true;
+  note_vectors(e, path.view);
   if (element.lanes > 1) tvms_emit_refuse(e, node->span, "a vector of vectors");
   if (store->value->dtype.lanes <= 1) value = tvms_emit_splat(e, value, lanes);
   if (whole) {

@@ -34,6 +34,10 @@ void tvms_emit_leave(emitter *e);
 // current block has left already.
 void tvms_emit_end_memory(emitter *e, uint32_t mark);
 
+// The address of an element, which may be outside of the buffer.
+LLVMValueRef tvms_emit_address(emitter *e, const tvms_node *buffer, tvms_list indices,
+                               tvms_span span);
+
 // The value of a BUFFER_LOAD. Lanes that its predicate excludes are 0 and not touched.
 LLVMValueRef tvms_emit_buffer_load(emitter *e, const tvms_node *node);
 

@@ -298,14 +298,7 @@ static LLVMValueRef address_of(emitter *e, const tvms_call *call) {
   LLVMValueRef counted =
       tvms_emit_counted(e, v, load->indices, element, call->head.span);
   if (counted) return counted;
-  LLVMValueRef flat = v->offset;
-  for (uint32_t i = 0; i < load->indices.len && i < v->ndim; i++) {
-    LLVMValueRef index = tvms_emit_index(e, load->indices.items[i]);
-    LLVMValueRef step = LLVMBuildMul(e->builder, index, v->strides[i], "");
-    flat = LLVMBuildAdd(e->builder, flat, step, "");
-  }
-  LLVMTypeRef type = tvms_emit_memory_type(e, element, call->head.span);
-  return LLVMBuildGEP2(e->builder, type, v->data, &flat, 1, "");
+  return tvms_emit_address(e, load->buffer, load->indices, call->head.span);
 }
 
 // tvm_access_ptr(type, data, offset, extent, mode)

@@ -53,12 +53,9 @@ static bool is_tile(const emitter *e, const tvms_node *body) {
   return true;
 }
 
-void tvms_emit_counted_begin(emitter *e, const tvms_for *source, loop_target *loop,
-                             LLVMBasicBlockRef before, LLVMBasicBlockRef body) {
+void tvms_emit_counted_begin(emitter *e, const tvms_for *source, loop_target *loop) {
   if (e->options->checked || source->step || !is_tile(e, source->body)) return;
   loop->var = source->var;
-  loop->before = before;
-  loop->body = body;
 }
 
 // ---- Indices ----
@@ -200,7 +197,7 @@ static struct counted_place *add_place(emitter *e, const view *v, const linear *
 LLVMValueRef tvms_emit_counted(emitter *e, const view *v, tvms_list indices,
                                tvms_dtype element, tvms_span span) {
   loop_target *loop = e->loop;
-  if (!loop || !loop->body || LLVMGetInsertBlock(e->builder) != loop->body) return NULL;
+  if (!loop || !loop->var || LLVMGetInsertBlock(e->builder) != loop->body) return NULL;
   linear sum = {0};
   if (element.lanes > 1 || element.bits % 8 || !read_indices(e, v, indices, &sum))
     return NULL;

@@ -5,10 +5,9 @@
 #include "backend/llvm/emit.h"
 
 // Says whether the loop that was just entered is one whose addresses are worth counting: a straight line of
-// vectors that are kept in the frame from step to step. `before` ends with a jump to `body`, which `i`, the
-// counter of the loop (from 0 in steps of one), is the only phi of.
-void tvms_emit_counted_begin(emitter *e, const tvms_for *source, loop_target *loop,
-                             LLVMBasicBlockRef before, LLVMBasicBlockRef body);
+// vectors that are kept in the frame from step to step. In front of it is a jump to its first block, which the
+// counter of the loop (from 0 in steps of one) is the only phi of.
+void tvms_emit_counted_begin(emitter *e, const tvms_for *source, loop_target *loop);
 
 // The address of an element, or of the first lane of a ramp of step one, as one that the loop counts up plus a
 // number of bytes. NULL if the loop is not of that kind or does not change the address, or an index is more than a sum of

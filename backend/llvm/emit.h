@@ -40,7 +40,8 @@ enum {
   STARTS_THREADS = 8,
   THREADS_STORE_VECTORS = 16,
   STORES_SUMS = 32,  // vectors that a loop keeps in the frame from step to step
-  STORES_ELEMENTS_AROUND_LOOPS = 64
+  STORES_ELEMENTS_AROUND_LOOPS = 64,
+  SUMS_OF_THE_SAME = 128  // a loop that keeps sums goes to the same place in each step
 };
 
 // What is allocated: memory from the C library, or so many boxes of a list.
@@ -72,6 +73,18 @@ typedef struct {
 
 enum { MOST_STRIDED = 32 };
 
+// A value that its block has made already (backend/llvm/once.h).
+typedef struct {
+  LLVMBasicBlockRef TVMS_NULLABLE block;
+  uint32_t op;
+  LLVMValueRef a;
+  LLVMValueRef TVMS_NULLABLE b;
+  LLVMTypeRef TVMS_NULLABLE type;
+  LLVMValueRef value;
+} made_once;
+
+enum { ONCE_SLOTS = 128 };
+
 // Where break and continue go. What was allocated inside of the loop is freed on the way:
 // all of emitter.memory above `memory`.
 typedef struct loop_target {
@@ -82,12 +95,17 @@ typedef struct loop_target {
   bool few;      // the loop has few steps: those that are left behind vectors
   bool stores;   // elements, in its own body
   bool vectors;  // its body stores vectors
+  bool sums;     // that it keeps in the frame
+  bool stays;    // each step goes to the same place of other memory
   bool around;   // there is a loop in its body
-  // Where addresses are counted up (backend/llvm/counted.h): the variable, the block in front of the loop and its
-  // first one, and the addresses.
-  const tvms_node *TVMS_NULLABLE var;
+  // Of loops that count: the block that they are entered from, the one in front of the loop, which is there for code that
+  // runs once if any step runs, and its first one.
+  LLVMBasicBlockRef TVMS_NULLABLE from;
   LLVMBasicBlockRef TVMS_NULLABLE before;
   LLVMBasicBlockRef TVMS_NULLABLE body;
+  uint32_t in_front;  // values that were put there (backend/llvm/once.h)
+  // Where addresses are counted up (backend/llvm/counted.h): the variable and the addresses.
+  const tvms_node *TVMS_NULLABLE var;
   struct counted_place *TVMS_NULLABLE places;
   uint32_t place_count;
 } loop_target;
@@ -155,6 +173,7 @@ typedef struct {
   uint32_t strided_count;              // of all
   phased_load phased[MOST_STRIDED];
   uint32_t phased_count;
+  made_once once[ONCE_SLOTS];
   uint8_t stores;    // what it stores: STORES_
   bool in_parallel;  // its code is the steps of a parallel loop
   bool in_index;     // integer arithmetic cannot overflow: it makes an index

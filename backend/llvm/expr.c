@@ -11,6 +11,7 @@
 #include "backend/llvm/division.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/once.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/types.h"
 #include "support/diag_ids.h"
@@ -159,11 +160,14 @@ static LLVMValueRef int_arithmetic(emitter *e, const tvms_node *node, LLVMValueR
   bool exact = e->in_index && node->dtype.code == TVMS_INT && node->dtype.bits >= 32;
   switch ((int)node->kind) {
   case TVMS_NODE_ADD:
-    return exact ? LLVMBuildNSWAdd(builder, a, b, "") : LLVMBuildAdd(builder, a, b, "");
+    return exact ? tvms_emit_once(e, TVMS_ONCE_ADD, a, b)
+                 : LLVMBuildAdd(builder, a, b, "");
   case TVMS_NODE_SUB:
-    return exact ? LLVMBuildNSWSub(builder, a, b, "") : LLVMBuildSub(builder, a, b, "");
+    return exact ? tvms_emit_once(e, TVMS_ONCE_SUB, a, b)
+                 : LLVMBuildSub(builder, a, b, "");
   case TVMS_NODE_MUL:
-    return exact ? LLVMBuildNSWMul(builder, a, b, "") : LLVMBuildMul(builder, a, b, "");
+    return exact ? tvms_emit_once(e, TVMS_ONCE_MUL, a, b)
+                 : LLVMBuildMul(builder, a, b, "");
   default: return tvms_emit_division(e, node, a, b);
   }
 }
@@ -173,12 +177,15 @@ static LLVMValueRef int_compare(emitter *e, const tvms_node *node, LLVMValueRef 
   bool is_signed = tvms_as_binary(node)->a->dtype.code == TVMS_INT;
   LLVMIntPredicate less = is_signed ? LLVMIntSLT : LLVMIntULT;
   LLVMBuilderRef builder = e->builder;
+  bool once = is_signed && e->in_index;
   switch ((int)node->kind) {
   case TVMS_NODE_MIN: {
+    if (once) return tvms_emit_once(e, TVMS_ONCE_MIN, a, b);
     LLVMValueRef test = LLVMBuildICmp(builder, less, a, b, "");
     return LLVMBuildSelect(builder, test, a, b, "");
   }
   case TVMS_NODE_MAX: {
+    if (once) return tvms_emit_once(e, TVMS_ONCE_MAX, a, b);
     LLVMValueRef test = LLVMBuildICmp(builder, less, a, b, "");
     return LLVMBuildSelect(builder, test, b, a, "");
   }

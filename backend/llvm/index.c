@@ -8,6 +8,7 @@
 #include "backend/llvm/index.h"
 
 #include "backend/llvm/expr.h"
+#include "backend/llvm/once.h"
 
 // Is the arithmetic of the node that of an index?
 static bool is_exact(const tvms_node *node) {
@@ -20,20 +21,21 @@ static LLVMValueRef whole(emitter *e, const tvms_node *node) {
   e->in_index = true;
   LLVMValueRef value = tvms_emit_expr(e, node);
   e->in_index = before;
-  return LLVMBuildIntCast2(e->builder, value, e->i64, node->dtype.code == TVMS_INT, "");
+  return tvms_emit_once_cast(e, value, e->i64, node->dtype.code == TVMS_INT);
 }
 
 static LLVMValueRef add(emitter *e, LLVMValueRef TVMS_NULLABLE a,
                         LLVMValueRef TVMS_NULLABLE b) {
   if (!a) return b;
-  return b ? LLVMBuildNSWAdd(e->builder, a, b, "") : a;
+  return b ? tvms_emit_once(e, TVMS_ONCE_ADD, a, b) : a;
 }
 
 // a - b
 static LLVMValueRef subtract(emitter *e, LLVMValueRef TVMS_NULLABLE a,
                              LLVMValueRef TVMS_NULLABLE b) {
   if (!b) return a;
-  return a ? LLVMBuildNSWSub(e->builder, a, b, "") : LLVMBuildNSWNeg(e->builder, b, "");
+  return a ? tvms_emit_once(e, TVMS_ONCE_SUB, a, b)
+           : LLVMBuildNSWNeg(e->builder, b, "");
 }
 
 // The parts of a product with a number.
@@ -44,7 +46,7 @@ static LLVMValueRef multiplied(emitter *e, const tvms_binary *product, int64_t *
       tvms_emit_index_parts(e, first ? product->b : product->a, &inner);
   tvms_emit_index_add(more, inner, by);
   if (!value || by == 1) return value;
-  return LLVMBuildNSWMul(e->builder, value, tvms_emit_int(e, by), "");
+  return tvms_emit_once(e, TVMS_ONCE_MUL, value, tvms_emit_int(e, by));
 }
 
 static LLVMValueRef parts(emitter *e, const tvms_node *node, int64_t *more) {
@@ -94,5 +96,5 @@ LLVMValueRef tvms_emit_index(emitter *e, const tvms_node *node) {
   LLVMValueRef value = tvms_emit_index_parts(e, node, &more);
   LLVMValueRef number = tvms_emit_int(e, more);
   if (!value) return number;
-  return more ? LLVMBuildNSWAdd(e->builder, value, number, "") : value;
+  return more ? tvms_emit_once(e, TVMS_ONCE_ADD, value, number) : value;
 }

@@ -47,14 +47,16 @@ enum {
 // not be done in these.
 //
 // The tiles of a product need less than other sums: instcombine would take almost half of the time of all passes, and the
-// same code comes out. Quotients in their places are another matter, which it makes shifts and masks.
+// same code comes out. Quotients in their places are another matter, which it makes shifts and masks. Nor is anything left in
+// their loops that could be in front of them (backend/llvm/once.h) but what they load from the same place in each step; to
+// know what may be written there takes longer than anything else.
 enum { SCALAR, LINES, TILES, VECTORS, ROWS, MIXED, KINDS };
 
 // By its name alone instcombine ends the process where one round of it leaves work for another.
 #define INSTCOMBINE "instcombine<no-verify-fixpoint>"
 
-#define TILE_PASSES "sroa,early-cse,simplifycfg,loop-mssa(licm)"
-#define FEW_PASSES  TILE_PASSES "," INSTCOMBINE
+#define TILE_PASSES "sroa,early-cse,simplifycfg"
+#define FEW_PASSES  TILE_PASSES ",loop-mssa(licm)," INSTCOMBINE
 #define ROW_PASSES  FEW_PASSES ",simplifycfg,loop-mssa(licm)"
 #define SOME_PASSES                                                                    \
   "sroa,early-cse,simplifycfg," INSTCOMBINE                                            \
@@ -268,8 +270,9 @@ void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores) {
   int kind = !(stores & (STORES_VECTORS | THREADS_STORE_VECTORS)) ? SCALAR
              : stores & STORES_ELEMENTS_IN_LOOPS                  ? MIXED
              : stores & STORES_ELEMENTS_AROUND_LOOPS              ? ROWS
-             : stores & STORES_SUMS ? (divides(function) ? VECTORS : TILES)
-                                    : LINES;
+             : !(stores & STORES_SUMS)                            ? LINES
+             : stores & SUMS_OF_THE_SAME || divides(function)     ? VECTORS
+                                                                  : TILES;
   char digit = (char)('0' + kind);
   LLVMContextRef llvm = LLVMGetTypeContext(LLVMTypeOf(function));
   LLVMAddAttributeAtIndex(
@@ -368,6 +371,21 @@ static uint32_t count_kinds(const uint32_t *counts, int first) {
 
 // ---- Addresses that are counted up ----
 
+static bool is_variable_address(LLVMValueRef value) {
+  return LLVMIsAGetElementPtrInst(value)
+         && !LLVMIsConstant(
+             LLVMGetOperand(value, (unsigned)LLVMGetNumOperands(value) - 1));
+}
+
+// Does it make an address that is more than a part of others? Numbers are added to one for nothing.
+static bool makes_address(LLVMValueRef instruction) {
+  if (!is_variable_address(instruction)) return false;
+  for (LLVMUseRef use = LLVMGetFirstUse(instruction); use; use = LLVMGetNextUse(use)) {
+    if (!is_variable_address(LLVMGetUser(use))) return true;
+  }
+  return false;
+}
+
 // Does a block more than load, compute a little and store, or with many addresses that depend on variables?
 static bool has_large_block(LLVMValueRef function) {
   enum { FEW_ADDRESSES = 4, FEW_INSTRUCTIONS = 40 };
@@ -377,9 +395,7 @@ static bool has_large_block(LLVMValueRef function) {
     for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
          i = LLVMGetNextInstruction(i)) {
       count++;
-      addresses +=
-          LLVMIsAGetElementPtrInst(i)
-          && !LLVMIsConstant(LLVMGetOperand(i, (unsigned)LLVMGetNumOperands(i) - 1));
+      addresses += makes_address(i);
     }
     if (count > FEW_INSTRUCTIONS || addresses > FEW_ADDRESSES) return true;
   }

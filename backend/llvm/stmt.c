@@ -51,14 +51,13 @@ static void leave_loop(emitter *e, const loop_target *loop) {
   bool mixed = loop->vectors && !loop->around;
   if (loop->stores && !loop->few && !mixed)
     e->stores |= loop->around ? STORES_ELEMENTS_AROUND_LOOPS : STORES_ELEMENTS_IN_LOOPS;
+  if (loop->sums && loop->stays) e->stores |= SUMS_OF_THE_SAME;
   e->loop = loop->outer;
 }
 
 // A loop in the making: its blocks and what counts its steps.
 typedef struct {
   loop_target target;
-  LLVMBasicBlockRef before;
-  LLVMBasicBlockRef body;
   LLVMValueRef i;  // from 0 up to the extent
   LLVMValueRef extent;
   LLVMValueRef step;
@@ -72,9 +71,8 @@ static void open_loop(emitter *e, counted *loop, tvms_dtype dtype, LLVMValueRef 
   LLVMTypeRef type = LLVMTypeOf(extent);
   LLVMValueRef zero = LLVMConstNull(type);
   // LLVM would insert the block before a loop itself, in time quadratic in their number.
-  LLVMBasicBlockRef before_body = tvms_emit_block(e, "loop");
-  loop->before = before_body;
-  loop->body = tvms_emit_block(e, "body");
+  LLVMBasicBlockRef from = LLVMGetInsertBlock(b), before = tvms_emit_block(e, "loop");
+  LLVMBasicBlockRef body = tvms_emit_block(e, "body");
   LLVMBasicBlockRef next = tvms_emit_block(e, "next");
   LLVMBasicBlockRef end = tvms_emit_block(e, "end");
   loop->less = dtype.code == TVMS_INT ? LLVMIntSLT : LLVMIntULT;
@@ -82,16 +80,21 @@ static void open_loop(emitter *e, counted *loop, tvms_dtype dtype, LLVMValueRef 
   loop->step = step;
   LLVMValueRef runs = LLVMBuildICmp(b, loop->less, zero, extent, "");
   if (LLVMIsAConstantInt(runs) && LLVMConstIntGetZExtValue(runs))
-    LLVMBuildBr(b, before_body);
+    LLVMBuildBr(b, before);
   else
-    LLVMBuildCondBr(b, runs, before_body, end);
-  tvms_emit_enter(e, before_body);
-  LLVMBuildBr(b, loop->body);
-  tvms_emit_enter(e, loop->body);
+    LLVMBuildCondBr(b, runs, before, end);
+  tvms_emit_enter(e, before);
+  LLVMBuildBr(b, body);
+  tvms_emit_enter(e, body);
   loop->i = LLVMBuildPhi(b, type, "");
-  LLVMAddIncoming(loop->i, &zero, &before_body, 1);
-  loop->target = (loop_target){
-      .outer = e->loop, .next = next, .end = end, .memory = e->memory.len};
+  LLVMAddIncoming(loop->i, &zero, &before, 1);
+  loop->target = (loop_target){.outer = e->loop,
+                               .next = next,
+                               .end = end,
+                               .memory = e->memory.len,
+                               .from = from,
+                               .before = before,
+                               .body = body};
   enter_loop(e, &loop->target);
 }
 
@@ -111,7 +114,7 @@ static void close_loop(emitter *e, counted *loop) {
     LLVMValueRef rest = LLVMBuildSub(b, loop->extent, loop->i, "");
     more = LLVMBuildICmp(b, loop->less, loop->step, rest, "");
   }
-  LLVMBuildCondBr(b, more, loop->body, end);
+  LLVMBuildCondBr(b, more, loop->target.body, end);
   LLVMAddIncoming(loop->i, &following, &next, 1);
   tvms_emit_enter(e, end);
 }
@@ -134,8 +137,7 @@ static void emit_loop_body(emitter *e, const tvms_for *source, counted *loop,
   bool wide = LLVMTypeOf(value) != type;
   e->wide[id] = wide ? value : NULL;
   e->vars[id] = wide ? LLVMBuildTrunc(b, value, type, "") : value;
-  if (from_zero)
-    tvms_emit_counted_begin(e, source, &loop->target, loop->before, loop->body);
+  if (from_zero) tvms_emit_counted_begin(e, source, &loop->target);
   tvms_emit_stmt(e, source->body);
   close_loop(e, loop);
 }

@@ -1,0 +1,120 @@
+// Arithmetic of places in memory, done once in each block.
+//
+// The steps of a loop that was written out go to the same places, but for numbers that are added last
+// (backend/llvm/index.h):
+//
+//   A[i * 512], A[i * 512 + 16], A[i * 512 + 32]:   i * 4096 bytes once, and three numbers
+//
+// It is done in front of the loops that it does not depend on. LLVM would find all that out, too, but only after all of it was
+// made, in passes that hash what there is, and one that has to know of all memory besides. What a table of the last ones
+// has forgotten is made again.
+#include "backend/llvm/once.h"
+
+#include "backend/llvm/frame.h"
+
+// Beside those of tvms_once.
+enum { SIGNED_CAST = TVMS_ONCE_MAX + 1, UNSIGNED_CAST, PLACE, PLACE_INSIDE };
+
+enum { MOST_IN_FRONT = 256 };  // of a loop: each lives as long as the loop runs
+
+uint32_t tvms_emit_once_outside(const emitter *e, LLVMValueRef value) {
+  if (!LLVMIsAInstruction(value)) return UINT32_MAX;
+  LLVMBasicBlockRef block = LLVMGetInstructionParent(value);
+  uint32_t count = 0;
+  for (const loop_target *loop = e->loop; loop; loop = loop->outer, count++) {
+    if (block == loop->body) return count;
+    if (block == loop->before || block == loop->from) return count + 1;
+  }
+  return block == e->entry ? UINT32_MAX : 0;
+}
+
+// The block for a value of these: in front of as many loops as can be.
+static LLVMBasicBlockRef block_for(const emitter *e, LLVMValueRef a,
+                                   LLVMValueRef TVMS_NULLABLE b) {
+  LLVMBasicBlockRef block = LLVMGetInsertBlock(e->builder);
+  uint32_t count = tvms_emit_once_outside(e, a),
+           other = b ? tvms_emit_once_outside(e, b) : UINT32_MAX;
+  if (other < count) count = other;
+  for (loop_target *loop = e->loop; loop && count; loop = loop->outer, count--) {
+    if (loop->before && loop->in_front < MOST_IN_FRONT) block = loop->before;
+  }
+  return block;
+}
+
+static made_once *slot_of(emitter *e, const made_once *key) {
+  uintptr_t words[] = {(uintptr_t)key->block, (uintptr_t)key->a, (uintptr_t)key->b,
+                       (uintptr_t)key->type};
+  uint64_t hash = key->op;
+  for (uint32_t i = 0; i < 4; i++)
+    hash = (hash ^ (words[i] >> 3)) * 0x9e3779b97f4a7c15u;
+  return &e->once[hash >> 32 & (ONCE_SLOTS - 1)];
+}
+
+static bool is_made(const made_once *slot, const made_once *key) {
+  return slot->block == key->block && slot->op == key->op && slot->a == key->a
+         && slot->b == key->b && slot->type == key->type;
+}
+
+// Code goes where the value belongs.
+static emit_position enter(emitter *e, const made_once *value) {
+  emit_position here = tvms_emit_position(e);
+  if (value->block == here.block) return here;
+  LLVMPositionBuilderBefore(e->builder, LLVMGetBasicBlockTerminator(value->block));
+  for (loop_target *loop = e->loop; loop; loop = loop->outer)
+    loop->in_front += loop->before == value->block;
+  return here;
+}
+
+static LLVMValueRef build_binary(LLVMBuilderRef builder, tvms_once op, LLVMValueRef a,
+                                 LLVMValueRef b) {
+  if (op == TVMS_ONCE_ADD) return LLVMBuildNSWAdd(builder, a, b, "");
+  if (op == TVMS_ONCE_SUB) return LLVMBuildNSWSub(builder, a, b, "");
+  if (op == TVMS_ONCE_MUL) return LLVMBuildNSWMul(builder, a, b, "");
+  LLVMValueRef less = LLVMBuildICmp(builder, LLVMIntSLT, a, b, "");
+  bool least = op == TVMS_ONCE_MIN;
+  return LLVMBuildSelect(builder, less, least ? a : b, least ? b : a, "");
+}
+
+static LLVMValueRef build(LLVMBuilderRef builder, const made_once *what) {
+  LLVMValueRef a = what->a, b = what->b;
+  switch (what->op) {
+  case SIGNED_CAST:
+  case UNSIGNED_CAST:
+    return LLVMBuildIntCast2(builder, a, what->type, what->op == SIGNED_CAST, "");
+  case PLACE: return LLVMBuildGEP2(builder, what->type, a, &b, 1, "");
+  case PLACE_INSIDE: return LLVMBuildInBoundsGEP2(builder, what->type, a, &b, 1, "");
+  default: return build_binary(builder, (tvms_once)what->op, a, b);
+  }
+}
+
+static LLVMValueRef find_or_make(emitter *e, uint32_t op, LLVMValueRef a,
+                                 LLVMValueRef TVMS_NULLABLE b,
+                                 LLVMTypeRef TVMS_NULLABLE type) {
+  made_once key = {.block = block_for(e, a, b), .op = op, .a = a, .b = b, .type = type};
+  made_once *slot = slot_of(e, &key);
+  if (is_made(slot, &key)) return slot->value;
+  emit_position here = enter(e, &key);
+  key.value = build(e->builder, &key);
+  if (key.block != here.block) tvms_emit_go_on(e, here);
+  *slot = key;
+  return key.value;
+}
+
+LLVMValueRef tvms_emit_once(emitter *e, tvms_once op, LLVMValueRef a, LLVMValueRef b) {
+  return find_or_make(e, op, a, b, NULL);
+}
+
+LLVMValueRef tvms_emit_once_cast(emitter *e, LLVMValueRef value, LLVMTypeRef type,
+                                 bool is_signed) {
+  if (LLVMTypeOf(value) == type) return value;
+  return find_or_make(e, is_signed ? SIGNED_CAST : UNSIGNED_CAST, value, NULL, type);
+}
+
+LLVMValueRef tvms_emit_once_place(emitter *e, LLVMTypeRef element, LLVMValueRef base,
+                                  LLVMValueRef index, bool inside) {
+  if (!LLVMIsConstant(index))
+    return find_or_make(e, inside ? PLACE_INSIDE : PLACE, base, index, element);
+  // Nothing is computed.
+  return inside ? LLVMBuildInBoundsGEP2(e->builder, element, base, &index, 1, "")
+                : LLVMBuildGEP2(e->builder, element, base, &index, 1, "");
+}
