@@ -6,6 +6,7 @@
 #include "structinfo/sinfo.h"
 #include "te/legalize_gather.h"
 #include "te/legalize_reduce.h"
+#include "te/legalize_shape.h"
 #include "te/legalize_slice.h"
 #include "te/legalize_trim.h"
 #include "te/legalizers.h"
@@ -176,8 +177,9 @@ bool tvms_legalize_nt_matmul(tvms_unit *unit, tvms_unit *caller, const tvms_call
          && run(tvms_te_nt_matmul, unit, caller, call, result);
 }
 
-// Operators whose description in TVM reads outside of its tensors.
+// Operators whose description in TVM reads outside of its tensors, or hides what fusing and schedules ask for.
 static const legalizer inside[TVMS_OP_COUNT + 1] = {
+    [TVMS_R_reshape] = tvms_legalize_reshape_inside,
     [TVMS_R_slice_scatter] = tvms_legalize_slice_scatter_inside,
     [TVMS_R_take] = tvms_legalize_take_inside,
 };

@@ -2,6 +2,8 @@
 //
 // Each element of the result is one of the argument, or a constant. Where it comes from is
 // index arithmetic, simplified where topi simplifies it.
+#include "te/legalize_shape.h"
+
 #include "ir/fold_ops.h"
 #include "te/legalizers.h"
 
@@ -38,12 +40,30 @@ bool tvms_legalize_permute_dims(tvms_legal *legal) {
   return tvms_legal_return(legal, tvms_te_close(&stage, "T_transpose", value));
 }
 
-bool tvms_legalize_reshape(tvms_legal *legal) {
+static bool are_known(tvms_list dims) {
+  for (uint32_t i = 0; i < dims.len; i++) {
+    if (!tvms_node_is_int_imm(dims.items[i])) return false;
+  }
+  return true;
+}
+
+static bool reshape(tvms_legal *legal, bool inside) {
   legal->name = "reshape";
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
   tvms_list shape;
   if (!tvms_legal_shape(legal, tvms_legal_arg(legal, 1), &shape)) return false;
-  return tvms_legal_return(legal, tvms_te_reshape(&legal->te, x, shape));
+  bool groups = inside && x && !are_known(tvms_te_shape(x));
+  return tvms_legal_return(legal, groups
+                                      ? tvms_te_reshape_in_groups(&legal->te, x, shape)
+                                      : tvms_te_reshape(&legal->te, x, shape));
+}
+
+bool tvms_legalize_reshape(tvms_legal *legal) {
+  return reshape(legal, false);
+}
+
+bool tvms_legalize_reshape_inside(tvms_legal *legal) {
+  return reshape(legal, true);
 }
 
 bool tvms_legalize_flatten(tvms_legal *legal) {

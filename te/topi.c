@@ -236,6 +236,82 @@ tvms_node *tvms_te_reshape(tvms_te *te, tvms_node *x, tvms_list shape) {
   return tvms_te_close(&stage, "T_reshape", tvms_te_load(te, x, indices, from.len));
 }
 
+static tvms_node *product_of(tvms_te *te, tvms_list dims, uint32_t begin,
+                             uint32_t end) {
+  tvms_node *product = tvms_te_index(te, 1);
+  for (uint32_t i = begin; i < end; i++)
+    product = build(te, TVMS_NODE_MUL, product, dims.items[i]);
+  return tvms_analyzer_simplify(te->analyzer, product);
+}
+
+// The shortest runs of dimensions, from *from_end and *to_end on, that have as many elements; all that are left
+// if nothing shorter is proved.
+static void next_group(tvms_te *te, tvms_list from, tvms_list to, uint32_t *from_end,
+                       uint32_t *to_end) {
+  uint32_t i = *from_end, k = *to_end;
+  for (uint32_t both = 2; i + k + both <= from.len + to.len; both++) {
+    for (uint32_t n = 1; n < both; n++) {
+      if (i + n > from.len || k + both - n > to.len) continue;
+      tvms_node *a = product_of(te, from, i, i + n);
+      tvms_node *b = product_of(te, to, k, k + both - n);
+      if (!tvms_analyzer_can_prove_equal(te->analyzer, a, b)) continue;
+      *from_end = i + n;
+      *to_end = k + both - n;
+      return;
+    }
+  }
+  *from_end = from.len;
+  *to_end = to.len;
+}
+
+// The indices of a position within dimensions; the first one needs no remainder.
+static void unravel_group(tvms_te *te, tvms_node *position, tvms_list shape,
+                          tvms_node **indices) {
+  uint32_t first = 0;
+  while (first < shape.len && tvms_node_is_int(shape.items[first], 1))
+    indices[first++] = tvms_te_index(te, 0);
+  tvms_list rest = {shape.items + first, shape.len - first};
+  if (!rest.len) return;
+  for (uint32_t i = rest.len - 1; i > 0; i--) {
+    tvms_node *dim = rest.items[i];
+    indices[first + i] = tvms_analyzer_simplify(
+        te->analyzer, build(te, TVMS_NODE_FLOOR_MOD, position, dim));
+    position = tvms_analyzer_simplify(te->analyzer,
+                                      build(te, TVMS_NODE_FLOOR_DIV, position, dim));
+  }
+  indices[first] = position;
+}
+
+// The position within dimensions; those of one step leave it alone.
+static tvms_node *ravel_group(tvms_te *te, tvms_node *const *indices, tvms_list shape) {
+  tvms_node *position = NULL;
+  for (uint32_t i = 0; i < shape.len; i++) {
+    if (tvms_node_is_int(shape.items[i], 1)) continue;
+    if (position) position = build(te, TVMS_NODE_MUL, position, shape.items[i]);
+    position = position ? build(te, TVMS_NODE_ADD, position, indices[i]) : indices[i];
+  }
+  return position ? tvms_analyzer_simplify(te->analyzer, position)
+                  : tvms_te_index(te, 0);
+}
+
+tvms_node *tvms_te_reshape_in_groups(tvms_te *te, tvms_node *x, tvms_list shape) {
+  if (!x) return NULL;
+  tvms_list from = tvms_te_shape(x);
+  if (!shape.len || !from.len || is_empty(from)) return tvms_te_reshape(te, x, shape);
+  tvms_stage stage;
+  tvms_te_open(te, &stage, shape, "ax");
+  tvms_node **indices = tvms_arena_array(&te->unit->arena, tvms_node *, from.len);
+  for (uint32_t i = 0, k = 0, from_end = 0, to_end = 0; i < from.len;
+       i = from_end, k = to_end) {
+    next_group(te, from, shape, &from_end, &to_end);
+    tvms_list group = {shape.items + k, to_end - k};
+    tvms_list source = {from.items + i, from_end - i};
+    unravel_group(te, ravel_group(te, stage.axes.items + k, group), source,
+                  indices + i);
+  }
+  return tvms_te_close(&stage, "T_reshape", tvms_te_load(te, x, indices, from.len));
+}
+
 static tvms_node *both(tvms_te *te, tvms_node *TVMS_NULLABLE a, tvms_node *b) {
   return a ? build(te, TVMS_NODE_AND, a, b) : b;
 }

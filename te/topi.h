@@ -65,6 +65,12 @@ tvms_list tvms_te_reduced_shape(tvms_te *te, tvms_list shape, const bool *reduce
 tvms_node *TVMS_NULLABLE tvms_te_reshape(tvms_te *te, tvms_node *TVMS_NULLABLE x,
                                          tvms_list shape);
 
+// The same, but runs of dimensions that have as many elements on both sides are told apart: with unknown sizes,
+// indices that a position in all of the tensor hides: (1, 27, n, m) as (1, 3, 9, n, m) takes v * 9 + w, y, z.
+tvms_node *TVMS_NULLABLE tvms_te_reshape_in_groups(tvms_te *te,
+                                                   tvms_node *TVMS_NULLABLE x,
+                                                   tvms_list shape);
+
 // More elements before and behind, all `fill`; where no dimension gets any, a copy. A
 // dimension that gets some is compared with both ends, or, with `padded_ends`, with those
 // that get some: topi has one in Python and one in C++.

@@ -34,7 +34,8 @@ typedef struct {
   const char *skip;          // names of operators, ';' between them
   const tvms_own_lowerings *own;
   tvms_relax_legalized_calls *known;
-  bool inside;  // nothing is read outside of tensors
+  bool
+      inside;  // nothing is read outside of tensors, places of reshapes show their dimensions
 } legalizer;
 
 // What holds for all functions of the module.
