@@ -91,16 +91,26 @@ static bool same_element(const element *a, const element *b, uint32_t rank) {
   return true;
 }
 
+// The load that a node is, or NULL; says how to go on then: values that are chosen may not be loaded.
+static tvms_walk_step find_load(tvms_node *node,
+                                const tvms_buffer_load *TVMS_NULLABLE *load) {
+  bool is_load = node->kind == TVMS_NODE_BUFFER_LOAD;
+  *load = is_load ? tvms_as_buffer_load(node) : NULL;
+  return tvms_call_opcode(node) == TVMS_TIR_if_then_else
+                 || node->kind == TVMS_NODE_SELECT
+             ? TVMS_WALK_SKIP
+             : TVMS_WALK_ON;
+}
+
 // A load of the buffer that is written. `last_lane` and vectors inside of the loop are left
 // out before.
 static tvms_walk_step see_load(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
   race *r = self;
   tvms_lint_path *path = &r->body->path;
-  if (tvms_call_opcode(node) == TVMS_TIR_if_then_else || node->kind == TVMS_NODE_SELECT)
-    return TVMS_WALK_SKIP;
-  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
-  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  const tvms_buffer_load *load;
+  tvms_walk_step on = find_load(node, &load);
+  if (!load) return on;
   uint32_t rank = r->store->indices.len;
   if (load->buffer != r->store->buffer || load->indices.len != rank)
     return TVMS_WALK_ON;
@@ -129,10 +139,9 @@ static tvms_walk_step see_source(void *self, tvms_node *node, tvms_field_role ro
   (void)role;
   race *r = self;
   tvms_lint_path *path = &r->body->path;
-  if (tvms_call_opcode(node) == TVMS_TIR_if_then_else || node->kind == TVMS_NODE_SELECT)
-    return TVMS_WALK_SKIP;
-  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
-  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  const tvms_buffer_load *load;
+  tvms_walk_step on = find_load(node, &load);
+  if (!load) return on;
   const tvms_lint_memory *memory = tvms_lint_memory_of(r->body, load->buffer);
   if (!memory || load->indices.len > MOST_RANK) return TVMS_WALK_ON;
   if (!is_shared(memory, r->slot, path->loops.items[r->slot].kind)) return TVMS_WALK_ON;

@@ -141,6 +141,20 @@ tvms_node *tvms_relax_make_item(tvms_relax_mutator *m, tvms_node *tuple,
   return &item->head;
 }
 
+tvms_node *tvms_relax_change_fields(tvms_relax_mutator *m, tvms_node *value,
+                                    tvms_relax_field_change *change, void *self) {
+  tvms_list types = tvms_as_sinfo_tuple(value->sinfo)->fields;
+  tvms_list fields = tvms_list_copy(m->unit, types.items, types.len);
+  bool literal = value->kind == TVMS_NODE_TUPLE, same = true;
+  for (uint32_t i = 0; i < types.len; i++) {
+    tvms_node *field = literal ? tvms_as_tuple(value)->fields.items[i]
+                               : tvms_relax_make_item(m, value, i);
+    fields.items[i] = change(self, field, i);
+    same &= fields.items[i] == field;
+  }
+  return same ? value : tvms_relax_make_tuple(m, fields.items, fields.len);
+}
+
 // ---- A-normal form ----
 
 static bool settle_list(tvms_relax_mutator *m, tvms_list list, tvms_list *result) {

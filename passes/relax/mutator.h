@@ -84,6 +84,15 @@ tvms_node *tvms_relax_make_tuple(tvms_relax_mutator *m, tvms_node *const *fields
 tvms_node *tvms_relax_make_item(tvms_relax_mutator *m, tvms_node *tuple,
                                 uint32_t index);
 
+// What comes in the place of field `index` of a tuple.
+typedef tvms_node *tvms_relax_field_change(void *self, tvms_node *field,
+                                           uint32_t index);
+
+// A value whose type is a tuple, with what `change` makes of its fields (of items of it, unless it is written as a tuple): the value
+// itself if these stay.
+tvms_node *tvms_relax_change_fields(tvms_relax_mutator *m, tvms_node *value,
+                                    tvms_relax_field_change *change, void *self);
+
 // `value` with every part that is not a leaf bound to a variable in front of the binding at
 // hand. The value itself is not bound.
 tvms_node *tvms_relax_settle(tvms_relax_mutator *m, tvms_node *value);

@@ -91,53 +91,6 @@ int main(void) {
 }
 """
 
-CALL = r"""
-#include "model.h"
-#include <stdio.h>
-static int calls;
-static void tell(const char *kind, const char *text) { printf("%s: %s\n", kind, text); }
-static int32_t same(void *self, const tvms_object *arguments, int32_t count, tvms_object *result) {
-  (void)count;
-  ++*(int *)((tvms_function_content *)self)->state;
-  *result = tvms_object_keep(&arguments[0]);
-  return 0;
-}
-int main(void) {
-  __TVMFFIErrorSetRaisedFromCStr = tell;
-  _Alignas(64) float x[2] = {2, 3}, y[2] = {1, 2}, z[2];
-  tvms_object scale = {0}, twice = {0}, kept = {0};
-  model_scaled_inputs first = {.x = x, .n = 2};
-  model_scaled_results made = {.result = &scale};
-  if (model_scaled(&first, &made, 0)) return 1;
-  model_apply_inputs in = {.f = scale, .x = y, .n = 2};
-  model_apply_results out = {.result = z};
-  if (model_apply(&in, &out, 0)) return 1;
-  printf("%g %g\n", (double)z[0], (double)z[1]);
-  // A function of C, and what the library makes of it.
-  tvms_function_content content;
-  in.f = tvms_object_of_function(&content, same, &calls);
-  model_twice_inputs around = {.f = in.f};
-  model_twice_results given = {.result = &twice};
-  if (model_twice(&around, &given, 0)) return 1;
-  in.x = x;
-  if (model_apply(&in, &out, 0)) return 1;
-  // A tensor as an argument: an object of another call.
-  struct { void *data; int32_t device[2], rank; uint8_t type[4]; const int64_t *sizes, *strides; uint64_t offset; } lent = {y, {1, 0}, 1, {2, 32, 1, 0}, (const int64_t[]){2}, 0, 0};
-  tvms_object argument = {7, 0, (int64_t)(intptr_t)&lent};
-  if (tvms_object_call(&scale, &argument, 1, &kept)) return 1;
-  const float *row = tvms_object_data(&kept);
-  calls += row[0] == 2 && row[1] == 6;
-  printf("%g %g\n", (double)row[0], (double)row[1] - 2);
-  in.f = argument;
-  printf("%d\n", model_apply(&in, &out, 0));
-  tvms_object_drop(&kept);
-  tvms_object_drop(&twice);
-  tvms_object_drop(&scale);
-  printf("%d calls, %d objects left\n", calls, (int)(content.references & 0xffffffff) - 1);
-  return 0;
-}
-"""
-
 
 class Objects(LibraryTests):
     def test_a_cache_is_kept_between_calls(self):

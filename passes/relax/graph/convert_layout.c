@@ -95,19 +95,14 @@ static tvms_node *TVMS_NULLABLE transformed(converter *c, tvms_node *value,
 static tvms_node *convert(converter *c, tvms_node *value, const tvms_node *from,
                           const tvms_node *to);
 
-static tvms_node *convert_tuple(converter *c, tvms_node *value, const tvms_node *from,
-                                const tvms_node *to) {
-  tvms_list types = tvms_as_sinfo_tuple(value->sinfo)->fields;
-  tvms_list fields = tvms_list_copy(c->m.unit, types.items, types.len);
-  bool literal = value->kind == TVMS_NODE_TUPLE, same = true;
-  for (uint32_t i = 0; i < types.len; i++) {
-    tvms_node *field = literal ? tvms_as_tuple(value)->fields.items[i]
-                               : tvms_relax_make_item(&c->m, value, i);
-    fields.items[i] = convert(c, field, tvms_as_object_array(from)->items.items[i],
-                              tvms_as_object_array(to)->items.items[i]);
-    same &= fields.items[i] == field;
-  }
-  return same ? value : tvms_relax_make_tuple(&c->m, fields.items, fields.len);
+typedef struct {
+  converter *converter;
+  tvms_list from, to;
+} conversion;
+
+static tvms_node *convert_field(void *self, tvms_node *field, uint32_t index) {
+  const conversion *c = self;
+  return convert(c->converter, field, c->from.items[index], c->to.items[index]);
 }
 
 // `value`, a tree over new variables, brought from one order to another. Where an order is
@@ -119,8 +114,11 @@ static tvms_node *convert(converter *c, tvms_node *value, const tvms_node *from,
   bool nested = from->kind == TVMS_NODE_OBJECT_ARRAY && to->kind == from->kind
                 && value->sinfo && value->sinfo->kind == TVMS_NODE_SINFO_TUPLE;
   if (nested
-      && tvms_as_object_array(from)->items.len == tvms_as_object_array(to)->items.len)
-    return convert_tuple(c, value, from, to);
+      && tvms_as_object_array(from)->items.len == tvms_as_object_array(to)->items.len) {
+    conversion each = {c, tvms_as_object_array(from)->items,
+                       tvms_as_object_array(to)->items};
+    return tvms_relax_change_fields(&c->m, value, convert_field, &each);
+  }
   tvms_node *made = NULL;
   if (tvms_relax_layout_of_node(from, &a) && a.text[0] == '\0') return value;
   if (tvms_relax_layout_of_node(from, &a) && tvms_relax_layout_of_node(to, &b)) {

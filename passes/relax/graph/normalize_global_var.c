@@ -6,6 +6,7 @@
 // A private function that has the name of a public one gets another. Nothing changes if all
 // public functions have their names. TVM: relax.transform.NormalizeGlobalVar.
 #include "ir/clone.h"
+#include "ir/global_symbol.h"
 #include "ir/object.h"
 #include "passes/functions.h"
 #include "passes/relax/make.h"
@@ -23,18 +24,9 @@ typedef struct {
   tvms_counts tried;  // numbers behind a name that are taken with certainty
 } renaming;
 
-static const tvms_node *TVMS_NULLABLE
-attrs_of(const tvms_node *TVMS_NULLABLE function) {
-  if (!function) return NULL;
-  if (function->kind == TVMS_NODE_FUNCTION) return tvms_as_function(function)->attrs;
-  return function->kind == TVMS_NODE_PRIM_FUNC ? tvms_as_prim_func(function)->attrs
-                                               : NULL;
-}
-
 // What the attributes say, or 0.
 static tvms_sym symbol_of(const renaming *r, const tvms_node *TVMS_NULLABLE function) {
-  const char *text =
-      tvms_object_as_text(tvms_object_map_get(attrs_of(function), "global_symbol"));
+  const char *text = tvms_object_as_text(tvms_global_symbol_attr(function));
   return text ? tvms_symbol_intern(r->run->context, text, strlen(text)) : 0;
 }
 

@@ -169,19 +169,23 @@ static void collect(converter *c, const tvms_node *body) {
 
 // ---- Casts ----
 
+static tvms_node *cast(converter *c, tvms_node *value, const tvms_node *to);
+
+typedef struct {
+  converter *converter;
+  const tvms_node *to;
+} field_types;
+
+static tvms_node *cast_field(void *self, tvms_node *field, uint32_t index) {
+  const field_types *types = self;
+  return cast(types->converter, field, item_of(types->to, index));
+}
+
 // `value`, a tree over new variables, with these element types.
 static tvms_node *cast(converter *c, tvms_node *value, const tvms_node *to) {
   if (to->kind == TVMS_NODE_OBJECT_ARRAY) {
-    tvms_list types = tvms_as_sinfo_tuple(value->sinfo)->fields;
-    tvms_list fields = tvms_list_copy(c->m.unit, types.items, types.len);
-    bool literal = value->kind == TVMS_NODE_TUPLE, same = true;
-    for (uint32_t i = 0; i < types.len; i++) {
-      tvms_node *field = literal ? tvms_as_tuple(value)->fields.items[i]
-                                 : tvms_relax_make_item(&c->m, value, i);
-      fields.items[i] = cast(c, field, item_of(to, i));
-      same &= fields.items[i] == field;
-    }
-    return same ? value : tvms_relax_make_tuple(&c->m, fields.items, fields.len);
+    field_types types = {c, to};
+    return tvms_relax_change_fields(&c->m, value, cast_field, &types);
   }
   tvms_dtype dtype = value->sinfo->dtype;
   bool real =
