@@ -1,17 +1,18 @@
 // The pool of threads behind parallel loops.
 //
 // Each thread has a share of the tasks of a call, which are next to each other, and takes those first: calls that follow each other mostly
-// go through the same tensors, and what a processor has written lies in its own cache. Then it takes what is left of the others' shares.
+// go through the same tensors, and what a processor has written lies in its own cache. What is left of the others' shares it takes
+// only if these do not go on with them in the time that a task needs.
 //
 // Processors that share no cache need some 300 ns to hand a line over, so little is said: the caller writes one line of memory, and a
-// thread that has done what it could subtracts its tasks from `pending` at once. A share is a word that says of which call it is,
+// thread that has done its share subtracts its tasks from `pending` at once. A share is a word that says of which call it is,
 // and how many of its tasks nobody has taken; one of an older call is as good as a full one of this call. Whoever wants
 // a task reads the word, then what the call is, then takes one by changing the word; if that succeeds, no task can have
 // ended the call in between, so what was read belongs to it. Nobody waits for a thread that has not taken anything:
 // a call on a busy machine costs no more than its tasks.
 //
 //   caller   task, data, pending = tasks;  call + 1;  takes tasks;  pending == what it has run ?
-//   worker   word;  call, task, data;  word = {call, tasks left - 1};  runs it;  ...  pending - what it has run
+//   worker   call;  word, call, task, data;  word = {call, tasks left - 1};  runs it;  ...  pending - what it has run
 //
 // The state is the process's, as threads are. This file includes nothing of tvms but its header.
 #define _GNU_SOURCE
@@ -118,32 +119,45 @@ static int64_t nanoseconds(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+// Runs the tasks of the thread's own share; says how many, and the time that one has taken.
+static int32_t run_own(int32_t self, int64_t *time) {
+  int32_t done = 0;
+  int64_t begin = nanoseconds();
+  while (take_of(self))
+    done++;
+  *time = done ? (nanoseconds() - begin) / done : 0;
+  return done;
+}
+
+// Are all tasks of a call done, but those that the thread itself has not told of?
+static bool is_over(uint64_t call, int32_t untold) {
+  return atomic_load(&pool.call) != call || atomic_load(&pool.pending) <= untold;
+}
+
 // Waits as long as the owner of a share goes on with it, taking a task in the time that one needs: what it works on is in its
 // cache, and the next calls find it there.
-static void leave_to_owner(int32_t at, uint64_t call, int64_t patience) {
+static void leave_to_owner(int32_t at, uint64_t call, int64_t time) {
   _Atomic(uint64_t) *from = &pool.shares[at].word;
   uint64_t word = atomic_load(from), before = 0;
   while (word >> 32 == call >> 32 && (uint32_t)word != 0 && word != before) {
     before = word;
-    for (int64_t end = nanoseconds() + patience;
-         word == before && nanoseconds() < end;) {
+    for (int64_t end = nanoseconds() + time; word == before && nanoseconds() < end;) {
       pause_briefly();
       word = atomic_load(from);
     }
   }
 }
 
-// Runs the tasks of the thread's own share, then what is left of the others', as long as the call is not over; says how many.
-static int32_t take_all(int32_t self, uint64_t call) {
+// Runs what is left of the others' shares, as long as the call is not over; says how many tasks. Nobody looks at them for the
+// time of a task: who only looks takes a line from its owner, who is mostly at its last task.
+static int32_t run_others(int32_t self, uint64_t call, int32_t untold, int64_t time) {
+  for (int64_t end = nanoseconds() + time;
+       !is_over(call, untold) && nanoseconds() < end;)
+    pause_briefly();
   int32_t done = 0, threads = threads_of(call);
-  if (self >= threads) return 0;
-  int64_t begin = nanoseconds();
-  while (take_of(self))
-    done++;
-  int64_t patience = done ? (nanoseconds() - begin) / done : 0;
-  for (int32_t i = 1; i < threads && atomic_load(&pool.call) == call; i++) {
+  for (int32_t i = 1; i < threads && !is_over(call, untold + done); i++) {
     int32_t at = (self + i) % threads;
-    leave_to_owner(at, call, patience);
+    leave_to_owner(at, call, time);
     while (take_of(at))
       done++;
   }
@@ -176,14 +190,21 @@ static void wait_for_call(uint64_t seen) {
   pthread_mutex_unlock(&lock);
 }
 
+// Tells the caller of tasks that have returned.
+static void tell(int32_t done) {
+  if (!done) return;
+  atomic_fetch_sub(&pool.pending, done);
+  if (atomic_load(&pool.caller_sleeps)) wake(&ended);
+}
+
 static void *work(void *own) {
   int32_t self = (int32_t)((share *)own - pool.shares);
   for (uint64_t call = 0; !atomic_load(&pool.stops); wait_for_call(call)) {
     call = atomic_load(&pool.call);
-    int32_t done = take_all(self, call);
-    if (!done) continue;
-    atomic_fetch_sub(&pool.pending, done);
-    if (atomic_load(&pool.caller_sleeps)) wake(&ended);
+    if (self >= threads_of(call)) continue;
+    int64_t time;
+    tell(run_own(self, &time));
+    tell(run_others(self, call, 0, time));
   }
   return NULL;
 }
@@ -270,10 +291,16 @@ static void run_together(tvms_parallel_task task, void *data, int32_t most) {
   atomic_store_explicit(&pool.data, data, memory_order_relaxed);
   atomic_store_explicit(&pool.pending, tasks, memory_order_relaxed);
   atomic_store_explicit(&pool.processor, sched_getcpu(), memory_order_relaxed);
-  // Behind the rest: who sees it sees that.
-  atomic_store(&pool.call, call);
-  if (atomic_load(&pool.sleeping)) wake(&called);
-  wait_for_others(take_all(0, call));
+  // Behind the rest, at one go with it: who sees it sees that, and nobody takes the line in between.
+  atomic_store_explicit(&pool.call, call, memory_order_release);
+  atomic_thread_fence(memory_order_seq_cst);
+  bool sleep = atomic_load(&pool.sleeping) > 0;
+  if (sleep) wake(&called);
+  int64_t time;
+  int32_t done = run_own(0, &time);
+  // Threads that must wake up first have begun with nothing.
+  done += run_others(0, call, done, sleep ? 0 : time);
+  wait_for_others(done);
 }
 
 int tvms_parallel_launch(tvms_parallel_task task, void *data, int32_t most) {
