@@ -110,8 +110,24 @@ LLVMValueRef tvms_emit_once_cast(emitter *e, LLVMValueRef value, LLVMTypeRef typ
   return find_or_make(e, is_signed ? SIGNED_CAST : UNSIGNED_CAST, value, NULL, type);
 }
 
+// What is added to a place in each step of a loop, where the rest stands in front of it, goes into the address of a load. False:
+// the place is no such sum. What is in front may be outside of the memory.
+static bool move_front(emitter *e, LLVMTypeRef element, LLVMValueRef *base,
+                       LLVMValueRef *index) {
+  bool sum = LLVMIsAInstruction(*index) && LLVMGetInstructionOpcode(*index) == LLVMAdd;
+  if (!sum || LLVMIsAAllocaInst(*base) || tvms_emit_once_outside(e, *index))
+    return false;
+  LLVMValueRef a = LLVMGetOperand(*index, 0), b = LLVMGetOperand(*index, 1);
+  uint32_t of_a = tvms_emit_once_outside(e, a), of_b = tvms_emit_once_outside(e, b);
+  if (!of_a == !of_b || LLVMIsConstant(a) || LLVMIsConstant(b)) return false;
+  *base = find_or_make(e, PLACE, *base, of_a ? a : b, element);
+  *index = of_a ? b : a;
+  return true;
+}
+
 LLVMValueRef tvms_emit_once_place(emitter *e, LLVMTypeRef element, LLVMValueRef base,
                                   LLVMValueRef index, bool inside) {
+  if (move_front(e, element, &base, &index)) inside = false;
   if (!LLVMIsConstant(index))
     return find_or_make(e, inside ? PLACE_INSIDE : PLACE, base, index, element);
   // Nothing is computed.
