@@ -122,11 +122,22 @@ bool tvms_stmt_is_none(const tvms_node *stmt) {
          && tvms_node_is_int_imm(tvms_as_evaluate(stmt)->value);
 }
 
+// How much there was when the walk came to an expression.
+typedef struct {
+  uint32_t own;
+  uint32_t shared;
+} expr_mark;
+
 typedef struct {
   tvms_memory *memory;
   tvms_node_map defined;  // inside
   tvms_node_map seen;     // from outside
   tvms_node_vec outer;    // the same
+  const tvms_node *TVMS_NULLABLE
+      var;  // that each copy has another value of; NULL: no expression is shared
+  tvms_node_vec shared;      // the largest expressions that are the same in all copies
+  uint32_t own;              // nodes so far that are not
+  TVMS_VEC(expr_mark) open;  // expressions around
 } freshness;
 
 static void add_outer(freshness *f, tvms_node *node) {
@@ -134,27 +145,49 @@ static void add_outer(freshness *f, tvms_node *node) {
   tvms_vec_push(f->memory, &f->outer, node);
 }
 
+static bool may_be_shared(const freshness *f, const tvms_node *node) {
+  return f->var && node->kind != TVMS_NODE_VAR
+         && tvms_node_class_of(node) == TVMS_CLASS_EXPR;
+}
+
 static tvms_walk_step find_outer(void *self, tvms_node *node, tvms_field_role role) {
   freshness *f = self;
   // Several launches share an axis of threads: it belongs to the environment.
   const tvms_iter_var *threads = tvms_attr_stmt_threads(node);
   if (threads && !tvms_node_map_get(&f->seen, threads->var)) add_outer(f, threads->var);
+  if (may_be_shared(f, node)) {
+    expr_mark mark = {f->own, f->shared.len};
+    tvms_vec_push(f->memory, &f->open, mark);
+  }
   if (node->kind != TVMS_NODE_VAR && node->kind != TVMS_NODE_BUFFER)
     return TVMS_WALK_ON;
   if (role == TVMS_ROLE_DEFINE || role == TVMS_ROLE_DEFINE_REC) {
     tvms_node_map_put(&f->defined, node, node);
+    f->own++;
     return TVMS_WALK_ON;
   }
-  if (!tvms_node_map_get(&f->defined, node) && !tvms_node_map_get(&f->seen, node))
-    add_outer(f, node);
+  bool defined = tvms_node_map_get(&f->defined, node) != NULL;
+  f->own += defined || node == f->var;
+  if (!defined && !tvms_node_map_get(&f->seen, node)) add_outer(f, node);
   return TVMS_WALK_SKIP;
 }
 
-static void look_at(freshness *f, tvms_memory *memory, tvms_node *stmt) {
-  *f = (freshness){.memory = memory};
+static void find_shared(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  freshness *f = self;
+  if (!may_be_shared(f, node)) return;
+  expr_mark before = f->open.items[--f->open.len];
+  if (f->own != before.own) return;
+  f->shared.len = before.shared;
+  tvms_vec_push(f->memory, &f->shared, node);
+}
+
+static void look_at(freshness *f, tvms_memory *memory, tvms_node *stmt,
+                    const tvms_node *TVMS_NULLABLE var) {
+  *f = (freshness){.memory = memory, .var = var};
   tvms_node_map_init(&f->defined, memory);
   tvms_node_map_init(&f->seen, memory);
-  tvms_visitor visitor = {.self = f, .enter = find_outer};
+  tvms_visitor visitor = {.self = f, .enter = find_outer, .leave = find_shared};
   tvms_walk(memory, stmt, &visitor);
 }
 
@@ -162,18 +195,21 @@ static void forget(freshness *f) {
   tvms_node_map_fini(&f->defined);
   tvms_node_map_fini(&f->seen);
   tvms_vec_fini(f->memory, &f->outer);
+  tvms_vec_fini(f->memory, &f->shared);
+  tvms_vec_fini(f->memory, &f->open);
 }
 
-// A copy with `value` in the place of `var`, if there is one.
+// A copy with `value` in the place of the variable, if there is one.
 static tvms_node *copy_with(tvms_unit *unit, const freshness *f, const tvms_node *stmt,
-                            const tvms_node *TVMS_NULLABLE var,
                             tvms_node *TVMS_NULLABLE value) {
   tvms_node_map known;
   tvms_node_map_init(&known, f->memory);
   for (uint32_t i = 0; i < f->outer.len; i++) {
     tvms_node *node = f->outer.items[i];
-    tvms_node_map_put(&known, node, node == var ? value : node);
+    tvms_node_map_put(&known, node, node == f->var ? value : node);
   }
+  for (uint32_t i = 0; i < f->shared.len; i++)
+    tvms_node_map_put(&known, f->shared.items[i], f->shared.items[i]);
   tvms_node *copy = tvms_clone(unit, stmt, &known);
   tvms_node_map_fini(&known);
   return copy;
@@ -181,8 +217,8 @@ static tvms_node *copy_with(tvms_unit *unit, const freshness *f, const tvms_node
 
 tvms_node *tvms_stmt_copy(tvms_unit *unit, tvms_node *stmt) {
   freshness f;
-  look_at(&f, &unit->context->memory, stmt);
-  tvms_node *copy = copy_with(unit, &f, stmt, NULL, NULL);
+  look_at(&f, &unit->context->memory, stmt, NULL);
+  tvms_node *copy = copy_with(unit, &f, stmt, NULL);
   forget(&f);
   return copy;
 }
@@ -190,9 +226,9 @@ tvms_node *tvms_stmt_copy(tvms_unit *unit, tvms_node *stmt) {
 void tvms_stmt_copies(tvms_unit *unit, tvms_node *stmt, const tvms_node *var,
                       tvms_node *const *values, uint32_t count, tvms_node **copies) {
   freshness f;
-  look_at(&f, &unit->context->memory, stmt);
+  look_at(&f, &unit->context->memory, stmt, var);
   for (uint32_t i = 0; i < count; i++)
-    copies[i] = copy_with(unit, &f, stmt, var, values[i]);
+    copies[i] = copy_with(unit, &f, stmt, values[i]);
   forget(&f);
 }
 

@@ -49,7 +49,8 @@ bool tvms_stmt_is_plain_load(const tvms_unit *unit, const tvms_node *value);
 // uses from outside is shared.
 tvms_node *tvms_stmt_copy(tvms_unit *unit, tvms_node *stmt);
 
-// `count` such copies, number i of which has `values[i]` in the place of `var`.
+// `count` such copies, number i of which has `values[i]` in the place of `var`. Expressions that are the same in all of them
+// are shared.
 void tvms_stmt_copies(tvms_unit *unit, tvms_node *stmt, const tvms_node *var,
                       tvms_node *const *values, uint32_t count, tvms_node **copies);
 
