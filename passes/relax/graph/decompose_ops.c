@@ -7,7 +7,10 @@
 // matched with symbolic dimensions. For training, batch_norm uses the statistics of its argument
 // and updates the moving ones, and layer_norm is taken apart too. The option func_name restricts
 // the pass to one function. For inference TVM takes the given statistics whatever `training` says;
-// with the option exact a batch_norm that takes those of its argument stays. TVM: relax.transform.DecomposeOpsForInference, …ForTraining.
+// with the option exact a batch_norm that takes those of its argument stays. With scales, one whose vectors are
+// all constants is a scale and a shift, which are computed of them: x * s + (beta - mean * s) with
+// s = gamma / sqrt(var + e), so that nothing is divided where it runs.
+// TVM: relax.transform.DecomposeOpsForInference, …ForTraining.
 #include "ir/object.h"
 #include "passes/relax/graph/op_calls.h"
 #include "structinfo/make.h"
@@ -21,7 +24,8 @@ typedef struct {
   tvms_relax_mutator m;
   const char *only;  // name of the one function to change; empty: all
   bool training;
-  bool exact;  // only what computes the same
+  bool exact;   // only what computes the same
+  bool scales;  // one scale and one shift where the vectors are constants
 } decomposer;
 
 static decomposer *decomposer_of(const tvms_rewriter *r) {
@@ -67,9 +71,38 @@ static void put_statistics(tvms_relax_mutator *m, const tvms_call *call, bool ex
     fields[i] = norm ? tvms_relax_make_item(m, norm, i) : args[2 + i];
 }
 
-static tvms_node *decompose_batch_norm(tvms_relax_mutator *m, const tvms_call *call,
-                                       bool exact) {
-  if (exact && !tvms_relax_op_norm_uses_given(m, call)) return NULL;
+static bool are_constants(const tvms_call *call) {
+  bool constant = true;
+  for (uint32_t i = 1; i < 5; i++)
+    constant &= call->args.items[i]->kind == TVMS_NODE_CONSTANT;
+  return constant;
+}
+
+// The result of a batch_norm as a product and a sum with vectors that are computed of its own.
+static tvms_node *scaled(tvms_relax_mutator *m, const tvms_call *call) {
+  tvms_node *const *args = call->args.items;
+  int64_t ndim = ndim_of(call),
+          axis = tvms_attr_int(call, TVMS_ATTR_batch_norm_axis, 1);
+  double epsilon = tvms_attr_float(call, TVMS_ATTR_batch_norm_epsilon, 1e-5);
+  tvms_node *scalar = tvms_relax_op_scalar(m, epsilon, args[4]->sinfo->dtype);
+  tvms_node *sum = tvms_relax_op_binary(m, TVMS_R_add, args[4], scalar);
+  tvms_node *root = tvms_relax_op_unary(m, TVMS_R_sqrt, sum);
+  bool scales = tvms_attr_bool(call, TVMS_ATTR_batch_norm_scale);
+  bool centers = tvms_attr_bool(call, TVMS_ATTR_batch_norm_center);
+  tvms_node *one = tvms_relax_op_scalar(m, 1, args[4]->sinfo->dtype);
+  tvms_node *scale =
+      tvms_relax_op_binary(m, TVMS_R_divide, scales ? args[1] : one, root);
+  tvms_node *moved = tvms_relax_op_binary(m, TVMS_R_multiply, args[3], scale);
+  tvms_node *zero = tvms_relax_op_scalar(m, 0, args[4]->sinfo->dtype);
+  tvms_node *shift =
+      tvms_relax_op_binary(m, TVMS_R_subtract, centers ? args[2] : zero, moved);
+  tvms_node *out =
+      tvms_relax_op_binary(m, TVMS_R_multiply, args[0], widen(m, scale, ndim, axis));
+  return tvms_relax_op_binary(m, TVMS_R_add, out, widen(m, shift, ndim, axis));
+}
+
+// The result of a batch_norm step by step.
+static tvms_node *stepwise(tvms_relax_mutator *m, const tvms_call *call) {
   tvms_node *const *args = call->args.items;
   int64_t ndim = ndim_of(call),
           axis = tvms_attr_int(call, TVMS_ATTR_batch_norm_axis, 1);
@@ -81,8 +114,15 @@ static tvms_node *decompose_batch_norm(tvms_relax_mutator *m, const tvms_call *c
     out = tvms_relax_op_binary(m, TVMS_R_multiply, out, widen(m, args[1], ndim, axis));
   if (tvms_attr_bool(call, TVMS_ATTR_batch_norm_center))
     out = tvms_relax_op_binary(m, TVMS_R_add, out, widen(m, args[2], ndim, axis));
-  tvms_node *fields[3] = {out};
-  put_statistics(m, call, exact, fields);
+  return out;
+}
+
+static tvms_node *decompose_batch_norm(tvms_relax_mutator *m, const tvms_call *call) {
+  const decomposer *d = m->self;
+  if (d->exact && !tvms_relax_op_norm_uses_given(m, call)) return NULL;
+  bool scales = d->scales && are_constants(call);
+  tvms_node *fields[3] = {scales ? scaled(m, call) : stepwise(m, call)};
+  put_statistics(m, call, d->exact, fields);
   return tvms_relax_make_tuple(m, fields, 3);
 }
 
@@ -187,7 +227,7 @@ static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
   case TVMS_R_nn_batch_norm:
     if (ndim_of(call) >= 0)
       made = d->training ? train_batch_norm(&d->m, call)
-                         : decompose_batch_norm(&d->m, call, d->exact);
+                         : decompose_batch_norm(&d->m, call);
     break;
   case TVMS_R_nn_layer_norm:
     if (d->training && ndim_of(call) >= 0) made = decompose_layer_norm(&d->m, call);
@@ -210,24 +250,28 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
 }
 
 // For training, batch_norm takes the statistics of its argument first.
-static void decompose(tvms_pass_run *run, const char *only, bool training, bool exact) {
+static void decompose(tvms_pass_run *run, decomposer d) {
   void *outer = run->state;
-  decomposer d = {.only = strcmp(only, "None") == 0 ? "" : only,
-                  .training = training,
-                  .exact = exact};
+  if (strcmp(d.only, "None") == 0) d.only = "";
   run->state = &d;
-  if (training) tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
+  if (d.training) tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
   d.training = false;
   tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
   run->state = outer;
 }
 
 void tvms_pass_decompose_ops_for_inference(tvms_pass_run *run) {
-  decompose(run, TVMS_OPTION(run, DecomposeOpsForInference, func_name).text, false,
-            TVMS_OPTION(run, DecomposeOpsForInference, exact).number);
+  decompose(run,
+            (decomposer){
+                .only = TVMS_OPTION(run, DecomposeOpsForInference, func_name).text,
+                .exact = TVMS_OPTION(run, DecomposeOpsForInference, exact).number,
+                .scales = TVMS_OPTION(run, DecomposeOpsForInference, scales).number,
+            });
 }
 
 void tvms_pass_decompose_ops_for_training(tvms_pass_run *run) {
-  decompose(run, TVMS_OPTION(run, DecomposeOpsForTraining, func_name).text, true,
-            false);
+  decompose(run, (decomposer){
+                     .only = TVMS_OPTION(run, DecomposeOpsForTraining, func_name).text,
+                     .training = true,
+                 });
 }
