@@ -41,7 +41,8 @@ enum {
   THREADS_STORE_VECTORS = 16,
   STORES_SUMS = 32,  // vectors that a loop keeps in the frame from step to step
   STORES_ELEMENTS_AROUND_LOOPS = 64,
-  SUMS_OF_THE_SAME = 128  // a loop that keeps sums goes to the same place in each step
+  STAYS_IN_LOOPS =
+      128  // innermost ones, or those that keep sums, go to the same place in each step
 };
 
 // What is allocated: memory from the C library, or so many boxes of a list.
@@ -83,7 +84,7 @@ typedef struct {
   LLVMValueRef value;
 } made_once;
 
-enum { ONCE_SLOTS = 128 };
+enum { ONCE_SETS = 64, ONCE_PLACES = 4 };
 
 // Where break and continue go. What was allocated inside of the loop is freed on the way:
 // all of emitter.memory above `memory`.
@@ -173,10 +174,10 @@ typedef struct {
   uint32_t strided_count;              // of all
   phased_load phased[MOST_STRIDED];
   uint32_t phased_count;
-  made_once once[ONCE_SLOTS];
-  uint8_t stores;    // what it stores: STORES_
-  bool in_parallel;  // its code is the steps of a parallel loop
-  bool in_index;     // integer arithmetic cannot overflow: it makes an index
+  made_once once[ONCE_SETS][ONCE_PLACES];  // those of a set: the last one first
+  uint8_t stores;                          // what it stores: STORES_
+  bool in_parallel;                        // its code is the steps of a parallel loop
+  bool in_index;  // integer arithmetic cannot overflow: it makes an index
 } emitter;
 
 // Emits the code of one of two alternatives, and gives its value (tvms_emit_choose).

@@ -41,18 +41,25 @@ static LLVMBasicBlockRef block_for(const emitter *e, LLVMValueRef a,
   return block;
 }
 
-static made_once *slot_of(emitter *e, const made_once *key) {
+// The places of the table that may have a value.
+static made_once *places_of(emitter *e, const made_once *key) {
   uintptr_t words[] = {(uintptr_t)key->block, (uintptr_t)key->a, (uintptr_t)key->b,
                        (uintptr_t)key->type};
   uint64_t hash = key->op;
   for (uint32_t i = 0; i < 4; i++)
     hash = (hash ^ (words[i] >> 3)) * 0x9e3779b97f4a7c15u;
-  return &e->once[hash >> 32 & (ONCE_SLOTS - 1)];
+  return e->once[hash >> 32 & (ONCE_SETS - 1)];
 }
 
-static bool is_made(const made_once *slot, const made_once *key) {
-  return slot->block == key->block && slot->op == key->op && slot->a == key->a
-         && slot->b == key->b && slot->type == key->type;
+static bool is_made(const made_once *place, const made_once *key) {
+  return place->block == key->block && place->op == key->op && place->a == key->a
+         && place->b == key->b && place->type == key->type;
+}
+
+// The one that came first goes.
+static void keep(made_once *places, const made_once *value) {
+  memmove(places + 1, places, (ONCE_PLACES - 1) * sizeof *places);
+  places[0] = *value;
 }
 
 // Code goes where the value belongs.
@@ -91,12 +98,13 @@ static LLVMValueRef find_or_make(emitter *e, uint32_t op, LLVMValueRef a,
                                  LLVMValueRef TVMS_NULLABLE b,
                                  LLVMTypeRef TVMS_NULLABLE type) {
   made_once key = {.block = block_for(e, a, b), .op = op, .a = a, .b = b, .type = type};
-  made_once *slot = slot_of(e, &key);
-  if (is_made(slot, &key)) return slot->value;
+  made_once *places = places_of(e, &key);
+  for (uint32_t i = 0; i < ONCE_PLACES; i++)
+    if (is_made(&places[i], &key)) return places[i].value;
   emit_position here = enter(e, &key);
   key.value = build(e->builder, &key);
   if (key.block != here.block) tvms_emit_go_on(e, here);
-  *slot = key;
+  keep(places, &key);
   return key.value;
 }
 

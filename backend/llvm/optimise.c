@@ -247,20 +247,80 @@ static void mark_long(LLVMModuleRef apart) {
     }
 }
 
-static bool is_division(LLVMOpcode opcode) {
+static bool is_division(LLVMValueRef instruction) {
+  LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
   return opcode == LLVMSDiv || opcode == LLVMSRem || opcode == LLVMUDiv
          || opcode == LLVMURem;
 }
 
-static bool divides(LLVMValueRef function) {
+// What code that only copies is not made of: it needs places, and loops.
+static bool is_arithmetic(LLVMValueRef instruction) {
+  switch ((int)LLVMGetInstructionOpcode(instruction)) {
+  case LLVMLoad:
+  case LLVMStore:
+  case LLVMGetElementPtr:
+  case LLVMAdd:
+  case LLVMSub:
+  case LLVMMul:
+  case LLVMSExt:
+  case LLVMTrunc:
+  case LLVMICmp:
+  case LLVMSelect:
+  case LLVMPHI:
+  case LLVMBr:
+  case LLVMRet: return false;
+  default: return true;
+  }
+}
+
+static bool has(LLVMValueRef function, bool (*is_one)(LLVMValueRef instruction)) {
   for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
        b = LLVMGetNextBasicBlock(b)) {
     for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
          i = LLVMGetNextInstruction(i)) {
-      if (is_division(LLVMGetInstructionOpcode(i))) return true;
+      if (is_one(i)) return true;
     }
   }
   return false;
+}
+
+static bool is_variable_address(LLVMValueRef value) {
+  return LLVMIsAGetElementPtrInst(value)
+         && !LLVMIsConstant(
+             LLVMGetOperand(value, (unsigned)LLVMGetNumOperands(value) - 1));
+}
+
+// Does it make an address that is more than a part of others? Numbers are added to one for nothing.
+static bool makes_address(LLVMValueRef instruction) {
+  if (!is_variable_address(instruction)) return false;
+  for (LLVMUseRef use = LLVMGetFirstUse(instruction); use; use = LLVMGetNextUse(use)) {
+    if (!is_variable_address(LLVMGetUser(use))) return true;
+  }
+  return false;
+}
+
+// Does a block more than load, compute a little and store, or with many addresses that depend on variables?
+static bool has_large_block(LLVMValueRef function) {
+  enum { FEW_ADDRESSES = 4, FEW_INSTRUCTIONS = 40 };
+  for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
+       b = LLVMGetNextBasicBlock(b)) {
+    uint32_t count = 0, addresses = 0;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+         i = LLVMGetNextInstruction(i)) {
+      count++;
+      addresses += makes_address(i);
+    }
+    if (count > FEW_INSTRUCTIONS || addresses > FEW_ADDRESSES) return true;
+  }
+  return false;
+}
+
+// Has vector code of few kinds of loops nothing that LLVM would have to find? What packs the panel of an operand for a product
+// is as plain as the product.
+static bool is_plain(LLVMValueRef function, uint8_t stores) {
+  if (stores & STAYS_IN_LOOPS) return false;
+  if (stores & STORES_SUMS) return !has(function, is_division);
+  return !has(function, is_arithmetic) && !has_large_block(function);
 }
 
 void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores) {
@@ -270,9 +330,9 @@ void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores) {
   int kind = !(stores & (STORES_VECTORS | THREADS_STORE_VECTORS)) ? SCALAR
              : stores & STORES_ELEMENTS_IN_LOOPS                  ? MIXED
              : stores & STORES_ELEMENTS_AROUND_LOOPS              ? ROWS
-             : !(stores & STORES_SUMS)                            ? LINES
-             : stores & SUMS_OF_THE_SAME || divides(function)     ? VECTORS
-                                                                  : TILES;
+             : is_plain(function, stores)                         ? TILES
+             : stores & STORES_SUMS                               ? VECTORS
+                                                                  : LINES;
   char digit = (char)('0' + kind);
   LLVMContextRef llvm = LLVMGetTypeContext(LLVMTypeOf(function));
   LLVMAddAttributeAtIndex(
@@ -370,37 +430,6 @@ static uint32_t count_kinds(const uint32_t *counts, int first) {
 }
 
 // ---- Addresses that are counted up ----
-
-static bool is_variable_address(LLVMValueRef value) {
-  return LLVMIsAGetElementPtrInst(value)
-         && !LLVMIsConstant(
-             LLVMGetOperand(value, (unsigned)LLVMGetNumOperands(value) - 1));
-}
-
-// Does it make an address that is more than a part of others? Numbers are added to one for nothing.
-static bool makes_address(LLVMValueRef instruction) {
-  if (!is_variable_address(instruction)) return false;
-  for (LLVMUseRef use = LLVMGetFirstUse(instruction); use; use = LLVMGetNextUse(use)) {
-    if (!is_variable_address(LLVMGetUser(use))) return true;
-  }
-  return false;
-}
-
-// Does a block more than load, compute a little and store, or with many addresses that depend on variables?
-static bool has_large_block(LLVMValueRef function) {
-  enum { FEW_ADDRESSES = 4, FEW_INSTRUCTIONS = 40 };
-  for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
-       b = LLVMGetNextBasicBlock(b)) {
-    uint32_t count = 0, addresses = 0;
-    for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
-         i = LLVMGetNextInstruction(i)) {
-      count++;
-      addresses += makes_address(i);
-    }
-    if (count > FEW_INSTRUCTIONS || addresses > FEW_ADDRESSES) return true;
-  }
-  return false;
-}
 
 // For lines on x86, whose list leaves it out.
 static LLVMErrorRef count_addresses(LLVMModuleRef module,

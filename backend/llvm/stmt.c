@@ -51,7 +51,7 @@ static void leave_loop(emitter *e, const loop_target *loop) {
   bool mixed = loop->vectors && !loop->around;
   if (loop->stores && !loop->few && !mixed)
     e->stores |= loop->around ? STORES_ELEMENTS_AROUND_LOOPS : STORES_ELEMENTS_IN_LOOPS;
-  if (loop->sums && loop->stays) e->stores |= SUMS_OF_THE_SAME;
+  if (loop->stays && (loop->sums || !loop->around)) e->stores |= STAYS_IN_LOOPS;
   e->loop = loop->outer;
 }
 
