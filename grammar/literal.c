@@ -109,6 +109,17 @@ static const char *what_number(const char *token) {
   return mark == 'b' ? "binary" : "decimal";
 }
 
+// Is this a name as TVM's front end for ONNX makes of "0.weight": digits, and a name that begins with '_'?
+static bool is_numbered_name(const char *end, const char *word) {
+  const char *letter = end;
+  while (letter < word && *letter == '_')
+    letter++;
+  bool plain = letter > end && letter < word && !is_digit(*letter);
+  for (const char *at = letter; at < word; at++)
+    plain &= (unsigned char)*at < 0x80;
+  return plain;
+}
+
 // A number with letters behind it: sound if they are a word that may follow one.
 tvms_token_kind tvms_lexer_take_number(tvms_lexer *lexer, tvms_token_kind kind) {
   const char *end = end_of_number(lexer->token, &kind);
@@ -123,7 +134,9 @@ tvms_token_kind tvms_lexer_take_number(tvms_lexer *lexer, tvms_token_kind kind) 
                                      what_number(lexer->token),
                                      (int)(word - lexer->token), lexer->token);
   if (!based && word == end + 1) tvms_lexer_explain_suffix(lexer, diag, end);
-  return kind;
+  if (kind != TVMS_TOK_INT || based || !is_numbered_name(end, word)) return kind;
+  tvms_lexer_explain_numbered(lexer, diag);
+  return TVMS_TOK_NAME;
 }
 
 tvms_token_kind tvms_lexer_take_leading_zero(tvms_lexer *lexer) {

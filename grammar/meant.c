@@ -463,6 +463,13 @@ void tvms_lexer_explain_suffix(tvms_lexer *lexer, tvms_diag *diag, const char *e
   tvms_diag_fix(diags, diag, (tvms_span){at, at + 1}, false, "%s", "");
 }
 
+void tvms_lexer_explain_numbered(tvms_lexer *lexer, tvms_diag *diag) {
+  tvms_diags *diags = &lexer->context->diags;
+  tvms_span span = tvms_lexer_span(lexer);
+  tvms_diag_remark(diags, diag, "%s", "a name does not begin with a digit");
+  tvms_diag_fix(diags, diag, (tvms_span){span.begin, span.begin}, true, "%s", "_");
+}
+
 const char *tvms_lexer_explain_stray(tvms_lexer *lexer, tvms_diag *diag, uint32_t c,
                                      const char *after) {
   tvms_diags *diags = &lexer->context->diags;

@@ -18,6 +18,9 @@ typedef struct {
 tvms_token_meaning tvms_token_meant(const char *text, tvms_token token,
                                     tvms_token first, bool inside, bool comma);
 
+// Adds to the report of the lexer's token that a name does not begin with a digit.
+void tvms_lexer_explain_numbered(tvms_lexer *lexer, tvms_diag *diag);
+
 // Adds to the report of the number at the lexer's token, whose digits stop at `end`, that a suffix
 // of C behind it is to be left out.
 void tvms_lexer_explain_suffix(tvms_lexer *lexer, tvms_diag *diag, const char *end);

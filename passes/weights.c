@@ -286,13 +286,19 @@ static tvms_node *TVMS_NULLABLE from_npy(tvms_unit *unit,
   return made;
 }
 
-static bool is_word(char c) {
-  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')
-         || (c >= 'A' && c <= 'Z');
+static bool is_decimal(char c) {
+  return c >= '0' && c <= '9';
 }
 
-// Is this the name asked for? Without `exact` what is no part of a name of Python is an underscore in it.
+static bool is_word(char c) {
+  return c == '_' || is_decimal(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Is this the name asked for? Without `exact` what is no part of a name of Python is an underscore in it, and one may
+// stand in front of a digit that the name of the file begins with.
 static bool is_named(const tvms_relax_weight *weight, const char *name, bool exact) {
+  bool numbered = !exact && weight->name_len && is_decimal(weight->name[0]);
+  if (numbered && name[0] == '_' && is_decimal(name[1])) name++;
   size_t len = strlen(name);
   if (weight->name_len != len) return false;
   if (exact) return memcmp(weight->name, name, len) == 0;

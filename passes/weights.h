@@ -42,7 +42,7 @@ bool tvms_relax_weight_is(const tvms_relax_weight *weight, const char *name);
 
 // The tensor of this name as a CONSTANT of `unit` with its type; NULL: there is none, or it
 // cannot be read, which `why` tells then and is NULL otherwise. A name of the file may have other characters where the one that is asked for has underscores:
-// "layers.0.weight" is TVM's parameter layers_0_weight. An array of a void type of numpy is read as `wanted` (a type that
+// "layers.0.weight" is TVM's parameter layers_0_weight, and "0.weight" may be _0_weight. An array of a void type of numpy is read as `wanted` (a type that
 // numpy lacks, such as bfloat16) if its elements are as large.
 tvms_node *TVMS_NULLABLE tvms_relax_weights_find(const tvms_relax_weights *weights,
                                                  tvms_unit *unit, const char *name,

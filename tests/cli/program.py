@@ -269,6 +269,17 @@ def main(x: R.Tensor((2,), "float32"), w: R.Tensor(("n",), "float32"), b: R.Tens
         content = struct.pack("<Q", struct.unpack("<Q", content[:8])[0] + 9) + content[8:]
         self.holds_weights(self.bound("w.safetensors", content))
 
+    def test_names_that_begin_with_a_digit(self):
+        """A name `0.w` of ONNX is no name in Python; `check --fix` makes it _0_w."""
+        with open(self.program) as f:
+            text = f.read()
+        with open(self.program, "w") as f:
+            f.write(text.replace("w:", "0_w:").replace("(x, w)", "(x, 0_w)"))
+        self.assertEqual(tvms("check", "--fix", self.program).returncode, 0)
+        content = self.safetensors().replace(b'"w": {"dtype"', b'"0.w": {"dtype"')
+        content = struct.pack("<Q", struct.unpack("<Q", content[:8])[0] + 2) + content[8:]
+        self.holds_weights(self.bound("w.safetensors", content))
+
     def test_file_that_cannot_be_mapped(self):
         self.refused("not a plain file", "w.safetensors", b"")
 
