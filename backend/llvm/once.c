@@ -118,8 +118,8 @@ LLVMValueRef tvms_emit_once_cast(emitter *e, LLVMValueRef value, LLVMTypeRef typ
   return find_or_make(e, is_signed ? SIGNED_CAST : UNSIGNED_CAST, value, NULL, type);
 }
 
-// What is added to a place in each step of a loop, where the rest stands in front of it, goes into the address of a load. False:
-// the place is no such sum. What is in front may be outside of the memory.
+// What is added to a place in each step of a loop, where the rest stands in front of it, goes into the address of a
+// load. False: the place is no such sum. What is in front may be outside of the memory.
 static bool move_front(emitter *e, LLVMTypeRef element, LLVMValueRef *base,
                        LLVMValueRef *index) {
   bool sum = LLVMIsAInstruction(*index) && LLVMGetInstructionOpcode(*index) == LLVMAdd;

@@ -39,17 +39,17 @@ enum {
 // over elements beside it, copies at the edges of tiles for instance, those become vectors, too;
 // so do those between parallel loops of vector code.
 //
-// What keeps no sums moves vectors, and does better with an address that is counted up for each line
-// that it goes along, but for short bodies on x86. Loops that keep sums wait for the sums: where an address may be a register and a scaled one (x86), that costs the most time of all
-// passes and brings them nothing.
+// What keeps no sums moves vectors, and does better with an address that is counted up for each line that it goes along,
+// but for short bodies on x86. Loops that keep sums wait for the sums: where an address may be a register and a
+// scaled one (x86), that costs the most time of all passes and brings them nothing.
 //
 // Rows that become an element each (sums, norms) have arithmetic of elements between their loops, which must
 // not be done in these.
 //
-// The tiles of a product need less than other sums: instcombine would take almost half of the time of all passes, and the
-// same code comes out. Quotients in their places are another matter, which it makes shifts and masks. Nor is anything left in
-// their loops that could be in front of them (backend/llvm/once.h) but what they load from the same place in each step; to
-// know what may be written there takes longer than anything else.
+// The tiles of a product, and what only copies, as what packs its panels does, need less: instcombine would take almost
+// half of the time of all passes, and the same code comes out. Quotients in their places are another matter, which it
+// makes shifts and masks. Nor is anything left in their loops that could be in front of them (backend/llvm/once.h) but
+// what they load from the same place in each step; to know what may be written there takes longer than anything else.
 enum { SCALAR, LINES, TILES, VECTORS, ROWS, MIXED, KINDS };
 
 // By its name alone instcombine ends the process where one round of it leaves work for another.
@@ -315,8 +315,7 @@ static bool has_large_block(LLVMValueRef function) {
   return false;
 }
 
-// Has vector code of few kinds of loops nothing that LLVM would have to find? What packs the panel of an operand for a product
-// is as plain as the product.
+// Has vector code nothing that LLVM would have to find?
 static bool is_plain(LLVMValueRef function, uint8_t stores) {
   if (stores & STAYS_IN_LOOPS) return false;
   if (stores & STORES_SUMS) return !has(function, is_division);

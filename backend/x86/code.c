@@ -223,6 +223,24 @@ void tvms_x86_address_of(tvms_x86_code *c, tvms_x86_register reg, uint64_t text)
 
 // ---- Functions ----
 
+void tvms_x86_call(tvms_x86_code *c, const char *name) {
+  TVMS_X86_BYTES(c, "\xE8");
+  tvms_x86_refer(c, tvms_x86_symbol_of(c, name), R_X86_64_PLT32, 0);
+}
+
+uint32_t tvms_x86_begin(tvms_x86_code *c, const char *name) {
+  uint32_t symbol = tvms_x86_symbol_of(c, name);
+  tvms_x86_symbol *s = &c->symbols.items[symbol];
+  s->defined = s->hidden = true;
+  s->at = c->code.len;
+  return symbol;
+}
+
+void tvms_x86_end(tvms_x86_code *c, uint32_t symbol) {
+  tvms_x86_symbol *s = &c->symbols.items[symbol];
+  s->size = c->code.len - s->at;
+}
+
 uint64_t tvms_x86_open(tvms_x86_code *c, uint32_t symbol) {
   static const char begin[] = {0x55,       0x48,       (char)0x89,
                                (char)0xE5,  // push rbp; mov rbp, rsp
@@ -258,7 +276,7 @@ static void describe_frame(tvms_x86_code *c, uint64_t at, uint64_t size) {
 void tvms_x86_close(tvms_x86_code *c, uint32_t symbol, uint64_t place, uint32_t frame) {
   settle_jumps(c);
   set32(&c->code, place, frame);
-  tvms_x86_symbol *s = &c->symbols.items[symbol];
-  s->size = c->code.len - s->at;
+  tvms_x86_end(c, symbol);
+  const tvms_x86_symbol *s = &c->symbols.items[symbol];
   describe_frame(c, s->at, s->size);
 }

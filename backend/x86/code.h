@@ -141,6 +141,9 @@ void tvms_x86_store_number(tvms_x86_code *c, tvms_x86_register base, int64_t off
 // Bytes as they are.
 void tvms_x86_bytes(tvms_x86_code *c, const char *bytes, size_t count);
 
+// The bytes of a text.
+#define TVMS_X86_BYTES(c, text) tvms_x86_bytes(c, text, sizeof text - 1)
+
 // A label that is not set yet.
 uint32_t tvms_x86_label(tvms_x86_code *c);
 
@@ -165,6 +168,15 @@ uint64_t tvms_x86_text(tvms_x86_code *c, const char *text);
 
 // Four bytes that refer to a symbol, seen from behind them.
 void tvms_x86_refer(tvms_x86_code *c, uint32_t symbol, uint32_t type, int64_t add);
+
+// A call of the function of a name.
+void tvms_x86_call(tvms_x86_code *c, const char *name);
+
+// Begins a hidden function without a frame, and returns its symbol.
+uint32_t tvms_x86_begin(tvms_x86_code *c, const char *name);
+
+// Ends such a function.
+void tvms_x86_end(tvms_x86_code *c, uint32_t symbol);
 
 // Puts the address of a text into a register.
 void tvms_x86_address_of(tvms_x86_code *c, tvms_x86_register reg, uint64_t text);

@@ -17,8 +17,6 @@
 #include "backend/x86/raise.h"
 #include "interp/interp.h"
 
-#include <elf.h>
-
 enum { MOST_NEEDED = 3, POOL = 5, PASSED = 6, PASSED_REAL = 8 };
 
 static const tvms_x86_register pool[POOL] = {RAX, R8, R9, R10, R11};
@@ -404,8 +402,7 @@ static uint32_t call_body(maker *m, const tvms_params_sizes *sizes) {
     const tvms_node *size = sizes->items[i];
     pass(m, &p, m->entry->vars[size->id] - 1, size->dtype);
   }
-  tvms_x86_bytes(c, "\xE8", 1);
-  tvms_x86_refer(c, tvms_x86_symbol_of(c, m->names->body), R_X86_64_PLT32, 0);
+  tvms_x86_call(c, m->names->body);
   tvms_x86_bytes(c, leave, sizeof leave);
   return 8 * p.stacked;
 }
@@ -450,8 +447,7 @@ static void refuse(maker *m) {
   } else {
     tvms_x86_address_of(c, RCX, signature);
     tvms_x86_set(c, R8, (m->entry->text_bytes + 15) / 16 * 16);
-    tvms_x86_bytes(c, "\xE8", 1);
-    tvms_x86_refer(c, tvms_x86_symbol_of(c, TVMS_X86_REFUSE_NAME), R_X86_64_PLT32, 0);
+    tvms_x86_call(c, TVMS_X86_REFUSE_NAME);
   }
   tvms_x86_bytes(c, leave, sizeof leave);
 }

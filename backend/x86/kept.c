@@ -8,8 +8,6 @@
 #include <elf.h>
 #include <stddef.h>
 
-#define BYTES(c, text) tvms_x86_bytes(c, text, sizeof text - 1)
-
 static void refer_to(tvms_x86_code *c, const char *name, uint32_t type, bool weak,
                      bool hidden) {
   uint32_t symbol = tvms_x86_symbol_of(c, name);
@@ -22,128 +20,117 @@ static void refer_to_c(tvms_x86_code *c, const char *name) {
   refer_to(c, name, R_X86_64_PLT32, true, false);
 }
 
-static uint32_t begin(tvms_x86_code *c, const char *name) {
-  uint32_t symbol = tvms_x86_symbol_of(c, name);
-  tvms_x86_symbol *s = &c->symbols.items[symbol];
-  s->defined = s->hidden = true;
-  s->at = c->code.len;
-  return symbol;
-}
-
-static void end(tvms_x86_code *c, uint32_t symbol) {
-  tvms_x86_symbol *s = &c->symbols.items[symbol];
-  s->size = c->code.len - s->at;
-}
-
 // ---- Kept memory ----
 
 void tvms_x86_add_take(tvms_x86_code *c, const char *name) {
-  uint32_t symbol = begin(c, name);
-  BYTES(c, "\x52"              // push rdx
-           "\x31\xC0"          // look: xor eax, eax
-           "\x48\x87\x07"      // xchg [rdi], rax
-           "\x48\x85\xC0"      // test rax, rax
-           "\x75\x31"          // jne found
-           "\x48\x83\xC7\x08"  // add rdi, 8
-           "\x48\xFF\xCE"      // dec rsi
-           "\x75\xED"          // jne look
-           "\x48\x8B\x34\x24"  // none: mov rsi, [rsp]
-           "\x48\x83\xC6\x7F"  // add rsi, 127: the head, and up to a multiple
-           "\x48\x83\xE6\xC0"  // and rsi, -64
-           "\xBF\x40\0\0\0"    // mov edi, 64
-           "\xE8");            // call aligned_alloc
+  uint32_t symbol = tvms_x86_begin(c, name);
+  TVMS_X86_BYTES(c, "\x52"              // push rdx
+                    "\x31\xC0"          // look: xor eax, eax
+                    "\x48\x87\x07"      // xchg [rdi], rax
+                    "\x48\x85\xC0"      // test rax, rax
+                    "\x75\x31"          // jne found
+                    "\x48\x83\xC7\x08"  // add rdi, 8
+                    "\x48\xFF\xCE"      // dec rsi
+                    "\x75\xED"          // jne look
+                    "\x48\x8B\x34\x24"  // none: mov rsi, [rsp]
+                    "\x48\x83\xC6\x7F"  // add rsi, 127: the head, and up to a multiple
+                    "\x48\x83\xE6\xC0"  // and rsi, -64
+                    "\xBF\x40\0\0\0"    // mov edi, 64
+                    "\xE8");            // call aligned_alloc
   refer_to_c(c, "aligned_alloc");
-  BYTES(c, "\x48\x85\xC0"      // test rax, rax
-           "\x74\x0B"          // je end
-           "\x48\x8B\x14\x24"  // mov rdx, [rsp]
-           "\x48\x89\x10"      // mov [rax], rdx
-           "\x48\x83\xC0\x40"  // use: add rax, 64
-           "\x5A"              // end: pop rdx
-           "\xC3"              // ret
-           "\x48\x8B\x14\x24"  // found: mov rdx, [rsp]
-           "\x48\x39\x10"      // cmp [rax], rdx
-           "\x73\xF1"          // jae use
-           "\x48\x89\xC7"      // mov rdi, rax
-           "\xE8");            // call free
+  TVMS_X86_BYTES(c, "\x48\x85\xC0"      // test rax, rax
+                    "\x74\x0B"          // je end
+                    "\x48\x8B\x14\x24"  // mov rdx, [rsp]
+                    "\x48\x89\x10"      // mov [rax], rdx
+                    "\x48\x83\xC0\x40"  // use: add rax, 64
+                    "\x5A"              // end: pop rdx
+                    "\xC3"              // ret
+                    "\x48\x8B\x14\x24"  // found: mov rdx, [rsp]
+                    "\x48\x39\x10"      // cmp [rax], rdx
+                    "\x73\xF1"          // jae use
+                    "\x48\x89\xC7"      // mov rdi, rax
+                    "\xE8");            // call free
   refer_to_c(c, "free");
-  BYTES(c, "\xEB\xC5");  // jmp none
-  end(c, symbol);
+  TVMS_X86_BYTES(c, "\xEB\xC5");  // jmp none
+  tvms_x86_end(c, symbol);
 }
 
 void tvms_x86_add_give(tvms_x86_code *c, const char *name) {
-  uint32_t symbol = begin(c, name);
-  BYTES(c, "\x48\x83\xEA\x40"      // sub rdx, 64
-           "\x31\xC0"              // look: xor eax, eax
-           "\xF0\x48\x0F\xB1\x17"  // lock cmpxchg [rdi], rdx
-           "\x74\x11"              // je end
-           "\x48\x83\xC7\x08"      // add rdi, 8
-           "\x48\xFF\xCE"          // dec rsi
-           "\x75\xEE"              // jne look
-           "\x48\x89\xD7"          // mov rdi, rdx
-           "\xE9");                // jmp free
+  uint32_t symbol = tvms_x86_begin(c, name);
+  TVMS_X86_BYTES(c, "\x48\x83\xEA\x40"      // sub rdx, 64
+                    "\x31\xC0"              // look: xor eax, eax
+                    "\xF0\x48\x0F\xB1\x17"  // lock cmpxchg [rdi], rdx
+                    "\x74\x11"              // je end
+                    "\x48\x83\xC7\x08"      // add rdi, 8
+                    "\x48\xFF\xCE"          // dec rsi
+                    "\x75\xEE"              // jne look
+                    "\x48\x89\xD7"          // mov rdi, rdx
+                    "\xE9");                // jmp free
   refer_to_c(c, "free");
-  BYTES(c, "\xC3");  // end: ret
-  end(c, symbol);
+  TVMS_X86_BYTES(c, "\xC3");  // end: ret
+  tvms_x86_end(c, symbol);
 }
 
 static void drop_list(tvms_x86_code *c, const tvms_x86_list *list) {
-  BYTES(c, "\x48\x8D\x1D");  // lea rbx, [rip + list]
+  TVMS_X86_BYTES(c, "\x48\x8D\x1D");  // lea rbx, [rip + list]
   refer_to(c, list->name, R_X86_64_PC32, false, true);
-  BYTES(c, "\xBD");  // mov ebp, places
+  TVMS_X86_BYTES(c, "\xBD");  // mov ebp, places
   tvms_x86_bytes(c, (const char *)&list->places, sizeof list->places);
-  BYTES(c, "\x31\xFF"      // look: xor edi, edi
-           "\x48\x87\x3B"  // xchg [rbx], rdi
-           "\x48\x85\xFF"  // test rdi, rdi
-           "\x74\x05"      // je next
-           "\xE8");        // call free
+  TVMS_X86_BYTES(c, "\x31\xFF"      // look: xor edi, edi
+                    "\x48\x87\x3B"  // xchg [rbx], rdi
+                    "\x48\x85\xFF"  // test rdi, rdi
+                    "\x74\x05"      // je next
+                    "\xE8");        // call free
   refer_to_c(c, "free");
-  BYTES(c, "\x48\x83\xC3\x08"  // next: add rbx, 8
-           "\xFF\xCD"          // dec ebp
-           "\x75\xE9");        // jne look
+  TVMS_X86_BYTES(c, "\x48\x83\xC3\x08"  // next: add rbx, 8
+                    "\xFF\xCD"          // dec ebp
+                    "\x75\xE9");        // jne look
 }
 
 void tvms_x86_add_leave(tvms_x86_code *c, const tvms_x86_list *lists, uint32_t count) {
   c->has_end = true;
   c->end = c->code.len;
-  BYTES(c, "\x53"                // push rbx
-           "\x55"                // push rbp
-           "\x48\x83\xEC\x08");  // sub rsp, 8
+  TVMS_X86_BYTES(c, "\x53"                // push rbx
+                    "\x55"                // push rbp
+                    "\x48\x83\xEC\x08");  // sub rsp, 8
   for (uint32_t i = 0; i < count; i++)
     drop_list(c, &lists[i]);
-  BYTES(c, "\x48\x83\xC4\x08"  // add rsp, 8
-           "\x5D"              // pop rbp
-           "\x5B"              // pop rbx
-           "\xC3");            // ret
+  TVMS_X86_BYTES(c, "\x48\x83\xC4\x08"  // add rsp, 8
+                    "\x5D"              // pop rbp
+                    "\x5B"              // pop rbx
+                    "\xC3");            // ret
 }
 
 // ---- Threads ----
 
 void tvms_x86_add_launch(tvms_x86_code *c, const char *name) {
   tvms_x86_add_variable(c, TVMS_PARALLEL_SLOT);
-  uint32_t symbol = begin(c, name);
-  BYTES(c, "\x48\x8B\x05");  // mov rax, [rip + …]
+  uint32_t symbol = tvms_x86_begin(c, name);
+  TVMS_X86_BYTES(c, "\x48\x8B\x05");  // mov rax, [rip + …]
   refer_to(c, TVMS_PARALLEL_SLOT, R_X86_64_REX_GOTPCRELX, false, false);
-  BYTES(c, "\x48\x8B\x00"  // mov rax, [rax]
-           "\x48\x85\xC0"  // test rax, rax
-           "\x74\x04"      // je own
-           "\x31\xD2"  // xor edx, edx: TVM takes 0 for as many tasks as it has threads
-           "\xFF\xE0"  // jmp rax
-           "\x48\x8B\x05");  // own: mov rax, [rip + …]
+  TVMS_X86_BYTES(
+      c, "\x48\x8B\x00"  // mov rax, [rax]
+         "\x48\x85\xC0"  // test rax, rax
+         "\x74\x04"      // je own
+         "\x31\xD2"  // xor edx, edx: TVM takes 0 for as many tasks as it has threads
+         "\xFF\xE0"  // jmp rax
+         "\x48\x8B\x05");  // own: mov rax, [rip + …]
   refer_to(c, TVMS_PARALLEL_LAUNCH, R_X86_64_REX_GOTPCRELX, true, false);
-  BYTES(c, "\x48\x85\xC0"                    // test rax, rax
-           "\x74\x02"                        // je alone
-           "\xFF\xE0"                        // jmp rax
-           "\x48\x83\xEC\x18"                // alone: sub rsp, 24
-           "\x48\xC7\x04\x24\0\0\0\0"        // mov qword [rsp], 0
-           "\x48\xC7\x44\x24\x08\x01\0\0\0"  // mov qword [rsp + 8], 1: one task
-           "\x48\x89\xF8"                    // mov rax, rdi
-           "\x48\x89\xF2"                    // mov rdx, rsi
-           "\x31\xFF"                        // xor edi, edi
-           "\x48\x89\xE6"                    // mov rsi, rsp
-           "\xFF\xD0"                        // call rax
-           "\x48\x83\xC4\x18"                // add rsp, 24
-           "\xC3");                          // ret
-  end(c, symbol);
+  TVMS_X86_BYTES(c,
+                 "\x48\x85\xC0"                    // test rax, rax
+                 "\x74\x02"                        // je alone
+                 "\xFF\xE0"                        // jmp rax
+                 "\x48\x83\xEC\x18"                // alone: sub rsp, 24
+                 "\x48\xC7\x04\x24\0\0\0\0"        // mov qword [rsp], 0
+                 "\x48\xC7\x44\x24\x08\x01\0\0\0"  // mov qword [rsp + 8], 1: one task
+                 "\x48\x89\xF8"                    // mov rax, rdi
+                 "\x48\x89\xF2"                    // mov rdx, rsi
+                 "\x31\xFF"                        // xor edi, edi
+                 "\x48\x89\xE6"                    // mov rsi, rsp
+                 "\xFF\xD0"                        // call rax
+                 "\x48\x83\xC4\x18"                // add rsp, 24
+                 "\xC3");                          // ret
+  tvms_x86_end(c, symbol);
 }
 _Static_assert(offsetof(tvms_parallel_env, tasks) == 8
                    && sizeof(tvms_parallel_env) == 16,
@@ -157,8 +144,8 @@ enum { RECORD = -8, NUMBER = -16, ERROR_END = -16, LOCK = 0, TASK = 4, RAISED = 
 static void begin_of_task(tvms_x86_code *c) {
   tvms_x86_with(c, TVMS_X86_LOAD, RAX, R8);
   tvms_x86_with(c, TVMS_X86_MUL, RAX, R10);
-  BYTES(c, "\x48\x99"        // cqo
-           "\x48\xF7\xF9");  // idiv rcx
+  TVMS_X86_BYTES(c, "\x48\x99"        // cqo
+                    "\x48\xF7\xF9");  // idiv rcx
   tvms_x86_with(c, TVMS_X86_LOAD, RDX, R8);
   tvms_x86_with(c, TVMS_X86_MUL, RDX, R9);
   tvms_x86_with(c, TVMS_X86_ADD, RAX, RDX);
@@ -170,8 +157,8 @@ static void share(tvms_x86_code *c, int64_t extent) {
               offsetof(tvms_parallel_env, tasks));
   tvms_x86_at(c, TVMS_X86_LOAD_INT32, true, R8, RBP, NUMBER);
   tvms_x86_at(c, TVMS_X86_LOAD, true, RAX, RDX, extent);
-  BYTES(c, "\x48\x99"        // cqo
-           "\x48\xF7\xF9");  // idiv rcx: rax the least share, rdx what is left
+  TVMS_X86_BYTES(c, "\x48\x99"        // cqo
+                    "\x48\xF7\xF9");  // idiv rcx: rax the least share, rdx what is left
   tvms_x86_with(c, TVMS_X86_LOAD, R9, RAX);
   tvms_x86_with(c, TVMS_X86_LOAD, R10, RDX);
   begin_of_task(c);
@@ -199,7 +186,7 @@ static void call_steps(tvms_x86_code *c, const char *steps, uint32_t values,
     if (on_stack) tvms_x86_at(c, TVMS_X86_STORE, true, to, RSP, 8 * (i - REGISTERS));
   }
   tvms_x86_at(c, TVMS_X86_ADDRESS, true, RDI, RBP, error);
-  BYTES(c, "\xE8");  // call steps
+  TVMS_X86_BYTES(c, "\xE8");  // call steps
   refer_to(c, steps, R_X86_64_PLT32, false, true);
 }
 
@@ -209,8 +196,8 @@ static void report(tvms_x86_code *c, uint32_t raised, int64_t error) {
   tvms_x86_at(c, TVMS_X86_LOAD, true, RDX, RBP, RECORD);
   tvms_x86_land(c, wait);
   tvms_x86_set(c, RAX, 1);
-  BYTES(c, "\x87\x02"    // xchg [rdx], eax: the lock
-           "\x85\xC0");  // test eax, eax
+  TVMS_X86_BYTES(c, "\x87\x02"    // xchg [rdx], eax: the lock
+                    "\x85\xC0");  // test eax, eax
   tvms_x86_jump_to(c, TVMS_X86_UNEQUAL, wait);
   tvms_x86_at(c, TVMS_X86_LOAD, false, RAX, RBP, NUMBER);
   tvms_x86_at(c, TVMS_X86_CMP, false, RAX, RDX, TASK);
@@ -239,13 +226,13 @@ void tvms_x86_add_task(tvms_x86_code *c, const char *name, const char *steps,
   for (uint32_t i = 0; i < raised; i++)
     tvms_x86_at(c, TVMS_X86_STORE, true, RAX, RBP, error + 8 * (int64_t)i);
   call_steps(c, steps, values, extent + 8, error);
-  BYTES(c, "\x85\xC0");  // test eax, eax
+  TVMS_X86_BYTES(c, "\x85\xC0");  // test eax, eax
   tvms_x86_jump_to(c, TVMS_X86_EQUAL, fine);
   report(c, raised, error);
   tvms_x86_land(c, fine);
-  BYTES(c, "\x31\xC0"  // xor eax, eax
-           "\xC9"      // leave
-           "\xC3");    // ret
+  TVMS_X86_BYTES(c, "\x31\xC0"  // xor eax, eax
+                    "\xC9"      // leave
+                    "\xC3");    // ret
   uint32_t bytes = 16 + 8 * raised + 8 * values;
   tvms_x86_close(c, symbol, place, (bytes + 15) / 16 * 16);
 }

@@ -8,15 +8,8 @@
 
 // The address of a symbol that others may define, from the table that the loader fills in.
 static void load_address(tvms_x86_code *c, uint32_t symbol) {
-  tvms_x86_bytes(c, "\x48\x8B\x05", 3);  // mov rax, [rip + …]
+  TVMS_X86_BYTES(c, "\x48\x8B\x05");  // mov rax, [rip + …]
   tvms_x86_refer(c, symbol, R_X86_64_REX_GOTPCRELX, 0);
-}
-
-static tvms_x86_symbol *define_here(tvms_x86_code *c, uint32_t symbol) {
-  tvms_x86_symbol *s = &c->symbols.items[symbol];
-  s->defined = s->hidden = true;
-  s->at = c->code.len;
-  return s;
 }
 
 void tvms_x86_add_refuse(tvms_x86_code *c, const char *raise) {
@@ -46,14 +39,11 @@ void tvms_x86_add_refuse(tvms_x86_code *c, const char *raise) {
                              "\x31\xFF";     // xor edi, edi
   static const char leave[] = "\xC9\xC3";    // leave; ret
   _Static_assert(TVMS_SIGNATURE_MARK == 1, "the machine code compares with 1");
-  uint32_t raises = tvms_x86_symbol_of(c, raise),
-           symbol = tvms_x86_symbol_of(c, TVMS_X86_REFUSE_NAME);
-  uint64_t begin = define_here(c, symbol)->at;
-  tvms_x86_bytes(c, fill, sizeof fill - 1);
-  tvms_x86_bytes(c, "\xE8", 1);
-  tvms_x86_refer(c, raises, R_X86_64_PLT32, 0);
-  tvms_x86_bytes(c, leave, sizeof leave - 1);
-  c->symbols.items[symbol].size = c->code.len - begin;
+  uint32_t symbol = tvms_x86_begin(c, TVMS_X86_REFUSE_NAME);
+  TVMS_X86_BYTES(c, fill);
+  tvms_x86_call(c, raise);
+  TVMS_X86_BYTES(c, leave);
+  tvms_x86_end(c, symbol);
 }
 
 void tvms_x86_add_raise(tvms_x86_code *c, const char *name) {
@@ -75,12 +65,11 @@ void tvms_x86_add_raise(tvms_x86_code *c, const char *name) {
   uint32_t variable = tvms_x86_add_variable(c, TVMS_RAISE_SLOT);
   uint32_t weak = tvms_x86_symbol_of(c, "TVMFFIErrorSetRaisedFromCStr");
   c->symbols.items[weak].weak = true;
-  uint32_t symbol = tvms_x86_symbol_of(c, name);
-  tvms_x86_symbol *s = define_here(c, symbol);
-  tvms_x86_bytes(c, keep, sizeof keep - 1);
+  uint32_t symbol = tvms_x86_begin(c, name);
+  TVMS_X86_BYTES(c, keep);
   load_address(c, variable);
-  tvms_x86_bytes(c, given, sizeof given - 1);
+  TVMS_X86_BYTES(c, given);
   load_address(c, weak);
-  tvms_x86_bytes(c, leave, sizeof leave - 1);
-  s->size = c->code.len - s->at;
+  TVMS_X86_BYTES(c, leave);
+  tvms_x86_end(c, symbol);
 }
