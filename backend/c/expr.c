@@ -348,6 +348,25 @@ bool tvms_c_are_numbers(const tvms_cast *cast, tvms_lanes *lanes) {
   return fits && lanes->least >= -EXACT && lanes->least + lanes->span <= EXACT;
 }
 
+// Integers that count, of which the lower bits are wanted: these count, too, and GCC has more lanes for them.
+static bool is_narrowed_ramp(const tvms_node *node) {
+  const tvms_node *from = tvms_as_cast(node)->value;
+  return from->kind == TVMS_NODE_RAMP && tvms_dtype_is_int(from->dtype)
+         && tvms_dtype_is_int(node->dtype) && tvms_c_is_whole(node->dtype)
+         && node->dtype.bits <= from->dtype.bits
+         && tvms_as_ramp(from)->base->dtype.lanes == 1;
+}
+
+static const char *narrowed_ramp(c_emitter *e, const tvms_node *node) {
+  const tvms_node *from = tvms_as_cast(node)->value;
+  const tvms_ramp *source = tvms_as_ramp(from);
+  tvms_dtype wide = tvms_dtype_with_lanes(from->dtype, 1);
+  tvms_dtype narrow = tvms_dtype_with_lanes(node->dtype, 1);
+  const char *base = tvms_c_convert(e, wide, narrow, tvms_c_expr(e, source->base));
+  const char *stride = tvms_c_convert(e, wide, narrow, tvms_c_expr(e, source->stride));
+  return tvms_c_ramp(e, node->dtype, node->span, base, stride);
+}
+
 static const char *convert(c_emitter *e, const tvms_node *node) {
   const tvms_node *from = tvms_as_cast(node)->value;
   tvms_lanes lanes;
@@ -358,6 +377,7 @@ static const char *convert(c_emitter *e, const tvms_node *node) {
           tvms_c_text(e, "%s%s%lld", list, i ? ", " : "", (long long)lanes.offsets[i]);
     return tvms_c_whole(e, node->dtype, node->span, tvms_c_text(e, "{%s}", list));
   }
+  if (is_narrowed_ramp(node)) return narrowed_ramp(e, node);
   const char *value = tvms_c_expr(e, from);
   bool whole =
       tvms_c_is_whole(node->dtype) && tvms_c_converts_whole(from->dtype, node->dtype);

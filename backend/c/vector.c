@@ -144,7 +144,8 @@ const char *tvms_c_blend(c_emitter *e, tvms_dtype dtype, tvms_span span,
                          const char *test, const char *a, const char *b) {
   int bits = tvms_c_bits_in_register(dtype);
   const char *mask = tvms_c_mask_of(e, test, dtype.lanes, bits, span);
-  const char *lanes = mask == test ? NULL : tvms_c_bits_of(e, test), *made = NULL;
+  bool plain = mask == test && tvms_dtype_is_real(dtype);
+  const char *lanes = plain ? NULL : tvms_c_bits_of(e, test), *made = NULL;
   if (lanes) made = tvms_c_choose_by_bits(e, dtype, span, lanes, mask, a, b);
   if (made) return tvms_c_whole(e, dtype, span, made);
   const char *type = tvms_c_mask_type(e, bits, dtype.lanes, span);

@@ -7,6 +7,7 @@
 #include "passes/tir/cpu/factors.h"
 #include "passes/tir/cpu/initials.h"
 #include "passes/tir/cpu/late_operands.h"
+#include "passes/tir/cpu/narrow_places.h"
 #include "passes/tir/cpu/padded_operands.h"
 #include "passes/tir/cpu/pieces.h"
 #include "passes/tir/cpu/producers.h"
@@ -24,6 +25,11 @@ typedef bool sum_splitter(tvms_preparation *p, const tvms_stage *stage,
 static bool take_factors_out(tvms_preparation *p, const tvms_stage *stage,
                              tvms_node *parts[2], tvms_node **buffer) {
   return tvms_cpu_take_factors_out(p->body.unit, stage, parts, buffer);
+}
+
+static bool take_narrow_out(tvms_preparation *p, const tvms_stage *stage,
+                            tvms_node *parts[2], tvms_node **buffer) {
+  return tvms_cpu_take_narrow_out(p->body.unit, stage, parts, buffer);
 }
 
 static bool take_initial_out(tvms_preparation *p, const tvms_stage *stage,
@@ -137,6 +143,7 @@ tvms_list tvms_cpu_prepare(tvms_preparation *p, tvms_list stmts) {
   split_sums(p, take_padding_out, &stmts);
   stmts = tvms_cpu_join_initials(p->body.unit, stmts);
   if (p->noalias) stmts = take_tuples_apart(p, stmts);
+  if (p->noalias && p->rooted) split_sums(p, take_narrow_out, &stmts);
   if (p->rooted) stmts = take_windows_apart(p, stmts);
   stmts = tvms_cpu_producers_join(p->body.unit, p->body.allocated, stmts, p->body.gone);
   split_sums(p, take_initial_out, &stmts);
