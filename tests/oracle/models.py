@@ -7,7 +7,8 @@ For each model of models_of_images.py and models_of_texts.py:
 
   - `check` and `opt --passes default` accept the text; `dump` writes what TVM's as_text gives
   - `run`, `build` at each level and with strict arithmetic, with weights inside of the library, and `build --vm` in TVM's machine give what
-    TVM's own build gives; each model at -O2, -O3 and one more level, and with weights inside at one, by turns; `--all`, and models that are named: at every one
+    TVM's own build gives; TVM builds what the passes of -O2 make of it, or what ScheduleCPU makes behind TVM's fusion, and that gives the same. Each model at -O2, -O3 and
+    one more level, with weights inside at one, and every second one in TVM, by turns; `--all`, and models that are named: every one
 """
 import argparse, os, shutil, sys, tempfile
 
@@ -19,6 +20,8 @@ RELEASE = "0.27"
 CLOSE, CLOSE_HALF = 1e-5, 3e-2  # halves have ten bits, and sums of them are taken in another order
 LEVELS = {"-O2": [], "-O3": ["-O3"]}
 MORE_LEVELS = {"-O0": ["-O0"], "-O1": ["-O1"], "strict": ["--fp", "strict"]}
+PASSES = {"scheduled": "SimplifyMatmul,FuseAttention,kernels,ScheduleCPU{target=host,reorder=true},weights",
+          "scheduled-fused": "LegalizeOps,AnnotateTIROpPattern,FuseOps,FuseTIR,ScheduleCPU"}
 CONSTANTS = {"constants": [], "constants-O3": ["-O3"]}
 
 
@@ -69,6 +72,13 @@ class Judge:
         said = self.stock.ask(job="call", library=library, machine=label == "vm", entry=model["entry"], inputs=model["inputs"][:count], results=model["results"])
         self.compare(f"{name} {label}", said)
 
+    def judge_passes(self, name, label, model, passes):
+        text, wrong = self.tvms("opt", "--dialect", RELEASE, "--passes", passes)
+        if wrong:
+            return self.check(f"{name} {label}", wrong)
+        said = self.stock.ask(job="take", text=text, entry=model["entry"], inputs=model["inputs"], results=model["results"])
+        self.compare(f"{name} {label}", said)
+
     def judge(self, name, turn):
         model = self.stock.ask(job="make", name=name, folder=self.folder)
         if "text" not in model:
@@ -84,6 +94,9 @@ class Judge:
         self.judge_run(name, model)
         for label, arguments in {**LEVELS, **one_of(MORE_LEVELS, turn)}.items():
             self.judge_build(name, label, model, arguments)
+        if turn is None or turn % 2 == 0:
+            for label, passes in one_of(PASSES, turn and turn // 2).items():
+                self.judge_passes(name, label, model, passes)
         self.judge_build(name, "vm", model, ["--vm", "--dialect", RELEASE])
         if model["weights"]:
             constants = ["--params", model["weights"], "--entry", model["entry"]]

@@ -62,9 +62,8 @@ static tvms_node *with_root(tvms_unit *unit, tvms_list allocated, tvms_node *bod
 tvms_node *tvms_cpu_body_write(tvms_unit *unit, const tvms_cpu_body *old,
                                tvms_list allocated, tvms_node *stages) {
   const tvms_block *root = old->root;
-  bool plain =
-      !allocated.len && !(root && (root->annotations || root->match_buffers.len));
-  if (plain && !tvms_cpu_holds_block(unit, stages)) return stages;
+  bool plain = !root && !allocated.len && !tvms_cpu_holds_block(unit, stages);
+  if (plain) return stages;
   if (!root) return with_root(unit, allocated, stages);
   tvms_node *block = tvms_node_copy(unit, tvms_as_block_realize(old->whole)->block);
   tvms_as_block(block)->body = stages;
