@@ -393,7 +393,7 @@ static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
   tvms_relax_definitions_init(&definitions, unit, function);
   tvms_prover prover;
   tvms_prover_init(&prover, unit);
-  tvms_fuse_bulk_run f = {.in = {run, unit, &definitions, &prover}};
+  tvms_fuse_bulk_run f = {.in = {run, unit, &definitions, &prover, NULL}};
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &f);
   rewriter.leave[TVMS_NODE_BINDING_BLOCK] = fuse_block;

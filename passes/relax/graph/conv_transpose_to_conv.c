@@ -14,7 +14,7 @@
 //
 // lv = R.nn.conv2d(x, v00, …); … lv3 = R.nn.conv2d(x, v11, …); gv = rows of R.stack((lv, lv1), axis=4) and R.stack((lv2, lv3), axis=4)
 //
-// Sizes along the window must be known; data of NCW, NCHW or NCDHW with any
+// The window must be known, the data may have any sizes; data of NCW, NCHW or NCDHW with any
 // batch and groups. What is dilated, or has no strides, stays. TVM has no such pass.
 #include "ir/object.h"
 #include "passes/relax/graph/op_calls.h"
@@ -32,9 +32,12 @@ enum { MOST_PLACES = 9 };
 
 // Numbers along one axis of the window.
 typedef struct {
-  int64_t data, result, window, stride, padding;
-  int64_t steps;           // of the window of the convolution
-  int64_t blocks;          // of `stride` elements of the result that it makes
+  tvms_node *data;  // elements, a number or not
+  int64_t window, stride, padding;
+  int64_t over;   // elements of the result beyond `stride` for each of the data
+  int64_t steps;  // of the window of the convolution
+  int64_t
+      extra;  // blocks of `stride` elements that it makes, beyond one for each of the data
   int64_t before, behind;  // elements of the data that it has padded
   int64_t skipped;         // elements of the first block
 } window_axis;
@@ -57,15 +60,34 @@ static bool layouts_are(const tvms_call *call, const char *data, const char *ker
          && (result.len == 0 || tvms_bytes_is(result, data));
 }
 
+static int64_t floor_div(int64_t a, int64_t b) {
+  return a / b - (a % b < 0);
+}
+
 static bool settle_axis(window_axis *a) {
   a->steps = (a->window + a->stride - 1) / a->stride;
   int64_t first = a->padding / a->stride;
-  int64_t last = (a->result - 1 + a->padding) / a->stride;
-  a->blocks = last - first + 1;
+  a->behind = floor_div(a->over - 1 + a->padding, a->stride) + 1;
+  a->extra = a->behind - first;
   a->before = a->steps - 1 - first;
-  a->behind = last - (a->data - 1);
   a->skipped = a->padding - first * a->stride;
   return a->before >= 0 && a->behind >= 0;
+}
+
+// What the result has beyond `stride` elements for each of the data: a number even where neither is known.
+static bool read_sizes(const transposed_conv *c, window_axis *a, tvms_node *result) {
+  int64_t data, all;
+  if (tvms_sinfo_dim_int(a->data, &data)
+      && (data < 1 || __builtin_mul_overflow(data, a->stride, &all)))
+    return false;
+  if (tvms_sinfo_dim_int(result, &all) && (all < 1 || all > INT64_MAX / 2))
+    return false;
+  tvms_prover *prover = &c->m->prover;
+  tvms_node *least = tvms_dim_binary_int(prover, TVMS_NODE_MUL, a->data, a->stride);
+  if (!least) return false;
+  tvms_node *over = tvms_dim_binary(prover, TVMS_NODE_SUB, result, least);
+  return over && tvms_sinfo_dim_int(tvms_dim_simplify(prover, over), &a->over)
+         && a->over > -MOST_STEPS * (int64_t)4 && a->over < MOST_STEPS * (int64_t)4;
 }
 
 // The attributes of conv1d_transpose and conv3d_transpose stand in the places of conv2d_transpose's.
@@ -93,13 +115,12 @@ static bool read_axes(transposed_conv *c) {
     window_axis *a = &c->axis[i];
     a->stride = strides[i];
     a->padding = padding[i];
+    a->data = data.items[i + 2];
     if (dilation[i] != 1 || a->stride < 1 || a->stride > MOST_STEPS || a->padding < 0
-        || a->padding > MOST_STEPS || !tvms_sinfo_dim_int(data.items[i + 2], &a->data)
-        || !tvms_sinfo_dim_int(weight.items[i + 2], &a->window)
-        || !tvms_sinfo_dim_int(c->dims.items[i + 2], &a->result) || a->data < 1
-        || a->window < 1 || a->window > MOST_STEPS || a->result < 1
-        || a->result > INT64_MAX / 2 || !settle_axis(a)
-        || __builtin_mul_overflow(outputs, a->stride, &outputs))
+        || a->padding > MOST_STEPS
+        || !tvms_sinfo_dim_int(weight.items[i + 2], &a->window) || a->window < 1
+        || a->window > MOST_STEPS || !read_sizes(c, a, c->dims.items[i + 2])
+        || !settle_axis(a) || __builtin_mul_overflow(outputs, a->stride, &outputs))
       return false;
     strided |= a->stride > 1;
   }
@@ -108,6 +129,19 @@ static bool read_axes(transposed_conv *c) {
 
 static tvms_node *dim(const transposed_conv *c, int64_t value) {
   return tvms_sinfo_dim_new(c->m->unit, value);
+}
+
+// Blocks along an axis, and the elements of these.
+static tvms_node *blocks_of(const transposed_conv *c, const window_axis *a) {
+  tvms_prover *prover = &c->m->prover;
+  return tvms_dim_simplify(
+      prover, tvms_dim_binary_int(prover, TVMS_NODE_ADD, a->data, a->extra));
+}
+
+static tvms_node *length_of(const transposed_conv *c, const window_axis *a) {
+  tvms_prover *prover = &c->m->prover;
+  return tvms_dim_simplify(
+      prover, tvms_dim_binary_int(prover, TVMS_NODE_MUL, blocks_of(c, a), a->stride));
 }
 
 static tvms_node *text(const transposed_conv *c, const char *value) {
@@ -198,18 +232,23 @@ static tvms_node *ints_tuple(const transposed_conv *c, const int64_t *values) {
 
 // The part of whole blocks that is the result.
 static tvms_node *cut(const transposed_conv *c, tvms_node *x) {
-  int64_t axes[MOST_AXES], begin[MOST_AXES], end[MOST_AXES];
+  int64_t axes[MOST_AXES], begin[MOST_AXES];
+  tvms_node *end[MOST_AXES];
+  tvms_prover *prover = &c->m->prover;
   bool whole = true;
   for (uint32_t i = 0; i < c->axes; i++) {
     const window_axis *a = &c->axis[i];
     axes[i] = i + 2;
     begin[i] = a->skipped;
-    end[i] = a->skipped + a->result;
-    whole &= a->skipped == 0 && a->result == a->blocks * a->stride;
+    end[i] = tvms_dim_simplify(
+        prover,
+        tvms_dim_binary_int(prover, TVMS_NODE_ADD, c->dims.items[i + 2], a->skipped));
+    end[i] = tvms_relax_make_prim_value(c->m->unit, end[i]);
+    whole &= a->skipped == 0 && a->over == a->extra * a->stride;
   }
   if (whole) return x;
   tvms_node *args[] = {x, ints_tuple(c, axes), ints_tuple(c, begin),
-                       ints_tuple(c, end)};
+                       tvms_relax_make_tuple(c->m, end, c->axes)};
   tvms_node *attr = tvms_object_bool_new(c->m->unit, false, TVMS_NO_SPAN);
   return tvms_relax_op_with(c->m, TVMS_R_strided_slice, args, 4, &attr);
 }
@@ -223,14 +262,14 @@ static tvms_node *placed(const transposed_conv *c, tvms_node *x) {
   dims[1] = c->dims.items[1];
   for (uint32_t i = 0; i < n; i++) {
     dims[i + 2] = dim(c, c->axis[i].stride);
-    dims[n + 2 + i] = dim(c, c->axis[i].blocks);
+    dims[n + 2 + i] = blocks_of(c, &c->axis[i]);
     order[2 * i + 2] = n + 2 + i;
     order[2 * i + 3] = i + 2;
   }
   x = tvms_relax_op_reshape(c->m, x, dims, 2 * n + 2);
   x = tvms_relax_op_permute(c->m, x, order, 2 * n + 2);
   for (uint32_t i = 0; i < n; i++)
-    dims[i + 2] = dim(c, c->axis[i].blocks * c->axis[i].stride);
+    dims[i + 2] = length_of(c, &c->axis[i]);
   return tvms_relax_op_reshape(c->m, x, dims, n + 2);
 }
 
@@ -316,7 +355,7 @@ static tvms_node *one_by_one(const transposed_conv *c) {
   dims[1] = c->dims.items[1];
   for (uint32_t i = 0; i < n; i++) {
     count *= (uint32_t)c->axis[i].stride;
-    dims[i + 2] = dim(c, c->axis[i].blocks);
+    dims[i + 2] = blocks_of(c, &c->axis[i]);
   }
   for (uint32_t i = 0; i < count; i++)
     parts[i] = convolved_at(c, i);
@@ -324,7 +363,7 @@ static tvms_node *one_by_one(const transposed_conv *c) {
     uint32_t stride = (uint32_t)c->axis[i].stride;
     if (stride == 1) continue;
     count /= stride;
-    dims[i + 2] = dim(c, c->axis[i].blocks * stride);
+    dims[i + 2] = length_of(c, &c->axis[i]);
     tvms_node *axis = tvms_object_int_new(c->m->unit, i + 3, TVMS_NO_SPAN);
     for (uint32_t k = 0; k < count; k++) {
       tvms_node *tuple = tvms_relax_make_tuple(c->m, parts + k * stride, stride);
