@@ -179,12 +179,29 @@ static uint32_t bits_of(tvms_dtype d) {
   return d.bits < 8 ? 8 : d.bits;
 }
 
-// Bits of the widest element that the pass computes; indices do not count.
+static bool takes_steps(const tvms_line_member *m) {
+  return m->kind == TVMS_LINE_FOLD || m->kind == TVMS_LINE_COLUMN;
+}
+
+static bool pass_folds(const tvms_line_group *g, uint32_t pass) {
+  for (uint32_t i = 0; i < g->count; i++) {
+    if (g->members[i].pass == pass && takes_steps(&g->members[i])) return true;
+  }
+  return false;
+}
+
+// Bits of the widest element that the pass computes; indices do not count, and where the pass folds, neither does what
+// results are widened to: that is done once for all steps.
 static uint32_t pass_bits(const tvms_line_group *g, uint32_t pass) {
   uint32_t bits = 8;
+  bool folds = pass_folds(g, pass);
   for (uint32_t i = 0; i < g->count; i++) {
-    if (g->members[i].pass != pass) continue;
-    uint32_t own = bits_of(g->members[i].stage.store->value->dtype);
+    const tvms_line_member *m = &g->members[i];
+    if (m->pass != pass) continue;
+    const tvms_node *value = m->stage.store->value;
+    if (folds && !takes_steps(m) && value->kind == TVMS_NODE_CAST)
+      value = tvms_as_cast(value)->value;
+    uint32_t own = bits_of(value->dtype);
     if (own > bits) bits = own;
   }
   return bits;
