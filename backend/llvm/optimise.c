@@ -291,6 +291,16 @@ static bool is_variable_address(LLVMValueRef value) {
              LLVMGetOperand(value, (unsigned)LLVMGetNumOperands(value) - 1));
 }
 
+// Is it a place in the frame that depends on variables? What lies there does not get into registers before its loops do
+// (LICM): sums of a schedule that has more of them than are written out, for instance.
+static bool is_variable_in_frame(LLVMValueRef instruction) {
+  if (!is_variable_address(instruction)) return false;
+  LLVMValueRef base = LLVMGetOperand(instruction, 0);
+  while (LLVMIsAGetElementPtrInst(base))
+    base = LLVMGetOperand(base, 0);
+  return LLVMIsAAllocaInst(base);
+}
+
 // Does it make an address that is more than a part of others? Numbers are added to one for nothing.
 static bool makes_address(LLVMValueRef instruction) {
   if (!is_variable_address(instruction)) return false;
@@ -319,7 +329,8 @@ static bool has_large_block(LLVMValueRef function) {
 // Has vector code nothing that LLVM would have to find?
 static bool is_plain(LLVMValueRef function, uint8_t stores) {
   if (stores & STAYS_IN_LOOPS) return false;
-  if (stores & STORES_SUMS) return !has(function, is_division);
+  if (stores & STORES_SUMS)
+    return !has(function, is_division) && !has(function, is_variable_in_frame);
   return !has(function, is_arithmetic) && !has_large_block(function);
 }
 
