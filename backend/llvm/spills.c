@@ -59,7 +59,7 @@ static uint64_t most_alive(LLVMBasicBlockRef block, LLVMTargetDataRef layout,
 // Are so many vectors alive at once that LLVM, which moves loads forward, may let some of them wait on the stack? Those of
 // 64 bytes have 32 registers, others 16 at least.
 static bool may_spill(LLVMValueRef function, LLVMTargetDataRef layout) {
-  enum { MOST = 256, REGISTER = 64, FEW = 27, FEW_OF_SHORT = 13 };
+  enum { MOST = 256, REGISTER = 64, FEW = 23, FEW_OF_SHORT = 13 };
   LLVMValueRef values[MOST];
   live_set live = {.values = values, .room = MOST};
   uint64_t most = 0;
