@@ -301,6 +301,11 @@ static bool is_variable_in_frame(LLVMValueRef instruction) {
   return LLVMIsAAllocaInst(base);
 }
 
+// Would the passes of tiles leave something of it?
+static bool is_beyond_tiles(LLVMValueRef instruction) {
+  return is_division(instruction) || is_variable_in_frame(instruction);
+}
+
 // Does it make an address that is more than a part of others? Numbers are added to one for nothing.
 static bool makes_address(LLVMValueRef instruction) {
   if (!is_variable_address(instruction)) return false;
@@ -329,8 +334,7 @@ static bool has_large_block(LLVMValueRef function) {
 // Has vector code nothing that LLVM would have to find?
 static bool is_plain(LLVMValueRef function, uint8_t stores) {
   if (stores & STAYS_IN_LOOPS) return false;
-  if (stores & STORES_SUMS)
-    return !has(function, is_division) && !has(function, is_variable_in_frame);
+  if (stores & STORES_SUMS) return !has(function, is_beyond_tiles);
   return !has(function, is_arithmetic) && !has_large_block(function);
 }
 

@@ -8,7 +8,7 @@
 #include "ir/build.h"
 #include "ir/op.h"
 #include "ir/walk.h"
-#include "passes/tir/memory/lift_allocations.h"
+#include "passes/tir/memory/lift_place.h"
 #include "passes/tir/memory/storage_bytes.h"
 
 #include <string.h>
@@ -179,8 +179,7 @@ int64_t tvms_lift_gaps_find(const tvms_lift_gaps *g, const tvms_node *node,
       const tvms_lift_tensor *t = &g->tensors.items[i];
       bool used = t->first <= span.last && t->last >= span.first;
       if (!used || t->end <= place || t->begin >= place + bytes) continue;
-      place = (t->end + TVMS_FRAME_ALIGNMENT - 1) / TVMS_FRAME_ALIGNMENT
-              * TVMS_FRAME_ALIGNMENT;
+      place = tvms_lift_place_aligned(t->end);
     }
   }
   return place;
