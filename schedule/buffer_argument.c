@@ -36,12 +36,6 @@ tvms_node *TVMS_NULLABLE tvms_step_buffer(tvms_step *step, uint32_t index,
   const tvms_sched_value *value = &step->args[index];
   tvms_sched *s = step->sched;
   if (value->kind == TVMS_VALUE_LIST) {
-    bool pair = value->len == 2 && value->items[0].kind == TVMS_VALUE_TEXT
-                && value->items[1].kind == TVMS_VALUE_INT;
-    if (!pair) {
-      (void)!tvms_sched_refuse(s, "the buffer is not (\"read\", n) or (\"write\", n)");
-      return NULL;
-    }
     *write = strcmp(value->items[0].text, "write") == 0;
     return tvms_cache_buffer(s, block, value->items[1].number, *write);
   }

@@ -65,9 +65,16 @@ tvms_node *TVMS_NULLABLE tvms_cache_buffer(tvms_sched *sched, int32_t block,
   tvms_list regions = written ? b->writes : b->reads;
   if (index >= 0 && index < regions.len)
     return tvms_sched_region_buffer(regions, (uint32_t)index);
-  (void)!tvms_sched_refuse(sched, "block '%s' %s %u buffers",
-                           tvms_sched_block_name(sched, block),
-                           written ? "writes" : "reads", regions.len);
+  tvms_strbuf names;
+  tvms_strbuf_init(&names, &sched->context->memory);
+  for (uint32_t i = 0; i < regions.len; i++)
+    tvms_sched_quote(
+        &names, tvms_sched_buffer_name(sched, tvms_sched_region_buffer(regions, i)));
+  const char *does = written ? "writes" : "reads";
+  (void)!tvms_sched_refuse(sched, "block '%s' %s no buffer %lld; it %s %s",
+                           tvms_sched_block_name(sched, block), does, (long long)index,
+                           does, regions.len ? names.text : "none");
+  tvms_strbuf_fini(&names);
   return NULL;
 }
 

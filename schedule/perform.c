@@ -29,6 +29,17 @@ static bool are(const tvms_sched_value *list, uint32_t kinds) {
   return true;
 }
 
+static bool is_access(const tvms_sched_value *value) {
+  return value->kind == TVMS_VALUE_TEXT
+         && (strcmp(value->text, "read") == 0 || strcmp(value->text, "write") == 0);
+}
+
+// ("read", n) or ("write", n)?
+static bool is_numbered_buffer(const tvms_sched_value *value) {
+  return value->kind == TVMS_VALUE_LIST && value->len == 2
+         && is_access(&value->items[0]) && value->items[1].kind == TVMS_VALUE_INT;
+}
+
 #define A(KIND) (1u << TVMS_VALUE_##KIND)
 
 // What is wrong with the value of a parameter; NULL: it fits.
@@ -61,12 +72,10 @@ static const char *TVMS_NULLABLE wanted(tvms_param_type type,
                ? NULL
                : "a number or a function of indices";
   case TVMS_PARAM_BUFFER:
-    return is & (A(LIST) | A(TEXT)) ? NULL : "(\"read\", n), (\"write\", n) or a name";
-  case TVMS_PARAM_ACCESS:
-    return value->kind == TVMS_VALUE_TEXT
-                   && (!strcmp(value->text, "read") || !strcmp(value->text, "write"))
+    return is & A(TEXT) || is_numbered_buffer(value)
                ? NULL
-               : "\"read\" or \"write\"";
+               : "(\"read\", n), (\"write\", n) or a name";
+  case TVMS_PARAM_ACCESS: return is_access(value) ? NULL : "\"read\" or \"write\"";
   case TVMS_PARAM_VALUE:
   default: return NULL;
   }

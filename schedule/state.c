@@ -5,7 +5,6 @@
 #include "ir/clone.h"
 #include "ir/walk.h"
 #include "support/diag_ids.h"
-#include "support/strbuf.h"
 
 #include <string.h>
 
@@ -103,6 +102,10 @@ bool tvms_sched_refuse(tvms_sched *sched, const char *format, ...) {
                    sched->reason);
   diags->source = source;
   return false;
+}
+
+void tvms_sched_quote(tvms_strbuf *list, const char *name) {
+  tvms_strbuf_printf(list, "%s'%s'", list->len ? ", " : "", name);
 }
 
 int32_t tvms_sched_find(const tvms_sched *sched, tvms_sched_ref ref) {

@@ -14,6 +14,7 @@
 #include "arith/analyzer.h"
 #include "ir/rewrite.h"
 #include "ir/stmt.h"
+#include "support/strbuf.h"
 
 // A BLOCK or a FOR, and where it stands.
 typedef struct {
@@ -71,6 +72,9 @@ void tvms_sched_fini(tvms_sched *sched);
 // "the block is not the only writer of 'B'".
 TVMS_NODISCARD bool tvms_sched_refuse(tvms_sched *sched, const char *format, ...)
     TVMS_PRINTF(2, 3);
+
+// Adds a name to a list of names in such a reason: "'A', 'B'".
+void tvms_sched_quote(tvms_strbuf *list, const char *name);
 
 // ---- Sites ----
 

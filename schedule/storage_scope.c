@@ -40,3 +40,15 @@ bool tvms_storage_is_shared_by(tvms_storage_rank rank, const char *tag) {
   bool block = starts(tag, "threadIdx.") || starts(tag, "vthread");
   return rank == TVMS_STORAGE_GLOBAL || (rank == TVMS_STORAGE_SHARED && block);
 }
+
+bool tvms_storage_is_thread_axis(const char *tag) {
+  static const char *const kinds[] = {"blockIdx.", "threadIdx.", "clusterCtaIdx.",
+                                      "preferredClusterCtaIdx."};
+  if (starts(tag, "vthread") || strcmp(tag, "cthread") == 0) return true;
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    const char *dimension = tag + strlen(kinds[i]);
+    if (starts(tag, kinds[i]))
+      return dimension[0] >= 'x' && dimension[0] <= 'z' && !dimension[1];
+  }
+  return false;
+}

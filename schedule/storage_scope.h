@@ -27,4 +27,7 @@ const char *tvms_storage_tag_of(const char *scope);
 // CanRelaxStorageUnderThread.
 bool tvms_storage_is_shared_by(tvms_storage_rank rank, const char *tag);
 
+// Is it the name of an axis of threads, such as "blockIdx.x" or "vthread"? TVM: ThreadScope::Create.
+bool tvms_storage_is_thread_axis(const char *tag);
+
 #endif

@@ -30,6 +30,24 @@ static bool find_function(tvms_step *step, const tvms_sched_value *name) {
   return true;
 }
 
+// No block has the name: these are the names that blocks have.
+static bool refuse_name(tvms_sched *s, const char *name) {
+  enum { MOST = 8 };
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &s->context->memory);
+  uint32_t named = 0;
+  for (uint32_t i = 0; i < s->sites.len && named <= MOST; i++) {
+    if (tvms_sched_is_loop(s, (int32_t)i)) continue;
+    const char *known = tvms_sched_block_name(s, (int32_t)i);
+    if (named++ < MOST) tvms_sched_quote(&text, known);
+  }
+  (void)!tvms_sched_refuse(s, "no block has the name '%s'; there %s %s%s", name,
+                           named == 1 ? "is" : "are", text.text,
+                           named > MOST ? " and others" : "");
+  tvms_strbuf_fini(&text);
+  return false;
+}
+
 bool tvms_step_get_block(tvms_step *step) {
   if (!find_function(step, &step->args[TVMS_ARG(GetSBlock, func_name)])) return false;
   const char *name = step->args[TVMS_ARG(GetSBlock, name)].text;
@@ -42,7 +60,8 @@ bool tvms_step_get_block(tvms_step *step) {
     found = (int32_t)i;
     count++;
   }
-  if (count != 1)
+  if (!count) return refuse_name(s, name);
+  if (count > 1)
     return tvms_sched_refuse(s, "%u blocks have the name '%s'", count, name);
   tvms_step_give(step, found);
   return true;

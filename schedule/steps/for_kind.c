@@ -1,6 +1,7 @@
 // parallel, vectorize, unroll, bind: how a loop runs. TVM: src/s_tir/schedule/primitive/for_kind.cc.
 #include "schedule/scope.h"
 #include "schedule/steps.h"
+#include "schedule/storage_scope.h"
 
 #include <string.h>
 
@@ -62,6 +63,8 @@ bool tvms_step_unroll(tvms_step *step) {
 }
 
 bool tvms_step_bind(tvms_step *step) {
-  return set_kind(step, TVMS_FOR_THREAD_BINDING,
-                  step->args[TVMS_ARG(Bind, thread_axis)].text);
+  const char *thread = step->args[TVMS_ARG(Bind, thread_axis)].text;
+  if (!tvms_storage_is_thread_axis(thread))
+    return tvms_sched_refuse(step->sched, "'%s' is no axis of threads", thread);
+  return set_kind(step, TVMS_FOR_THREAD_BINDING, thread);
 }

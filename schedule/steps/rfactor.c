@@ -89,8 +89,8 @@ static bool check(factoring *f, int64_t axis) {
   if (why) return tvms_sched_refuse(s, "what the block reduces is not known: %s", why);
   int64_t rank = f->reduction.indices.len;
   if (axis < -(rank + 1) || axis > rank)
-    return tvms_sched_refuse(s, "the new dimension must be one of %lld",
-                             (long long)(rank + 1));
+    return tvms_sched_refuse(s, "the new dimension must be from %lld to %lld",
+                             (long long)(-rank - 1), (long long)rank);
   f->axis = (uint32_t)(axis < 0 ? axis + rank + 1 : axis);
   return true;
 }
