@@ -119,20 +119,19 @@ static const char *scale_by_power(c_emitter *e, const tvms_call *call) {
 }
 
 // NaN is not itself; without their signs the bits of finite numbers are below those of infinity.
-static const char *classify_whole(c_emitter *e, const tvms_call *call,
+static const char *classify_whole(c_emitter *e, const tvms_node *number, tvms_span span,
                                   tvms_tir_opcode op) {
-  tvms_dtype dtype = call->args.items[0]->dtype;
-  tvms_span span = call->head.span;
-  const char *x = tvms_c_expr(e, call->args.items[0]);
+  tvms_dtype dtype = number->dtype;
+  const char *x = tvms_c_expr(e, number);
   if (op == TVMS_TIR_isnan) return tvms_c_compare(e, dtype, span, x, "!=", x);
   bool wide = dtype.bits == 64;
   tvms_dtype word = {TVMS_INT, wide ? 64 : 32, dtype.lanes};
   const char *numbers[2];
   for (int i = 0; i < 2; i++) {
-    const char *number = i      ? wide ? "0x7ff0000000000000ll" : "0x7f800000"
-                         : wide ? "0x7fffffffffffffffll"
-                                : "0x7fffffff";
-    numbers[i] = tvms_c_spread(e, word, span, number);
+    const char *bits = i      ? wide ? "0x7ff0000000000000ll" : "0x7f800000"
+                       : wide ? "0x7fffffffffffffffll"
+                              : "0x7fffffff";
+    numbers[i] = tvms_c_spread(e, word, span, bits);
   }
   const char *bits = tvms_c_wrapping(
       e, word, span, tvms_c_reinterpret_whole(e, word, span, x), "&", numbers[0]);
@@ -140,17 +139,18 @@ static const char *classify_whole(c_emitter *e, const tvms_call *call,
                         numbers[1]);
 }
 
-static const char *classify(c_emitter *e, const tvms_call *call, tvms_tir_opcode op) {
-  tvms_dtype dtype = source_of(e, call, 0)->dtype;
-  if (tvms_c_is_whole(dtype) && tvms_dtype_is_real(dtype))
-    return classify_whole(e, call, op);
-  const char *x = argument(e, call, 0);
-  if (!tvms_dtype_is_real(call->args.items[0]->dtype))
-    return value(e, call, op == TVMS_TIR_isfinite ? "1" : "0");
+const char *tvms_c_classify(c_emitter *e, const tvms_node *node, const tvms_node *x,
+                            tvms_tir_opcode op) {
+  bool real = tvms_dtype_is_real(x->dtype);
+  if (real && tvms_c_is_whole(x->dtype)) return classify_whole(e, x, node->span, op);
+  const char *lane = tvms_c_lane(e, tvms_c_expr(e, x), x->dtype);
   const char *name = op == TVMS_TIR_isnan   ? "__builtin_isnan"
                      : op == TVMS_TIR_isinf ? "__builtin_isinf"
                                             : "__builtin_isfinite";
-  return value(e, call, tvms_c_text(e, "(%s(%s) != 0)", name, x));
+  return tvms_c_value(e, node->dtype, node->span,
+                      real ? tvms_c_text(e, "(%s(%s) != 0)", name, lane)
+                      : op == TVMS_TIR_isfinite ? "1"
+                                                : "0");
 }
 
 // Amounts outside the width are errors of the program; the lowest bits of them count.
@@ -431,7 +431,8 @@ static const char *call_operator(c_emitter *e, const tvms_call *call) {
   case TVMS_TIR_ldexp: return scale_by_power(e, call);
   case TVMS_TIR_isnan:
   case TVMS_TIR_isinf:
-  case TVMS_TIR_isfinite: return classify(e, call, op);
+  case TVMS_TIR_isfinite:
+    return tvms_c_classify(e, &call->head, source_of(e, call, 0), op);
   case TVMS_TIR_shift_left: return shift(e, call, true);
   case TVMS_TIR_shift_right: return shift(e, call, false);
   case TVMS_TIR_bitwise_and:

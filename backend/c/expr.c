@@ -13,6 +13,7 @@
 #include "backend/c/truths.h"
 #include "backend/c/vector.h"
 #include "backend/core/clamped.h"
+#include "backend/core/classes.h"
 #include "ir/build.h"
 #include "ir/op.h"
 #include "support/diag_ids.h"
@@ -263,6 +264,9 @@ static const tvms_node *TVMS_NULLABLE truth_of(const tvms_node *node) {
 }
 
 static const char *binary_expr(c_emitter *e, const tvms_node *node) {
+  const tvms_node *classified;
+  tvms_tir_opcode class = tvms_class_asked(node, &classified);
+  if (class) return tvms_c_classify(e, node, classified, class);
   if (node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR) return logic(e, node);
   const tvms_binary *binary = tvms_as_binary(node);
   const tvms_node *truth = truth_of(node);
