@@ -259,7 +259,7 @@ static const char *reinterpret(c_emitter *e, const tvms_call *call) {
       refuse_call(e, call, "reinterpret");
     tvms_c_open(e, "%s", "");
     tvms_c_line(e, "%s a = %s;", tvms_c_type(e, from, span), x);
-    tvms_c_line(e, "__builtin_memcpy(&%s, &a, sizeof a);", name);
+    tvms_c_line(e, "__builtin_memcpy(&%s, &a, %d);", name, to.lanes * to.bits / 8);
     tvms_c_close(e);
     return name;
   }

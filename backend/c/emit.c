@@ -149,9 +149,9 @@ static bool is_declared(const c_emitter *e, tvms_dtype dtype) {
   return false;
 }
 
-int tvms_c_room(int lanes) {
-  int room = 2;
-  while (room < lanes)
+int tvms_c_room(tvms_dtype dtype) {
+  int room = dtype.bits <= 32 ? 4 : 2;
+  while (room < dtype.lanes)
     room *= 2;
   return room;
 }
@@ -162,7 +162,7 @@ const char *tvms_c_type(c_emitter *e, tvms_dtype dtype, tvms_span span) {
   if (dtype.lanes == 1) return scalar;
   if (dtype.lanes < 1 || dtype.code == TVMS_HANDLE)
     tvms_c_refuse(e, span, tvms_dtype_text(dtype, text));
-  int room = tvms_c_room(dtype.lanes);
+  int room = tvms_c_room(dtype);
   // One declaration for all kinds that are the same in registers.
   tvms_dtype kind = tvms_dtype_with_lanes(dtype, room);
   if (is_rounded(dtype)) kind = (tvms_dtype){TVMS_FLOAT, 32, kind.lanes};

@@ -123,8 +123,9 @@ void tvms_c_close(c_emitter *e);
 // Is it a float of 16 bits, which is one of 32 bits in registers?
 bool tvms_c_is_narrow(tvms_dtype dtype);
 
-// Lanes of the vector that C has for so many: a power of two. The last ones may be unused.
-int tvms_c_room(int lanes);
+// Lanes of the vector that C has for the type: a power of two. The last ones may be unused. Two lanes of at most 32
+// bits have four: what GCC has for 8 bytes goes through memory and registers of integers.
+int tvms_c_room(tvms_dtype dtype);
 
 // The name of a type in registers; declares it if it is a vector.
 const char *tvms_c_type(c_emitter *e, tvms_dtype dtype, tvms_span span);

@@ -1,11 +1,53 @@
-// Accesses of some lanes in C text.
+// Accesses of lanes that lie side by side in C text: of all, and of some.
 #include "backend/c/masked.h"
 
 #include "backend/c/vector.h"
 #include "ir/build.h"
 #include "ir/op.h"
 
-// ---- What the head has for them ----
+// ---- All lanes ----
+
+// The accesses of two lanes in half of a vector; that of one word.
+static void declare_half(c_emitter *e, tvms_dtype dtype, const char *type) {
+  int bits = 2 * (tvms_dtype_is_bool(dtype) ? 8 : dtype.bits);
+  bool register_wide = bits == 64;
+  const char *word = tvms_c_text(e, "u%dh", bits);
+  tvms_strbuf_printf(&e->head, "#define LOAD_2_%s(p) ((%s)", type, type);
+  if (register_wide)
+    tvms_strbuf_printf(&e->head, "(d64x2a){(i64)*(const %s *)(p), 0})\n", word);
+  else
+    tvms_strbuf_printf(&e->head, "(u%d)*(const %s *)(p))\n", 2 * bits, word);
+  tvms_strbuf_printf(&e->head, "#define STORE_2_%s(p, v) (*(%s *)(p) = (u%d)", type,
+                     word, bits);
+  tvms_strbuf_printf(&e->head, register_wide ? "((d64x2a)(v))[0])\n" : "(u%d)(v))\n",
+                     2 * bits);
+}
+
+// Is it half of a vector? Then its accesses are declared.
+static bool is_half(c_emitter *e, tvms_dtype dtype, const char *type) {
+  bool half = dtype.lanes == 2 && tvms_c_room(dtype) == 4;
+  if (half && tvms_c_is_new(e, tvms_c_text(e, "LOAD_2_%s", type)))
+    declare_half(e, dtype, type);
+  return half;
+}
+
+const char *tvms_c_load_whole(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                              const char *place) {
+  const char *type = tvms_c_type(e, dtype, span);
+  return is_half(e, dtype, type) ? tvms_c_text(e, "LOAD_2_%s(%s)", type, place)
+                                 : tvms_c_text(e, "*(%sm *)%s", type, place);
+}
+
+void tvms_c_store_whole(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                        const char *place, const char *value) {
+  const char *type = tvms_c_type(e, dtype, span);
+  if (is_half(e, dtype, type))
+    tvms_c_line(e, "STORE_2_%s(%s, %s);", type, place, value);
+  else
+    tvms_c_line(e, "*(%sm *)%s = %s;", type, place, value);
+}
+
+// ---- What the head has for some lanes ----
 
 static const char *load_macro(c_emitter *e, const char *type, int lanes) {
   const char *name = tvms_c_text(e, "LOAD_LANES_%s", type);
@@ -31,15 +73,16 @@ static const char *store_macro(c_emitter *e, const char *type, int lanes) {
 
 const char *tvms_c_load_lanes(c_emitter *e, tvms_dtype dtype, tvms_span span,
                               const char *place, uint64_t bits) {
-  const char *macro =
-      load_macro(e, tvms_c_type(e, dtype, span), tvms_c_room(dtype.lanes));
+  tvms_dtype two = tvms_dtype_with_lanes(dtype, 2);
+  if (bits == 3 && dtype.lanes > 2 && tvms_c_room(two) == tvms_c_room(dtype))
+    return tvms_c_load_whole(e, two, span, place);
+  const char *macro = load_macro(e, tvms_c_type(e, dtype, span), tvms_c_room(dtype));
   return tvms_c_text(e, "%s(%s, 0x%llxull)", macro, place, (unsigned long long)bits);
 }
 
 void tvms_c_store_lanes(c_emitter *e, tvms_dtype dtype, tvms_span span,
                         const char *place, uint64_t bits, const char *value) {
-  const char *macro =
-      store_macro(e, tvms_c_type(e, dtype, span), tvms_c_room(dtype.lanes));
+  const char *macro = store_macro(e, tvms_c_type(e, dtype, span), tvms_c_room(dtype));
   tvms_c_line(e, "%s(%s, %s, 0x%llxull);", macro, place, value,
               (unsigned long long)bits);
 }

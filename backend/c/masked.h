@@ -1,4 +1,4 @@
-// Accesses of some lanes in C text, where it is known which.
+// Accesses of lanes that lie side by side in C text: of all of them, and of some, where it is known which.
 //
 // Lanes that are left out are not touched: they may lie outside of the memory. The text names lanes by the
 // bits of a number; its head has macros for that, which are one instruction of a processor that has
@@ -7,6 +7,14 @@
 #define TVMS_BACKEND_C_MASKED_H
 
 #include "backend/c/emit.h"
+
+// The text of a vector in its form in memory, all of whose lanes are loaded from `place`, a pointer to the first one.
+const char *tvms_c_load_whole(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                              const char *place);
+
+// Stores all lanes of such a vector.
+void tvms_c_store_whole(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                        const char *place, const char *value);
 
 // The text of a vector of whole floats or integers whose lanes `bits` are loaded from `place`, a
 // pointer to the first one; others are 0.

@@ -249,13 +249,10 @@ static bool is_some(const place *p, tvms_dtype element,
   return !full && p->step == 1 && element.code == TVMS_FLOAT;
 }
 
-// A vector that lies side by side, in its form in memory.
-static const char *whole_of(c_emitter *e, const place *p, tvms_dtype element,
-                            tvms_span span) {
+// The type of a vector that lies side by side, in its form in memory.
+static tvms_dtype form_of(const place *p, tvms_dtype element) {
   if (tvms_c_is_narrow(element)) element = TVMS_DTYPE(UINT, 16);
-  tvms_dtype vector = tvms_dtype_with_lanes(element, (int)p->lanes);
-  return tvms_c_text(e, "*(%sm *)%s", tvms_c_type(e, vector, span),
-                     pointer_to(e, p, element, span));
+  return tvms_dtype_with_lanes(element, (int)p->lanes);
 }
 
 // A vector of which some lanes are loaded, of a place or a variable.
@@ -290,7 +287,8 @@ static const char *load_truths(c_emitter *e, const tvms_node *node, const char *
 
 static const char *load_whole(c_emitter *e, const tvms_node *node, const place *p) {
   tvms_dtype element = tvms_dtype_with_lanes(node->dtype, 1);
-  const char *whole = whole_of(e, p, element, node->span);
+  const char *whole = tvms_c_load_whole(e, form_of(p, element), node->span,
+                                        pointer_to(e, p, element, node->span));
   if (element.code == TVMS_BOOL) return load_truths(e, node, whole);
   if (tvms_c_is_narrow(element)) return tvms_c_widen(e, node->dtype, node->span, whole);
   return tvms_c_whole(e, node->dtype, node->span, whole);
@@ -420,11 +418,11 @@ static void store_whole(c_emitter *e, const tvms_store *store, const place *p,
                         const char *value) {
   tvms_dtype element = tvms_as_buffer(store->buffer)->element;
   tvms_span span = store->head.span;
-  const char *memory = whole_of(e, p, element, span);
+  const char *memory = pointer_to(e, p, element, span);
   if (tvms_c_is_narrow(element))
     value = tvms_c_narrowed(e, store->value->dtype, span, value);
   if (element.code == TVMS_BOOL) value = tvms_c_truths(e, (int)p->lanes, span, value);
-  tvms_c_line(e, "%s = %s;", memory, value);
+  tvms_c_store_whole(e, form_of(p, element), span, memory, value);
 }
 
 void tvms_c_store(c_emitter *e, const tvms_node *node) {

@@ -30,7 +30,7 @@ static const char *load_first(c_emitter *e, tvms_dtype dtype, tvms_span span,
   if (count < dtype.lanes)
     text = tvms_c_load_lanes(e, dtype, span, at, (UINT64_C(1) << count) - 1);
   else
-    text = tvms_c_text(e, "*(%sm *)%s", tvms_c_type(e, dtype, span), at);
+    text = tvms_c_load_whole(e, dtype, span, at);
   return tvms_c_whole(e, dtype, span, text);
 }
 
@@ -57,7 +57,8 @@ static const char *load_one(c_emitter *e, tvms_dtype dtype, tvms_span span,
   if (lanes->span == 1)
     return tvms_c_spread(e, dtype, span,
                          tvms_c_text(e, "%s[0]", pointer(e, at, lanes->least)));
-  tvms_dtype source = tvms_dtype_with_lanes(dtype, tvms_c_room((int)lanes->span));
+  tvms_dtype source = tvms_dtype_with_lanes(
+      dtype, tvms_c_room(tvms_dtype_with_lanes(dtype, (int)lanes->span)));
   const char *made = load_first(e, source, span, at, lanes->least, lanes->span);
   for (int i = 0; i < count; i++)
     indices[i] = (int)(lanes->offsets[i] - lanes->least);

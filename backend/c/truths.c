@@ -87,7 +87,7 @@ static int register_bytes(int bits, int lanes) {
 void tvms_c_note_compared(c_emitter *e, const char *truths, tvms_dtype dtype,
                           const char *a, const char *sign, const char *b) {
   bool real = tvms_dtype_is_real(dtype);
-  int bits = tvms_c_bits_in_register(dtype), lanes = tvms_c_room(dtype.lanes);
+  int bits = tvms_c_bits_in_register(dtype), lanes = tvms_c_room(dtype);
   int bytes = register_bytes(bits, lanes), predicate = predicate_of(sign, real);
   if (!bytes || predicate < 0 || !is_name(a) || (b && !is_name(b))) return;
   if (real && bits / 8 * lanes < 16) return;
@@ -125,7 +125,7 @@ void tvms_c_note_joined(c_emitter *e, const char *truths, const char *a,
 const char *tvms_c_choose_by_bits(c_emitter *e, tvms_dtype dtype, tvms_span span,
                                   const char *bits, const char *mask, const char *a,
                                   const char *b) {
-  int width = tvms_c_bits_in_register(dtype), lanes = tvms_c_room(dtype.lanes);
+  int width = tvms_c_bits_in_register(dtype), lanes = tvms_c_room(dtype);
   int bytes = width / 8 * lanes;
   if (bytes < 16 || bytes > 64) return NULL;
   bool real = tvms_dtype_is_real(dtype);
@@ -151,7 +151,7 @@ const char *tvms_c_bytes_by_bits(c_emitter *e, int lanes, tvms_span span,
                                  const char *bits, const char *bytes) {
   tvms_dtype truth = tvms_dtype_with_lanes(TVMS_DTYPE(BOOL, 1), lanes);
   const char *type = tvms_c_type(e, truth, span);
-  int room = tvms_c_room(lanes), size = room < 16 ? 16 : room;
+  int room = tvms_c_room(truth), size = room < 16 ? 16 : room;
   if (room < 2 || room > 64) return NULL;
   const char *name = tvms_c_text(e, "BYTES_%s", type);
   const char *ones = tvms_c_text(e, "(c8x%da){X%d(1)}", size, size);

@@ -64,14 +64,26 @@ static const char *of_register(c_emitter *e, int bytes, const char *value) {
   return bytes < 16 ? tvms_c_text(e, "TO_%d(%s)", bytes, value) : value;
 }
 
+// Lanes of the vector that C has for so many integers.
+static int room_of(int bits, int lanes) {
+  return tvms_c_room((tvms_dtype){TVMS_INT, (uint8_t)bits, (int16_t)lanes});
+}
+
+// A vector as one of another type, which has as many lanes or not: then two are used.
+static const char *converted(c_emitter *e, const char *value, const char *type,
+                             bool same) {
+  return same ? tvms_c_text(e, "__builtin_convertvector(%s, %s)", value, type)
+              : tvms_c_text(e, "(%s){(%s)[0], (%s)[1]}", type, value, value);
+}
+
 // Writes the instruction of x86 that makes integers of one width those of another: GCC has none for these.
 static void declare_resizing(c_emitter *e, const char *name, const char *type, int code,
                              int from, int to, int lanes) {
   static const char letters[] = " bw d   q";
-  int wider = from < to ? to : from, bytes = wider / 8 * lanes;
+  int bytes = (from < to ? to : from) / 8 * lanes, room = room_of(to, lanes);
   bytes = bytes < 16 ? 16 : bytes;
-  const char *value = tvms_c_in_register(e, from, lanes, "v"), *call;
-  const char *into = tvms_c_register_type(e, to, lanes);
+  const char *value = tvms_c_in_register(e, from, room_of(from, lanes), "v"), *call;
+  const char *into = tvms_c_register_type(e, to, room);
   char a = letters[from / 8], b = letters[to / 8];
   bool masks = from > to || bytes == 64;
   const char *rest = masks ? tvms_c_text(e, ", (%s){0}, -1", into) : "";
@@ -86,27 +98,29 @@ static void declare_resizing(c_emitter *e, const char *name, const char *type, i
       &e->head,
       "#if defined %s && !defined __clang__\n#define %s(v) ((%s)%s)\n#endif\n",
       masks ? "ALL_OF_512" : "__AVX2__", name, type,
-      of_register(e, to / 8 * lanes, call));
+      of_register(e, to / 8 * room, call));
 }
 
 // The macro that makes integers of one width those of another, all as signed ones or all as unsigned ones. Without an
 // instruction GCC goes by half or twice the width: other steps it does lane by lane.
 static const char *resizing(c_emitter *e, int code, int from, int to, int lanes,
                             tvms_span span) {
-  int had = from, room = tvms_c_room(lanes);
+  int had = from;
   tvms_dtype scalar = {(uint8_t)code, (uint8_t)from, 1};
   const char *type = tvms_c_type(e, tvms_dtype_with_lanes(scalar, lanes), span);
   const char *text = "v", *source = type;
   while (from != to) {
-    from = from < to ? 2 * from : from / 2;
-    scalar.bits = (uint8_t)from;
+    int step = from < to ? 2 * from : from / 2;
+    scalar.bits = (uint8_t)step;
     type = tvms_c_type(e, tvms_dtype_with_lanes(scalar, lanes), span);
-    text = tvms_c_text(e, "__builtin_convertvector(%s, %s)", text, type);
+    text = converted(e, text, type, room_of(from, lanes) == room_of(step, lanes));
+    from = step;
   }
   const char *name = tvms_c_text(e, "%s_of_%s", type, source);
   if (!tvms_c_is_new(e, name)) return name;
+  int room = room_of(had > to ? had : to, lanes);
   if ((had > to ? had : to) / 8 * room <= 64)
-    declare_resizing(e, name, type, code, had, to, room);
+    declare_resizing(e, name, type, code, had, to, lanes);
   tvms_strbuf_printf(&e->head, "#ifndef %s\n#define %s(v) %s\n#endif\n", name, name,
                      text);
   return name;
@@ -126,7 +140,7 @@ static const char *spread_mask(c_emitter *e, int bits, int lanes, tvms_span span
   const char *type = tvms_c_mask_type(e, bits, lanes, span);
   return tvms_c_mask(
       e, bits, lanes, span,
-      tvms_c_text(e, "(%s){X%d(-(i%d)%s)}", type, tvms_c_room(lanes), bits, scalar));
+      tvms_c_text(e, "(%s){X%d(-(i%d)%s)}", type, room_of(bits, lanes), bits, scalar));
 }
 
 const char *tvms_c_mask_of(c_emitter *e, const char *value, int lanes, int bits,
@@ -158,13 +172,13 @@ const char *tvms_c_blend(c_emitter *e, tvms_dtype dtype, tvms_span span,
 // ---- Values ----
 
 // So many times the scalar. Lanes that are not used get it as well.
-static const char *times(c_emitter *e, int lanes, const char *scalar) {
-  return tvms_c_text(e, "{X%d(%s)}", tvms_c_room(lanes), scalar);
+static const char *times(c_emitter *e, tvms_dtype dtype, const char *scalar) {
+  return tvms_c_text(e, "{X%d(%s)}", tvms_c_room(dtype), scalar);
 }
 
 const char *tvms_c_spread(c_emitter *e, tvms_dtype dtype, tvms_span span,
                           const char *scalar) {
-  const char *value = tvms_c_whole(e, dtype, span, times(e, dtype.lanes, scalar));
+  const char *value = tvms_c_whole(e, dtype, span, times(e, dtype, scalar));
   if (tvms_dtype_is_bool(dtype)) tvms_c_note_spread(e, value, scalar);
   return value;
 }
@@ -176,11 +190,10 @@ const char *tvms_c_ramp(c_emitter *e, tvms_dtype dtype, tvms_span span,
     steps = tvms_c_text(e, "%s, %d", steps, k);
   const char *from = tvms_c_text(e, "(u%d)%s", dtype.bits, base);
   const char *by = tvms_c_text(e, "(u%d)%s", dtype.bits, stride);
-  return tvms_c_whole(e, dtype, span,
-                      tvms_c_text(e, "(%s)((%s)%s + (%s)%s * (%s){%s})",
-                                  tvms_c_type(e, dtype, span), type,
-                                  times(e, dtype.lanes, from), type,
-                                  times(e, dtype.lanes, by), type, steps));
+  return tvms_c_whole(
+      e, dtype, span,
+      tvms_c_text(e, "(%s)((%s)%s + (%s)%s * (%s){%s})", tvms_c_type(e, dtype, span),
+                  type, times(e, dtype, from), type, times(e, dtype, by), type, steps));
 }
 
 // Processors multiply no bytes: both of each 16 bits.
@@ -197,8 +210,8 @@ static const char *product_of_bytes(c_emitter *e, tvms_dtype dtype, tvms_span sp
 
 const char *tvms_c_wrapping(c_emitter *e, tvms_dtype dtype, tvms_span span,
                             const char *a, const char *sign, const char *b) {
-  if (*sign == '*' && dtype.bits == 8 && tvms_c_room(dtype.lanes) == dtype.lanes
-      && dtype.lanes > 2)
+  if (*sign == '*' && dtype.bits == 8 && tvms_c_room(dtype) == dtype.lanes
+      && dtype.lanes > 4)
     return product_of_bytes(e, dtype, span, a, b);
   const char *type = uints(e, dtype.bits, dtype.lanes, span);
   return tvms_c_whole(e, dtype, span,
@@ -223,7 +236,7 @@ bool tvms_c_is_new(c_emitter *e, const char *helper) {
 static void declare_each_lane(c_emitter *e, const char *name, const char *type,
                               int lanes, const char *function, uint32_t arity) {
   tvms_strbuf *head = &e->head;
-  tvms_strbuf_printf(head, "#ifndef %s\n#define %s(", name, name);
+  tvms_strbuf_printf(head, "#define %s(", name);
   for (uint32_t i = 0; i < arity; i++)
     tvms_strbuf_printf(head, "%sa%u", i ? ", " : "", i);
   tvms_strbuf_printf(head, ") (%s){", type);
@@ -236,13 +249,28 @@ static void declare_each_lane(c_emitter *e, const char *name, const char *type,
   tvms_strbuf_puts(head, "}\n#endif\n");
 }
 
+// The name of a function on vectors of which so many lanes are used. One instruction takes those that are not used as
+// well, calls leave them out.
+static const char *each_lane_name(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                                  const char *function, uint32_t arity) {
+  const char *type = tvms_c_type(e, dtype, span);
+  const char *whole = tvms_c_text(e, "%s_%s", function, type);
+  bool all = tvms_c_room(dtype) == dtype.lanes;
+  const char *name = all ? whole : tvms_c_text(e, "%s_first_%d", whole, dtype.lanes);
+  if (!tvms_c_is_new(e, name)) return name;
+  if (all)
+    tvms_strbuf_printf(&e->head, "#ifndef %s\n", name);
+  else
+    tvms_strbuf_printf(&e->head, "#ifdef %s\n#define %s %s\n#else\n", whole, name,
+                       whole);
+  declare_each_lane(e, name, type, dtype.lanes, function, arity);
+  return name;
+}
+
 const char *tvms_c_each_lane(c_emitter *e, tvms_dtype dtype, tvms_span span,
                              const char *function, const char *const *args,
                              uint32_t arity) {
-  const char *type = tvms_c_type(e, dtype, span);
-  const char *name = tvms_c_text(e, "%s_%s", function, type), *list = "";
-  if (tvms_c_is_new(e, name))
-    declare_each_lane(e, name, type, tvms_c_room(dtype.lanes), function, arity);
+  const char *name = each_lane_name(e, dtype, span, function, arity), *list = "";
   for (uint32_t i = 0; i < arity; i++)
     list = tvms_c_text(e, "%s%s%s", list, i ? ", " : "", args[i]);
   return tvms_c_whole(e, dtype, span, tvms_c_text(e, "%s(%s)", name, list));
@@ -269,7 +297,7 @@ const char *tvms_c_extreme(c_emitter *e, tvms_dtype dtype, tvms_span span,
 // The function that converts vectors of narrow floats, with the types that it has.
 static const char *narrow(c_emitter *e, tvms_dtype dtype, tvms_span span,
                           const char *way, const char *value) {
-  int lanes = tvms_c_room(dtype.lanes);
+  int lanes = tvms_c_room(dtype);
   (void)tvms_c_type(e, dtype, span);
   (void)tvms_c_mask_type(e, 32, lanes, span);
   (void)uints(e, 32, lanes, span);
@@ -321,12 +349,13 @@ bool tvms_c_converts_whole(tvms_dtype from, tvms_dtype to) {
 }
 
 // The macro that converts vectors of which one is of reals.
-static const char *converting(c_emitter *e, const char *to, const char *from) {
-  const char *name = tvms_c_text(e, "%s_of_%s", to, from);
+static const char *converting(c_emitter *e, tvms_dtype to, tvms_dtype from,
+                              tvms_span span) {
+  const char *type = tvms_c_type(e, to, span);
+  const char *name = tvms_c_text(e, "%s_of_%s", type, tvms_c_type(e, from, span));
   if (tvms_c_is_new(e, name))
-    tvms_strbuf_printf(
-        &e->head, "#ifndef %s\n#define %s(v) __builtin_convertvector(v, %s)\n#endif\n",
-        name, name, to);
+    tvms_strbuf_printf(&e->head, "#ifndef %s\n#define %s(v) %s\n#endif\n", name, name,
+                       converted(e, "v", type, tvms_c_room(to) == tvms_c_room(from)));
   return name;
 }
 
@@ -350,9 +379,8 @@ static const char *convert_plain(c_emitter *e, tvms_dtype from, tvms_dtype to,
   if (!from_real && bits < 32)
     value = tvms_c_text(e, "(%s)%s", tvms_c_type(e, word, span),
                         resize(e, code, bits, 32, to.lanes, span, value));
-  const char *source =
-      tvms_c_type(e, tvms_c_bits_in_register(from) < 32 ? word : from, span);
-  return tvms_c_text(e, "%s(%s)", converting(e, type, source), value);
+  if (tvms_c_bits_in_register(from) < 32) from = word;
+  return tvms_c_text(e, "%s(%s)", converting(e, to, from, span), value);
 }
 
 const char *tvms_c_convert_inside(c_emitter *e, tvms_dtype from, tvms_dtype to,
@@ -427,8 +455,11 @@ const char *tvms_c_reinterpret_whole(c_emitter *e, tvms_dtype to, tvms_span span
 const char *tvms_c_pick(c_emitter *e, tvms_dtype dtype, tvms_span span, const char *a,
                         const char *b, const int *indices) {
   const char *list = "";
-  for (int k = 0; k < dtype.lanes; k++)
-    list = tvms_c_text(e, "%s, %d", list, indices[k]);
+  int lanes = dtype.lanes, room = tvms_c_room(dtype);
+  for (int k = 0; k < room; k++) {
+    int at = k < lanes ? indices[k] : -1;
+    list = tvms_c_text(e, "%s, %d", list, at < lanes ? at : room + at - lanes);
+  }
   const char *first = memory_form(e, a), *second = memory_form(e, b);
   bool narrow_forms = first && second;
   const char *mask = tvms_c_mask_type(
@@ -443,9 +474,10 @@ const char *tvms_c_pick(c_emitter *e, tvms_dtype dtype, tvms_span span, const ch
 const char *tvms_c_lanes_of(c_emitter *e, tvms_dtype dtype, tvms_span span,
                             const char *value, const int *indices) {
   const char *lanes = "", *numbers = "";
-  for (int k = 0; k < dtype.lanes; k++) {
-    lanes = tvms_c_text(e, "%s%s%s[%d]", lanes, k ? ", " : "", value, indices[k]);
-    numbers = tvms_c_text(e, "%s, %d", numbers, indices[k]);
+  for (int k = 0; k < tvms_c_room(dtype); k++) {
+    int at = k < dtype.lanes ? indices[k] : -1;
+    if (at >= 0) lanes = tvms_c_text(e, "%s%s%s[%d]", lanes, k ? ", " : "", value, at);
+    numbers = tvms_c_text(e, "%s, %d", numbers, at);
   }
   return tvms_c_whole(e, dtype, span,
                       tvms_c_text(e, "PART(((%s){%s}), %s%s)",
