@@ -297,6 +297,49 @@ class Text(unittest.TestCase):
         self.assertEqual(call(library, memory), 0)
         self.assertEqual(list(struct.unpack(f"{len(wanted)}{code}", memory[1][2])), wanted)
 
+    def test_two_lanes(self):
+        """Are half of a register: nothing outside of the memory is touched."""
+        for dtype, code in (("float32", "f"), ("int32", "i"), ("float16", "e"), ("int16", "h"), ("uint8", "B"), ("float64", "d"), ("bool", "?")):
+            for flags in ((), NATIVE):
+                with self.subTest(dtype=dtype, flags=flags):
+                    moved = "not A[i * 3 + 1 - j]" if dtype == "bool" else f"A[i * 3 + 1 - j] + T.{dtype}(1)"
+                    library = self.build(HEAD + f'''@T.prim_func
+def f(A: T.Buffer((14,), "{dtype}"), B: T.Buffer((14,), "{dtype}")):
+    for i in range(5):
+        for j in T.vectorized(2):
+            B[i * 3 + j] = {moved}
+    for i in range(4):
+        B[i * 3 + 2] = A[i * 3 + 2]
+''', flags=flags)
+                    for at_end in (False, True):
+                        given = [self.random.randint(0, 1 if dtype == "bool" else 40) for _ in range(14)]
+                        change = (lambda x: 1 - x) if dtype == "bool" else (lambda x: x + 1)
+                        self.touch(library, KINDS[dtype], code, at_end, given, [given[k] if k % 3 == 2 else change(given[k + (1, -1)[k % 3]]) for k in range(14)])
+
+    def test_classes_that_comparisons_ask_for(self):
+        """Whether floats are finite or infinite is one comparison of their bits."""
+        for dtype in ("float32", "float64", "float16"):
+            top = f'T.{dtype}("inf")'
+            asked = {f"(T.fabs(A[j]) != {top} or T.isnan(A[j])) and not T.isnan(A[j])": 1, f"T.fabs(A[j]) == {top} and not T.isnan(A[j])": 1,
+                     f"T.fabs(A[j]) != {top} and not T.isnan(B[j])": 3}
+            code = {"float32": "f", "float64": "d", "float16": "e"}[dtype]
+            some = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.5, 6e4, -1.0]
+            finite, infinite = [int(math.isfinite(x)) for x in some], [int(math.isinf(x)) for x in some]
+            for (text, comparisons), wanted in zip(asked.items(), (finite, infinite, [int(not math.isinf(x)) for x in some])):
+                for lanes in (1, 8):
+                    with self.subTest(dtype=dtype, text=text, lanes=lanes):
+                        loop = "for j in T.vectorized(8)" if lanes > 1 else "for j in range(8)"
+                        library = self.build(HEAD + f'''@T.prim_func
+def f(A: T.Buffer((8,), "{dtype}"), B: T.Buffer((8,), "{dtype}"), C: T.Buffer((8,), "bool")):
+    {loop}:
+        C[j] = {text}
+''')
+                        memory = [(KINDS[dtype], (8,), bytearray(struct.pack(f"8{code}", *x))) for x in (some, [1.0] * 8)] + [("|b1", (8,), bytearray(8))]
+                        self.assertEqual(call(library, memory), 0)
+                        self.assertEqual(list(memory[2][2]), wanted)
+                        if lanes > 1 and dtype != "float16":
+                            self.assertEqual(len(re.findall(r"q\d+_\d+ = .* (?:==|!=|<) ", self.text())), 1 if comparisons == 1 else 2)
+
     def test_pairs_that_are_left_out(self):
         """Are read by whole vectors where both elements of each are wanted; nothing outside of the memory is touched."""
         for dtype, code in (("float32", "f"), ("int32", "i"), ("float64", "d")):
@@ -399,7 +442,7 @@ class Text(unittest.TestCase):
                     for library in (self.build(program, flags=NATIVE), self.by_llvm(program)):
                         stream = random.Random(expression)
                         memory = [("<f4", (64,), bytearray(struct.pack("64f", *(stream.uniform(-4, 4) for _ in range(64))))) for _ in range(3)]
-                        if lanes > 1:
+                        if lanes > 1 and dtype != "float16":
                             memory[2] = ("<f4", (1, 64), memory[2][2])
                         self.assertEqual(call(library, memory), 0)
                         results.append(bytes(memory[2][2]))
