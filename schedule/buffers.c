@@ -1,5 +1,6 @@
 #include "schedule/buffers.h"
 
+#include "ir/walk.h"
 #include "schedule/bindings.h"
 #include "schedule/storage_scope.h"
 
@@ -122,6 +123,35 @@ tvms_node *tvms_sched_swapped(tvms_sched *sched, tvms_node *stmt,
   tvms_rewriter_fini(&r);
   tvms_analyzer_free(s.analyzer);
   return made;
+}
+
+// ---- Views ----
+
+typedef struct {
+  const tvms_context *context;
+  const tvms_node *found;
+} view_search;
+
+static tvms_walk_step see_view(void *self, tvms_node *node, tvms_field_role role) {
+  view_search *v = self;
+  (void)role;
+  if (node->kind != TVMS_NODE_MATCH_BUFFER_REGION) return TVMS_WALK_ON;
+  const tvms_match_buffer_region *match = tvms_as_match_buffer_region(node);
+  const tvms_node *source = tvms_as_buffer_region(match->source)->buffer;
+  if (strcmp(tvms_storage_scope_of(v->context, source),
+             tvms_storage_scope_of(v->context, match->buffer))
+      == 0)
+    return TVMS_WALK_SKIP;
+  v->found = match->buffer;
+  return TVMS_WALK_STOP;
+}
+
+const tvms_node *TVMS_NULLABLE tvms_sched_view_elsewhere(const tvms_sched *sched,
+                                                         tvms_node *stmt) {
+  view_search search = {.context = sched->context};
+  tvms_visitor visitor = {.self = &search, .enter = see_view};
+  (void)tvms_walk(&sched->context->memory, stmt, &visitor);
+  return search.found;
 }
 
 // ---- Definitions ----

@@ -34,6 +34,10 @@ typedef struct {
 tvms_node *tvms_sched_swapped(tvms_sched *sched, tvms_node *stmt,
                               const tvms_sched_swap *swap);
 
+// A buffer that a block matches to a part of one in memory of another kind; NULL: there is none.
+const tvms_node *TVMS_NULLABLE tvms_sched_view_elsewhere(const tvms_sched *sched,
+                                                         tvms_node *stmt);
+
 // The block that allocates a buffer, from `site` on upwards, or TVMS_NO_SITE: it is a parameter, or matched. In the latter
 // case `*matched` is true.
 int32_t tvms_sched_definer(const tvms_sched *sched, int32_t site,

@@ -1,6 +1,7 @@
 #include "schedule/perform.h"
 
 #include "ir/verify.h"
+#include "schedule/buffers.h"
 #include "schedule/early.h"
 #include "schedule/steps.h"
 #include "support/diag_ids.h"
@@ -163,8 +164,24 @@ static tvms_sched_value *TVMS_NULLABLE complete(tvms_schedule *schedule,
   return full;
 }
 
-// Does a step of a text, and takes it back if variables would be used where they are not defined, or buffers read before they are
-// written: TVM does such steps.
+// What the function behind a step must not be; NULL: nothing. TVM does steps that use variables where they are not defined and
+// that read buffers before they are written; views of memory elsewhere it refuses, too.
+static const char *TVMS_NULLABLE what_is_wrong(tvms_sched *s, const tvms_sched_row *row,
+                                               tvms_node *before) {
+  if (tvms_verify(s->unit, s->function))
+    return "a variable would be used where it is not defined";
+  // TVM's own tests leave what this step fused to other readers, without a writer.
+  bool asked = row->run != tvms_step_fuse_reduction_epilogue;
+  bool early =
+      asked
+      && tvms_sched_early_reads(s, s->function) > tvms_sched_early_reads(s, before);
+  if (early) return "a buffer would be read before something is written to it";
+  return tvms_sched_view_elsewhere(s, s->function)
+             ? "a buffer that a block matches would lie elsewhere than what it is a part of"
+             : NULL;
+}
+
+// Does a step of a text, and takes it back if something is wrong behind it.
 static bool run(const tvms_sched_row *row, tvms_step *step) {
   tvms_sched *s = step->sched;
   tvms_node *before = s ? s->function : NULL;
@@ -174,17 +191,10 @@ static bool run(const tvms_sched_row *row, tvms_step *step) {
   bool watched = s && s->keeps_flags && s->function != before
                  && step->schedule->functions.len == functions;
   if (!watched) return true;
-  bool broken = tvms_verify(s->unit, s->function);
-  // TVM's own tests leave what this step fused to other readers, without a writer.
-  bool asked = row->run != tvms_step_fuse_reduction_epilogue;
-  bool early =
-      asked && !broken
-      && tvms_sched_early_reads(s, s->function) > tvms_sched_early_reads(s, before);
-  if (!broken && !early) return true;
+  const char *wrong = what_is_wrong(s, row, before);
+  if (!wrong) return true;
   tvms_sched_restore(s, before);
-  return tvms_sched_refuse(
-      s, early ? "a buffer would be read before something is written to it"
-               : "a variable would be used where it is not defined");
+  return tvms_sched_refuse(s, "%s", wrong);
 }
 
 bool tvms_schedule_perform(tvms_schedule *schedule, const tvms_sched_row *row,

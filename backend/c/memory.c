@@ -25,9 +25,9 @@ static void fill_strides(c_emitter *e, c_view *v, const tvms_buffer *buffer) {
     v->strides[i - 1] = compact;
     if (i > 1) compact = tvms_c_text(e, "(%s * %s)", compact, v->shape[i - 1]);
   }
-  for (uint32_t i = 0; i < buffer->strides.len && i < v->ndim; i++) {
-    v->strides[i] = tvms_c_index(e, buffer->strides.items[i]);
-  }
+  tvms_list strides = tvms_buffer_strides(&buffer->head);
+  for (uint32_t i = 0; i < strides.len; i++)
+    v->strides[i] = tvms_c_index(e, strides.items[i]);
 }
 
 static c_view *view_of(c_emitter *e, const tvms_buffer *buffer, const char *data) {

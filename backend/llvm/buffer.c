@@ -54,9 +54,9 @@ static void fill_view(emitter *e, view *v, const tvms_buffer *buffer) {
     v->strides[i - 1] = compact;
     if (i > 1) compact = multiply(e, compact, v->shape[i - 1]);
   }
-  for (uint32_t i = 0; i < buffer->strides.len && i < v->ndim; i++) {
-    v->strides[i] = tvms_emit_index(e, buffer->strides.items[i]);
-  }
+  tvms_list strides = tvms_buffer_strides(&buffer->head);
+  for (uint32_t i = 0; i < strides.len; i++)
+    v->strides[i] = tvms_emit_index(e, strides.items[i]);
   const tvms_node *offset = buffer->elem_offset;
   bool unused = offset && offset->kind == TVMS_NODE_VAR && !e->vars[offset->id];
   v->offset = offset && !unused ? tvms_emit_index(e, offset) : tvms_emit_int(e, 0);
@@ -114,7 +114,7 @@ static LLVMValueRef bytes_of_strided(emitter *e, const tvms_buffer *buffer,
   LLVMBuilderRef b = e->builder;
   LLVMValueRef one = tvms_emit_int(e, 1), zero = tvms_emit_int(e, 0);
   LLVMValueRef count = one, empty = LLVMConstInt(LLVMInt1TypeInContext(e->llvm), 0, 0);
-  for (uint32_t i = 0; i < buffer->shape.len && i < buffer->strides.len; i++) {
+  for (uint32_t i = 0; i < buffer->shape.len; i++) {
     LLVMValueRef extent = tvms_emit_index(e, buffer->shape.items[i]);
     LLVMValueRef stride = tvms_emit_index(e, buffer->strides.items[i]);
     LLVMValueRef far = LLVMBuildMul(b, LLVMBuildSub(b, extent, one, ""), stride, "");
@@ -177,7 +177,7 @@ void tvms_emit_allocate_buffer(emitter *e, const tvms_node *node) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   uint64_t constant;
   LLVMValueRef bytes =
-      buffer->strides.len
+      tvms_buffer_strides(node).len
           ? bytes_of_strided(e, buffer, node->span, &constant)
           : bytes_of(e, buffer->element, buffer->shape, node->span, &constant);
   tvms_emit_define_buffer(e, node, take_bytes(e, bytes, constant, node->span));

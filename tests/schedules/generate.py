@@ -8,11 +8,17 @@ import random, re
 
 from kernels import KERNELS, MORE_KERNELS, choose_sizes
 from odd_kernels import ODD_KERNELS
+from shaped_kernels import SHAPED_KERNELS
 
 
-def kernel(r, wide=False, symbolic=False, odd=False):
+# Kernels by the names of their sets, and the sets whose schedules have steps in groups.
+SETS = {"plain": KERNELS, "wide": MORE_KERNELS + KERNELS, "odd": ODD_KERNELS, "shaped": SHAPED_KERNELS}
+GROUPED = {"odd", "shaped"}
+
+
+def kernel(r, kernels="plain", symbolic=False):
     choose_sizes(symbolic)
-    return str(r.choice(ODD_KERNELS if odd else MORE_KERNELS + KERNELS if wide else KERNELS)(r))
+    return str(r.choice(SETS[kernels])(r))
 
 
 # ---- What a module has ----
@@ -281,15 +287,14 @@ class Steps:
 # ---- Schedules ----
 
 
-def make(seed, ask, length=7, without=(), private=False, wide=False, symbolic=False, odd=False):
+def make(seed, ask, length=7, without=(), private=False, kernels="plain", symbolic=False):
     """(kernel, [(line, done), …]): lines that were done or, where `done` is false, refused. `ask(kernel, lines)` gives the module behind the lines, or None.
 
-    With `private`, no parameter gets another layout; with `wide` there are more kinds of kernels, with `odd` rarer ones and steps in groups, with
-    `symbolic` sizes that are not known."""
+    With `private`, no parameter gets another layout; `kernels` are a set of SETS, and with `symbolic` there are sizes that are not known."""
     from odd_steps import OddSteps  # which builds on this file
 
     r = random.Random(seed)
-    program = kernel(r, wide, symbolic, odd)
+    program = kernel(r, kernels, symbolic)
     lines, done = [], []
     text = ask(program, [])
     if text is None:
@@ -300,7 +305,7 @@ def make(seed, ask, length=7, without=(), private=False, wide=False, symbolic=Fa
             blocks = [b for b in blocks_of(text) if b.name != "root"]
             if not blocks:
                 return program, lines
-            _, wanted = (OddSteps if odd else Steps)(r, blocks, text, private).any(without)
+            _, wanted = (OddSteps if kernels in GROUPED else Steps)(r, blocks, text, private).any(without)
             made = None
             for line in wanted if isinstance(wanted, list) else [wanted]:
                 made = ask(program, done + [line])

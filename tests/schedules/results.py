@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Schedules change how kernels run, not what they compute.
 
-    results.py [--wide] [--odd] [--symbolic] [FROM TO]
+    results.py [--wide | --odd | --shaped] [--symbolic] [--native] [FROM TO]
 
 The kernels and schedules of the numbers FROM to TO (generate.py), 40 of them by default: each is run by the interpreter before and
-behind its schedule, on random integers, and the results must be the same. --wide: more kinds of kernels, and longer schedules. --odd: rarer kinds (odd_kernels.py), and steps in groups (odd_steps.py). --symbolic: sizes that are not
-known before the kernel runs. Steps that change the layout of a
-parameter are left out.
+behind its schedule, on random integers, and the results must be the same. --wide: more kinds of kernels, and longer schedules. --odd: rarer kinds (odd_kernels.py), and steps in groups
+(odd_steps.py). --shaped: those of models (shaped_kernels.py), with these steps. --symbolic: sizes that are not known before the kernel runs. --native: what is scheduled also runs as native code, whose results must be the interpreter's before the schedule.
+Steps that change the layout of a parameter are left out.
 """
 import os, sys, tempfile
 
@@ -16,19 +16,23 @@ import generate
 from cases import tvms
 
 FIRST, LAST = 0, 40
+LENGTHS = {"wide": 12}
 
 
 class Judge:
-    def __init__(self, folder, flags):
-        self.more = flags | ({"length": 12} if flags["wide"] else {})
-        self.kernel, self.steps = os.path.join(folder, "kernel.tvms"), os.path.join(folder, "steps.py")
+    def __init__(self, folder, kernels, symbolic, native):
+        self.more = {"kernels": kernels, "symbolic": symbolic, "length": LENGTHS.get(kernels, 7)}
+        self.native = native
+        self.folder = folder
+        self.kernel, self.steps = self.path("kernel.tvms"), self.path("steps.py")
         self.broken = None
 
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
     def run(self, program, lines, *options):
-        with open(self.kernel, "w", encoding="utf-8") as f:
-            f.write(program)
-        with open(self.steps, "w", encoding="utf-8") as f:
-            f.write("\n".join(lines) + "\n" if lines else "pass\n")
+        write(self.kernel, program)
+        write(self.steps, "\n".join(lines) + "\n" if lines else "pass\n")
         done = tvms("opt", "--verify-each", *options, "--passes", f"ApplyTrace{{file={self.steps}}}", self.kernel)
         if done.returncode not in (0, 1):
             self.broken = f"status {done.returncode}: {done.stderr.decode().strip()[:300]}"
@@ -37,6 +41,23 @@ class Judge:
     def ask(self, program, lines):
         done = self.run(program, lines)
         return done.stdout.decode() if done.returncode == 0 else None
+
+    def results(self, program, backend):
+        """What the program computes from the random inputs of one seed: {file: bytes}, or what is wrong."""
+        write(self.kernel, program)
+        with tempfile.TemporaryDirectory(dir=self.folder) as out:
+            done = tvms("run", "--entry", "main", "--seed", "1", "--backend", backend, "--out", out, self.kernel)
+            if done.returncode:
+                return f"{backend}: status {done.returncode}: {done.stderr.decode().strip()[:300]}"
+            return {name: read(os.path.join(out, name)) for name in os.listdir(out)}
+
+    def compiled(self, program, scheduled):
+        """What is wrong with native code of what is scheduled; None: nothing."""
+        before, behind = self.results(program, "interp"), self.results(scheduled, "llvm")
+        if before == behind and isinstance(before, dict):
+            return None
+        said = [found for found in (before, behind) if isinstance(found, str)]
+        return said[0] if said else "native code computes something else"
 
     def judge(self, seed):
         """("same" | "unknown" | what is wrong, number of steps)."""
@@ -48,7 +69,18 @@ class Judge:
         found = self.run(program, done, "--check-semantics")
         if self.broken or found.returncode == 1:
             return self.broken or first_difference(self, program, done), len(done)
-        return ("unknown" if b"note" in found.stderr else "same"), len(done)
+        wrong = self.compiled(program, found.stdout.decode()) if self.native else None
+        return wrong or ("unknown" if b"note" in found.stderr else "same"), len(done)
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
 
 
 def first_difference(judge, program, done):
@@ -60,13 +92,13 @@ def first_difference(judge, program, done):
 
 
 def main():
-    flags = {flag: f"--{flag}" in sys.argv for flag in ("wide", "odd", "symbolic")}
+    kernels = next((name for name in generate.SETS if f"--{name}" in sys.argv), "plain")
     numbers = [int(n) for n in sys.argv[1:] if not n.startswith("--")]
     first, last = numbers if len(numbers) == 2 else (FIRST, LAST)
     same = unknown = steps = 0
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
-        judge = Judge(folder, flags)
+        judge = Judge(folder, kernels, "--symbolic" in sys.argv, "--native" in sys.argv)
         for seed in range(first, last):
             found, count = judge.judge(seed)
             steps += count
