@@ -52,7 +52,9 @@ bool tvms_cpu_take_factors_out(tvms_unit *unit, const tvms_stage *stage,
       || out->value->dtype.code != TVMS_FLOAT)
     return false;
   sort_factors(&f, term);
-  if (!f.inside || !f.loads) return false;
+  // A mere number is worth it where a product stays: there it would be multiplied for each row and step.
+  bool product = f.inside && f.inside->kind == TVMS_NODE_MUL;
+  if (!f.inside || !f.outside || !(f.loads || product)) return false;
   const tvms_buffer *result = tvms_as_buffer(out->buffer);
   tvms_node *plain = tvms_cpu_buffer(unit, "plain", result->element, "global",
                                      result->shape.items, result->shape.len);

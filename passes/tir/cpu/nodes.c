@@ -41,7 +41,8 @@ tvms_node *tvms_cpu_buffer(tvms_unit *unit, const char *name, tvms_dtype element
   tvms_sym in = tvms_symbol_intern(unit->context, scope, strlen(scope));
   made->data = tvms_pointer_var_new(unit, made->name, element, in, TVMS_NO_SPAN);
   made->shape = tvms_list_copy(unit, shape, dims);
-  made->elem_offset = tvms_int_imm_new(unit, shape[0]->dtype, 0, TVMS_NO_SPAN);
+  tvms_dtype index = dims ? shape[0]->dtype : TVMS_DTYPE(INT, 32);
+  made->elem_offset = tvms_int_imm_new(unit, index, 0, TVMS_NO_SPAN);
   made->align = 64;
   made->offset_factor = 1;
   return &made->head;

@@ -3,11 +3,13 @@
 
 #include "ir/stmt.h"
 #include "passes/remarks.h"
+#include "passes/tir/cpu/digit_loops.h"
 #include "passes/tir/cpu/early_stages.h"
 #include "passes/tir/cpu/factors.h"
 #include "passes/tir/cpu/initials.h"
 #include "passes/tir/cpu/late_operands.h"
 #include "passes/tir/cpu/narrow_places.h"
+#include "passes/tir/cpu/nested_blocks.h"
 #include "passes/tir/cpu/padded_operands.h"
 #include "passes/tir/cpu/pieces.h"
 #include "passes/tir/cpu/producers.h"
@@ -111,13 +113,16 @@ tvms_list tvms_cpu_straighten(tvms_preparation *p, tvms_list stmts) {
   stmts = tvms_list_copy(p->body.unit, stmts.items, stmts.len);
   bool changed = false;
   for (uint32_t i = 0; i < stmts.len; i++) {
-    tvms_node *stmt = stmts.items[i];
+    tvms_node *stmt = tvms_cpu_join_nested_blocks(p->body.unit, stmts.items[i]);
+    stmt = tvms_cpu_split_digits(p->body.unit, stmt);
     if (p->body.reorders) stmt = tvms_cpu_join_terms(p->body.unit, stmt);
     stmt = without_tails(p, stmt);
     stmts.items[i] = tvms_cpu_reroll(p->body.unit, stmt, p->body.reorders);
     changed |= stmts.items[i] != old.items[i];
   }
   tvms_list distributed = tvms_cpu_distribute_loops(&p->body, stmts);
+  for (uint32_t i = 0; i < distributed.len && p->body.reorders; i++)
+    distributed.items[i] = tvms_cpu_add_difference(p->body.unit, distributed.items[i]);
   if (changed || distributed.items != stmts.items)
     tvms_pass_count(p->run, "bodies with straightened loops", 1);
   return tvms_cpu_join_initials(p->body.unit, distributed);
@@ -147,7 +152,7 @@ tvms_list tvms_cpu_prepare(tvms_preparation *p, tvms_list stmts) {
   if (p->rooted) stmts = take_windows_apart(p, stmts);
   stmts = tvms_cpu_producers_join(p->body.unit, p->body.allocated, stmts, p->body.gone);
   split_sums(p, take_initial_out, &stmts);
-  if (p->body.reorders && p->rooted) split_sums(p, take_factors_out, &stmts);
+  if (p->body.reorders) split_sums(p, take_factors_out, &stmts);
   if (!p->noalias) return stmts;
   stmts = tvms_cpu_early_stages(p->body.unit, stmts);
   stmts = tvms_cpu_late_operands(p->body.unit, p->body.allocated, stmts, p->body.gone);

@@ -15,6 +15,7 @@ typedef struct {
   const tvms_block *block;
   uint32_t axis_of[TVMS_MOST_PIECE_LOOPS];  // that a loop is a digit of
   int64_t step_of[TVMS_MOST_PIECE_LOOPS];
+  bool backwards[TVMS_MOST_PIECE_LOOPS];  // the digit becomes less with each step
 } rolled;
 
 static int64_t extent_of(const rolled *r, uint32_t loop) {
@@ -37,16 +38,22 @@ static bool is_number(rolled *r, uint32_t axis) {
       tvms_cpu_pieces_index(r->piece, r->realize->iter_values.items[axis]);
   bool known =
       iter->iter_type == TVMS_ITER_DATA_PAR || iter->iter_type == TVMS_ITER_COMM_REDUCE;
-  if (!known || !tvms_node_is_int(domain->min, 0) || !form.linear || form.base != 0)
-    return false;
+  if (!known || !tvms_node_is_int(domain->min, 0) || !form.linear) return false;
+  int64_t first = form.base;  // the least value
   uint32_t digits = 0;
   for (uint32_t i = 0; i < r->piece->depth; i++) {
     if (!form.coefficients[i] || extent_of(r, i) == 1) continue;
     if (r->axis_of[i] != NO_AXIS) return false;
     r->axis_of[i] = axis;
     r->step_of[i] = form.coefficients[i];
+    r->backwards[i] = form.coefficients[i] < 0;
+    if (r->backwards[i]) {
+      r->step_of[i] = -form.coefficients[i];
+      first -= r->step_of[i] * (extent_of(r, i) - 1);
+    }
     digits++;
   }
+  if (first != 0) return false;
   int64_t steps = 1;
   for (; digits > 0; digits--) {
     uint32_t loop = digit_with(r, axis, steps);
@@ -68,7 +75,8 @@ static bool sums_in_order(const rolled *r) {
                != TVMS_ITER_COMM_REDUCE)
       continue;
     if (axis != last) step = INT64_MAX;
-    if (axis >= TVMS_MOST_PIECE_LOOPS || ended[axis] || r->step_of[i] >= step)
+    if (axis >= TVMS_MOST_PIECE_LOOPS || ended[axis] || r->step_of[i] >= step
+        || r->backwards[i])
       return false;
     if (last != NO_AXIS && axis != last) ended[last] = true;
     last = axis;

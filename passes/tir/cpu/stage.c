@@ -119,8 +119,7 @@ static bool bind(tvms_unit *unit, const tvms_iter_var *iter, tvms_node *value,
   return true;
 }
 
-// Annotations that say what a block is and not how it runs.
-static bool only_describes(const tvms_node *TVMS_NULLABLE annotations) {
+bool tvms_stage_only_describes(const tvms_node *TVMS_NULLABLE annotations) {
   static const char *const known[] = {"axis", "layout_free_placeholders",
                                       "schedule_rule", "op_attrs"};
   if (!annotations) return true;
@@ -139,7 +138,8 @@ static bool read_block(tvms_unit *unit, const tvms_block_realize *realize,
                        tvms_stage *stage, tvms_node **body, tvms_node **init) {
   const tvms_block *block = tvms_as_block(realize->block);
   bool plain = tvms_node_is_true(realize->predicate) && !block->alloc_buffers.len
-               && !block->match_buffers.len && only_describes(block->annotations);
+               && !block->match_buffers.len
+               && tvms_stage_only_describes(block->annotations);
   if (!plain) return false;
   uint32_t loops = stage->count;
   tvms_node *loop_vars[TVMS_MOST_STAGE_AXES];

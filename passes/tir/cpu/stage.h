@@ -35,6 +35,9 @@ const char *TVMS_NULLABLE tvms_stage_read_nest(tvms_unit *unit, tvms_node *nest,
                                                tvms_stage *stage, tvms_node **body,
                                                tvms_node **init, bool *blocked);
 
+// Do annotations of a block say what it is, and not how it runs? NULL: there are none.
+bool tvms_stage_only_describes(const tvms_node *TVMS_NULLABLE annotations);
+
 // Do both store at the same place?
 bool tvms_stage_same_place(const tvms_store *a, const tvms_store *b);
 

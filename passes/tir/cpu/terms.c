@@ -2,8 +2,10 @@
 #include "passes/tir/cpu/terms.h"
 
 #include "ir/build.h"
+#include "ir/fold.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
+#include "passes/tir/cpu/contraction.h"
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/stage.h"
 
@@ -79,4 +81,28 @@ tvms_node *tvms_cpu_join_terms(tvms_unit *unit, tvms_node *stmt) {
   tvms_node *made = tvms_rewrite(&r, stmt);
   tvms_rewriter_fini(&r);
   return made;
+}
+
+tvms_node *tvms_cpu_add_difference(tvms_unit *unit, tvms_node *stmt) {
+  tvms_stage stage;
+  if (tvms_stage_read(unit, stmt, &stage) || !tvms_stage_has_sums(&stage)) return stmt;
+  const tvms_store *out = stage.store;
+  tvms_node *value = out->value;
+  if (value->kind != TVMS_NODE_SUB || !tvms_dtype_is_real(value->dtype)
+      || !tvms_stage_is_result(&stage, tvms_as_binary(value)->a))
+    return stmt;
+  tvms_node *minus = tvms_build_float(unit, value->dtype, -1, TVMS_NO_SPAN);
+  tvms_node *term = tvms_binary_new(unit, TVMS_NODE_MUL, tvms_as_binary(value)->b,
+                                    minus, value->span);
+  value =
+      tvms_binary_new(unit, TVMS_NODE_ADD, tvms_as_binary(value)->a, term, value->span);
+  tvms_node *store = tvms_cpu_store(unit, out->buffer, out->indices, value);
+  tvms_node *init = NULL;
+  if (stage.init) init = tvms_cpu_store(unit, out->buffer, out->indices, stage.init);
+  tvms_stage sum = stage;
+  tvms_contraction c;
+  sum.store = tvms_as_store(store);
+  sum.init = tvms_build_float(unit, value->dtype, 0, TVMS_NO_SPAN);
+  if (tvms_contraction_find(unit, &sum, &c)) return stmt;
+  return tvms_stage_write(unit, &stage, stage.name, store, init);
 }

@@ -11,4 +11,8 @@
 // none of several terms.
 tvms_node *tvms_cpu_join_terms(tvms_unit *unit, tvms_node *stmt);
 
+// A nest that takes products away from a result, as one that adds them up with the other sign, which can be given to the sum
+// behind it: C[i, j] - A[i, k] * B[k, j] is C[i, j] + A[i, k] * B[k, j] * -1. The statement itself if it is none.
+tvms_node *tvms_cpu_add_difference(tvms_unit *unit, tvms_node *stmt);
+
 #endif
