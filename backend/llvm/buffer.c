@@ -584,6 +584,18 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
   bool masks = predicate && tvms_emit_can_mask(element);
   bool whole = together && is_compact(store->buffer) && (!predicate || masks)
                && !e->options->checked && lanes > 1;
+  LLVMValueRef counted =
+      whole && !predicate
+          ? tvms_emit_counted(e, tvms_emit_use_buffer(e, store->buffer, node->span),
+                              store->indices, element, node->span)
+          : NULL;
+  if (counted) {
+    tvms_dtype vector = tvms_dtype_with_lanes(element, (int)lanes);
+    note_vectors(e, tvms_emit_use_buffer(e, store->buffer, node->span));
+    if (store->value->dtype.lanes <= 1) value = tvms_emit_splat(e, value, lanes);
+    tvms_emit_store(e, vector, value, counted, node->span);
+    return;
+  }
   access_path path =
       open_access(e, store->buffer, store->indices, whole, NULL, node->span);
   if (lanes == 1) {

@@ -1,4 +1,4 @@
-// Addresses that are counted up along the innermost loop of a register tile.
+// Addresses that are counted along the innermost loop of a register tile, and of vectors that go downwards.
 //
 //   for k in range(n):                       before:  p0 = B + j * 512
 //       sums[...] += A[i, k]                 body:    p = phi [p0, before], [p + 128, next]
@@ -13,6 +13,7 @@
 #include "backend/llvm/frame.h"
 #include "backend/llvm/index.h"
 #include "backend/llvm/types.h"
+#include "ir/walk.h"
 
 // Each takes a register.
 enum { MOST_PLACES = 4, MOST_TERMS = 8 };
@@ -26,6 +27,11 @@ typedef struct {
   int64_t step;  // what the counter is multiplied with
 } linear;
 
+typedef struct {
+  tvms_memory *memory;
+  const tvms_node *var;
+} down_search;
+
 struct counted_place {
   struct counted_place *next;
   LLVMValueRef data, offset, pointer;
@@ -34,6 +40,18 @@ struct counted_place {
 };
 
 // ---- Loops ----
+
+// Statements of a loop's body that `fits` holds for, one behind the other.
+typedef bool statement_check(const emitter *e, const tvms_node *stmt);
+
+static bool is_line_of(const emitter *e, const tvms_node *body, statement_check *fits) {
+  if (body->kind != TVMS_NODE_SEQ) return fits(e, body);
+  tvms_list stmts = tvms_as_seq(body)->stmts;
+  for (uint32_t i = 0; i < stmts.len; i++) {
+    if (!fits(e, stmts.items[i])) return false;
+  }
+  return true;
+}
 
 static bool keeps_sums(const emitter *e, const tvms_node *stmt) {
   if (stmt->kind == TVMS_NODE_EVALUATE) return true;
@@ -44,18 +62,34 @@ static bool keeps_sums(const emitter *e, const tvms_node *stmt) {
          && LLVMIsAAllocaInst(place->data);
 }
 
-static bool is_tile(const emitter *e, const tvms_node *body) {
-  if (body->kind != TVMS_NODE_SEQ) return keeps_sums(e, body);
-  tvms_list stmts = tvms_as_seq(body)->stmts;
-  for (uint32_t i = 0; i < stmts.len; i++) {
-    if (!keeps_sums(e, stmts.items[i])) return false;
-  }
-  return true;
+static bool is_vector(const emitter *e, const tvms_node *stmt) {
+  (void)e;
+  return stmt->kind == TVMS_NODE_BIND
+         || (stmt->kind == TVMS_NODE_STORE
+             && tvms_as_store(stmt)->value->dtype.lanes > 1);
+}
+
+static tvms_walk_step find_down(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  const down_search *d = self;
+  bool down = node->kind == TVMS_NODE_SUB
+              && tvms_walk_contains(d->memory, tvms_as_binary(node)->b, d->var);
+  return down ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// Does it subtract the counter from something? A machine adds a multiple of a register in an address for nothing,
+// and subtracts none.
+static bool goes_down(const emitter *e, const tvms_for *source) {
+  down_search d = {&e->context->memory, source->var};
+  tvms_visitor visitor = {.self = &d, .enter = find_down};
+  return !tvms_walk(d.memory, source->body, &visitor);
 }
 
 void tvms_emit_counted_begin(emitter *e, const tvms_for *source, loop_target *loop) {
-  if (e->options->checked || source->step || !is_tile(e, source->body)) return;
-  loop->var = source->var;
+  if (e->options->checked || source->step) return;
+  if (is_line_of(e, source->body, keeps_sums)
+      || (is_line_of(e, source->body, is_vector) && goes_down(e, source)))
+    loop->var = source->var;
 }
 
 // ---- Indices ----

@@ -1,11 +1,11 @@
-// Addresses that are counted up along the innermost loop of a register tile.
+// Addresses that are counted along the innermost loop of a register tile, and of vectors that go downwards.
 #ifndef TVMS_BACKEND_LLVM_COUNTED_H
 #define TVMS_BACKEND_LLVM_COUNTED_H
 
 #include "backend/llvm/emit.h"
 
 // Says whether the loop that was just entered is one whose addresses are worth counting: a straight line of
-// vectors that are kept in the frame from step to step. In front of it is a jump to its first block, which the
+// vectors that are kept in the frame from step to step, or of any that go downwards. In front of it is a jump to its first block, which the
 // counter of the loop (from 0 in steps of one) is the only phi of.
 void tvms_emit_counted_begin(emitter *e, const tvms_for *source, loop_target *loop);
 

@@ -56,6 +56,12 @@ void tvms_line_set_axes(tvms_line_writer *w) {
   }
 }
 
+tvms_node *tvms_line_from_end(const tvms_line_writer *w, tvms_node *count,
+                              tvms_node *step) {
+  tvms_node *last = build(w, TVMS_NODE_SUB, count, number(w, 1));
+  return build(w, TVMS_NODE_SUB, last, step);
+}
+
 // The axes that make up the line, from the place in it.
 static void split_line(tvms_line_writer *w, tvms_node *at) {
   const tvms_line_member *m = tvms_line_first(w);
@@ -113,7 +119,9 @@ tvms_line_element tvms_line_open(tvms_line_writer *w) {
   }
   if (c->vectors > 1) {
     e.vector = tvms_cpu_variable(w->unit, "u", w->like);
-    in_line = build(w, TVMS_NODE_MUL, e.vector, number(w, c->lanes));
+    tvms_node *at = e.vector;
+    if (pass_plan(w)->backwards) at = tvms_line_from_end(w, number(w, c->vectors), at);
+    in_line = build(w, TVMS_NODE_MUL, at, number(w, c->lanes));
   }
   if (c->lanes > 1) {
     e.lane = tvms_cpu_variable(w->unit, "lane", w->like);
@@ -154,6 +162,7 @@ static uint32_t row_indices(const tvms_line_writer *w, const tvms_line_member *m
                             tvms_list indices, tvms_node **kept) {
   tvms_list stored = m->stage.store->indices;
   uint32_t count = 0;
+  if (w->turn) kept[count++] = w->turn;
   for (uint32_t d = 0; d < stored.len; d++) {
     uint32_t axis = tvms_stage_axis_of(&m->stage, stored.items[d]);
     bool row = axis == NONE;

@@ -42,6 +42,7 @@ typedef struct {
   int64_t streams;
   int64_t apart;
   tvms_node *TVMS_NULLABLE first_row, *TVMS_NULLABLE stream;
+  tvms_node *TVMS_NULLABLE turn;  // which of the rows that take turns is at hand
   tvms_node *place;               // of the element at hand in the chunk
   tvms_node *TVMS_NULLABLE lane;  // its variable
 } tvms_line_writer;
@@ -54,6 +55,10 @@ typedef struct {
 
 // The first member of the pass at hand, whose loops are those of the pass.
 const tvms_line_member *tvms_line_first(const tvms_line_writer *w);
+
+// The step that many from the end: count - 1 - step.
+tvms_node *tvms_line_from_end(const tvms_line_writer *w, tvms_node *count,
+                              tvms_node *step);
 
 // Begins an element: all axes are what they are there.
 tvms_line_element tvms_line_open(tvms_line_writer *w);

@@ -66,7 +66,9 @@ static void write_chunks(tvms_line_writer *w, tvms_node *first, tvms_node *count
     return;
   }
   tvms_node *var = tvms_cpu_variable(w->unit, name, w->like);
-  tvms_node *step = build(w, TVMS_NODE_MUL, var, number(w, vectors * lanes));
+  tvms_node *at = var;
+  if (pass_plan(w)->backwards && lanes > 1) at = tvms_line_from_end(w, count, var);
+  tvms_node *step = build(w, TVMS_NODE_MUL, at, number(w, vectors * lanes));
   set_chunk(w, build(w, TVMS_NODE_ADD, first, step), vectors, lanes, NULL);
   tvms_node *body = write_chunk(w);
   tvms_node *made = tvms_cpu_loop(w->unit, var, count, kind, body);
@@ -405,6 +407,7 @@ static tvms_node *row_buffer(tvms_line_writer *w, uint32_t at) {
   const tvms_buffer *old = tvms_as_buffer(m->stage.store->buffer);
   tvms_node *shape[TVMS_MOST_STAGE_AXES];
   uint32_t dims = 0;
+  if (w->plan->turns > 1) shape[dims++] = number(w, w->plan->turns);
   for (uint32_t d = 0; d < m->stage.store->indices.len; d++) {
     uint32_t axis = tvms_stage_axis_of(&m->stage, m->stage.store->indices.items[d]);
     bool row = axis == NONE;
@@ -422,6 +425,19 @@ static void forget(tvms_line_writer *w, tvms_node_map *gone, uint32_t at) {
   tvms_node_map_put(gone, buffer, buffer);
 }
 
+// A pass of all the rows that take turns from `turns` times `step` on.
+static void write_turns(tvms_line_writer *w, tvms_node *step, tvms_node_vec *stmts) {
+  tvms_node *turns = number(w, w->plan->turns);
+  w->turn = tvms_cpu_variable(w->unit, "r", w->like);
+  tvms_node *begin = build(w, TVMS_NODE_MUL, step, turns);
+  w->row_now[w->g->row_count - 1] = build(w, TVMS_NODE_ADD, begin, w->turn);
+  tvms_node_vec own = {0};
+  write_pass(w, &own);
+  tvms_node *body = tvms_stmt_seq(w->unit, &own, TVMS_NO_SPAN);
+  push(w, stmts, tvms_cpu_loop(w->unit, w->turn, turns, TVMS_FOR_SERIAL, body));
+  w->turn = NULL;
+}
+
 static tvms_node *write_rows(tvms_line_writer *w, tvms_node_map *gone) {
   tvms_node_vec stmts = {0}, allocated = {0};
   tvms_memory *memory = &w->unit->context->memory;
@@ -431,8 +447,13 @@ static tvms_node *write_rows(tvms_line_writer *w, tvms_node_map *gone) {
     w->locals[i] = row_buffer(w, i);
     tvms_vec_push(memory, &allocated, w->locals[i]);
   }
-  for (w->pass = 0; w->pass < w->g->pass_count; w->pass++)
-    write_pass(w, &stmts);
+  tvms_node *row = w->g->row_count ? w->row_now[w->g->row_count - 1] : NULL;
+  for (w->pass = 0; w->pass < w->g->pass_count; w->pass++) {
+    if (row && w->plan->turns > 1)
+      write_turns(w, row, &stmts);
+    else
+      write_pass(w, &stmts);
+  }
   tvms_node *body = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
   if (allocated.len)
     body = tvms_cpu_block(w->unit, "row", (tvms_list){allocated.items, allocated.len},
@@ -449,10 +470,13 @@ static tvms_node *like_axes(tvms_unit *unit, const tvms_line_group *group) {
   return tvms_build_literal_int(unit, 0, TVMS_NO_SPAN);
 }
 
-// Rows from `begin` on, `count` times as many as are done together; NULL: all rows.
+// The rows that a nest is for, of the last axis of rows: `count` steps from `begin` on; NULL: all from the first one on.
+typedef struct {
+  tvms_node *TVMS_NULLABLE begin, *TVMS_NULLABLE count;
+} row_range;
+
 static tvms_node *write_nest(tvms_unit *unit, const tvms_line_group *group,
-                             const tvms_line_plan *plan, int64_t begin,
-                             tvms_node *TVMS_NULLABLE count,
+                             const tvms_line_plan *plan, row_range range,
                              tvms_node *TVMS_NULLABLE turned, tvms_node_map *gone) {
   tvms_line_writer w = {.unit = unit,
                         .like = like_axes(unit, group),
@@ -462,21 +486,23 @@ static tvms_node *write_nest(tvms_unit *unit, const tvms_line_group *group,
                         .turned = turned};
   tvms_node_map_init(&w.now, &unit->context->memory);
   tvms_node *vars[TVMS_MOST_STAGE_AXES];
-  for (uint32_t r = 0; r < group->row_count; r++) {
+  uint32_t rows = group->row_count;
+  for (uint32_t r = 0; r < rows; r++) {
     char name[16];
     snprintf(name, sizeof name, "row%u", r);
-    vars[r] = w.row_now[r] =
-        tvms_cpu_variable(unit, group->row_count > 1 ? name : "row", w.like);
+    vars[r] = w.row_now[r] = tvms_cpu_variable(unit, rows > 1 ? name : "row", w.like);
   }
-  if (begin) w.row_now[0] = build(&w, TVMS_NODE_ADD, vars[0], number(&w, begin));
+  if (range.begin)
+    w.row_now[rows - 1] = build(&w, TVMS_NODE_ADD, vars[rows - 1], range.begin);
   if (w.streams > 1) {
     w.first_row = vars[0];
-    w.apart = tvms_cpu_number(count);
+    w.apart = tvms_cpu_number(range.count);
   }
   tvms_node *made = write_rows(&w, gone);
-  for (uint32_t r = group->row_count; r-- > 0;) {
+  for (uint32_t r = rows; r-- > 0;) {
     uint8_t kind = r == 0 && is_large(&w) ? TVMS_FOR_PARALLEL : TVMS_FOR_SERIAL;
-    made = tvms_cpu_loop(unit, vars[r], count ? count : group->rows[r], kind, made);
+    tvms_node *steps = r + 1 == rows && range.count ? range.count : group->rows[r];
+    made = tvms_cpu_loop(unit, vars[r], steps, kind, made);
     made->span = group->members[0].stage.nest->span;
   }
   tvms_node_map_fini(&w.now);
@@ -484,29 +510,35 @@ static tvms_node *write_nest(tvms_unit *unit, const tvms_line_group *group,
 }
 
 // Several rows at a time, and those that are left over one by one.
-static tvms_node *write_streams(tvms_unit *unit, const tvms_line_group *group,
-                                const tvms_line_plan *plan,
-                                tvms_node *TVMS_NULLABLE turned, tvms_node_map *gone) {
-  const tvms_node *like = group->rows[0];
-  int64_t rows = tvms_cpu_number(group->rows[0]), apart = rows / plan->streams;
-  tvms_node *count = tvms_int_imm_new(unit, like->dtype, apart, TVMS_NO_SPAN);
-  tvms_node *made = write_nest(unit, group, plan, 0, count, turned, gone);
-  int64_t begin = apart * plan->streams;
-  if (begin == rows) return made;
+static tvms_node *write_together(tvms_unit *unit, const tvms_line_group *group,
+                                 const tvms_line_plan *plan,
+                                 tvms_node *TVMS_NULLABLE turned, tvms_node_map *gone) {
+  tvms_node *rows = group->rows[group->row_count - 1];
+  tvms_node *together =
+      tvms_int_imm_new(unit, rows->dtype, plan->streams * plan->turns, TVMS_NO_SPAN);
+  tvms_node *count =
+      tvms_build_binary(unit, TVMS_NODE_FLOOR_DIV, rows, together, TVMS_NO_SPAN);
+  tvms_node *made =
+      write_nest(unit, group, plan, (row_range){NULL, count}, turned, gone);
+  tvms_node *rest =
+      tvms_build_binary(unit, TVMS_NODE_FLOOR_MOD, rows, together, TVMS_NO_SPAN);
+  if (tvms_node_is_int(rest, 0)) return made;
   tvms_line_plan single = *plan;
-  single.streams = 1;
-  count = tvms_int_imm_new(unit, like->dtype, rows - begin, TVMS_NO_SPAN);
-  return tvms_stmt_pair(unit, made,
-                        write_nest(unit, group, &single, begin, count, turned, gone));
+  single.streams = single.turns = 1;
+  tvms_node *begin = tvms_build_binary(unit, TVMS_NODE_SUB, rows, rest, TVMS_NO_SPAN);
+  return tvms_stmt_pair(
+      unit, made,
+      write_nest(unit, group, &single, (row_range){begin, rest}, turned, gone));
 }
 
 tvms_node *tvms_line_nest(tvms_unit *unit, const tvms_line_group *group,
                           const tvms_line_plan *plan, tvms_node_map *gone) {
-  if (plan->streams <= 1) return write_nest(unit, group, plan, 0, NULL, NULL, gone);
-  if (!plan->words) return write_streams(unit, group, plan, NULL, gone);
+  if (plan->streams * plan->turns == 1)
+    return write_nest(unit, group, plan, (row_range){0}, NULL, gone);
+  if (!plan->words) return write_together(unit, group, plan, NULL, gone);
   tvms_node *turned = tvms_line_words_buffer(unit, group, plan);
   tvms_node *first = tvms_line_turn_for_words(unit, group, plan, turned);
-  tvms_node *rows = write_streams(unit, group, plan, turned, gone);
+  tvms_node *rows = write_together(unit, group, plan, turned, gone);
   return tvms_cpu_block(unit, "words", (tvms_list){&turned, 1},
                         tvms_stmt_pair(unit, first, rows));
 }

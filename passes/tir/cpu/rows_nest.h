@@ -7,7 +7,7 @@
 // The statement that computes a group row by row, pass by pass:
 //
 //   for row:                              parallel, if there is enough to do
-//     for each pass:
+//     for each pass:                      of several rows in turns
 //       lanes = what folds begin with
 //       for line: vectors written out     then single vectors, then what is left over
 //       result = lanes combined

@@ -10,6 +10,7 @@
 #include "passes/tir/cpu/rows_fused.h"
 #include "passes/tir/cpu/rows_index.h"
 #include "passes/tir/cpu/rows_mask.h"
+#include "passes/tir/cpu/rows_order.h"
 #include "passes/tir/cpu/rows_shared.h"
 #include "passes/tir/cpu/rows_streams.h"
 #include "passes/tir/cpu/segments.h"
@@ -546,8 +547,10 @@ static int64_t work_of(tvms_unit *unit, const tvms_line_group *g) {
 
 tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *group,
                                   const tvms_line_options *options) {
-  tvms_line_plan plan = {
-      .work = work_of(chain->unit, group), .bounds = options->reorders, .streams = 1};
+  tvms_line_plan plan = {.work = work_of(chain->unit, group),
+                         .bounds = options->reorders,
+                         .streams = 1,
+                         .turns = 1};
   tvms_node *turned = tvms_line_turned_load(chain->unit, group);
   for (uint32_t i = 0; i < group->count; i++)
     place_member(chain, group, i, options, &plan);
@@ -565,5 +568,6 @@ tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *grou
   }
   if (options->reorders && options->noalias)
     tvms_line_plan_streams(chain->unit, group, options->target, &plan);
+  tvms_line_plan_order(chain->unit, group, options->target, &plan);
   return plan;
 }

@@ -25,6 +25,7 @@ typedef struct {
   int64_t tile;     // steps of the axis around the line that are computed together
   uint32_t fused;   // axes that make up the line
   bool overlaps;    // the last vector may compute elements again
+  bool backwards;   // vectors are taken from the end of the line
   int64_t
       active;  // lanes that count of the only vector of a line; 0: vectors are whole
   // What a member divides by all along the line: products with its inverse will do. NULL: nothing.
@@ -44,7 +45,8 @@ typedef struct {
   bool joins;    // other statements of the function run on threads
   bool bounds;   // what is known of the argument of T.exp is written there
   int64_t
-      streams;  // rows that are done together, each in a part of the rows of its own
+      streams;    // rows that are done together, each in a part of the rows of its own
+  int64_t turns;  // neighbouring rows that take turns, pass by pass
   // Bytes along the line of which four are taken at a time, and what they are multiplied with; NULL: none.
   const tvms_buffer_load *TVMS_NULLABLE words;
   tvms_node *TVMS_NULLABLE shared;

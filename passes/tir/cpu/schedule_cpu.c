@@ -205,6 +205,8 @@ static void tell_rows(scheduler *s, const tvms_stage *stage,
   if (plan->streams > 1)
     snprintf(together, sizeof together, ", %lld rows that lie far apart together",
              (long long)plan->streams);
+  if (plan->turns > 1)
+    snprintf(together, sizeof together, ", %lld rows in turns", (long long)plan->turns);
   tvms_pass_count(s->run, "groups of rows", 1);
   tvms_pass_remark(s->run, TVMS_REMARK_PASSED, TVMS_D_rows, stage->nest->span,
                    group->count, tvms_diag_plural(group->count), stage->name,
