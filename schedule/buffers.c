@@ -171,6 +171,38 @@ int32_t tvms_sched_definer(const tvms_sched *sched, int32_t site,
   return TVMS_NO_SITE;
 }
 
+int32_t tvms_sched_owner(tvms_sched *sched, int32_t block, const tvms_node *buffer,
+                         bool *parameter) {
+  bool matched;
+  const char *name = tvms_sched_buffer_name(sched, buffer);
+  int32_t scope = tvms_sched_definer(sched, block, buffer, &matched);
+  *parameter = scope == TVMS_NO_SITE;
+  if (!*parameter) return scope;
+  if (matched) {
+    (void)!tvms_sched_refuse(sched, "'%s' is a part of another buffer", name);
+    return TVMS_NO_SITE;
+  }
+  if (!tvms_sched_check_scope(sched, block, false, &scope)) return TVMS_NO_SITE;
+  if (tvms_sched_parent(sched, scope) == TVMS_NO_SITE) return scope;
+  (void)!tvms_sched_refuse(
+      sched,
+      "'%s' is a parameter, and block '%s' around the block is not the outermost one",
+      name, tvms_sched_block_name(sched, scope));
+  return TVMS_NO_SITE;
+}
+
+void tvms_sched_replace_parameter(tvms_sched *sched, const tvms_node *old,
+                                  tvms_node *made) {
+  tvms_prim_func *function =
+      tvms_as_prim_func(tvms_node_copy(sched->unit, sched->function));
+  tvms_list buffers =
+      tvms_list_copy(sched->unit, function->buffers.items, function->buffers.len);
+  for (uint32_t i = 0; i < buffers.len; i++)
+    if (buffers.items[i] == old) buffers.items[i] = made;
+  function->buffers = buffers;
+  sched->function = &function->head;
+}
+
 void tvms_sched_add_alloc(tvms_sched *sched, tvms_block *block, tvms_node *buffer) {
   uint32_t len = block->alloc_buffers.len;
   tvms_node **items = tvms_arena_array(&sched->unit->arena, tvms_node *, len + 1);

@@ -43,6 +43,15 @@ const tvms_node *TVMS_NULLABLE tvms_sched_view_elsewhere(const tvms_sched *sched
 int32_t tvms_sched_definer(const tvms_sched *sched, int32_t site,
                            const tvms_node *buffer, bool *matched);
 
+// The block that has all uses of a buffer in its scope: the one that allocates it or, of a parameter, the scope of `block`, which must be
+// the root. TVMS_NO_SITE after a refusal.
+int32_t tvms_sched_owner(tvms_sched *sched, int32_t block, const tvms_node *buffer,
+                         bool *parameter);
+
+// Puts another buffer in the place of a parameter's; the body is the caller's.
+void tvms_sched_replace_parameter(tvms_sched *sched, const tvms_node *old,
+                                  tvms_node *made);
+
 // `block` (a copy of its node) with one more allocation.
 void tvms_sched_add_alloc(tvms_sched *sched, tvms_block *block, tvms_node *buffer);
 

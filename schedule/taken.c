@@ -126,13 +126,16 @@ static bool takes_twice(tvms_sched *s, int32_t block, tvms_node *value) {
   return false;
 }
 
-static bool windows_overlap(tvms_sched *s, int32_t block) {
+// Does an axis, of those that are reduced or of the others, take a value twice?
+static bool windows_overlap(tvms_sched *s, int32_t block, bool reduced) {
   tvms_list axes = tvms_sched_block(s, block)->iter_vars;
   tvms_list values = tvms_sched_realize(s, block)->iter_values;
-  for (uint32_t i = 0; i < axes.len; i++)
-    if (tvms_as_iter_var(axes.items[i])->iter_type != TVMS_ITER_COMM_REDUCE
+  for (uint32_t i = 0; i < axes.len; i++) {
+    uint32_t type = tvms_as_iter_var(axes.items[i])->iter_type;
+    if ((type == TVMS_ITER_COMM_REDUCE) == reduced
         && takes_twice(s, block, values.items[i]))
       return true;
+  }
   return false;
 }
 
@@ -148,7 +151,8 @@ bool tvms_sched_repeats_steps(tvms_sched *s, int32_t block) {
     across = across || (reduced && spatial);
     spatial = spatial || (!unit && used && !reduced);
   }
-  return across && windows_overlap(s, block);
+  return windows_overlap(s, block, true)
+         || (across && windows_overlap(s, block, false));
 }
 
 bool tvms_sched_check_condition(tvms_sched *sched, int32_t block) {

@@ -1,7 +1,9 @@
-// set_scope, unsafe_set_dtype, storage_align: what a buffer that the function allocates is like.
-// TVM: src/s_tir/schedule/primitive/block_annotate.cc.
+// set_scope, unsafe_set_dtype, storage_align: what a buffer that the function allocates is like. set_axis_separator, up to 0.25: at which of its
+// dimensions one of its memory begins. TVM: src/s_tir/schedule/primitive/block_annotate.cc, layout_transformation.cc.
 #include "ir/object.h"
 #include "ir/walk.h"
+#include "schedule/bindings.h"
+#include "schedule/buffer_argument.h"
 #include "schedule/buffers.h"
 #include "schedule/cache_stage.h"
 #include "schedule/steps.h"
@@ -24,10 +26,16 @@ static int32_t allocation_of(tvms_sched *s, int32_t block, const tvms_node *buff
 
 typedef struct {
   tvms_sched *sched;
-  tvms_node_map buffers;            // old -> new
-  const char *TVMS_NULLABLE scope;  // that they get; else `dtype`
-  tvms_dtype dtype;
+  tvms_node_map buffers;                      // old -> new
+  const char *TVMS_NULLABLE scope;            // that they get …
+  const tvms_list *TVMS_NULLABLE separators;  // … or these …
+  tvms_dtype dtype;                           // … or this
 } retyping;
+
+// Is the type of the elements another one?
+static bool casts(const retyping *t) {
+  return !t->scope && !t->separators;
+}
 
 static void replace_buffer(retyping *t, tvms_node *old) {
   tvms_sched *s = t->sched;
@@ -37,6 +45,9 @@ static void replace_buffer(retyping *t, tvms_node *old) {
   if (t->scope) {
     made = tvms_sched_buffer_like(s, old, tvms_sched_joined(s, name, t->scope),
                                   t->scope, NULL);
+  } else if (t->separators) {
+    made = tvms_node_copy(s->unit, old);
+    tvms_as_buffer(made)->axis_separators = *t->separators;
   } else {
     tvms_buffer *copy = tvms_as_buffer(tvms_node_copy(s->unit, old));
     copy->element = t->dtype;
@@ -62,7 +73,7 @@ static tvms_walk_step see_match(void *self, tvms_node *node, tvms_field_role rol
 static tvms_node *cast_load(tvms_rewriter *r, tvms_node *node) {
   const retyping *t = r->self;
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  if (t->scope || load->buffer == tvms_as_buffer_load(r->old)->buffer) return node;
+  if (!casts(t) || load->buffer == tvms_as_buffer_load(r->old)->buffer) return node;
   tvms_node *made =
       tvms_buffer_load_new(r->unit, load->buffer, load->indices.items,
                            load->indices.len, load->predicate, TVMS_NO_SPAN);
@@ -71,14 +82,15 @@ static tvms_node *cast_load(tvms_rewriter *r, tvms_node *node) {
 
 static tvms_node *cast_store(tvms_rewriter *r, tvms_node *node) {
   const retyping *t = r->self;
-  if (t->scope || tvms_as_store(node)->buffer == tvms_as_store(r->old)->buffer)
+  if (!casts(t) || tvms_as_store(node)->buffer == tvms_as_store(r->old)->buffer)
     return node;
   tvms_store *store = tvms_as_store(tvms_node_copy(r->unit, node));
   store->value = tvms_cast_new(r->unit, t->dtype, store->value, TVMS_NO_SPAN);
   return &store->head;
 }
 
-static void retype(retyping *t, int32_t site, tvms_node *buffer) {
+// What the buffer became; everything below the site uses that.
+static tvms_node *retype(retyping *t, int32_t site, tvms_node *buffer) {
   tvms_sched *s = t->sched;
   tvms_node *old = tvms_sched_at(s, site)->node;
   tvms_node_map_init(&t->buffers, &s->context->memory);
@@ -98,8 +110,10 @@ static void retype(retyping *t, int32_t site, tvms_node *buffer) {
   r.leave[TVMS_NODE_STORE] = cast_store;
   tvms_node *made = tvms_rewrite(&r, old);
   tvms_rewriter_fini(&r);
+  tvms_node *type = tvms_node_map_get(&t->buffers, buffer);
   tvms_node_map_fini(&t->buffers);
   tvms_sched_replace_one(s, old, made);
+  return type;
 }
 
 bool tvms_step_set_scope(tvms_step *step) {
@@ -107,15 +121,15 @@ bool tvms_step_set_scope(tvms_step *step) {
   int32_t block = tvms_step_site(step, TVMS_ARG(SetScope, block));
   if (block == TVMS_NO_SITE) return false;
   const char *scope = step->args[TVMS_ARG(SetScope, storage_scope)].text;
-  tvms_node *buffer = tvms_cache_buffer(
-      s, block, step->args[TVMS_ARG(SetScope, buffer_index)].number, true);
+  tvms_node *buffer =
+      tvms_step_numbered_buffer(step, TVMS_ARG(SetScope, buffer_index), block, true);
   if (!buffer) return false;
   if (strcmp(tvms_storage_scope_of(s->context, buffer), scope) == 0) return true;
   if (!tvms_cache_check_scope(s, scope)) return false;
   int32_t site = allocation_of(s, block, buffer);
   if (site == TVMS_NO_SITE) return false;
   retyping t = {.sched = s, .scope = scope};
-  retype(&t, site, buffer);
+  (void)retype(&t, site, buffer);
   return true;
 }
 
@@ -133,7 +147,63 @@ bool tvms_step_unsafe_set_dtype(tvms_step *step) {
   if (tvms_dtype_same(tvms_as_buffer(buffer)->element, t.dtype)) return true;
   int32_t site = allocation_of(s, block, buffer);
   if (site == TVMS_NO_SITE) return false;
-  retype(&t, site, buffer);
+  (void)retype(&t, site, buffer);
+  return true;
+}
+
+// ---- set_axis_separator ----
+
+// As TVM asks where it makes a buffer, of what the step leaves to it.
+static bool check_separators(tvms_sched *s, const tvms_sched_value *places,
+                             const tvms_node *buffer) {
+  uint32_t rank = tvms_as_buffer(buffer)->shape.len;
+  int64_t last = 0;
+  for (uint32_t i = 0; i < places->len; i++) {
+    int64_t place = places->items[i].number;
+    if (place < last || place > rank)
+      return tvms_sched_refuse(s, "the separators do not increase from 0 to %u", rank);
+    last = place;
+  }
+  return true;
+}
+
+// A part of the buffer that a block matches has as many dimensions, of which the separators are. TVM gives others zeros, and says that they may be wrong.
+static tvms_walk_step see_part(void *self, tvms_node *node, tvms_field_role role) {
+  const tvms_node *buffer = self;
+  (void)role;
+  if (node->kind != TVMS_NODE_MATCH_BUFFER_REGION) return TVMS_WALK_ON;
+  const tvms_match_buffer_region *match = tvms_as_match_buffer_region(node);
+  bool apart =
+      tvms_as_buffer_region(match->source)->buffer == buffer
+      && tvms_as_buffer(match->buffer)->shape.len != tvms_as_buffer(buffer)->shape.len;
+  return apart ? TVMS_WALK_STOP : TVMS_WALK_SKIP;
+}
+
+bool tvms_step_set_axis_separator(tvms_step *step) {
+  tvms_sched *s = step->sched;
+  int32_t block = tvms_step_site(step, TVMS_ARG(SetAxisSeparator, block));
+  if (block == TVMS_NO_SITE) return false;
+  if (!tvms_release_has(s->unit->dialect, TVMS_FACT_buffers_have_separators))
+    return tvms_sched_refuse(s, "buffers of this release have no separators");
+  bool write, parameter;
+  tvms_node *buffer =
+      tvms_step_buffer(step, TVMS_ARG(SetAxisSeparator, buffer), block, &write);
+  const tvms_sched_value *places =
+      &step->args[TVMS_ARG(SetAxisSeparator, axis_separators)];
+  if (!buffer || !check_separators(s, places, buffer)) return false;
+  int32_t site = tvms_sched_owner(s, block, buffer, &parameter);
+  if (site == TVMS_NO_SITE) return false;
+  tvms_visitor visitor = {.self = buffer, .enter = see_part};
+  if (!tvms_walk(&s->context->memory, tvms_sched_at(s, site)->node, &visitor))
+    return tvms_sched_refuse(s, "a block matches a part of '%s' of other dimensions",
+                             tvms_sched_buffer_name(s, buffer));
+  tvms_node **items = tvms_arena_array(&s->unit->arena, tvms_node *, places->len + 1);
+  for (uint32_t i = 0; i < places->len; i++)
+    items[i] = tvms_sched_int(s, TVMS_DTYPE(INT, 32), places->items[i].number);
+  tvms_list separators = {items, places->len};
+  retyping t = {.sched = s, .separators = &separators};
+  tvms_node *made = retype(&t, site, buffer);
+  if (parameter) tvms_sched_replace_parameter(s, buffer, made);
   return true;
 }
 

@@ -25,8 +25,6 @@ typedef struct {
 typedef struct {
   const tvms_node *buffer;
   uint32_t loads;
-  bool scaled;
-  tvms_memory *memory;
 } usage;
 
 static tvms_walk_step see(void *self, tvms_node *node, tvms_field_role role) {
@@ -35,17 +33,51 @@ static tvms_walk_step see(void *self, tvms_node *node, tvms_field_role role) {
   if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
   if (node->kind == TVMS_NODE_BUFFER_LOAD)
     u->loads += tvms_as_buffer_load(node)->buffer == u->buffer;
-  bool scales = node->kind == TVMS_NODE_MUL || node->kind == TVMS_NODE_DIV
-                || node->kind == TVMS_NODE_MOD;
-  if (!scales) return TVMS_WALK_ON;
-  uint32_t before = u->loads;
-  usage below = {.buffer = u->buffer, .memory = u->memory};
-  tvms_visitor visitor = {.self = &below, .enter = see};
-  (void)tvms_walk(u->memory, tvms_as_binary(node)->a, &visitor);
-  (void)tvms_walk(u->memory, tvms_as_binary(node)->b, &visitor);
-  u->scaled = u->scaled || below.loads;
-  u->loads = before + below.loads;
-  return TVMS_WALK_SKIP;
+  return TVMS_WALK_ON;
+}
+
+// How often a statement or an expression reads the result of the reduction.
+static uint32_t count_loads(const fusion *f, tvms_node *node) {
+  usage u = {.buffer = f->buffer};
+  tvms_visitor visitor = {.self = &u, .enter = see};
+  (void)tvms_walk(&f->sched->context->memory, node, &visitor);
+  return u.loads;
+}
+
+// Is 0, which the reduction begins with, within a limit? Of variables TVM's own tests take it for granted.
+static bool begins_within(tvms_node_kind kind, const tvms_node *limit) {
+  double value;
+  if (limit->kind == TVMS_NODE_INT_IMM)
+    value = (double)tvms_as_int_imm(limit)->value;
+  else if (limit->kind == TVMS_NODE_FLOAT_IMM)
+    value = tvms_as_float_imm(limit)->value;
+  else
+    return limit->kind == TVMS_NODE_VAR;
+  return kind == TVMS_NODE_MAX ? value <= 0 : value >= 0;
+}
+
+// What is wrong with what the second block does with the result, from the outermost operator to the load; NULL: it limits a sum, at each step
+// of the reduction then. TVM refuses products and quotients only, and computes something else with all others.
+static const char *TVMS_NULLABLE why_no_epilogue(const fusion *f, tvms_node *value) {
+  bool summed = false;
+  while (value->kind != TVMS_NODE_BUFFER_LOAD) {
+    bool limits = value->kind == TVMS_NODE_MAX || value->kind == TVMS_NODE_MIN;
+    bool scales = value->kind == TVMS_NODE_MUL || value->kind == TVMS_NODE_DIV
+                  || value->kind == TVMS_NODE_MOD;
+    if (scales) return "the second block scales the result";
+    if (limits && summed) return "the second block adds to a result that it limits";
+    if (!limits && value->kind != TVMS_NODE_ADD)
+      return "the second block does more than to add to the result and to limit it";
+    const tvms_binary *pair = tvms_as_binary(value);
+    bool left = count_loads(f, pair->a) > 0;
+    if (limits && !begins_within(value->kind, left ? pair->b : pair->a))
+      return "the reduction may begin beyond a limit of the second block";
+    summed = summed || !limits;
+    value = left ? pair->a : pair->b;
+  }
+  return tvms_as_buffer_load(value)->buffer == f->buffer
+             ? NULL
+             : "the second block takes the result for a place";
 }
 
 static bool check_blocks(fusion *f) {
@@ -76,12 +108,11 @@ static bool check_epilogue(fusion *f) {
   if (!plain)
     return tvms_sched_refuse(s, "the second block does more than store one value");
   f->store = tvms_as_store(epilogue->body);
-  usage u = {.buffer = f->buffer, .memory = &s->context->memory};
-  tvms_visitor visitor = {.self = &u, .enter = see};
-  (void)tvms_walk(u.memory, epilogue->body, &visitor);
-  if (u.loads != 1)
-    return tvms_sched_refuse(s, "the second block reads the result %u times", u.loads);
-  if (u.scaled) return tvms_sched_refuse(s, "the second block scales the result");
+  uint32_t loads = count_loads(f, epilogue->body);
+  if (loads != 1)
+    return tvms_sched_refuse(s, "the second block reads the result %u times", loads);
+  const char *why = why_no_epilogue(f, f->store->value);
+  if (why) return tvms_sched_refuse(s, "%s", why);
   tvms_list axes = tvms_sched_block(s, f->reduction)->iter_vars;
   for (uint32_t i = 0; i < axes.len; i++)
     if (tvms_as_iter_var(axes.items[i])->iter_type == TVMS_ITER_COMM_REDUCE)
@@ -137,7 +168,21 @@ static bool check_reads(const fusion *f) {
                               tvms_sched_buffer_name(s, late));
 }
 
-// What a reduction begins with is lost, which must be nothing. TVM does not ask.
+// Does a step of the reduction add to what there is?
+static bool is_sum(const fusion *f) {
+  tvms_node *body = tvms_sched_block(f->sched, f->reduction)->body;
+  if (body->kind != TVMS_NODE_STORE) return false;
+  tvms_node *value = tvms_as_store(body)->value;
+  if (count_loads(f, value) != 1) return false;
+  while (value->kind == TVMS_NODE_ADD) {
+    const tvms_binary *sum = tvms_as_binary(value);
+    value = count_loads(f, sum->a) ? sum->a : sum->b;
+  }
+  return value->kind == TVMS_NODE_BUFFER_LOAD
+         && tvms_as_buffer_load(value)->buffer == f->buffer;
+}
+
+// What a reduction begins with is lost, which must be nothing, and it must be a sum. TVM does not ask.
 static bool check_begin(const fusion *f) {
   tvms_sched *s = f->sched;
   const tvms_node *init = tvms_sched_block(s, f->reduction)->init;
@@ -147,7 +192,8 @@ static bool check_begin(const fusion *f) {
               && (tvms_node_is_int(value, 0)
                   || (value->kind == TVMS_NODE_FLOAT_IMM
                       && tvms_as_float_imm(value)->value == 0));
-  return zero || tvms_sched_refuse(s, "the reduction does not begin with 0");
+  if (!zero) return tvms_sched_refuse(s, "the reduction does not begin with 0");
+  return is_sum(f) || tvms_sched_refuse(s, "the reduction is no sum");
 }
 
 // The second block must read what the first one writes where the axes have the same values. TVM does not ask.
@@ -185,19 +231,12 @@ static tvms_node *fill_load(tvms_rewriter *r, tvms_node *node) {
   return tvms_as_buffer_load(node)->buffer == fill->fusion->buffer ? fill->value : node;
 }
 
-static bool holds_load(const fusion *f, tvms_node *node) {
-  usage u = {.buffer = f->buffer, .memory = &f->sched->context->memory};
-  tvms_visitor visitor = {.self = &u, .enter = see};
-  (void)tvms_walk(u.memory, node, &visitor);
-  return u.loads > 0;
-}
-
 // What is added to the result is in it already: only the first value has it.
 static tvms_node *drop_addend(tvms_rewriter *r, tvms_node *node) {
   const filling *fill = r->self;
   const tvms_binary *sum = tvms_as_binary(node);
-  if (holds_load(fill->fusion, sum->a)) return tvms_rewrite(r, sum->a);
-  if (holds_load(fill->fusion, sum->b)) return tvms_rewrite(r, sum->b);
+  if (count_loads(fill->fusion, sum->a)) return tvms_rewrite(r, sum->a);
+  if (count_loads(fill->fusion, sum->b)) return tvms_rewrite(r, sum->b);
   return TVMS_REWRITE_BELOW;
 }
 

@@ -218,31 +218,11 @@ static bool find_value(tvms_step *step, transforming *t) {
 
 // ---- The buffer ----
 
-static void replace_parameter(transforming *t) {
-  tvms_sched *s = t->sched;
-  tvms_prim_func *function = tvms_as_prim_func(tvms_node_copy(s->unit, s->function));
-  tvms_list buffers =
-      tvms_list_copy(s->unit, function->buffers.items, function->buffers.len);
-  for (uint32_t i = 0; i < buffers.len; i++)
-    if (buffers.items[i] == t->old) buffers.items[i] = t->made;
-  function->buffers = buffers;
-  s->function = &function->head;
-}
-
 static bool run(transforming *t, int32_t block, bool injective) {
   tvms_sched *s = t->sched;
-  bool matched;
-  int32_t site = tvms_sched_definer(s, block, t->old, &matched), scope = site;
-  if (matched && site == TVMS_NO_SITE)
-    return tvms_sched_refuse(s, "'%s' is a part of another buffer",
-                             tvms_sched_buffer_name(s, t->old));
-  if (site == TVMS_NO_SITE && !tvms_sched_check_scope(s, block, false, &scope))
-    return false;
-  if (site == TVMS_NO_SITE && tvms_sched_parent(s, scope) != TVMS_NO_SITE)
-    return tvms_sched_refuse(
-        s,
-        "'%s' is a parameter, and block '%s' around the block is not the outermost one",
-        tvms_sched_buffer_name(s, t->old), tvms_sched_block_name(s, scope));
+  bool parameter;
+  int32_t scope = tvms_sched_owner(s, block, t->old, &parameter);
+  if (scope == TVMS_NO_SITE) return false;
   tvms_list shape;
   tvms_sched_mark_sizes(s, t->analyzer);
   if (!check_map(t, injective, &shape)) return false;
@@ -256,7 +236,7 @@ static bool run(transforming *t, int32_t block, bool injective) {
   if (t->padding.value && !tvms_node_is_int(t->padding.padding, 0))
     tvms_sched_padding_plan(&t->padding, old);
   tvms_node *stmt = transformed(t, old);
-  if (site == TVMS_NO_SITE) replace_parameter(t);
+  if (parameter) tvms_sched_replace_parameter(s, t->old, t->made);
   tvms_sched_replace_one(s, old, stmt);
   // What is assumed is new to the scope, of which TVM knows nothing any more.
   tvms_sched_flags *flags = tvms_sched_flags_of(s, scope);

@@ -177,7 +177,8 @@ static tvms_node *lower_block(tvms_rewriter *rewriter, tvms_node *node) {
   return add_pragmas(unit, block->annotations, zero, body);
 }
 
-// A thread loop becomes the attribute that launches the threads.
+// A thread loop becomes the attribute that launches the threads. These count from 0: TVM's pipelines, where CanonicalizeLoop comes before, have no other
+// loops, and its text of the attribute says how many threads there are only.
 static tvms_node *launch(tvms_unit *unit, const tvms_for *loop) {
   static const char *const virtual[] = {"vthread", "vthread.x", "vthread.y",
                                         "vthread.z"};
@@ -188,7 +189,14 @@ static tvms_node *launch(tvms_unit *unit, const tvms_for *loop) {
     if (strcmp(tag, virtual[i]) == 0) key = "virtual_thread";
   }
   tvms_iter_var *iter = tvms_node_make(unit, ITER_VAR, loop->head.span);
-  iter->dom = tvms_range_new(unit, loop->min, loop->extent, TVMS_NO_SPAN);
+  tvms_node *body = loop->body, *min = loop->min;
+  if (!tvms_node_is_int(min, 0)) {
+    tvms_node *from =
+        tvms_binary_new(unit, TVMS_NODE_ADD, loop->var, min, TVMS_NO_SPAN);
+    body = tvms_substitute_one(unit, body, loop->var, from);
+    min = tvms_int_imm_new(unit, min->dtype, 0, TVMS_NO_SPAN);
+  }
+  iter->dom = tvms_range_new(unit, min, loop->extent, TVMS_NO_SPAN);
   iter->var = loop->var;
   iter->iter_type = TVMS_ITER_THREAD_INDEX;
   iter->thread_tag = thread->thread_tag;
@@ -196,7 +204,7 @@ static tvms_node *launch(tvms_unit *unit, const tvms_for *loop) {
   attr->node = &iter->head;
   attr->key = tvms_bytes_copy(unit, key, strlen(key));
   attr->value = loop->extent;
-  return tvms_stmt_pair(unit, &attr->head, loop->body);
+  return tvms_stmt_pair(unit, &attr->head, body);
 }
 
 static bool is_unit_loop(const tvms_for *loop) {
