@@ -7,6 +7,8 @@
 #include "driver/build.h"
 #include "driver/c_header.h"
 
+#include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 typedef struct {
@@ -119,6 +121,14 @@ static tvms_status build_text(tvms_run *run, tvms_source *source) {
   return build_with(run, source, NULL, &options);
 }
 
+// Can the linker of this machine join code for the target, whatever the processor?
+static bool can_link_for(const tvms_target *target) {
+  struct utsname system;
+  if (target->host || !target->triple) return true;
+  return uname(&system) == 0 && tvms_target_is_of(target, system.machine)
+         && strstr(target->triple, "linux");
+}
+
 static tvms_status build_source(tvms_run *run, tvms_source *source) {
   const tvms_backend *backend = tvms_run_load_backend(run);
   if (!backend) return TVMS_FAILED_IO;
@@ -129,11 +139,16 @@ static tvms_status build_source(tvms_run *run, tvms_source *source) {
   tvms_target target;
   tvms_native_options options = code_options(run, source);
   tvms_status status = TVMS_FAILED_IO;
-  if (tvms_build_find_target(backend, run->options.target, &unit, &target, &options,
-                             &why))
-    status = build_with(run, source, backend, &options);
-  else
+  if (!tvms_build_find_target(backend, run->options.target, &unit, &target, &options,
+                              &why))
     tvms_run_complain(run, "option '--target': %s", tvms_strbuf_text(&why));
+  else if (form_of(run->options.output)->linked && options.target
+           && !can_link_for(&target))
+    tvms_run_complain(run,
+                      "option '--target': a library can be linked for Linux on this "
+                      "machine's architecture only; use .o");
+  else
+    status = build_with(run, source, backend, &options);
   tvms_strbuf_fini(&why);
   tvms_unit_fini(&unit);
   return status;
@@ -158,10 +173,6 @@ tvms_status tvms_verb_build(tvms_run *run) {
   if (run->options.links.len && !form_of(output)->linked)
     return tvms_run_misused(run, "--link goes with .so");
   const char *target = run->options.target;
-  if (target && strcmp(target, "host") != 0 && form_of(output)->linked) {
-    return tvms_run_misused(run,
-                            "a library can be linked for this machine only; use .o");
-  }
   if (run->options.backend && strcmp(run->options.backend, "llvm") != 0) {
     return tvms_run_misused(run, "backend '%s' does not write files",
                             run->options.backend);

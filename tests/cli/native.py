@@ -407,7 +407,7 @@ def main(A: T.Buffer((512,), "bfloat16"), B: T.Buffer((512,), "bfloat16"), C: T.
                 self.ended(tvms("build", self.program, "-o", self.file(output)), 2, text)
         self.ended(tvms("build", self.program), 2, "use -o")
         p = tvms("build", self.program, "-o", self.file("x.so"), "--target", "aarch64-linux-gnu")
-        self.ended(p, 2, "this machine only")
+        self.ended(p, 2, "architecture only")
         p = tvms("build", self.program, "-o", self.file("x.s"), "--target", "aarch64-linux-gnu,cortex-a72")
         self.ended(p, 0)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Code for other machines, run by qemu: objects and C of the same programs compute the bits of the interpreter there."""
-import os, random, shutil, struct, subprocess, sys, tempfile, unittest
+import ctypes, os, platform, random, shutil, struct, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
@@ -189,6 +189,17 @@ class Targets(unittest.TestCase):
         for target in ("i686-linux-gnu", "armebv7-linux-gnueabihf", "powerpc64-linux-gnu"):
             p = tvms("build", "-", "-o", self.file("x.o"), "--target", target, stdin=PARALLEL)
             self.assertEqual(p.returncode, 2, p.stderr.decode())
+
+    def test_libraries_are_for_any_processor_of_this_architecture(self):
+        own = platform.machine()
+        with self.subTest(target=own):
+            library = self.built("--target", own + "-linux-gnu", text=PRODUCT, name="x.so")
+            self.assertTrue(hasattr(ctypes.CDLL(library), "__tvm_ffi_f"))
+        for target in ("riscv64-linux-gnu", own + "-unknown-freebsd"):
+            with self.subTest(target=target):
+                p = tvms("build", "-", "-o", self.file("x.so"), "--target", target, stdin=PRODUCT)
+                self.assertEqual(p.returncode, 2)
+                self.assertIn(b"can be linked for Linux on this machine's architecture only", p.stderr)
 
 
 if __name__ == "__main__":
