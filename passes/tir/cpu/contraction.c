@@ -381,6 +381,15 @@ static bool copies_for_itself(const tvms_contraction *c) {
          && steps_of(c, TVMS_AXIS_ROW) == 1 && steps_of(c, TVMS_AXIS_OUTER) == 1;
 }
 
+// Rows of a number of columns that is not known are tiled if there are enough of them: what tiles leave over is done by
+// narrow ones, in which few rows would wait for their sums.
+static bool has_rows_of_unknown_length(const tvms_contraction *c) {
+  enum { FEWEST = 8 };
+  if (c->row == TVMS_MOST_STAGE_AXES) return false;
+  const tvms_node *rows = c->stage.axes[c->row].extent;
+  return !tvms_node_is_int_imm(rows) || tvms_as_int_imm(rows)->value >= FEWEST;
+}
+
 static const char *TVMS_NULLABLE find(finder *f) {
   tvms_contraction *c = f->c;
   c->column = column_of(f);
@@ -406,7 +415,7 @@ static const char *TVMS_NULLABLE find(finder *f) {
   if (c->row == TVMS_MOST_STAGE_AXES && goes_along_sum(f))
     return "its one row is summed along what lies in memory";
   if (copies_for_itself(c)) return "its one row is a window that slides along lines";
-  return tvms_contraction_column_steps(c) < 0
+  return tvms_contraction_column_steps(c) < 0 && !has_rows_of_unknown_length(c)
              ? "the size of its innermost axis is not known"
              : NULL;
 }

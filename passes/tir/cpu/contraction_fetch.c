@@ -26,7 +26,11 @@ static tvms_node *fetch(writer *w, tvms_node *column) {
   int64_t one = w->strip->columns;
   tvms_node *next =
       build(w, TVMS_NODE_ADD, w->strip_begin, number(w, column, one * w->tile->group));
-  tvms_node *last = number(w, column, tvms_contraction_column_steps(w->c) - one);
+  int64_t columns = tvms_contraction_column_steps(w->c);
+  tvms_node *last = number(w, column, columns - one);
+  if (columns < 0)
+    last = build(w, TVMS_NODE_SUB, w->c->stage.axes[w->c->column].extent,
+                 number(w, column, one));
   tvms_contraction_set_column(
       w, build(w, TVMS_NODE_ADD, build(w, TVMS_NODE_MIN, next, last), column));
   return tvms_cpu_prefetch(w->unit, tvms_contraction_as_now(w, w->c->moving), 0);

@@ -242,11 +242,10 @@ static tvms_tile_columns columns_at(const writer *w, int64_t first, int64_t colu
   return made;
 }
 
-static void add_strip(writer *w, strips *all, int64_t count, int64_t first,
-                      int64_t columns) {
+static tvms_strip *add_strip(writer *w, strips *all, tvms_node *count, int64_t first,
+                             int64_t columns) {
   tvms_strip *s = &all->items[all->count++];
-  *s = (tvms_strip){.first = first, .columns = columns};
-  s->count = number(w, tvms_contraction_column_var(w), count);
+  *s = (tvms_strip){.count = count, .first = first, .columns = columns};
   int64_t lanes = w->tile->lanes, left = (columns + lanes - 1) / lanes, done = 0;
   int64_t parts = (columns / lanes + w->tile->vectors - 1) / w->tile->vectors;
   if (!parts) parts = 1;
@@ -257,6 +256,7 @@ static void add_strip(writer *w, strips *all, int64_t count, int64_t first,
     left -= vectors;
     done += width;
   }
+  return s;
 }
 
 // What is less than a vector goes into the last strip.
@@ -269,9 +269,35 @@ static strips strips_of_columns(writer *w) {
     full--;
     rest += one;
   }
-  if (full) add_strip(w, &all, full, 0, one);
-  if (rest) add_strip(w, &all, 1, full * one, rest);
+  const tvms_node *like = tvms_contraction_column_var(w);
+  if (full) add_strip(w, &all, number(w, like, full), 0, one);
+  if (rest) add_strip(w, &all, number(w, like, 1), full * one, rest);
   return all;
+}
+
+// Of columns whose number is not known: whole strips.
+static tvms_strip whole_strips(writer *w) {
+  strips all = {.count = 0};
+  tvms_node *columns = w->c->stage.axes[w->c->column].extent;
+  tvms_node *one = number(w, columns, w->tile->strip);
+  return *add_strip(w, &all, build(w, TVMS_NODE_FLOOR_DIV, columns, one), 0,
+                    w->tile->strip);
+}
+
+// And strips of one vector of so many lanes for what they leave over, of which the last one begins further left.
+static tvms_strip narrow_strips(writer *w, int64_t lanes) {
+  strips all = {.count = 0};
+  tvms_node *columns = w->c->stage.axes[w->c->column].extent;
+  tvms_node *rest =
+      build(w, TVMS_NODE_FLOOR_MOD, columns, number(w, columns, w->tile->strip));
+  tvms_node *up = build(w, TVMS_NODE_ADD, rest, number(w, columns, lanes - 1));
+  tvms_node *width = number(w, columns, lanes);
+  tvms_strip *made =
+      add_strip(w, &all, build(w, TVMS_NODE_FLOOR_DIV, up, width), 0, lanes);
+  made->parts[0] = (tvms_tile_columns){.width = lanes, .vectors = 1};
+  made->behind = build(w, TVMS_NODE_SUB, columns, rest);
+  made->last = build(w, TVMS_NODE_SUB, columns, width);
+  return *made;
 }
 
 // ---- Panels ----
@@ -417,32 +443,51 @@ static tvms_node *over_strip(writer *w) {
   return tvms_cpu_block(w->unit, "packed", (tvms_list){allocated, count}, made);
 }
 
+// What is done for each strip of one size.
+static tvms_node *over_alike_strips(writer *w, const tvms_strip *s, body_writer *body,
+                                    tvms_tile_threads loops) {
+  const tvms_node *like = tvms_contraction_column_var(w);
+  tvms_node *var = tvms_node_is_int(s->count, 1) ? NULL : variable(w, "j0", like);
+  w->strip = s;
+  w->strip_begin = build(w, TVMS_NODE_ADD, w->group_begin, number(w, like, s->first));
+  w->strip_number = number(w, like, s->first / w->tile->strip);
+  if (s->behind) w->strip_begin = build(w, TVMS_NODE_ADD, w->strip_begin, s->behind);
+  if (var) {
+    tvms_node *at = build(w, TVMS_NODE_MUL, var, number(w, like, s->columns));
+    w->strip_begin = build(w, TVMS_NODE_ADD, w->strip_begin, at);
+    w->strip_number = build(w, TVMS_NODE_ADD, w->strip_number, var);
+  }
+  if (s->last) w->strip_begin = build(w, TVMS_NODE_MIN, w->strip_begin, s->last);
+  if (w->in_group) tvms_node_map_put(&w->now, w->in_group, w->strip_number);
+  if (var) enter_loop(w, var, s->count, loops);
+  tvms_node *made = body(w);
+  return var ? leave_loop(w, made) : made;
+}
+
 // What is done for each strip of a group.
 static tvms_node *over_strips(writer *w, body_writer *body, tvms_tile_threads loops) {
-  const tvms_node *like = tvms_contraction_column_var(w);
   strips all = strips_of_columns(w);
   tvms_node_vec stmts = {0};
-  for (uint32_t i = 0; i < all.count; i++) {
-    const tvms_strip *s = w->strip = &all.items[i];
-    tvms_node *var = tvms_node_is_int(s->count, 1) ? NULL : variable(w, "j0", like);
-    w->strip_begin = build(w, TVMS_NODE_ADD, w->group_begin, number(w, like, s->first));
-    w->strip_number = number(w, like, s->first / w->tile->strip);
-    if (var) {
-      tvms_node *at = build(w, TVMS_NODE_MUL, var, number(w, like, s->columns));
-      w->strip_begin = build(w, TVMS_NODE_ADD, w->strip_begin, at);
-      w->strip_number = build(w, TVMS_NODE_ADD, w->strip_number, var);
-    }
-    if (w->in_group) tvms_node_map_put(&w->now, w->in_group, w->strip_number);
-    if (var) enter_loop(w, var, s->count, loops);
-    tvms_node *made = body(w);
-    if (var) made = leave_loop(w, made);
-    tvms_stmt_push(w->unit, &stmts, made);
-  }
+  for (uint32_t i = 0; i < all.count; i++)
+    tvms_stmt_push(w->unit, &stmts, over_alike_strips(w, &all.items[i], body, loops));
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
+// What whole strips leave over, by vectors of so many lanes, or of fewer if there are not that many columns.
+static tvms_node *over_narrow(writer *w, int64_t lanes) {
+  tvms_node *columns = w->c->stage.axes[w->c->column].extent;
+  tvms_strip strip = narrow_strips(w, lanes);
+  tvms_node *made = over_alike_strips(w, &strip, over_strip, TVMS_TILE_STRIPS);
+  if (lanes / 2 < tvms_tile_least_lanes(w->tile)) return made;
+  tvms_node *fits = build(w, TVMS_NODE_GE, columns, number(w, columns, lanes));
+  return tvms_cpu_choice(w->unit, fits, made, over_narrow(w, lanes / 2));
+}
+
 static tvms_node *over_columns(writer *w) {
-  return over_strips(w, over_strip, TVMS_TILE_STRIPS);
+  if (w->group_columns >= 0) return over_strips(w, over_strip, TVMS_TILE_STRIPS);
+  tvms_strip strip = whole_strips(w);
+  tvms_node *whole = over_alike_strips(w, &strip, over_strip, TVMS_TILE_STRIPS);
+  return tvms_stmt_pair(w->unit, whole, over_narrow(w, w->tile->lanes));
 }
 
 // The panels of a group are filled before its strips serve the tiles of rows, on the same threads.

@@ -1,6 +1,7 @@
 // Telling of tiled contractions.
 #include "passes/tir/cpu/contraction_report.h"
 
+#include "passes/tir/cpu/contraction_sizes.h"
 #include "support/diag.h"
 
 // Sizes of the axes of a role, "?" for one that is not known; nothing if all have one step.
@@ -80,7 +81,7 @@ static int share_of_peak(const tvms_contraction *c, const tvms_tile *tile,
     if (c->roles[i] == TVMS_AXIS_ROW || c->roles[i] == TVMS_AXIS_OUTER)
       rows *= or_many(tvms_cpu_number(c->stage.axes[i].extent));
   }
-  int64_t columns = tvms_contraction_column_steps(c);
+  int64_t columns = tvms_contraction_usual_columns(c);
   double steps = (double)or_many(tvms_contraction_steps(c));
   double vectors = (double)columns / (double)tile->lanes;
   double blocks = tile->sum_block ? steps / (double)tile->sum_block : 1;

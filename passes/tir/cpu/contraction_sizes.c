@@ -13,6 +13,12 @@ int64_t tvms_contraction_moving_bytes(const tvms_contraction *c) {
   return bytes;
 }
 
+int64_t tvms_contraction_usual_columns(const tvms_contraction *c) {
+  enum { USUAL = 512 };
+  int64_t columns = tvms_contraction_column_steps(c);
+  return columns < 0 ? USUAL : columns;
+}
+
 int64_t tvms_contraction_uses(const tvms_contraction *c) {
   int64_t uses = 1;
   for (uint32_t i = 0; i < c->stage.count; i++) {

@@ -7,6 +7,9 @@
 // Bytes of the moving operand of one batch; an axis of unknown length is taken to have 512 steps.
 int64_t tvms_contraction_moving_bytes(const tvms_contraction *contraction);
 
+// Columns of the result; those whose number is not known are taken to be 512.
+int64_t tvms_contraction_usual_columns(const tvms_contraction *contraction);
+
 // Steps for which one panel of the moving operand serves; an axis of unknown length is taken to have 64.
 int64_t tvms_contraction_uses(const tvms_contraction *contraction);
 

@@ -22,9 +22,12 @@ enum { TVMS_MOST_STRIP_PARTS = 64 };
 
 // Columns that one panel serves.
 typedef struct {
-  tvms_node *count;  // of strips like this one
-  int64_t first;     // column of the first one
-  int64_t columns;   // of one strip
+  tvms_node *count;                 // of strips like this one
+  int64_t first;                    // column of the first one
+  tvms_node *TVMS_NULLABLE behind;  // that many columns behind, if it is not known
+  tvms_node *TVMS_NULLABLE
+      last;         // where the last one begins at most; NULL: nothing overlaps
+  int64_t columns;  // of one strip
   tvms_tile_columns parts[TVMS_MOST_STRIP_PARTS];
   uint32_t part_count;
 } tvms_strip;

@@ -19,6 +19,7 @@
 #include "arith/analyzer.h"
 #include "ir/build.h"
 #include "ir/equal.h"
+#include "ir/fold.h"
 #include "ir/object.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
@@ -30,6 +31,7 @@
 #include "passes/tir/cpu/contraction_border.h"
 #include "passes/tir/cpu/contraction_nest.h"
 #include "passes/tir/cpu/contraction_report.h"
+#include "passes/tir/cpu/contraction_sizes.h"
 #include "passes/tir/cpu/counted_loops.h"
 #include "passes/tir/cpu/epilogue_join.h"
 #include "passes/tir/cpu/epilogues.h"
@@ -56,6 +58,7 @@ typedef struct {
   bool noalias;        // buffers of parameters are apart
   bool rooted;         // there is a root block
   bool within;         // a block inside of loops: what it does stays on one thread
+  bool untiled;        // contractions are rows like everything else
   bool threaded;       // a statement of it has so much to do that it runs on threads,
                        // or one of what is called before or behind it
   tvms_node_vec preparers;  // statements in front of all others
@@ -105,16 +108,18 @@ static void lay_out(scheduler *s, tvms_contraction *c, tvms_tile *tile) {
   tvms_stmt_push(s->unit, &s->added, made.buffer);
 }
 
-// What is computed while a tile is in registers: `stages`, and how many statements of the body they were.
+// What is computed while a tile is in registers: `stages`, how many statements of the body they were, and the buffers that
+// nothing uses then.
 typedef struct {
   tvms_epilogue *stages;
   uint32_t count, used;
+  tvms_list gone;
 } epilogues;
 
-static void add_all(tvms_node_map *to, const tvms_node_map *from) {
+static void add_all(tvms_unit *unit, tvms_list *to, const tvms_node_map *from) {
   for (uint32_t i = 0; i < from->cap; i++) {
     const tvms_node_pair *pair = &from->pairs[i];
-    if (pair->key) tvms_node_map_put(to, pair->key, pair->value);
+    if (pair->key) *to = tvms_list_with(unit, *to, pair->value);
   }
 }
 
@@ -123,8 +128,8 @@ static void add_all(tvms_node_map *to, const tvms_node_map *from) {
 static epilogues find_epilogues(scheduler *s, const tvms_contraction *c,
                                 const tvms_tile *tile, tvms_list allocated,
                                 tvms_list stmts, uint32_t at) {
-  epilogues b = {tvms_arena_array(&s->unit->arena, tvms_epilogue, TVMS_MOST_EPILOGUES),
-                 0, 0};
+  epilogues b = {
+      .stages = tvms_arena_array(&s->unit->arena, tvms_epilogue, TVMS_MOST_EPILOGUES)};
   b.used = b.count =
       tvms_cpu_read_epilogues(s->unit, c, tile, allocated, stmts, at + 1, b.stages);
   const tvms_store *last = b.count ? b.stages[b.count - 1].stage.store : c->stage.store;
@@ -138,7 +143,7 @@ static epilogues find_epilogues(scheduler *s, const tvms_contraction *c,
         tvms_cpu_read_epilogues(s->unit, c, tile, allocated, joined, at + 1, b.stages);
   if (b.count > before) {
     b.used = b.count + fewer;
-    add_all(&s->gone, &gone);
+    add_all(s->unit, &b.gone, &gone);
   }
   tvms_node_map_fini(&gone);
   return b;
@@ -153,13 +158,58 @@ static bool is_used_before(scheduler *s, tvms_list stmts, uint32_t at,
   return false;
 }
 
+// Are there as many rows and columns as tiles pay for, where their numbers are not known? NULL: they are, or tiles pay anyway.
+static tvms_node *TVMS_NULLABLE is_large(scheduler *s, const tvms_contraction *c,
+                                         const tvms_tile *tile) {
+  // A panel that is copied as it lies pays sooner than one that has to be turned.
+  enum { FEWEST_ROWS = 3 };
+  const tvms_stage_axis *column = &c->stage.axes[c->column];
+  tvms_node *wide = NULL, *high = NULL;
+  if (tvms_contraction_column_steps(c) < 0)
+    wide =
+        tvms_build_binary(s->unit, TVMS_NODE_GE, column->extent,
+                          tvms_int_imm_new(s->unit, column->extent->dtype,
+                                           tvms_tile_least_lanes(tile), TVMS_NO_SPAN),
+                          TVMS_NO_SPAN);
+  if (!tvms_contraction_knows_rows(c) && (wide || tile->packs)) {
+    tvms_node *rows = c->stage.axes[c->row].extent;
+    int64_t fewest = wide || c->along_sum ? tile->rows : FEWEST_ROWS;
+    high = tvms_build_binary(
+        s->unit, TVMS_NODE_GE, rows,
+        tvms_int_imm_new(s->unit, rows->dtype, fewest, TVMS_NO_SPAN), TVMS_NO_SPAN);
+  }
+  if (!wide || !high) return wide ? wide : high;
+  return tvms_build_binary(s->unit, TVMS_NODE_AND, high, wide, TVMS_NO_SPAN);
+}
+
+static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
+                                              tvms_node *body);
+static tvms_list without_gone(scheduler *s, tvms_list allocated);
+
+// The same statements without tiles, with the buffers between them that tiles do not need.
+static tvms_node *untiled(scheduler *s, tvms_list stmts, tvms_list between) {
+  scheduler inner = *s;
+  inner.untiled = inner.rooted = true;
+  inner.preparers = (tvms_node_vec){0};
+  inner.added = (tvms_node_vec){0};
+  tvms_node *body = stmts.items[0];
+  if (stmts.len > 1) body = tvms_seq_new(s->unit, stmts.items, stmts.len, body->span);
+  tvms_node *made = schedule_body(&inner, between, body);
+  tvms_list kept = made ? without_gone(&inner, between) : between;
+  s->gone = inner.gone;
+  tvms_vec_fini(&s->unit->context->memory, &inner.added);
+  if (!made) made = body;
+  return kept.len ? tvms_cpu_block(s->unit, "few", kept, made) : made;
+}
+
 // The statement in the place of number `at` and of `*used` behind it; NULL: it stays.
 static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
                                             tvms_list stmts, uint32_t at,
                                             uint32_t *used) {
   tvms_stage stage;
   tvms_contraction c;
-  if (tvms_stage_read(s->unit, stmts.items[at], &stage) || !tvms_stage_has_sums(&stage))
+  if (s->untiled || tvms_stage_read(s->unit, stmts.items[at], &stage)
+      || !tvms_stage_has_sums(&stage))
     return NULL;
   (void)tvms_cpu_split_groups(s->unit, &stage);
   if (tvms_contraction_find(s->unit, &stage, &c)) return NULL;
@@ -175,12 +225,20 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
   // Else blocks of the sum leave what is not ready in the buffer of the contraction.
   bool stays = tile.sum_block && !tile.sum_in_result;
   for (uint32_t i = stays ? 1 : 0; i < b.count; i++) {
-    tvms_node *gone = (tvms_node *)(uintptr_t)b.stages[i].from;
-    if (!is_used_before(s, stmts, at, gone)) tvms_node_map_put(&s->gone, gone, gone);
+    tvms_node *from = (tvms_node *)(uintptr_t)b.stages[i].from;
+    if (!is_used_before(s, stmts, at, from))
+      b.gone = tvms_list_with(s->unit, b.gone, from);
   }
   tell_tiled(s, &c, &tile, b.count);
   tvms_span outer = begin_at(s, c.stage.nest);
   tvms_node *made = tvms_contraction_nest(s->unit, &c, &tile, b.stages, b.count);
+  tvms_node *large = is_large(s, &c, &tile);
+  if (large) {
+    tvms_list all = {stmts.items + at, 1 + b.used};
+    made = tvms_cpu_choice(s->unit, large, made, untiled(s, all, b.gone));
+  }
+  for (uint32_t i = 0; i < b.gone.len; i++)
+    tvms_node_map_put(&s->gone, b.gone.items[i], b.gone.items[i]);
   s->unit->origin = outer;
   return made;
 }

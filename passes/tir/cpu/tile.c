@@ -235,6 +235,14 @@ int64_t tvms_tile_rows(const tvms_tile *tile, int64_t vectors) {
       ->rows_with[vectors < TVMS_MOST_TILE_VECTORS ? vectors : TVMS_MOST_TILE_VECTORS];
 }
 
+int64_t tvms_tile_least_lanes(const tvms_tile *tile) {
+  enum { LEAST = 4 };
+  int64_t lanes = tile->lanes;
+  while (lanes / 2 >= LEAST)
+    lanes /= 2;
+  return lanes;
+}
+
 int64_t tvms_tile_vectors(const tvms_tile *tile, int64_t columns) {
   int64_t vectors = (columns + tile->lanes - 1) / tile->lanes;
   bool spare = tile->spares && vectors > 1 && columns % tile->lanes == 1;
@@ -318,7 +326,8 @@ static tvms_tile_threads threads_for(const tvms_target *target, const tvms_tile 
   enum { WORTH_THREADS = 1 << 20, STEPS = 4 };
   int64_t cores = target->cores ? target->cores : 2, enough = cores * STEPS;
   int64_t batches = steps_of(c, TVMS_AXIS_BATCH), rows = tvms_contraction_uses(c);
-  int64_t columns = tvms_contraction_column_steps(c), steps = tvms_contraction_steps(c);
+  int64_t columns = tvms_contraction_usual_columns(c),
+          steps = tvms_contraction_steps(c);
   double work = (double)batches * (double)rows * (double)columns
                 * (double)(steps < 0 ? 64 : steps);
   // Where few rows go through a large operand once, line by line, a step is too short.
@@ -450,7 +459,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   if (columns > 0 && columns < tile.lanes) tile.lanes = columns;
   bool half = half_vectors(&m, tile.lanes, columns);
   if (half) tile.lanes /= 2;
-  int64_t wanted = columns < 0 ? 0 : (columns + tile.lanes - 1) / tile.lanes;
+  int64_t wanted = (tvms_contraction_usual_columns(c) + tile.lanes - 1) / tile.lanes;
   m.near = wanted == WIDE && tvms_contraction_moving_bytes(c) <= m.ways * m.period / 2;
   tile.vectors = half ? wanted : vectors_for(&m, rows, wanted);
   // It takes code of its own, which is worth an eighth of the time and no less.

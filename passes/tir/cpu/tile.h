@@ -91,6 +91,9 @@ void tvms_tile_lay_out(const tvms_target *target, const tvms_contraction *contra
 // Rows of a tile of so many vectors.
 int64_t tvms_tile_rows(const tvms_tile *tile, int64_t vectors);
 
+// Lanes of the narrowest vectors that columns of unknown number are taken by; fewer columns are not tiled.
+int64_t tvms_tile_least_lanes(const tvms_tile *tile);
+
 // Vectors of so many columns, whole or not, without one column that is summed in lanes.
 int64_t tvms_tile_vectors(const tvms_tile *tile, int64_t columns);
 
