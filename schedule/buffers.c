@@ -146,6 +146,20 @@ static tvms_walk_step see_view(void *self, tvms_node *node, tvms_field_role role
   return TVMS_WALK_STOP;
 }
 
+static tvms_walk_step see_source(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  bool view =
+      node->kind == TVMS_NODE_MATCH_BUFFER_REGION
+      && tvms_as_buffer_region(tvms_as_match_buffer_region(node)->source)->buffer
+             == self;
+  return view ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+bool tvms_sched_has_view(const tvms_sched *sched, tvms_node *stmt, tvms_node *buffer) {
+  tvms_visitor visitor = {.self = buffer, .enter = see_source};
+  return !tvms_walk(&sched->context->memory, stmt, &visitor);
+}
+
 const tvms_node *TVMS_NULLABLE tvms_sched_view_elsewhere(const tvms_sched *sched,
                                                          tvms_node *stmt) {
   view_search search = {.context = sched->context};

@@ -34,6 +34,9 @@ typedef struct {
 tvms_node *tvms_sched_swapped(tvms_sched *sched, tvms_node *stmt,
                               const tvms_sched_swap *swap);
 
+// Does a block match a part of the buffer?
+bool tvms_sched_has_view(const tvms_sched *sched, tvms_node *stmt, tvms_node *buffer);
+
 // A buffer that a block matches to a part of one in memory of another kind; NULL: there is none.
 const tvms_node *TVMS_NULLABLE tvms_sched_view_elsewhere(const tvms_sched *sched,
                                                          tvms_node *stmt);

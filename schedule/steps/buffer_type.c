@@ -29,12 +29,24 @@ typedef struct {
   tvms_node_map buffers;                      // old -> new
   const char *TVMS_NULLABLE scope;            // that they get …
   const tvms_list *TVMS_NULLABLE separators;  // … or these …
+  uint32_t rank;                              // of the buffer that has them
   tvms_dtype dtype;                           // … or this
 } retyping;
 
 // Is the type of the elements another one?
 static bool casts(const retyping *t) {
   return !t->scope && !t->separators;
+}
+
+// A part of other dimensions gets as many zeros, as in TVM.
+static tvms_list separators_of(const retyping *t, const tvms_node *buffer) {
+  tvms_unit *unit = t->sched->unit;
+  tvms_list given = *t->separators;
+  tvms_list made = tvms_list_copy(unit, given.items, given.len);
+  for (uint32_t i = 0; i < made.len; i++)
+    if (tvms_as_buffer(buffer)->shape.len != t->rank)
+      made.items[i] = tvms_sched_int(t->sched, TVMS_DTYPE(INT, 32), 0);
+  return made;
 }
 
 static void replace_buffer(retyping *t, tvms_node *old) {
@@ -47,7 +59,7 @@ static void replace_buffer(retyping *t, tvms_node *old) {
                                   t->scope, NULL);
   } else if (t->separators) {
     made = tvms_node_copy(s->unit, old);
-    tvms_as_buffer(made)->axis_separators = *t->separators;
+    tvms_as_buffer(made)->axis_separators = separators_of(t, old);
   } else {
     tvms_buffer *copy = tvms_as_buffer(tvms_node_copy(s->unit, old));
     copy->element = t->dtype;
@@ -167,18 +179,6 @@ static bool check_separators(tvms_sched *s, const tvms_sched_value *places,
   return true;
 }
 
-// A part of the buffer that a block matches has as many dimensions, of which the separators are. TVM gives others zeros, and says that they may be wrong.
-static tvms_walk_step see_part(void *self, tvms_node *node, tvms_field_role role) {
-  const tvms_node *buffer = self;
-  (void)role;
-  if (node->kind != TVMS_NODE_MATCH_BUFFER_REGION) return TVMS_WALK_ON;
-  const tvms_match_buffer_region *match = tvms_as_match_buffer_region(node);
-  bool apart =
-      tvms_as_buffer_region(match->source)->buffer == buffer
-      && tvms_as_buffer(match->buffer)->shape.len != tvms_as_buffer(buffer)->shape.len;
-  return apart ? TVMS_WALK_STOP : TVMS_WALK_SKIP;
-}
-
 bool tvms_step_set_axis_separator(tvms_step *step) {
   tvms_sched *s = step->sched;
   int32_t block = tvms_step_site(step, TVMS_ARG(SetAxisSeparator, block));
@@ -193,15 +193,12 @@ bool tvms_step_set_axis_separator(tvms_step *step) {
   if (!buffer || !check_separators(s, places, buffer)) return false;
   int32_t site = tvms_sched_owner(s, block, buffer, &parameter);
   if (site == TVMS_NO_SITE) return false;
-  tvms_visitor visitor = {.self = buffer, .enter = see_part};
-  if (!tvms_walk(&s->context->memory, tvms_sched_at(s, site)->node, &visitor))
-    return tvms_sched_refuse(s, "a block matches a part of '%s' of other dimensions",
-                             tvms_sched_buffer_name(s, buffer));
   tvms_node **items = tvms_arena_array(&s->unit->arena, tvms_node *, places->len + 1);
   for (uint32_t i = 0; i < places->len; i++)
     items[i] = tvms_sched_int(s, TVMS_DTYPE(INT, 32), places->items[i].number);
   tvms_list separators = {items, places->len};
-  retyping t = {.sched = s, .separators = &separators};
+  retyping t = {
+      .sched = s, .separators = &separators, .rank = tvms_as_buffer(buffer)->shape.len};
   tvms_node *made = retype(&t, site, buffer);
   if (parameter) tvms_sched_replace_parameter(s, buffer, made);
   return true;

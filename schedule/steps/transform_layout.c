@@ -107,8 +107,8 @@ static tvms_node *enter_block(tvms_rewriter *r, tvms_node *node) {
   tvms_block *copy =
       tvms_as_block(tvms_node_copy(r->unit, tvms_rewrite_below(r, node)));
   tvms_sched_iter_leave(&t->scope, mark);
-  renew_regions(t, copy);
   renew_lists(t, copy);
+  renew_regions(t, copy);
   return &copy->head;
 }
 
@@ -218,11 +218,24 @@ static bool find_value(tvms_step *step, transforming *t) {
 
 // ---- The buffer ----
 
+static bool is_identity(const tvms_index_map *map) {
+  tvms_list from = map->initial_indices, to = map->final_indices;
+  bool same = from.len == to.len;
+  for (uint32_t i = 0; same && i < from.len; i++)
+    same = from.items[i] == to.items[i];
+  return same;
+}
+
 static bool run(transforming *t, int32_t block, bool injective) {
   tvms_sched *s = t->sched;
   bool parameter;
   int32_t scope = tvms_sched_owner(s, block, t->old, &parameter);
   if (scope == TVMS_NO_SITE) return false;
+  // TVM keeps the region of the part.
+  if (tvms_sched_has_view(s, tvms_sched_at(s, scope)->node, t->old)
+      && !is_identity(t->map))
+    return tvms_sched_refuse(s, "a block matches a part of '%s'",
+                             tvms_sched_buffer_name(s, t->old));
   tvms_list shape;
   tvms_sched_mark_sizes(s, t->analyzer);
   if (!check_map(t, injective, &shape)) return false;
