@@ -158,7 +158,8 @@ static tvms_sched_value *TVMS_NULLABLE complete(tvms_schedule *schedule,
     if (!find_named(schedule, param->type, &full[i], span)) return NULL;
     const char *what = wanted(param->type, &full[i]);
     if (!what) continue;
-    report_argument(schedule, none ? span : full[i].span, row, param, what);
+    report_argument(schedule, none ? span : full[i].span, row, param,
+                    none ? "given" : what);
     return NULL;
   }
   return full;

@@ -5,6 +5,7 @@
 #include "schedule/lambda.h"
 #include "schedule/perform.h"
 #include "support/diag_ids.h"
+#include "support/strbuf.h"
 
 #include <string.h>
 
@@ -112,11 +113,45 @@ static bool read_negative(tvms_sched_reader *r, tvms_ref ref, tvms_sched_value *
          || tvms_sched_reader_expected(r, ref, "a number");
 }
 
+// One end of a part of a list, as Python counts: from the end if it is negative, and no farther than the list goes. 0: it is not written.
+static bool read_end(tvms_sched_reader *r, tvms_ref ref, int64_t initial, uint32_t len,
+                     int64_t *end) {
+  tvms_sched_value value;
+  *end = initial;
+  if (!ref) return true;
+  if (!tvms_sched_reader_value(r, ref, &value)) return false;
+  if (value.kind == TVMS_VALUE_NONE) return true;
+  if (value.kind != TVMS_VALUE_INT)
+    return tvms_sched_reader_expected(r, ref, "a number");
+  *end = value.number < 0 ? value.number + len : value.number;
+  if (*end < 0) *end = 0;
+  if (*end > len) *end = len;
+  return true;
+}
+
+static bool read_part(tvms_sched_reader *r, tvms_ref slice,
+                      const tvms_sched_value *list, tvms_sched_value *value) {
+  const tvms_surf *node = node_at(r, slice);
+  tvms_ref lower = node->a, upper = node->b;
+  int64_t begin, end;
+  if (node->c) return tvms_sched_reader_expected(r, node->c, "a part without a step");
+  if (list->kind != TVMS_VALUE_LIST)
+    return tvms_sched_reader_expected(r, slice, "a part of a list");
+  if (!read_end(r, lower, 0, list->len, &begin)
+      || !read_end(r, upper, list->len, list->len, &end))
+    return false;
+  *value = *list;
+  value->items += begin;
+  value->len = end > begin ? (uint32_t)(end - begin) : 0;
+  return true;
+}
+
 static bool read_item(tvms_sched_reader *r, tvms_ref ref, tvms_sched_value *value) {
   tvms_sched_value list, index;
   tvms_ref of = node_at(r, ref)->a, at = node_at(r, ref)->b;
-  if (!tvms_sched_reader_value(r, of, &list) || !tvms_sched_reader_value(r, at, &index))
-    return false;
+  if (!tvms_sched_reader_value(r, of, &list)) return false;
+  if (node_at(r, at)->kind == TVMS_SURF_SLICE) return read_part(r, at, &list, value);
+  if (!tvms_sched_reader_value(r, at, &index)) return false;
   bool fits = list.kind == TVMS_VALUE_LIST && index.kind == TVMS_VALUE_INT;
   int64_t place = fits && index.number < 0 ? index.number + list.len : index.number;
   if (!fits || place < 0 || place >= list.len)
@@ -144,6 +179,18 @@ static int32_t param_named(const tvms_sched_reader *r, const tvms_sched_row *row
   for (uint32_t i = 0; i < tvms_schedule_param_count(row); i++)
     if (strcmp(tvms_schedule_param(row, i)->name, text) == 0) return (int32_t)i;
   return -1;
+}
+
+static bool expected_param(tvms_sched_reader *r, tvms_ref item,
+                           const tvms_sched_row *row) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &r->context->memory);
+  tvms_strbuf_printf(&text, "a parameter of %s:", row->name);
+  for (uint32_t i = 0; i < tvms_schedule_param_count(row); i++)
+    tvms_strbuf_printf(&text, "%s %s", i ? "," : "", tvms_schedule_param(row, i)->name);
+  (void)!tvms_sched_reader_expected(r, item, text.text);
+  tvms_strbuf_fini(&text);
+  return false;
 }
 
 // Collects arguments that have no name; those of a parameter that takes the rest become its list.
@@ -178,8 +225,7 @@ static bool read_arguments(tvms_sched_reader *r, const tvms_sched_row *row,
       continue;
     }
     int32_t at = param_named(r, row, node->a);
-    if (at < 0)
-      return tvms_sched_reader_expected(r, item, "a parameter that the step has");
+    if (at < 0) return expected_param(r, item, row);
     if (!tvms_sched_reader_value(r, node->b, &args[at])) return false;
   }
   place_values(r, row, &given, args, &surplus);
@@ -201,15 +247,42 @@ static bool read_unknown(tvms_sched_reader *r, tvms_ref ref, const char *name) {
   return false;
 }
 
+// sch.work_on("f"): what get_sblock means without a name. It is no step, and stands in no trace.
+static bool read_work_on(tvms_sched_reader *r, tvms_ref call) {
+  tvms_ref list = node_at(r, call)->b;
+  tvms_sched_value name = {0};
+  bool one = list && !node_at(r, list)->next;
+  tvms_ref given =
+      one && node_at(r, list)->kind == TVMS_SURF_KEYWORD ? node_at(r, list)->b : list;
+  if (!one || !tvms_sched_reader_value(r, given, &name) || name.kind != TVMS_VALUE_TEXT)
+    return tvms_sched_reader_expected(r, list ? list : call, "the name of a function");
+  tvms_sym sym = tvms_symbol_intern(r->context, name.text, strlen(name.text));
+  if (!tvms_schedule_function(r->schedule, sym))
+    return tvms_schedule_refuse_function(r->schedule, name.span, name.text);
+  r->schedule->working_on = sym;
+  return true;
+}
+
+// tvm.s_tir.Schedule(…), with which scripts for TVM begin?
+static bool is_beginning(const tvms_sched_reader *r, tvms_ref callee) {
+  const tvms_surf *node = node_at(r, callee);
+  tvms_sym name = node->kind == TVMS_SURF_NAME        ? node->a
+                  : node->kind == TVMS_SURF_ATTRIBUTE ? node->b
+                                                      : 0;
+  return name && strcmp(tvms_symbol_text(r->context, name), "Schedule") == 0;
+}
+
 static bool read_call(tvms_sched_reader *r, tvms_ref ref, tvms_sched_value *value) {
   tvms_ref callee = node_at(r, ref)->a, list = node_at(r, ref)->b;
   bool of_schedule = false;
+  if (is_beginning(r, callee)) return true;
   tvms_sym name = callee_name(r, callee, &of_schedule);
   if (!name) return tvms_sched_reader_expected(r, ref, "a step of the schedule");
   const char *text = tvms_symbol_text(r->context, name);
   if (!of_schedule)  // T.int32(4)
     return list ? tvms_sched_reader_value(r, list, value)
                 : tvms_sched_reader_expected(r, ref, "a value");
+  if (strcmp(text, "work_on") == 0) return read_work_on(r, ref);
   const tvms_sched_row *row = tvms_schedule_find_row(text);
   if (!row) return read_unknown(r, callee, text);
   uint32_t count = tvms_schedule_param_count(row);

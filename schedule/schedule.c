@@ -77,7 +77,11 @@ bool tvms_schedule_refuse_function(tvms_schedule *schedule, tvms_span span,
   tvms_diags *diags = &schedule->context->diags;
   tvms_source *source = diags->source;
   if (schedule->script) diags->source = schedule->script;
-  tvms_diag_report(diags, TVMS_D_schedule_function, span, name ? name : "main");
+  tvms_diag *diag =
+      tvms_diag_report(diags, TVMS_D_schedule_function, span, name ? name : "main");
+  if (!name)
+    tvms_diag_remark(diags, diag,
+                     "a second argument, or sch.work_on(\"...\"), names another one");
   diags->source = source;
   return false;
 }

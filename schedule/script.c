@@ -5,6 +5,7 @@
 #include "schedule/reader.h"
 #include "support/diag_ids.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const tvms_surf *node_at(const tvms_sched_reader *r, tvms_ref ref) {
@@ -12,6 +13,43 @@ static const tvms_surf *node_at(const tvms_sched_reader *r, tvms_ref ref) {
 }
 
 // ---- Statements ----
+
+static bool assign(tvms_sched_reader *r, tvms_ref target,
+                   const tvms_sched_value *value);
+
+static bool expected_names(tvms_sched_reader *r, tvms_ref target,
+                           const tvms_sched_value *value) {
+  if (value->kind != TVMS_VALUE_LIST)
+    return tvms_sched_reader_expected(r, target, "one name, for one value");
+  char text[64];
+  snprintf(text, sizeof text, "as many names as there are values, %u", value->len);
+  return tvms_sched_reader_expected(r, target, text);
+}
+
+// Each name of a list gets a value; one with a star what remains for it.
+static bool assign_each(tvms_sched_reader *r, tvms_ref target,
+                        const tvms_sched_value *value) {
+  tvms_ref items = node_at(r, target)->a;
+  uint32_t count = tvms_surface_count(r->surface, items), stars = 0, at = 0;
+  tvms_surface_each(r->surface, item, items) {
+    stars += node_at(r, item)->kind == TVMS_SURF_STAR;
+  }
+  bool fits = value->kind == TVMS_VALUE_LIST && stars <= 1
+              && (stars ? value->len + 1 >= count : value->len == count);
+  if (!fits) return expected_names(r, target, value);
+  tvms_surface_each(r->surface, item, items) {
+    if (node_at(r, item)->kind != TVMS_SURF_STAR) {
+      if (!assign(r, item, &value->items[at++])) return false;
+      continue;
+    }
+    tvms_sched_value rest = *value;
+    rest.items = value->items + at;
+    rest.len = value->len + 1 - count;
+    at += rest.len;
+    if (!assign(r, node_at(r, item)->a, &rest)) return false;
+  }
+  return true;
+}
 
 static bool assign(tvms_sched_reader *r, tvms_ref target,
                    const tvms_sched_value *value) {
@@ -22,13 +60,7 @@ static bool assign(tvms_sched_reader *r, tvms_ref target,
   }
   if (node->kind != TVMS_SURF_TUPLE && node->kind != TVMS_SURF_LIST)
     return tvms_sched_reader_expected(r, target, "a name or a list of names");
-  uint32_t count = tvms_surface_count(r->surface, node->a), at = 0;
-  if (value->kind != TVMS_VALUE_LIST || value->len != count)
-    return tvms_sched_reader_expected(r, target, "as many names as there are values");
-  tvms_surface_each(r->surface, item, node->a) {
-    if (!assign(r, item, &value->items[at++])) return false;
-  }
-  return true;
+  return assign_each(r, target, value);
 }
 
 static bool run_statement(tvms_sched_reader *r, tvms_ref stmt) {

@@ -5,7 +5,7 @@
 
 The kernels and schedules of the numbers FROM to TO (generate.py), 40 of them by default: each is run by the interpreter before and
 behind its schedule, on random integers, and the results must be the same. --wide: more kinds of kernels, and longer schedules. --odd: rarer kinds (odd_kernels.py), and steps in groups
-(odd_steps.py). --shaped: those of models (shaped_kernels.py), with these steps. --symbolic: sizes that are not known before the kernel runs. --native: what is scheduled also runs as native code, whose results must be the interpreter's before the schedule.
+(odd_steps.py). --shaped: those of models (shaped_kernels.py), with these steps. --symbolic: sizes that are not known before the kernel runs. --native: what is scheduled also runs as native code, whose results must be the interpreter's.
 Steps that change the layout of a parameter are left out.
 """
 import os, sys, tempfile
@@ -51,12 +51,12 @@ class Judge:
                 return f"{backend}: status {done.returncode}: {done.stderr.decode().strip()[:300]}"
             return {name: read(os.path.join(out, name)) for name in os.listdir(out)}
 
-    def compiled(self, program, scheduled):
+    def compiled(self, scheduled):
         """What is wrong with native code of what is scheduled; None: nothing."""
-        before, behind = self.results(program, "interp"), self.results(scheduled, "llvm")
-        if before == behind and isinstance(before, dict):
+        interpreted, native = self.results(scheduled, "interp"), self.results(scheduled, "llvm")
+        if interpreted == native and isinstance(native, dict):
             return None
-        said = [found for found in (before, behind) if isinstance(found, str)]
+        said = [found for found in (interpreted, native) if isinstance(found, str)]
         return said[0] if said else "native code computes something else"
 
     def judge(self, seed):
@@ -69,7 +69,7 @@ class Judge:
         found = self.run(program, done, "--check-semantics")
         if self.broken or found.returncode == 1:
             return self.broken or first_difference(self, program, done), len(done)
-        wrong = self.compiled(program, found.stdout.decode()) if self.native else None
+        wrong = self.compiled(found.stdout.decode()) if self.native else None
         return wrong or ("unknown" if b"note" in found.stderr else "same"), len(done)
 
 
