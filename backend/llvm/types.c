@@ -178,6 +178,46 @@ static LLVMValueRef from_half(emitter *e, LLVMValueRef bits) {
   return LLVMBuildFPExt(e->builder, narrow, like(bits, e->f32), "");
 }
 
+static LLVMValueRef TVMS_NULLABLE operand_of(LLVMValueRef value, LLVMOpcode opcode) {
+  bool made = LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == opcode;
+  return made ? LLVMGetOperand(value, 0) : NULL;
+}
+
+// The bits that a float of 16 bits has in memory, if it was loaded and has only changed its lane since; NULL: it is computed.
+static LLVMValueRef TVMS_NULLABLE bits_of_moved(emitter *e, tvms_dtype dtype,
+                                                LLVMValueRef value) {
+  bool half = dtype.code == TVMS_FLOAT;
+  LLVMValueRef narrow = half ? operand_of(value, LLVMFPExt) : NULL;
+  if (narrow) return LLVMBuildBitCast(e->builder, narrow, like(value, e->i16), "");
+  LLVMValueRef wide = half ? NULL : operand_of(value, LLVMBitCast);
+  LLVMValueRef shifted = wide ? operand_of(wide, LLVMShl) : NULL;
+  LLVMValueRef bits = shifted ? operand_of(shifted, LLVMZExt) : NULL;
+  if (bits) return LLVMTypeOf(bits) == like(value, e->i16) ? bits : NULL;
+  LLVMValueRef first = operand_of(value, LLVMShuffleVector);
+  if (!first) return NULL;
+  LLVMValueRef second = LLVMGetOperand(value, 1), from[2];
+  from[0] = bits_of_moved(e, dtype, first);
+  from[1] = LLVMIsUndef(second) && from[0] ? LLVMGetUndef(LLVMTypeOf(from[0]))
+                                           : bits_of_moved(e, dtype, second);
+  if (!from[0] || !from[1]) return NULL;
+  unsigned lanes = LLVMGetNumMaskElements(value);
+  LLVMValueRef *mask = tvms_arena_array(&e->context->scratch, LLVMValueRef, lanes);
+  for (unsigned i = 0; i < lanes; i++) {
+    int lane = LLVMGetMaskValue(value, i);
+    mask[i] = lane == LLVMGetUndefMaskElem()
+                  ? LLVMGetUndef(e->i32)
+                  : LLVMConstInt(e->i32, (unsigned)lane, false);
+  }
+  return LLVMBuildShuffleVector(e->builder, from[0], from[1],
+                                LLVMConstVector(mask, lanes), "");
+}
+
+// What is put in another order goes from memory to memory as it is.
+static LLVMValueRef TVMS_NULLABLE shuffled_bits(emitter *e, tvms_dtype dtype,
+                                                LLVMValueRef value) {
+  return operand_of(value, LLVMShuffleVector) ? bits_of_moved(e, dtype, value) : NULL;
+}
+
 static LLVMValueRef to_memory(emitter *e, tvms_dtype dtype, LLVMValueRef value) {
   if (dtype.code == TVMS_BOOL) {
     return LLVMBuildZExt(e->builder, value, like(value, e->i8), "");
@@ -185,6 +225,8 @@ static LLVMValueRef to_memory(emitter *e, tvms_dtype dtype, LLVMValueRef value) 
   const tvms_small_float *kind = small_kind(dtype);
   if (!kind) return value;
   if (kind->bits == 8) return tvms_emit_float8_bits(e, kind, value);
+  LLVMValueRef moved = e->without_half ? NULL : shuffled_bits(e, dtype, value);
+  if (moved) return moved;
   return dtype.code == TVMS_FLOAT ? to_half(e, value) : to_bfloat(e, value);
 }
 

@@ -280,6 +280,21 @@ static tvms_node *enter_loop(tvms_rewriter *r, tvms_node *node) {
   return TVMS_REWRITE_BELOW;
 }
 
+// All steps in vectors of one size, the largest one that divides them, of at least so many lanes.
+static tvms_node *TVMS_NULLABLE try_alike(scan *s, int64_t steps, int64_t least,
+                                          int64_t tasks, uint8_t kind) {
+  int64_t one = s->target->vector_bits / 8 / s->bytes;
+  s->group = NULL;
+  s->first = 0;
+  s->size = 0;
+  for (s->lanes = MOST_VECTORS * one; s->lanes >= least; s->lanes /= 2) {
+    if (s->lanes > one && steps / s->lanes < tasks) continue;
+    tvms_node *made = steps % s->lanes == 0 ? try_lanes(s, steps, kind) : NULL;
+    if (made) return made;
+  }
+  return NULL;
+}
+
 static tvms_node *change_loop(tvms_rewriter *r, tvms_node *node) {
   reached *at = r->self;
   const tvms_for *loop = tvms_as_for(node);
@@ -294,14 +309,13 @@ static tvms_node *change_loop(tvms_rewriter *r, tvms_node *node) {
   int64_t steps = tvms_as_int_imm(loop->extent)->value;
   int64_t one = s.target->vector_bits / 8 / s.bytes,
           tasks = threads ? TASKS_OF_CORE * (s.target->cores ? s.target->cores : 1) : 1;
-  for (s.lanes = MOST_VECTORS * one; s.lanes >= LEAST_LANES; s.lanes /= 2) {
-    if (s.lanes > one && steps / s.lanes < tasks) continue;
-    tvms_node *made = steps % s.lanes == 0 ? try_lanes(&s, steps, kind) : NULL;
-    if (made) return made;
-  }
-  // A processor without vectors takes one step after the other.
-  tvms_node *grouped = one ? try_groups(&s, steps, MOST_VECTORS * one, kind) : NULL;
-  if (grouped) return grouped;
+  tvms_node *made =
+      try_alike(&s, steps, one < LEAST_LANES ? LEAST_LANES : one, tasks, kind);
+  // Parts of a vector go through all lines as often as there are parts, so they are for what whole ones leave over. A processor
+  // without vectors takes one step after the other.
+  if (!made && one) made = try_groups(&s, steps, MOST_VECTORS * one, kind);
+  if (!made) made = try_alike(&s, steps, LEAST_LANES, tasks, kind);
+  if (made) return made;
   if (threads) return node;
   tvms_node *copy = tvms_node_copy(r->unit, node);
   tvms_as_for(copy)->for_kind = kind;
