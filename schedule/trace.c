@@ -14,13 +14,27 @@ static void write_name(const tvms_sched_value *value, tvms_strbuf *out) {
   tvms_strbuf_printf(out, "%c%u", letter, value->name - 1);
 }
 
-static void write_quoted(const char *text, tvms_strbuf *out) {
-  tvms_strbuf_putc(out, '"');
+// What stands between quotes, in Python and in JSON.
+static void write_escaped(const char *text, tvms_strbuf *out) {
   for (; *text; text++) {
     if (*text == '"' || *text == '\\') tvms_strbuf_putc(out, '\\');
-    tvms_strbuf_putc(out, *text);
+    if (*text == '\n')
+      tvms_strbuf_puts(out, "\\n");
+    else
+      tvms_strbuf_putc(out, *text);
   }
+}
+
+static void write_quoted(const char *text, tvms_strbuf *out) {
   tvms_strbuf_putc(out, '"');
+  write_escaped(text, out);
+  tvms_strbuf_putc(out, '"');
+}
+
+// Did blocks have their former names in the module's release?
+static bool is_former(const tvms_schedule *schedule, const tvms_sched_row *row) {
+  return row->former[0]
+         && !tvms_release_has(schedule->module->dialect, TVMS_FACT_blocks_are_sblocks);
 }
 
 typedef void value_writer(const tvms_sched_value *value, tvms_strbuf *out);
@@ -117,7 +131,9 @@ void tvms_trace_write_python(const tvms_schedule *schedule, uint32_t index,
                              tvms_strbuf *out) {
   const tvms_done_step *step = &schedule->done.items[index];
   write_results(&step->result, out);
-  tvms_strbuf_printf(out, "sch.%s(", step->row->name);
+  tvms_strbuf_printf(out, "sch.%s(",
+                     is_former(schedule, step->row) ? step->row->former
+                                                    : step->row->name);
   bool first = true;
   for (uint32_t k = 0; k < step->count; k++) {
     const tvms_sched_param *param = tvms_schedule_param(step->row, k);
@@ -161,9 +177,11 @@ static void write_json(const tvms_sched_value *value, tvms_strbuf *out) {
 static void write_input(const tvms_sched_value *value, tvms_strbuf *out) {
   if (value->kind == TVMS_VALUE_NONE && !value->name)
     tvms_strbuf_puts(out, "\"None\"");
-  else if (value->kind == TVMS_VALUE_TEXT)
-    tvms_strbuf_printf(out, "\"\\\"%s\\\"\"", value->text);
-  else
+  else if (value->kind == TVMS_VALUE_TEXT) {
+    tvms_strbuf_puts(out, "\"\\\"");
+    write_escaped(value->text, out);
+    tvms_strbuf_puts(out, "\\\"\"");
+  } else
     write_json(value, out);
 }
 
@@ -239,7 +257,9 @@ void tvms_trace_write_json(const tvms_schedule *schedule, tvms_strbuf *out) {
   tvms_strbuf_puts(out, "[[");
   for (uint32_t i = 0; i < schedule->done.len; i++) {
     const tvms_done_step *step = &schedule->done.items[i];
-    tvms_strbuf_printf(out, "%s[\"%s\", ", i ? ", " : "", step->row->kind);
+    bool former = is_former(schedule, step->row);
+    tvms_strbuf_printf(out, "%s[\"%s\", ", i ? ", " : "",
+                       former ? step->row->former_kind : step->row->kind);
     write_list(schedule, step, TVMS_PLACE_INPUT, out);
     tvms_strbuf_puts(out, ", ");
     write_list(schedule, step, TVMS_PLACE_ATTR, out);

@@ -102,6 +102,7 @@ class Steps:
     def __init__(self, r, blocks, text, private=False):
         self.r, self.blocks, self.private = r, blocks, private
         self.parameters = re.findall(r"(\w+): T\.Buffer", text)
+        self.integers = re.findall(r'(\w+) = T\.sblock_alloc_buffer\(.*"int32"', text)
 
     def block(self, good=None):
         fits = [b for b in self.blocks if not good or good(b)] if self.r.random() < 0.9 else self.blocks

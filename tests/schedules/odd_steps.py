@@ -1,5 +1,5 @@
 """Steps that come in groups, as people write them, and the steps that generate.py has not."""
-from generate import Steps
+from generate import Steps, number
 
 
 class OddSteps(Steps):
@@ -9,7 +9,7 @@ class OddSteps(Steps):
             return "tensorize", self.tensorize()
         return super().any(without)
 
-    WEIGHTS = Steps.WEIGHTS | dict(cache_index=3, cache_inplace=2, tensorize=2, tile=5, compute_tile=5, roll=3, chain=4, spread_reduction=3, padding=4, partition=3, staged=4, at_place=3, named=1, align=1)
+    WEIGHTS = Steps.WEIGHTS | dict(cache_index=3, cache_inplace=2, tensorize=2, tile=5, compute_tile=5, roll=3, chain=4, spread_reduction=3, padding=4, partition=3, staged=4, at_place=3, named=1, align=1, widened=2, consumers=3, sampled=2, located=2, exact=2, family=3)
     WEIGHTS["at"] = 6
 
     def named_loop(self, name, k):
@@ -120,3 +120,53 @@ class OddSteps(Steps):
     def align(self):
         b = self.block(lambda b: b.writes)
         return f'sch.annotate(sch.get_sblock("{b.name}"), "pragma_x", 1)'
+
+    def widened(self):
+        """A buffer of the function with more bits: nothing that it holds is another value then."""
+        b = self.block(lambda b: b.writes and b.writes[0][0] in self.integers)
+        return f'sch.unsafe_set_dtype("{b.name}", 0, "int64")' if b.writes and b.writes[0][0] in self.integers else self.split()
+
+    def consumers(self):
+        """A copy that some of the readers use."""
+        a, b = self.pair()
+        way = self.r.choice(["read", "write"])
+        found = self.names(b.reads) if way == "read" else self.names(a.writes)
+        k = self.r.randrange(len(found)) if found else 0
+        return f'sch.cache_{way}("{(b if way == "read" else a).name}", {k}, "{self.scope()}", ["{b.name}"])'
+
+    def sampled(self):
+        """Tiles that a search decided."""
+        b, k, tiles = self.divided()
+        return f"sch.split({self.loop(b, k)}, sch.sample_perfect_tile({self.loop(b, k)}, 2, 64, decision={tiles}))"
+
+    def exact(self):
+        """Tiles that need no condition, and get none."""
+        b, k, tiles = self.divided()
+        return f"sch.split({self.loop(b, k)}, {tiles}, disable_predication={'True' if number(b.loops[k][0]) else 'False'})" if b.loops else self.split()
+
+    def divided(self):
+        """A block, a loop of it, and two factors of the loop's extent."""
+        b = self.block(lambda b: any(number(size) for size, _ in b.loops))
+        known = [k for k, (size, _) in enumerate(b.loops) if number(size)]
+        if not known:
+            return b, 0, [1, 1]
+        k = self.r.choice(known)
+        size = number(b.loops[k][0])
+        first = self.r.choice([d for d in range(1, size + 1) if size % d == 0])
+        return b, k, [first, size // first]
+
+    def located(self):
+        """A place that a search decided; -1 is where it is, -2 inside of its readers."""
+        name = self.block().name
+        way = self.r.choice(["compute_at", "reverse_compute_at"])
+        return f'sch.{way}("{name}", sch.sample_compute_location("{name}", decision={self.r.choice([-2, -1, 0, 0, 1, 2])}))'
+
+    def family(self):
+        """Blocks by what they are to others."""
+        a, b = self.pair(lambda a, b: b.loops)
+        return self.r.choice([
+            f'sch.compute_inline(sch.get_producers("{b.name}")[0])',
+            f'sch.reverse_compute_inline(sch.get_consumers("{a.name}")[0])',
+            f'sch.compute_at(sch.get_producers("{b.name}")[0], {self.loop(b)})',
+            f'sch.reverse_compute_at(sch.get_consumers("{a.name}")[0], {self.loop(a)})',
+        ])
