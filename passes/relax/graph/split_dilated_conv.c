@@ -49,6 +49,7 @@ typedef struct {
 typedef struct {
   tvms_relax_mutator *m;
   const tvms_call *call;
+  int64_t channels;  // that each place of the result is a sum of
   window_axis axis[AXES];
 } dilated_conv;
 
@@ -79,7 +80,7 @@ static bool read_axis(tvms_list data, tvms_list weight, tvms_list result, uint32
 }
 
 static bool read_conv(dilated_conv *c) {
-  int64_t strides[AXES], padding[2 * AXES], dilation[AXES], channels;
+  int64_t strides[AXES], padding[2 * AXES], dilation[AXES];
   tvms_list data, weight, result;
   if (!tvms_attr_ints(c->call, TVMS_ATTR_conv2d_strides, strides, AXES)
       || !tvms_attr_ints(c->call, TVMS_ATTR_conv2d_padding, padding, 2 * AXES)
@@ -88,7 +89,8 @@ static bool read_conv(dilated_conv *c) {
       || !tvms_sinfo_tensor_dims(c->call->args.items[1]->sinfo, &weight)
       || !tvms_sinfo_tensor_dims(c->call->head.sinfo, &result) || data.len != AXES + 2
       || weight.len != AXES + 2 || result.len != AXES + 2
-      || !tvms_sinfo_dim_int(weight.items[1], &channels) || channels < FEWEST_CHANNELS)
+      || !tvms_sinfo_dim_int(weight.items[1], &c->channels)
+      || c->channels < FEWEST_CHANNELS)
     return false;
   for (uint32_t i = 0; i < AXES; i++) {
     c->axis[i].padding = padding[i];
@@ -120,7 +122,11 @@ static bool is_worth(const dilated_conv *c) {
     all *= (double)(a->window * a->result);
   }
   bool strided = is_large(c) && !is_constant(c);
-  return met > 0 && 8 * met <= (strided ? 5 : 7) * all;
+  // Of small images parts are cut and padded, which takes as long as so many channels of all products.
+  enum { CHANNELS_OF_COPIES = 24 };
+  bool pays =
+      is_large(c) || (double)c->channels * (all - met) >= CHANNELS_OF_COPIES * all;
+  return met > 0 && 8 * met <= (strided ? 5 : 7) * all && pays;
 }
 
 static tvms_node *ints_tuple(const dilated_conv *c, int64_t first, int64_t second) {
