@@ -14,6 +14,8 @@
 //
 // lv = R.nn.conv2d(x, v00, …); … lv3 = R.nn.conv2d(x, v11, …); gv = rows of R.stack((lv, lv1), axis=4) and R.stack((lv2, lv3), axis=4)
 //
+// Along an axis of one element the stride is taken to be as long as the window: such a layer is a product.
+//
 // The window must be known, the data may have any sizes; data of NCW, NCHW or NCDHW with any
 // batch and groups. What is dilated, or has no strides, stays. TVM has no such pass.
 #include "ir/object.h"
@@ -90,6 +92,13 @@ static bool read_sizes(const transposed_conv *c, window_axis *a, tvms_node *resu
          && a->over > -MOST_STEPS * (int64_t)4 && a->over < MOST_STEPS * (int64_t)4;
 }
 
+// Along one element of data any stride does: as long as the window, it makes all results at once.
+static int64_t stride_of(const window_axis *a, int64_t stride) {
+  int64_t data;
+  bool single = tvms_sinfo_dim_int(a->data, &data) && data == 1;
+  return single && a->padding < a->window ? a->window : stride;
+}
+
 // The attributes of conv1d_transpose and conv3d_transpose stand in the places of conv2d_transpose's.
 static bool read_axes(transposed_conv *c) {
   int64_t strides[MOST_AXES], padding[2 * MOST_AXES], dilation[MOST_AXES];
@@ -113,14 +122,14 @@ static bool read_axes(transposed_conv *c) {
   if (__builtin_mul_overflow(c->groups, c->outputs, &outputs)) return false;
   for (uint32_t i = 0; i < n; i++) {
     window_axis *a = &c->axis[i];
-    a->stride = strides[i];
     a->padding = padding[i];
     a->data = data.items[i + 2];
+    if (!tvms_sinfo_dim_int(weight.items[i + 2], &a->window)) return false;
+    a->stride = stride_of(a, strides[i]);
     if (dilation[i] != 1 || a->stride < 1 || a->stride > MOST_STEPS || a->padding < 0
-        || a->padding > MOST_STEPS
-        || !tvms_sinfo_dim_int(weight.items[i + 2], &a->window) || a->window < 1
-        || a->window > MOST_STEPS || !read_sizes(c, a, c->dims.items[i + 2])
-        || !settle_axis(a) || __builtin_mul_overflow(outputs, a->stride, &outputs))
+        || a->padding > MOST_STEPS || a->window < 1 || a->window > MOST_STEPS
+        || !read_sizes(c, a, c->dims.items[i + 2]) || !settle_axis(a)
+        || __builtin_mul_overflow(outputs, a->stride, &outputs))
       return false;
     strided |= a->stride > 1;
   }
