@@ -21,10 +21,12 @@ static tvms_tile_machine machine_of(const tvms_target *target, tvms_dtype dtype)
   tvms_tile_machine m = {.lanes = bits / dtype.bits,
                          .registers = 16,
                          .cache = 256 * 1024,
+                         .last_cache = 32 * 1024 * 1024,
                          .ways = 8,
                          .period = 4096};
   if (target->vector_registers) m.registers = target->vector_registers;
   if (target->caches[1].size) m.cache = (int64_t)target->caches[1].size;
+  if (target->caches[2].size) m.last_cache = (int64_t)target->caches[2].size;
   const tvms_cpu_cache *first = &target->caches[0];
   if (first->size && first->ways) {
     m.ways = first->ways;
@@ -212,7 +214,13 @@ static int64_t even_block(const tvms_tile_machine *m, const tvms_contraction *c,
 // rows at a time, each from end to end, as memory is fastest.
 static int64_t sum_block_for(const tvms_tile_machine *m, const tvms_contraction *c,
                              const tvms_tile *tile, int64_t rows) {
-  enum { FEW_ROWS = 32, PAGE = 4096, FEW_STEPS = 8 };
+  enum {
+    FEW_ROWS = 32,
+    SEVERAL_ROWS = 4,
+    FEWEST_BYTES = 256,
+    FEW_STEPS = 8,
+    MORE_STEPS = 32
+  };
   int64_t steps = tvms_contraction_steps(c);
   if (rows < 0 || steps < 0 || !tile->flat_sum || tvms_contraction_has_outer(c))
     return 0;
@@ -226,8 +234,13 @@ static int64_t sum_block_for(const tvms_tile_machine *m, const tvms_contraction 
   }
   int64_t columns = tvms_contraction_column_steps(c);
   bool far = c->contiguous && rows <= FEW_ROWS
-             && tvms_contraction_moving_bytes(c) > m->cache && columns * bytes >= PAGE;
-  return far && steps > 2 * FEW_STEPS ? FEW_STEPS : 0;
+             && tvms_contraction_moving_bytes(c) > m->cache
+             && columns * bytes >= FEWEST_BYTES;
+  // What the last cache holds comes as fast in any order, so that several rows are done with it in longer blocks: their sums are
+  // loaded and stored less often (10 rows by 3072 columns of 768 steps: a fifth less time).
+  bool near = 2 * tvms_contraction_moving_bytes(c) <= m->last_cache;
+  int64_t few = near && rows >= SEVERAL_ROWS ? MORE_STEPS : FEW_STEPS;
+  return far && steps > 2 * few ? few : 0;
 }
 
 int64_t tvms_tile_rows(const tvms_tile *tile, int64_t vectors) {

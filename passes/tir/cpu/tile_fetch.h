@@ -8,6 +8,7 @@
 typedef struct {
   int64_t lanes, registers;
   int64_t cache;         // bytes of the second one
+  int64_t last_cache;    // of the third one
   int64_t ways, period;  // of the first one: lines that many bytes apart share its ways
   int64_t most_rows;     // that do not drive each other out of it
   bool near;             // it holds the moving operand, which is one wide tile
