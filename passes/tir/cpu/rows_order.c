@@ -20,6 +20,7 @@ typedef struct {
   const tvms_line_plan *plan;
   const tvms_node *line, *stored;
   bool found;
+  bool plain;  // so far all go along the line step by step, or not at all
 } load_search;
 
 // Is it a buffer that the text alone has: its elements are in registers, or where results are?
@@ -37,11 +38,11 @@ static tvms_walk_step find_load(void *self, tvms_node *node, tvms_field_role rol
   if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
   int64_t step;
-  if (load->buffer != s->stored && !is_replaced(s, load->buffer)
-      && tvms_cpu_step_of(s->unit, load->buffer, load->indices, s->line, &step)
-      && step == 1)
+  if (!tvms_cpu_step_of(s->unit, load->buffer, load->indices, s->line, &step))
+    s->plain = false;
+  else if (step == 1 && load->buffer != s->stored && !is_replaced(s, load->buffer))
     s->found = true;
-  return TVMS_WALK_ON;
+  return s->plain ? TVMS_WALK_ON : TVMS_WALK_STOP;
 }
 
 static const tvms_node *line_of(const tvms_line_member *m) {
@@ -53,29 +54,28 @@ static bool stores_outside(const tvms_line_plan *plan, uint32_t at) {
          || plan->places[at].how == TVMS_LINE_IN_RESULT;
 }
 
-// Does a pass load along the line what lies elsewhere than what member `at` of it stores?
+// Does a pass load along the line what lies elsewhere than what member `at` of it stores, and nothing by formulas and
+// tables? These are simpler upwards.
 static bool loads_elsewhere(tvms_unit *unit, const tvms_line_group *g, uint32_t pass,
                             uint32_t at, const tvms_line_plan *plan) {
   bool found = false;
   for (uint32_t i = 0; i < g->count; i++) {
     const tvms_line_member *m = &g->members[i];
     if (m->pass != pass) continue;
-    load_search s = {unit, g, plan, line_of(m), g->members[at].stage.store->buffer,
-                     false};
+    load_search s = {unit,  g,   plan, line_of(m), g->members[at].stage.store->buffer,
+                     false, true};
     tvms_visitor visitor = {.self = &s, .enter = find_load};
     tvms_walk(&unit->context->memory, m->stage.store->value, &visitor);
+    if (!s.plain) return false;
     found |= s.found;
   }
   return found;
 }
 
+// One axis of known length. (Quotients and remainders that several axes make of one line fall away upwards only.)
 static bool has_known_line(const tvms_line_member *m, const tvms_line_pass_plan *p) {
-  if (m->own_count < p->fused) return false;
-  for (uint32_t i = 0; i < p->fused; i++) {
-    if (tvms_cpu_number(m->stage.axes[m->own[m->own_count - 1 - i]].extent) < 0)
-      return false;
-  }
-  return true;
+  return p->fused == 1 && m->own_count
+         && tvms_cpu_number(m->stage.axes[m->own[m->own_count - 1]].extent) >= 0;
 }
 
 static bool goes_backwards(tvms_unit *unit, const tvms_line_group *g, uint32_t pass,
