@@ -167,16 +167,11 @@ static tvms_sched_value *TVMS_NULLABLE complete(tvms_schedule *schedule,
 
 // What the function behind a step must not be; NULL: nothing. TVM does steps that use variables where they are not defined and
 // that read buffers before they are written; views of memory elsewhere it refuses, too.
-static const char *TVMS_NULLABLE what_is_wrong(tvms_sched *s, const tvms_sched_row *row,
-                                               tvms_node *before) {
+static const char *TVMS_NULLABLE what_is_wrong(tvms_sched *s, tvms_node *before) {
   if (tvms_verify(s->unit, s->function))
     return "a variable would be used where it is not defined";
-  // TVM's own tests leave what this step fused to other readers, without a writer.
-  bool asked = row->run != tvms_step_fuse_reduction_epilogue;
-  bool early =
-      asked
-      && tvms_sched_early_reads(s, s->function) > tvms_sched_early_reads(s, before);
-  if (early) return "a buffer would be read before something is written to it";
+  if (tvms_sched_early_reads(s, s->function) > tvms_sched_early_reads(s, before))
+    return "a buffer would be read before something is written to it";
   return tvms_sched_view_elsewhere(s, s->function)
              ? "a buffer that a block matches would lie elsewhere than what it is a part of"
              : NULL;
@@ -192,7 +187,7 @@ static bool run(const tvms_sched_row *row, tvms_step *step) {
   bool watched = s && s->keeps_flags && s->function != before
                  && step->schedule->functions.len == functions;
   if (!watched) return true;
-  const char *wrong = what_is_wrong(s, row, before);
+  const char *wrong = what_is_wrong(s, before);
   if (!wrong) return true;
   tvms_sched_restore(s, before);
   return tvms_sched_refuse(s, "%s", wrong);

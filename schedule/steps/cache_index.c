@@ -260,6 +260,22 @@ static bool find_dependence(const caching *c, tvms_node *expr, dependence *d) {
   return d->axes.len <= d->loops.len;
 }
 
+// Loops that take an axis below 0, where a condition keeps the block from running, would do so with the copy, which has none.
+static bool check_values(const caching *c, const dependence *d) {
+  tvms_sched *s = c->sched;
+  tvms_analyzer *analyzer = tvms_sched_analyzer(s, c->block);
+  tvms_sched_mark_sizes(s, analyzer);
+  const tvms_node *axis = NULL;
+  for (uint32_t i = 0; i < d->values.len && !axis; i++)
+    if (!tvms_analyzer_can_prove_ge(analyzer, d->values.items[i], 0))
+      axis = d->axes.items[i];
+  tvms_analyzer_free(analyzer);
+  return !axis
+         || tvms_sched_refuse(
+             s, "loops take axis '%s' below 0 where the block does not run",
+             tvms_symbol_text(s->context, tvms_as_var(axis)->name));
+}
+
 static tvms_node *make_buffer(const caching *c, uint32_t index, const dependence *d,
                               tvms_node *like) {
   tvms_sched *s = c->sched;
@@ -414,6 +430,7 @@ static bool run(tvms_step *step, caching *c) {
     if (!find_dependence(c, c->exprs.items[i], &d) || !d.axes.len)
       return tvms_sched_refuse(
           s, "what is computed depends on more than the axes of the block");
+    if (!check_values(c, &d)) return false;
     c->buffers[i] = make_buffer(c, i, &d, c->exprs.items[i]);
     c->loads[i] = tvms_buffer_load_new(s->unit, c->buffers[i], d.axes.items, d.axes.len,
                                        NULL, TVMS_NO_SPAN);

@@ -1,6 +1,7 @@
 // tensorize: a block that does what the description of a tensor intrinsic says does it by the implementation. Both are PrimFuncs of the
 // module: those of the intrinsic "dot" are dot_desc and dot_impl.
 // TVM: src/s_tir/schedule/primitive/blockize_tensorize.cc.
+#include "arith/scopes.h"
 #include "ir/clone.h"
 #include "ir/index_dtype.h"
 #include "ir/object.h"
@@ -71,6 +72,45 @@ static tvms_prim_func *TVMS_NULLABLE find_function(tvms_step *step, const char *
   return NULL;
 }
 
+static tvms_node *simplify(tvms_rewriter *r, tvms_node *node) {
+  tvms_scopes *scopes = r->self;
+  return tvms_analyzer_simplify(scopes->analyzer, node);
+}
+
+static tvms_node *keep(tvms_rewriter *r, tvms_node *node) {
+  (void)r;
+  return node;
+}
+
+// From 0.27 on the scopes do not tell how far axes run.
+static tvms_node *enter_block(tvms_rewriter *r, tvms_node *node) {
+  tvms_scopes *scopes = r->self;
+  tvms_list axes = tvms_as_block(node)->iter_vars;
+  for (uint32_t i = 0; i < axes.len; i++) {
+    const tvms_iter_var *axis = tvms_as_iter_var(axes.items[i]);
+    const tvms_range *dom = tvms_as_range(axis->dom);
+    tvms_analyzer_bind_range(scopes->analyzer, axis->var, dom->min, dom->extent);
+  }
+  return TVMS_REWRITE_BELOW;
+}
+
+// The description as it is compared: places in it are simple where its own loops and axes make them so. TVM: StmtSimplify.
+static tvms_node *simplified(tvms_sched *s, tvms_node *body) {
+  tvms_scopes scopes;
+  tvms_scopes_init(&scopes, s->unit);
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, s->unit, &scopes);
+  r.watch = &scopes.watch;
+  r.roles = TVMS_IN(BODY) | TVMS_IN(USE) | TVMS_IN(ACCESS);
+  tvms_rewriter_enter_class(&r, TVMS_CLASS_EXPR, simplify);
+  r.enter[TVMS_NODE_BUFFER] = keep;
+  r.enter[TVMS_NODE_BLOCK] = enter_block;
+  tvms_node *made = tvms_rewrite(&r, body);
+  tvms_rewriter_fini(&r);
+  tvms_scopes_fini(&scopes);
+  return made;
+}
+
 static const tvms_block *root_of(const tvms_prim_func *function) {
   return tvms_as_block(tvms_as_block_realize(function->body)->block);
 }
@@ -103,13 +143,14 @@ static tvms_dtype index_dtype(const tvms_block *block) {
 
 // ---- The block ----
 
-static tvms_list region_in(const tvms_block *root, const tvms_node *buffer) {
+static const tvms_buffer_region *TVMS_NULLABLE region_in(const tvms_block *root,
+                                                         const tvms_node *buffer) {
   tvms_list all[] = {root->reads, root->writes};
   for (uint32_t k = 0; k < 2; k++)
     for (uint32_t i = 0; i < all[k].len; i++)
       if (tvms_as_buffer_region(all[k].items[i])->buffer == buffer)
-        return tvms_as_buffer_region(all[k].items[i])->region;
-  return (tvms_list){0};
+        return tvms_as_buffer_region(all[k].items[i]);
+  return NULL;
 }
 
 // The part of the function's buffer that a parameter of the implementation is; NULL after a refusal.
@@ -120,12 +161,13 @@ static tvms_node *TVMS_NULLABLE match_buffer(const intrinsic *in,
   tvms_node *own = in->made->buffers.items[index];
   const tvms_sched_tensor_buffer *found =
       tvms_sched_tensor_match_find(match, in->described->buffers.items[index]);
-  tvms_list region = region_in(root_of(in->made), own);
-  if (!found || !region.len || region.len > found->base.len) {
+  const tvms_buffer_region *declared = region_in(root_of(in->made), own);
+  if (!found || !declared || declared->region.len > found->base.len) {
     (void)!tvms_sched_refuse(s, "the intrinsic does not declare how it uses '%s'",
                              tvms_sched_buffer_name(s, own));
     return NULL;
   }
+  tvms_list region = declared->region;
   uint32_t rank = found->base.len, more = rank - region.len;
   tvms_list ranges = tvms_list_copy(s->unit, found->base.items, rank);
   for (uint32_t d = 0; d < rank; d++) {
@@ -155,7 +197,8 @@ static tvms_node *TVMS_NULLABLE implemented(tvms_step *step, tvms_node *realize)
   in.made = in.described ? find_function(step, "impl", dtype) : NULL;
   if (!in.made || !check_parameters(&in)) return NULL;
   tvms_sched_tensor_match match;
-  bool fine = tvms_sched_tensor_match_open(&match, s, realize, in.described->body);
+  bool fine = tvms_sched_tensor_match_open(&match, s, realize,
+                                           simplified(s, in.described->body));
   uint32_t count = in.made->buffers.len;
   tvms_node **parts = tvms_arena_array(&s->unit->arena, tvms_node *, count + 1);
   for (uint32_t i = 0; i < count && fine; i++) {
