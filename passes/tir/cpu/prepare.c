@@ -14,6 +14,7 @@
 #include "passes/tir/cpu/pieces.h"
 #include "passes/tir/cpu/producers.h"
 #include "passes/tir/cpu/reroll.h"
+#include "passes/tir/cpu/shared_terms.h"
 #include "passes/tir/cpu/tails.h"
 #include "passes/tir/cpu/terms.h"
 #include "passes/tir/cpu/tuples.h"
@@ -154,6 +155,7 @@ tvms_list tvms_cpu_prepare(tvms_preparation *p, tvms_list stmts) {
   split_sums(p, take_initial_out, &stmts);
   if (p->body.reorders) split_sums(p, take_factors_out, &stmts);
   if (!p->noalias) return stmts;
+  stmts = tvms_cpu_share_terms(&p->body, stmts);
   stmts = tvms_cpu_early_stages(p->body.unit, stmts);
   stmts = tvms_cpu_late_operands(p->body.unit, p->body.allocated, stmts, p->body.gone);
   if (p->rooted) split_sums(p, turn_operand, &stmts);
