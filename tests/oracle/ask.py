@@ -75,9 +75,9 @@ def schedule(module, steps):
         stem, described, _ = name.rpartition("_desc")
         if described:
             TensorIntrin.register(stem, module[name], module[stem + "_impl"], override=True)
-    sch = Schedule(module)
-    exec(steps, {"sch": sch, "T": T})
-    return sch.mod
+    names = {"sch": Schedule(module), "T": T, "Module": module}
+    exec(steps, names)  # which may begin with a Schedule of its own
+    return names["sch"].mod
 
 
 def run_passes(module, steps):
