@@ -147,15 +147,20 @@ static int64_t row_bytes(const tvms_line_group *g) {
   return most;
 }
 
-// As many rows as the first cache holds beside others, none left over if that can be.
+// As many rows as the first cache holds beside others, none left over if that can be, and where there may be threads
+// several times for each of them.
 static int64_t turns_of(const tvms_line_group *g, const tvms_target *target,
                         const tvms_line_plan *plan) {
-  enum { FIRST_CACHE = 32 * 1024, MOST_TURNS = 4, MANY_ROWS = 8 };
+  enum { FIRST_CACHE = 32 * 1024, MOST_TURNS = 4, MANY_ROWS = 8, TIMES = 2 };
+  enum { MAY_HAVE_THREADS = 1 << 15 };  // weighted elements
   if (g->row_count == 0 || plan->streams > 1 || !waits(g)) return 1;
   int64_t bytes = row_bytes(g), rows = tvms_cpu_number(g->rows[g->row_count - 1]);
   int64_t room = cache_bytes(target, 0, FIRST_CACHE) / 2, most = MOST_TURNS;
   if (bytes < 0) return 1;
-  while (most > 1 && bytes > room / most)
+  int64_t cores = plan->work < MAY_HAVE_THREADS ? 1 : target->cores;
+  while (most > 1
+         && (bytes > room / most
+             || (rows >= 0 && cores > 1 && rows / most < TIMES * cores)))
     most--;
   int64_t turns = most;
   while (rows >= 0 && rows % turns)
