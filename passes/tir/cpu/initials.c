@@ -7,6 +7,10 @@
 #include "passes/tir/cpu/contraction.h"
 #include "passes/tir/cpu/nodes.h"
 
+static bool is_constant(const tvms_node *node) {
+  return node->kind == TVMS_NODE_FLOAT_IMM || node->kind == TVMS_NODE_INT_IMM;
+}
+
 // ---- In front ----
 
 // The contraction at `sum` with what `first` stores as its initial value; NULL: it is something else.
@@ -57,6 +61,68 @@ tvms_list tvms_cpu_join_initials(tvms_unit *unit, tvms_list stmts) {
   return made.len == stmts.len ? stmts : made;
 }
 
+// ---- By choice ----
+
+// Says which axes are 0 where a condition holds; false: it says more than that.
+static bool note_zeros(const tvms_stage *stage, tvms_node *condition,
+                       bool zero[TVMS_MOST_STAGE_AXES]) {
+  const tvms_binary *both = tvms_as_binary(condition);
+  if (condition->kind == TVMS_NODE_AND)
+    return note_zeros(stage, both->a, zero) && note_zeros(stage, both->b, zero);
+  if (condition->kind != TVMS_NODE_EQ || !tvms_node_is_int(both->b, 0)) return false;
+  uint32_t axis = tvms_stage_axis_of(stage, both->a);
+  if (axis == TVMS_MOST_STAGE_AXES) return false;
+  zero[axis] = true;
+  return true;
+}
+
+// Does it hold in the first step of each sum alone?
+static bool is_first_step(const tvms_stage *stage, tvms_node *condition) {
+  bool zero[TVMS_MOST_STAGE_AXES] = {false};
+  tvms_node_kind kind = condition->kind;
+  if ((kind != TVMS_NODE_AND && kind != TVMS_NODE_EQ)
+      || !note_zeros(stage, condition, zero))
+    return false;
+  for (uint32_t i = 0; i < stage->count; i++) {
+    bool several = !tvms_stage_axis_is_single(&stage->axes[i]);
+    if (several && zero[i] != stage->axes[i].sums) return false;
+  }
+  return true;
+}
+
+// What the sum begins with, if an operand chooses between that and the result; NULL: it does something else.
+static tvms_node *TVMS_NULLABLE chosen_initial(const tvms_stage *stage,
+                                               const tvms_node *node) {
+  tvms_node_choice choice = tvms_node_choice_of(node);
+  bool begins = choice.condition && is_constant(choice.yes)
+                && tvms_stage_is_result(stage, choice.no)
+                && is_first_step(stage, choice.condition);
+  return begins ? choice.yes : NULL;
+}
+
+tvms_node *tvms_cpu_begin_by_choice(tvms_unit *unit, tvms_node *stmt) {
+  tvms_stage stage;
+  if (tvms_stage_read(unit, stmt, &stage) || stage.init || !tvms_stage_has_sums(&stage))
+    return stmt;
+  const tvms_store *out = stage.store;
+  tvms_node_kind kind = out->value->kind;
+  if (kind != TVMS_NODE_ADD && kind != TVMS_NODE_MAX && kind != TVMS_NODE_MIN)
+    return stmt;
+  const tvms_binary *both = tvms_as_binary(out->value);
+  tvms_node *init = chosen_initial(&stage, both->a), *term = both->b;
+  if (!init) {
+    init = chosen_initial(&stage, both->b);
+    term = both->a;
+  }
+  if (!init || tvms_cpu_mentions(unit, term, out->buffer)) return stmt;
+  tvms_node *sum = tvms_buffer_load_new(unit, out->buffer, out->indices.items,
+                                        out->indices.len, NULL, TVMS_NO_SPAN);
+  tvms_node *value = tvms_binary_new(unit, kind, sum, term, out->value->span);
+  return tvms_stage_write(unit, &stage, stage.name,
+                          tvms_cpu_store(unit, out->buffer, out->indices, value),
+                          tvms_cpu_store(unit, out->buffer, out->indices, init));
+}
+
 // ---- Taken out ----
 
 typedef struct {
@@ -87,10 +153,6 @@ tvms_node *TVMS_NULLABLE tvms_cpu_all_addends(tvms_unit *unit,
   bool apart = a.results == 1 && a.rest
                && !tvms_cpu_mentions(unit, a.rest, stage->store->buffer);
   return apart ? a.rest : NULL;
-}
-
-static bool is_constant(const tvms_node *node) {
-  return node->kind == TVMS_NODE_FLOAT_IMM || node->kind == TVMS_NODE_INT_IMM;
 }
 
 // Stores what the sum begins with in a statement of its own.

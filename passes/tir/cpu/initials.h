@@ -14,6 +14,10 @@
 // itself if there are none. What stands between may not use the result.
 tvms_list tvms_cpu_join_initials(tvms_unit *unit, tvms_list stmts);
 
+// A sum that chooses, in each step, between a constant and what it has so far, by whether the step is the first one, as one that begins
+// with the constant: C[i, j] = T.Select(k == 0, 0, C[i, j]) + A[i, k] * B[k, j]. The statement itself if it is none.
+tvms_node *tvms_cpu_begin_by_choice(tvms_unit *unit, tvms_node *stmt);
+
 // All that a stage adds to what it stores, in the order of the text; NULL: it does something else, or adds
 // what is made of the same buffer.
 tvms_node *TVMS_NULLABLE tvms_cpu_all_addends(tvms_unit *unit, const tvms_stage *stage);

@@ -118,7 +118,8 @@ tvms_list tvms_cpu_straighten(tvms_preparation *p, tvms_list stmts) {
     stmt = tvms_cpu_split_digits(p->body.unit, stmt);
     if (p->body.reorders) stmt = tvms_cpu_join_terms(p->body.unit, stmt);
     stmt = without_tails(p, stmt);
-    stmts.items[i] = tvms_cpu_reroll(p->body.unit, stmt, p->body.reorders);
+    stmt = tvms_cpu_reroll(p->body.unit, stmt, p->body.reorders);
+    stmts.items[i] = tvms_cpu_begin_by_choice(p->body.unit, stmt);
     changed |= stmts.items[i] != old.items[i];
   }
   tvms_list distributed = tvms_cpu_distribute_loops(&p->body, stmts);
