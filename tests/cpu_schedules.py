@@ -4,7 +4,7 @@
     cpu_schedules.py [--count N] [--seed N]
 
 Matrix products with loops in any order, operands transposed, batches, known and unknown numbers of
-rows (of either dtype), stages behind them, weights that are made floats and such whose layout is free, and convolutions in two layouts, all of small and odd sizes, for machines
+rows and columns (of either dtype), stages behind them, weights that are made floats and such whose layout is free, and convolutions in two layouts, all of small and odd sizes, for machines
 with vectors of 16, 32 and 64 bytes. `opt --check-semantics` runs each before and after the pass on
 the same inputs in the interpreter; what comes out must be well-formed, and check as a text again.
 """
@@ -38,6 +38,7 @@ def product(r, sizes=None):
     dtype = r.choice(["float32", "float32", "float64", "int32"])
     batch = [r.choice([2, 3])] if r.random() < 0.4 else []
     rows = "m" if r.random() < 0.25 and not sizes else m
+    n = "n" if r.random() < 0.2 and not sizes else n
     epilogues = r.choice([(), ("bias",), ("bias", "relu"), ("square",), ("bias", "square", "scale"), ("update",), ("bias", "update"), ("scale", "gate"), ("bias", "square", "gate"), ("rate",), ("rate", "scale", "gate")])
     a_turned, b_turned = r.random() < 0.3, r.random() < 0.3
     shape = lambda x, y: "(" + ", ".join(map(str, batch + [x, y])) + ")"
@@ -45,11 +46,16 @@ def product(r, sizes=None):
     b_shape = shape(n, k) if b_turned else shape(k, n)
     # Weights that become floats where they are read, and such that may be laid out beforehand.
     small = dtype == "float32" and r.random() < 0.3
-    free = ', "layout_free_buffers": [1]' if not sizes and r.random() < 0.3 else ""
-    weights = f'Q: T.Buffer({b_shape}, "int8")' if small else f'B: T.Buffer({b_shape}, "{dtype}")'
-    lines = [f'    def main(a: T.handle, {weights}, D: T.Buffer(({n},), "{dtype}"), c: T.handle):',
-             f'        T.func_attr({{"tirx.noalias": True{free}}})'] + ([f"        m = T.int{r.choice([32, 64])}()"] if rows == "m" else [])
+    free = ', "layout_free_buffers": [1]' if not sizes and n != "n" and r.random() < 0.3 else ""
+    operand, kind = ("Q", "int8") if small else ("B", dtype)
+    weights, bias = f'{operand}: T.Buffer({b_shape}, "{kind}")', f'D: T.Buffer(({n},), "{dtype}")'
+    if n == "n":
+        weights, bias = f"{operand.lower()}: T.handle", "d: T.handle"
+    lines = [f'    def main(a: T.handle, {weights}, {bias}, c: T.handle):',
+             f'        T.func_attr({{"tirx.noalias": True{free}}})'] + [f"        {x} = T.int{r.choice([32, 64])}()" for x in ("m", "n") if x in (rows, n)]
     lines += [f'        A = T.match_buffer(a, {a_shape}, "{dtype}")', f'        C = T.match_buffer(c, {shape(rows, n)}, "{dtype}")']
+    if n == "n":
+        lines += [f'        {operand} = T.match_buffer({operand.lower()}, {b_shape}, "{kind}")', f'        D = T.match_buffer(d, (n,), "{dtype}")']
     buffers = [f"t{i}" for i in range(len(epilogues))] + ["C"]
     lines += [f'        {b} = T.sblock_alloc_buffer({shape(rows, n)}, "{dtype}")' for b in buffers[:-1]]
     if "rate" in epilogues:
