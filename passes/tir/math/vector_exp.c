@@ -98,13 +98,13 @@ tvms_node *tvms_vector_exp10(vector_steps *s, tvms_node *const *x) {
 }
 
 // exp(x) for |x| <= 87: no check of the range. The result is kept.
-static tvms_node *exp_inside(vector_steps *s, tvms_node *x, bool exact) {
+static tvms_node *exp_inside(vector_steps *s, tvms_node *x) {
   tvms_node *t =
       keep(s, "t", fused(s, x, number(s, LOG2_E), number(s, TVMS_VECTOR_ROUNDER)));
   tvms_node *n = nearest(s, t);
   tvms_node *r = keep(s, "r", fused(s, n, number(s, -LN2), x));
   tvms_node *power = power_of_two(s, bits_of(s, t), whole(s, exponent(0)));
-  return keep(s, "e", mul(s, exact ? exp_of_rest(s, r) : short_exp(s, r, 1), power));
+  return keep(s, "e", mul(s, exp_of_rest(s, r), power));
 }
 
 // exp(x) for -104 <= x <= 0, rounded once behind the polynomial. Powers of two below the least float32 are 0.
@@ -135,17 +135,21 @@ tvms_node *tvms_vector_sigmoid(vector_steps *s, tvms_node *const *x) {
   return magnitude(s, sub(s, of_bits(s, side), better));
 }
 
-// a + a^3 * … near 0, 1 - 2 / (exp(2 a) + 1) elsewhere, a = |x|.
+// a + a^3 * … near 0, 1 - 2 / (exp(2 a) + 1) elsewhere, a = |x|. 2 a is never computed: a less multiples of ln 2 / 2 goes
+// into powers of twice of it.
 tvms_node *tvms_vector_tanh(vector_steps *s, tvms_node *const *x) {
   tvms_node *a = keep(s, "a", magnitude(s, x[0]));
   tvms_node *square = keep(s, "s", mul(s, a, a));
   tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_tanh, square);
   tvms_node *near = keep(s, "near", fused(s, mul(s, a, square), p, a));
-  tvms_node *y = keep(s, "y", at_most(s, 9.5, a));
-  tvms_node *e = exp_inside(s, keep(s, "z", add(s, y, y)), false);
-  tvms_node *one = number(s, 1);
-  tvms_node *far = sub(s, one, quotient(s, number(s, 2), add(s, e, one)));
-  return signed_as(s, choose(s, less(s, a, number(s, 0.625)), near, far), x[0]);
+  tvms_node *y = keep(s, "y", at_most(s, 9.5, a)), *one = number(s, 1);
+  tvms_node *t =
+      keep(s, "t", fused(s, y, number(s, 2 * LOG2_E), number(s, TVMS_VECTOR_ROUNDER)));
+  tvms_node *r = keep(s, "r", fused(s, nearest(s, t), number(s, -LN2 / 2), y));
+  tvms_node *e = fused(s, tvms_vector_polynomial(s, POLYNOMIAL_exp_twice, r), r, one);
+  tvms_node *power = power_of_two(s, bits_of(s, t), whole(s, exponent(0)));
+  tvms_node *far = sub(s, one, quotient(s, number(s, 2), fused(s, e, power, one)));
+  return signed_as(s, choose(s, less(s, a, number(s, 0.55)), near, far), x[0]);
 }
 
 // x + x * … near 0, 1 - exp(…) elsewhere.
@@ -156,7 +160,7 @@ tvms_node *tvms_vector_erf(vector_steps *s, tvms_node *const *x) {
   tvms_node *near = keep(s, "near", fused(s, p, x[0], x[0]));
   tvms_node *y = keep(s, "y", at_most(s, 3.95, a));
   tvms_node *q = tvms_vector_polynomial(s, POLYNOMIAL_erfc, y);
-  tvms_node *e = exp_inside(s, keep(s, "z", mul(s, q, y)), true);
+  tvms_node *e = exp_inside(s, keep(s, "z", mul(s, q, y)));
   tvms_node *far = sub(s, number(s, 1), e);
   return choose(s, less(s, a, number(s, 1)), near, signed_as(s, far, x[0]));
 }
