@@ -229,6 +229,16 @@ static const char *contracted(c_emitter *e, const tvms_node *node,
                                   tvms_c_lane(e, z, node->dtype)));
 }
 
+// Is it a product of vectors of 64 bits by a number that more than two steps would be needed for?
+static bool multiplies_in_steps(const tvms_node *node) {
+  int64_t number;
+  int lanes = node->dtype.lanes;
+  return node->kind == TVMS_NODE_MUL && node->dtype.bits == 64 && lanes <= 8
+         && !(lanes & (lanes - 1))
+         && tvms_c_is_constant(tvms_as_binary(node)->b, &number)
+         && __builtin_popcountll((uint64_t)number) > 2;
+}
+
 // Operators on vectors that are operators of C on them; NULL if it is none of these.
 static const char *TVMS_NULLABLE binary_whole(c_emitter *e, const tvms_node *node,
                                               const char *a, const char *b) {
@@ -249,6 +259,7 @@ static const char *TVMS_NULLABLE binary_whole(c_emitter *e, const tvms_node *nod
                                                    : NULL;
   if (tvms_dtype_is_real(dtype)) return NULL;
   if (!sign) return tvms_c_divide_whole(e, node, a, b);
+  if (multiplies_in_steps(node)) return tvms_c_times(e, dtype, span, a, b);
   return tvms_c_wrapping(e, dtype, node->span, a, sign, b);
 }
 

@@ -58,10 +58,27 @@ static const char *TVMS_NULLABLE shuffle_part(c_emitter *e, const tvms_node *nod
               : NULL;
 }
 
+// Two vectors of half as many lanes, one behind the other; NULL if it is anything else.
+static const char *TVMS_NULLABLE shuffle_join(c_emitter *e, const tvms_node *node) {
+  const tvms_shuffle *source = tvms_as_shuffle(node);
+  int lane, lanes = node->dtype.lanes;
+  bool joins = source->vectors.len == 2 && tvms_c_is_whole(node->dtype) && lanes >= 8
+               && !(lanes & (lanes - 1)) && !tvms_dtype_is_bool(node->dtype);
+  for (uint32_t i = 0; i < source->vectors.len; i++)
+    joins &= source->vectors.items[i]->dtype.lanes == lanes / 2;
+  for (uint32_t i = 0; joins && i < source->indices.len; i++)
+    joins = shuffled(e, node, i, &lane) * (uint32_t)(lanes / 2) + (uint32_t)lane == i;
+  if (!joins) return NULL;
+  const char *first = tvms_c_expr(e, source->vectors.items[0]);
+  return tvms_c_join(e, node->dtype, node->span, first,
+                     tvms_c_expr(e, source->vectors.items[1]));
+}
+
 const char *tvms_c_shuffle(c_emitter *e, const tvms_node *node) {
   const tvms_shuffle *source = tvms_as_shuffle(node);
   const char *whole = shuffle_whole(e, node), *list = "";
   if (!whole) whole = shuffle_part(e, node);
+  if (!whole) whole = shuffle_join(e, node);
   if (whole) return whole;
   const char **values =
       tvms_arena_array(&e->context->scratch, const char *, source->vectors.len);

@@ -276,6 +276,23 @@ const char *tvms_c_each_lane(c_emitter *e, tvms_dtype dtype, tvms_span span,
   return tvms_c_whole(e, dtype, span, tvms_c_text(e, "%s(%s)", name, list));
 }
 
+const char *tvms_c_times(c_emitter *e, tvms_dtype dtype, tvms_span span, const char *a,
+                         const char *b) {
+  const char *type = uints(e, 64, dtype.lanes, span);
+  const char *form = tvms_c_register_type(e, 64, dtype.lanes);
+  const char *name = tvms_c_text(e, "TIMES_%s", type);
+  if (tvms_c_is_new(e, name))
+    tvms_strbuf_printf(
+        &e->head,
+        "#if defined ALL_OF_512\n"
+        "#define %s(a, b) __builtin_ia32_pmullq%d_mask((%s)(a), (%s)(b), (%s){0}, -1)\n"
+        "#else\n#define %s(a, b) ((%s)(a) * (%s)(b))\n#endif\n",
+        name, 64 * dtype.lanes, form, form, form, name, type, type);
+  return tvms_c_whole(
+      e, dtype, span,
+      tvms_c_text(e, "(%s)%s(%s, %s)", tvms_c_type(e, dtype, span), name, a, b));
+}
+
 const char *tvms_c_extreme(c_emitter *e, tvms_dtype dtype, tvms_span span,
                            const char *a, const char *b, bool greater) {
   const char *type = tvms_c_type(e, dtype, span);
@@ -482,6 +499,20 @@ const char *tvms_c_lanes_of(c_emitter *e, tvms_dtype dtype, tvms_span span,
   return tvms_c_whole(e, dtype, span,
                       tvms_c_text(e, "PART(((%s){%s}), %s%s)",
                                   tvms_c_type(e, dtype, span), lanes, value, numbers));
+}
+
+const char *tvms_c_join(c_emitter *e, tvms_dtype dtype, tvms_span span, const char *a,
+                        const char *b) {
+  const char *lanes = "", *numbers = "";
+  for (int k = 0; k < dtype.lanes; k++) {
+    int half = dtype.lanes / 2;
+    lanes =
+        tvms_c_text(e, "%s%s%s[%d]", lanes, k ? ", " : "", k < half ? a : b, k % half);
+    numbers = tvms_c_text(e, "%s, %d", numbers, k);
+  }
+  return tvms_c_whole(e, dtype, span,
+                      tvms_c_text(e, "JOIN(((%s){%s}), %s, %s%s)",
+                                  tvms_c_type(e, dtype, span), lanes, a, b, numbers));
 }
 
 const char *tvms_c_part(c_emitter *e, tvms_dtype dtype, tvms_span span,

@@ -59,6 +59,11 @@ const char *tvms_c_ramp(c_emitter *e, tvms_dtype dtype, tvms_span span,
 const char *tvms_c_wrapping(c_emitter *e, tvms_dtype dtype, tvms_span span,
                             const char *a, const char *sign, const char *b);
 
+// Products of integers of 64 bits as one instruction, if there is one: by most numbers GCC would multiply in steps, sums
+// of what is shifted. The type has as many lanes as a register may.
+const char *tvms_c_times(c_emitter *e, tvms_dtype dtype, tvms_span span, const char *a,
+                         const char *b);
+
 // The lesser or the greater of each two lanes, as the interpreter chooses among them.
 const char *tvms_c_extreme(c_emitter *e, tvms_dtype dtype, tvms_span span,
                            const char *a, const char *b, bool greater);
@@ -103,6 +108,10 @@ const char *tvms_c_pick(c_emitter *e, tvms_dtype dtype, tvms_span span, const ch
 // Lanes of a vector of any length by their numbers.
 const char *tvms_c_lanes_of(c_emitter *e, tvms_dtype dtype, tvms_span span,
                             const char *value, const int *indices);
+
+// Two vectors of half as many lanes, one behind the other.
+const char *tvms_c_join(c_emitter *e, tvms_dtype dtype, tvms_span span, const char *a,
+                        const char *b);
 
 // Lanes of a longer vector from number `first` on, a power of two of them.
 const char *tvms_c_part(c_emitter *e, tvms_dtype dtype, tvms_span span,

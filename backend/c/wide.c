@@ -11,6 +11,9 @@
 //   B[T.Ramp(i * 16 + 8, 1, 8)] = w
 //
 // All parts are computed before one is stored. What cannot be divided is taken as a whole, and a part is picked from it.
+//
+// What is gathered where conditions hold is loaded in parts wherever it stands, and these are joined: an instruction takes
+// the places and the truths that one register holds.
 #include "backend/c/wide.h"
 
 #include "backend/c/expr.h"
@@ -107,17 +110,23 @@ static uint32_t parts_needed(splitter *s, tvms_node *value) {
 
 static tvms_node *take(const slice *p, tvms_node *node);
 
+// So many lanes from number `first` on of some vectors.
+static tvms_node *lanes_from(tvms_unit *unit, tvms_node *const *vectors, uint32_t count,
+                             int first, int lanes) {
+  tvms_node *indices[MOST_LANES];
+  for (int i = 0; i < lanes; i++)
+    indices[i] =
+        tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), first + i, vectors[0]->span);
+  tvms_shuffle *made = tvms_node_make(unit, SHUFFLE, vectors[0]->span);
+  made->head.dtype = tvms_dtype_with_lanes(vectors[0]->dtype, lanes);
+  made->vectors = tvms_list_copy(unit, vectors, count);
+  made->indices = tvms_list_copy(unit, indices, (uint32_t)lanes);
+  return &made->head;
+}
+
 // Picked from the whole.
 static tvms_node *pick(const slice *p, tvms_node *node) {
-  tvms_unit *unit = p->s->unit;
-  tvms_node *indices[MOST_LANES];
-  for (int i = 0; i < p->count; i++)
-    indices[i] = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), p->first + i, node->span);
-  tvms_shuffle *made = tvms_node_make(unit, SHUFFLE, node->span);
-  made->head.dtype = tvms_dtype_with_lanes(node->dtype, p->count);
-  made->vectors = tvms_list_copy(unit, &node, 1);
-  made->indices = tvms_list_copy(unit, indices, (uint32_t)p->count);
-  return &made->head;
+  return lanes_from(p->s->unit, &node, 1, p->first, p->count);
 }
 
 static tvms_node *take_ramp(const slice *p, tvms_node *node) {
@@ -197,6 +206,17 @@ static tvms_node *take_cast(const slice *p, tvms_node *node) {
                        whole ? pick(p, value) : take(p, value), node->span);
 }
 
+// Of parts that were joined here one is one again.
+static tvms_node *take_shuffle(const slice *p, tvms_node *node) {
+  const tvms_shuffle *source = tvms_as_shuffle(node);
+  bool joins = source->vectors.len == p->parts && source->indices.len > 1;
+  for (uint32_t i = 0; joins && i < p->parts; i++)
+    joins = source->vectors.items[i]->dtype.lanes == p->count;
+  for (uint32_t i = 0; joins && i < source->indices.len; i++)
+    joins = tvms_node_is_int(source->indices.items[i], i);
+  return joins ? source->vectors.items[p->part] : pick(p, node);
+}
+
 // The lanes of a vector; a scalar is itself.
 static tvms_node *take(const slice *p, tvms_node *node) {
   tvms_unit *unit = p->s->unit;
@@ -223,8 +243,28 @@ static tvms_node *take(const slice *p, tvms_node *node) {
   case TVMS_NODE_CALL: return take_call(p, node);
   case TVMS_NODE_BUFFER_LOAD: return take_load(p, node);
   case TVMS_NODE_LET: return take_let(p, node);
+  case TVMS_NODE_SHUFFLE: return take_shuffle(p, node);
   default: return pick(p, node);
   }
+}
+
+// ---- Loads ----
+
+static tvms_node *split_load(tvms_rewriter *r, tvms_node *node) {
+  splitter *s = r->self;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  if (!load->predicate || load->indices.len != 1
+      || load->indices.items[0]->kind == TVMS_NODE_RAMP)
+    return node;
+  uint32_t count = parts_needed(s, load->indices.items[0]);
+  if (count == 1) return node;
+  tvms_node *parts[MOST_PARTS];
+  int lanes = node->dtype.lanes / (int)count;
+  for (uint32_t i = 0; i < count; i++) {
+    slice p = {s, (int)i * lanes, lanes, i, count};
+    parts[i] = take_load(&p, node);
+  }
+  return lanes_from(s->unit, parts, count, 0, node->dtype.lanes);
 }
 
 // ---- Statements ----
@@ -288,6 +328,7 @@ tvms_node *tvms_c_split_wide(const tvms_member *member, uint32_t bytes) {
   splitter s = {.unit = unit, .function = function, .bytes = bytes};
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &s);
+  r.leave[TVMS_NODE_BUFFER_LOAD] = split_load;
   r.leave[TVMS_NODE_BIND] = split_bind;
   r.leave[TVMS_NODE_STORE] = split_store;
   tvms_node *body = tvms_rewrite(&r, function->body);
