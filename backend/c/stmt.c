@@ -4,6 +4,7 @@
 
 #include "backend/c/expr.h"
 #include "backend/c/memory.h"
+#include "backend/c/short_loops.h"
 #include "backend/core/place.h"
 #include "interp/meaning.h"
 #include "ir/build.h"
@@ -15,57 +16,28 @@ static void open_loop(c_emitter *e, c_loop *loop) {
   e->loop = loop;
 }
 
-enum { FEW = 64 };  // nodes of the body of a short loop
-
-static tvms_walk_step see_short(void *self, tvms_node *node, tvms_field_role role) {
-  uint32_t *count = self;
-  (void)role;
-  switch ((int)node->kind) {
-  case TVMS_NODE_BUFFER: return TVMS_WALK_SKIP;
-  case TVMS_NODE_FOR:
-  case TVMS_NODE_WHILE:
-  case TVMS_NODE_IF_THEN_ELSE:
-  case TVMS_NODE_ASSERT:
-  case TVMS_NODE_SELECT:
-  case TVMS_NODE_CALL: return TVMS_WALK_STOP;
-  default: break;
-  }
-  bool vector = node->dtype.lanes > 1;
-  return vector || ++*count > FEW ? TVMS_WALK_STOP : TVMS_WALK_ON;
-}
-
-// Does a loop take so many steps of so little that counting them is a good part of it? What has vectors was written out
-// by the schedule, and where there are branches code is not what takes the time.
-static bool is_short(c_emitter *e, const tvms_for *loop) {
-  enum { WORTH = 16 };
-  const tvms_node *extent = loop->extent;
-  if (tvms_node_is_int_imm(extent) && tvms_as_int_imm(extent)->value < WORTH)
-    return false;
-  uint32_t count = 0;
-  tvms_visitor visitor = {.self = &count, .enter = see_short};
-  return tvms_walk(&e->context->memory, loop->body, &visitor);
+// A loop that counts by other steps than 1: the sum might not fit.
+static const char *open_strides(c_emitter *e, const tvms_for *loop,
+                                const char *extent) {
+  const char *type = tvms_c_type(e, loop->var->dtype, loop->var->span);
+  const char *step = tvms_c_index(e, loop->step);
+  if (!tvms_node_is_int_imm(loop->step))
+    tvms_c_check(e, tvms_c_text(e, "%s > 0", step), "ValueError",
+                 "the step of a loop is not positive", loop->head.span);
+  const char *i = tvms_c_text(e, "l%u", e->next++);
+  tvms_c_open(e, "for (%s %s = 0; %s < %s; %s = %s - %s > %s ? %s + %s : %s)", type, i,
+              i, extent, i, extent, i, step, i, step, extent);
+  return i;
 }
 
 // for (i = 0; i < extent; i += step) with the variable at min + i.
 static void emit_for(c_emitter *e, const tvms_node *node) {
   const tvms_for *source = tvms_as_for(node);
-  const char *type = tvms_c_type(e, source->var->dtype, node->span);
   const char *min = tvms_c_index(e, source->min);
   const char *extent = tvms_c_index(e, source->extent);
-  const char *step = source->step ? tvms_c_index(e, source->step) : "1";
-  if (source->step && !tvms_node_is_int_imm(source->step)) {
-    tvms_c_check(e, tvms_c_text(e, "%s > 0", step), "ValueError",
-                 "the step of a loop is not positive", node->span);
-  }
-  // "i" and a number would be the name of a type at times.
-  const char *i = tvms_c_text(e, "l%u", e->next++);
-  const char *next = tvms_c_text(e, "%s++", i);
-  // The sum might not fit.
-  if (source->step)
-    next = tvms_c_text(e, "%s = %s - %s > %s ? %s + %s : %s", i, extent, i, step, i,
-                       step, extent);
-  tvms_c_open(e, "%sfor (%s %s = 0; %s < %s; %s)", is_short(e, source) ? "UNROLL " : "",
-              type, i, i, extent, next);
+  uint32_t depth = 1;
+  const char *i = source->step ? open_strides(e, source, extent)
+                               : tvms_c_open_steps(e, source, extent, &depth);
   e->vars[source->var->id] = i;
   if (!tvms_node_is_int(source->min, 0)) {
     bool before = e->in_index;
@@ -78,7 +50,8 @@ static void emit_for(c_emitter *e, const tvms_node *node) {
   open_loop(e, &loop);
   tvms_c_stmt(e, source->body);
   e->loop = loop.outer;
-  tvms_c_close(e);
+  for (uint32_t k = 0; k < depth; k++)
+    tvms_c_close(e);
 }
 
 static void emit_while(c_emitter *e, const tvms_node *node) {
