@@ -254,10 +254,17 @@ static const char *float8_call(c_emitter *e, const tvms_small_float *kind,
                      tvms_small_float_largest(kind), tvms_small_float_nan(kind));
 }
 
+const char *TVMS_NULLABLE tvms_c_memory_form(c_emitter *e, const char *value) {
+  bool both = *value == 'w' && !value[1 + strspn(value + 1, "0123456789")];
+  return both ? tvms_c_text(e, "h%s", value + 1) : NULL;
+}
+
 const char *tvms_c_to_memory(c_emitter *e, tvms_dtype dtype, const char *expr) {
   const tvms_small_float *kind = float8_kind(dtype);
   if (kind) return float8_call(e, kind, "to", expr);
   if (!tvms_c_is_narrow(dtype)) return expr;
+  const char *form = tvms_c_memory_form(e, expr);
+  if (form) return form;
   return tvms_c_text(e, dtype.code == TVMS_FLOAT ? "to_f16(%s)" : "to_bf16(%s)", expr);
 }
 

@@ -157,6 +157,9 @@ const char *tvms_c_convert(c_emitter *e, tvms_dtype from, tvms_dtype to,
 // The text of a real that is rounded to its kind.
 const char *tvms_c_round(c_emitter *e, tvms_dtype dtype, const char *expr);
 
+// The form in memory of narrow floats that are kept in both forms (vector.h): h7 of w7; NULL for any other text.
+const char *TVMS_NULLABLE tvms_c_memory_form(c_emitter *e, const char *value);
+
 // The text of a scalar in its form in memory, and back.
 const char *tvms_c_to_memory(c_emitter *e, tvms_dtype dtype, const char *expr);
 

@@ -163,6 +163,16 @@ static const char *real_arithmetic(c_emitter *e, const tvms_node *node, const ch
   }
 }
 
+// A number of 16 bits, which is float32 in registers, and is kept rounded in both forms.
+static bool is_half(tvms_dtype dtype) {
+  return tvms_c_is_narrow(dtype) && dtype.lanes == 1;
+}
+
+static const char *half_of(c_emitter *e, const tvms_node *node, const char *exact) {
+  return tvms_c_widen(e, node->dtype, node->span,
+                      tvms_c_to_memory(e, node->dtype, exact));
+}
+
 // ---- Both ----
 
 // The operator of C that compares so; NULL if none does.
@@ -298,6 +308,8 @@ static const char *binary_expr(c_emitter *e, const tvms_node *node) {
     return tvms_c_whole(e, node->dtype, node->span, real_arithmetic(e, node, a, b));
   const char *left = tvms_c_lane(e, a, binary->a->dtype);
   const char *right = tvms_c_lane(e, b, binary->b->dtype), *value;
+  if (real && node->kind <= TVMS_NODE_FLOOR_MOD && is_half(node->dtype))
+    return half_of(e, node, real_arithmetic(e, node, left, right));
   if (node->kind > TVMS_NODE_FLOOR_MOD)
     value = compare(e, node, left, right);
   else
@@ -401,6 +413,11 @@ static const char *convert(c_emitter *e, const tvms_node *node) {
   if (whole)
     return tvms_c_convert_whole(e, from->dtype, node->dtype, node->span, value);
   const char *lane = tvms_c_lane(e, value, from->dtype);
+  if (is_half(node->dtype))
+    return half_of(e, node,
+                   tvms_dtype_same(from->dtype, node->dtype)
+                       ? lane
+                       : tvms_c_text(e, "(f32)(%s)", lane));
   return tvms_c_value(e, node->dtype, node->span,
                       tvms_c_convert(e, from->dtype, node->dtype, lane));
 }

@@ -392,8 +392,10 @@ const char *tvms_c_load(c_emitter *e, const tvms_node *node) {
   place p = place_of(e, load->buffer, load->indices, NULL, node->span);
   if (is_some(&p, element, load->predicate, &bits)) return load_some(e, node, &p, bits);
   if (is_whole(&p, element) && !load->predicate) return load_whole(e, node, &p);
-  const char *value =
-      tvms_c_from_memory(e, element, element_of(e, &p, element, node->span));
+  const char *at = element_of(e, &p, element, node->span);
+  if (tvms_c_is_narrow(element) && p.lanes <= 1 && !load->predicate)
+    return tvms_c_widen(e, node->dtype, node->span, at);
+  const char *value = tvms_c_from_memory(e, element, at);
   if (load->predicate) {
     const char *predicate = tvms_c_expr(e, load->predicate);
     const char *lane = tvms_c_lane(e, predicate, load->predicate->dtype);

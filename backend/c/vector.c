@@ -331,15 +331,9 @@ static const char *narrow(c_emitter *e, tvms_dtype dtype, tvms_span span,
   return tvms_c_text(e, "%s_%sx%d(%s)", way, kind, lanes, value);
 }
 
-// The form in memory of a value that has both: w7 is h7; NULL for any other text.
-static const char *TVMS_NULLABLE memory_form(c_emitter *e, const char *value) {
-  bool both = *value == 'w' && !value[1 + strspn(value + 1, "0123456789")];
-  return both ? tvms_c_text(e, "h%s", value + 1) : NULL;
-}
-
 const char *tvms_c_narrowed(c_emitter *e, tvms_dtype dtype, tvms_span span,
                             const char *value) {
-  const char *form = memory_form(e, value);
+  const char *form = tvms_c_memory_form(e, value);
   return form ? form : narrow(e, dtype, span, "to", value);
 }
 
@@ -348,7 +342,9 @@ const char *tvms_c_widen(c_emitter *e, tvms_dtype dtype, tvms_span span,
   tvms_dtype narrow_type = {TVMS_UINT, 16, dtype.lanes};
   const char *number = tvms_c_text(e, "%u", e->next++);
   tvms_c_line(e, "const %s h%s = %s;", tvms_c_type(e, narrow_type, span), number, expr);
-  const char *wide = narrow(e, dtype, span, "from", tvms_c_text(e, "h%s", number));
+  const char *form = tvms_c_text(e, "h%s", number);
+  const char *wide = dtype.lanes > 1 ? narrow(e, dtype, span, "from", form)
+                                     : tvms_c_from_memory(e, dtype, form);
   tvms_c_line(e, "const %s w%s = %s;", tvms_c_type(e, dtype, span), number, wide);
   return tvms_c_text(e, "w%s", number);
 }
@@ -477,7 +473,7 @@ const char *tvms_c_pick(c_emitter *e, tvms_dtype dtype, tvms_span span, const ch
     int at = k < lanes ? indices[k] : -1;
     list = tvms_c_text(e, "%s, %d", list, at < lanes ? at : room + at - lanes);
   }
-  const char *first = memory_form(e, a), *second = memory_form(e, b);
+  const char *first = tvms_c_memory_form(e, a), *second = tvms_c_memory_form(e, b);
   bool narrow_forms = first && second;
   const char *mask = tvms_c_mask_type(
       e, narrow_forms ? 16 : tvms_c_bits_in_register(dtype), dtype.lanes, span);

@@ -78,8 +78,8 @@ const char *tvms_c_each_lane(c_emitter *e, tvms_dtype dtype, tvms_span span,
 const char *tvms_c_narrowed(c_emitter *e, tvms_dtype dtype, tvms_span span,
                             const char *value);
 
-// A new vector of narrow floats in registers, of the text of its form in memory. Both are kept, w7 and h7, so that what
-// is only moved is not converted.
+// A new vector of narrow floats in registers, or a number, of the text of its form in memory. Both are kept, w7 and h7,
+// so that what is only moved is not converted.
 const char *tvms_c_widen(c_emitter *e, tvms_dtype dtype, tvms_span span,
                          const char *expr);
 
