@@ -13,12 +13,14 @@
 // All parts are computed before one is stored. What cannot be divided is taken as a whole, and a part is picked from it.
 //
 // What is gathered where conditions hold is loaded in parts wherever it stands, and these are joined: an instruction takes
-// the places and the truths that one register holds.
+// the places and the truths that one register holds. So is what of a wide vector is converted to one that a register holds:
+// what is computed of that stays one.
 #include "backend/c/wide.h"
 
 #include "backend/c/expr.h"
 #include "backend/c/picked.h"
 #include "backend/c/sums.h"
+#include "backend/c/vector.h"
 #include "ir/build.h"
 #include "ir/rewrite.h"
 #include "ir/tir_op.h"
@@ -248,7 +250,18 @@ static tvms_node *take(const slice *p, tvms_node *node) {
   }
 }
 
-// ---- Loads ----
+// ---- What is joined again ----
+
+static tvms_node *joined(splitter *s, tvms_node *node, uint32_t count,
+                         tvms_node *part_of(const slice *, tvms_node *)) {
+  tvms_node *parts[MOST_PARTS];
+  int lanes = node->dtype.lanes / (int)count;
+  for (uint32_t i = 0; i < count; i++) {
+    slice p = {s, (int)i * lanes, lanes, i, count};
+    parts[i] = part_of(&p, node);
+  }
+  return lanes_from(s->unit, parts, count, 0, node->dtype.lanes);
+}
 
 static tvms_node *split_load(tvms_rewriter *r, tvms_node *node) {
   splitter *s = r->self;
@@ -257,14 +270,18 @@ static tvms_node *split_load(tvms_rewriter *r, tvms_node *node) {
       || load->indices.items[0]->kind == TVMS_NODE_RAMP)
     return node;
   uint32_t count = parts_needed(s, load->indices.items[0]);
-  if (count == 1) return node;
-  tvms_node *parts[MOST_PARTS];
-  int lanes = node->dtype.lanes / (int)count;
-  for (uint32_t i = 0; i < count; i++) {
-    slice p = {s, (int)i * lanes, lanes, i, count};
-    parts[i] = take_load(&p, node);
-  }
-  return lanes_from(s->unit, parts, count, 0, node->dtype.lanes);
+  return count > 1 ? joined(s, node, count, take_load) : node;
+}
+
+static tvms_node *split_cast(tvms_rewriter *r, tvms_node *node) {
+  splitter *s = r->self;
+  const tvms_node *value = tvms_as_cast(node)->value;
+  bool fits = (uint32_t)(node->dtype.lanes * tvms_c_bits_in_register(node->dtype) / 8)
+              <= s->bytes;
+  uint32_t count = fits && tvms_node_is_binary(value) && !is_written(node)
+                       ? parts_needed(s, tvms_as_cast(node)->value)
+                       : 1;
+  return count == 2 ? joined(s, node, count, take_cast) : node;
 }
 
 // ---- Statements ----
@@ -329,6 +346,7 @@ tvms_node *tvms_c_split_wide(const tvms_member *member, uint32_t bytes) {
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &s);
   r.leave[TVMS_NODE_BUFFER_LOAD] = split_load;
+  r.leave[TVMS_NODE_CAST] = split_cast;
   r.leave[TVMS_NODE_BIND] = split_bind;
   r.leave[TVMS_NODE_STORE] = split_store;
   tvms_node *body = tvms_rewrite(&r, function->body);
