@@ -7,6 +7,7 @@
 #define TVMS_BACKEND_C_EMIT_H
 
 #include "backend/backend.h"
+#include "backend/c/ranges.h"
 #include "backend/core/entry.h"
 #include "backend/core/params.h"
 #include "support/strbuf.h"
@@ -92,6 +93,7 @@ typedef struct {
   const c_view **views;       // by id
   c_registers **registers;    // by id of the variable of the memory
   c_window **windows;         // by id of the load
+  const c_interval *ranges;   // by id of the variable
   TVMS_VEC(c_truths) truths;  // by number, ascending
   TVMS_VEC(c_live) memory;    // live allocations, innermost last
   uint64_t frame;             // bytes on the stack of the function

@@ -408,7 +408,8 @@ static const char *convert(c_emitter *e, const tvms_node *node) {
   const char *value = tvms_c_expr(e, from);
   bool whole =
       tvms_c_is_whole(node->dtype) && tvms_c_converts_whole(from->dtype, node->dtype);
-  if (whole && tvms_clamped_to(from, node->dtype))
+  bool inside = tvms_c_ranges_fit(e->ranges, from, node->dtype);
+  if (whole && (inside || tvms_clamped_to(from, node->dtype)))
     return tvms_c_convert_inside(e, from->dtype, node->dtype, node->span, value);
   if (whole)
     return tvms_c_convert_whole(e, from->dtype, node->dtype, node->span, value);
@@ -418,6 +419,10 @@ static const char *convert(c_emitter *e, const tvms_node *node) {
                    tvms_dtype_same(from->dtype, node->dtype)
                        ? lane
                        : tvms_c_text(e, "(f32)(%s)", lane));
+  if (inside && node->dtype.lanes == 1)
+    return tvms_c_whole(
+        e, node->dtype, node->span,
+        tvms_c_text(e, "(%s)%s", tvms_c_type(e, node->dtype, node->span), value));
   return tvms_c_value(e, node->dtype, node->span,
                       tvms_c_convert(e, from->dtype, node->dtype, lane));
 }

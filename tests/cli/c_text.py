@@ -517,6 +517,44 @@ def f(A: T.Buffer((8,), "{dtype}"), B: T.Buffer((8,), "{dtype}"), C: T.Buffer((8
                     self.assertEqual(list(struct.unpack("16b", memory[1][2])), [min(127, max(-128, int(x))) for x in clamped])
                     self.assertEqual(self.text().count("= GREATER_f32x16("), 1 if shown else 2)
 
+    def test_reals_within_bounds(self):
+        """Are integers without more ado where loops bound them, and the nearest end of the range where these do not."""
+        for steps, text, fits in ((32, "T.Cast(\"float32\", i) * T.float32(4)", True), (64, "T.Cast(\"float32\", i) * T.float32(4)", False),
+                                  (64, "T.floor(T.fma(T.Cast(\"float32\", i), T.float32(2), T.float32(-70.5)))", True), (64, "T.Cast(\"float32\", i - 200)", False),
+                                  (64, "T.max(T.Cast(\"float32\", i) * T.float32(-3), T.float32(-100))", True), (64, "A[i] + T.Cast(\"float32\", i)", False)):
+            for vector in (False, True):
+                with self.subTest(text=text, steps=steps, vector=vector):
+                    loop = f"for i0 in range({steps // 16}):\n        for i1 in T.vectorized(16):\n            " if vector else f"for i in range({steps}):\n        "
+                    program = HEAD + (f'@T.prim_func\ndef f(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "int8")):\n    {loop}'
+                                      + f'B[i] = T.Cast("int8", {text})\n'.replace("i)", "i0 * 16 + i1)" if vector else "i)").replace("[i]", "[i0 * 16 + i1]" if vector else "[i]")
+                                      .replace("i - ", "i0 * 16 + i1 - " if vector else "i - "))
+                    library = self.build(program, "--fp", "strict")
+                    given = [self.random.uniform(-300, 300) for _ in range(64)]
+                    memory = [("<f4", (64,), bytearray(struct.pack("64f", *given))), ("|i1", (64,), bytearray(64))]
+                    self.assertEqual(call(library, memory), 0)
+                    given = struct.unpack("64f", struct.pack("64f", *given))
+                    values = {"* T.float32(4)": lambda i: i * 4, "T.fma": lambda i: math.floor(i * 2 - 70.5), "i - 200": lambda i: i - 200, "T.max": lambda i: max(-3 * i, -100),
+                              "A[i]": lambda i: struct.unpack("f", struct.pack("f", given[i] + i))[0]}
+                    value = next(v for part, v in values.items() if part in text)
+                    self.assertEqual(list(struct.unpack("64b", memory[1][2]))[:steps], [min(127, max(-128, int(value(i)))) for i in range(steps)])
+                    body = self.text().split("int body_f(")[-1]
+                    self.assertEqual("to_i8(" not in body and "LESSER" not in body, fits)
+
+    def test_places_that_are_loaded(self):
+        """Steps that store there are written out in rounds, in their order."""
+        for steps in (24, 21, 23):
+            program = HEAD + f"""@T.prim_func
+def f(A: T.Buffer((24,), "int32"), B: T.Buffer((24,), "int32"), C: T.Buffer((24,), "int32")):
+    for i in range(24):
+        C[i] = A[i]
+    for i in range({steps}):
+        C[T.max(T.min(B[i], 3), 0)] = C[T.max(T.min(B[i], 3), 0)] * 3 + A[i]
+"""
+            with self.subTest(steps=steps):
+                self.agree(program, *[("<i4", (24,))] * 3)
+                self.assertEqual(self.text().count("UNROLL for"), 1)
+                self.assertEqual(len(re.findall(r"UNROLL for \(i32 l\d+ = 0; l\d+ < (?:8|7);", self.text())), 0 if steps == 23 else 1)
+
     def test_short_loops(self):
         """Are unrolled by GCC: those of several steps and few numbers."""
         scan = HEAD + """@T.prim_func
