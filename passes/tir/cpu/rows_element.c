@@ -362,13 +362,26 @@ static bool is_static(tvms_line_writer *w, const tvms_line_member *m,
   return true;
 }
 
+static tvms_walk_step see_choice(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self;
+  (void)role;
+  return node->kind == TVMS_NODE_SELECT ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+static bool chooses(const tvms_line_writer *w, tvms_node *term) {
+  tvms_visitor visitor = {.enter = see_choice};
+  return !tvms_walk(&w->unit->context->memory, term, &visitor);
+}
+
 // Are the steps of the sum few enough to be written out? Those of windows are that share what they load; others
-// where that makes no long code, which takes LLVM its time.
+// where that makes no long code, which takes LLVM its time, and where truths of all of them need no more registers than
+// there are.
 static bool writes_sums_out(tvms_line_writer *w, const tvms_line_member *m) {
   enum { MOST_WRITTEN = 128 };
   int64_t taps = tvms_line_taps(&m->stage);
   if (taps < 0) return false;
-  if (taps * w->chunk.tile * w->chunk.vectors <= MOST_WRITTEN) return true;
+  int64_t written = taps * w->chunk.tile * w->chunk.vectors;
+  if (written * (chooses(w, m->term) ? 2 : 1) <= MOST_WRITTEN) return true;
   for (uint32_t i = 0; i < m->own_count; i++) {
     if (tvms_line_slides(w->unit, m, m->stage.axes[m->own[i]].var)) return true;
   }
