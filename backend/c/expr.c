@@ -273,8 +273,7 @@ static const char *TVMS_NULLABLE binary_whole(c_emitter *e, const tvms_node *nod
   return tvms_c_wrapping(e, dtype, node->span, a, sign, b);
 }
 
-// What 0 < T.Cast("int64", truth) asks.
-static const tvms_node *TVMS_NULLABLE truth_of(const tvms_node *node) {
+const tvms_node *TVMS_NULLABLE tvms_c_truth_of(const tvms_node *node) {
   const tvms_binary *binary = tvms_as_binary(node);
   const tvms_node *cast = binary->b;
   int64_t zero;
@@ -290,8 +289,6 @@ static const char *binary_expr(c_emitter *e, const tvms_node *node) {
   if (class) return tvms_c_classify(e, node, classified, class);
   if (node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR) return logic(e, node);
   const tvms_binary *binary = tvms_as_binary(node);
-  const tvms_node *truth = truth_of(node);
-  if (truth) return tvms_c_expr(e, truth);
   tvms_contraction sum;
   if (tvms_c_contracts(e, node, &sum)) return contracted(e, node, &sum);
   const char *a = tvms_c_expr(e, binary->a), *b = tvms_c_expr(e, binary->b);

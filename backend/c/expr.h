@@ -27,4 +27,7 @@ typedef struct {
 // Is the node one, if that is asked for? Of two products the first one is taken, as by LLVM.
 bool tvms_c_contracts(const c_emitter *e, const tvms_node *node, tvms_contraction *sum);
 
+// The truth that 0 < T.Cast("int64", truth) asks for; NULL for anything else.
+const tvms_node *TVMS_NULLABLE tvms_c_truth_of(const tvms_node *node);
+
 #endif

@@ -296,9 +296,11 @@ static const char *load_whole(c_emitter *e, const tvms_node *node, const place *
 
 static const char *load_kept(c_emitter *e, const tvms_node *node, const char *kept) {
   const tvms_node *predicate = tvms_as_buffer_load(node)->predicate;
+  bool narrow = tvms_c_in_form(e, tvms_as_buffer_load(node)->buffer);
   uint64_t bits;
+  if (narrow) kept = tvms_c_widen(e, node->dtype, node->span, kept);
   if (!predicate || !tvms_lanes_truths(predicate, &bits))
-    return tvms_c_whole(e, node->dtype, node->span, kept);
+    return narrow ? kept : tvms_c_whole(e, node->dtype, node->span, kept);
   const char *zero = tvms_c_spread(e, node->dtype, node->span, "0");
   return some_of(e, node->dtype, node->span, bits, kept, zero);
 }
@@ -376,8 +378,11 @@ const char *tvms_c_load(c_emitter *e, const tvms_node *node) {
   const char *kept = tvms_c_register(e, load->buffer, load->indices);
   if (kept) return load_kept(e, node, kept);
   kept = tvms_c_register_part(e, load->buffer, load->indices, node->span);
-  if (kept) return kept;
   tvms_dtype element = tvms_as_buffer(load->buffer)->element;
+  if (kept)
+    return tvms_c_in_form(e, load->buffer)
+               ? tvms_c_widen(e, node->dtype, node->span, kept)
+               : kept;
   if (element.lanes > 1) tvms_c_refuse(e, node->span, "a buffer of vectors");
   const char *gathered = load->predicate ? load_gathered(e, node) : NULL;
   if (gathered) return gathered;
@@ -404,6 +409,15 @@ const char *tvms_c_load(c_emitter *e, const tvms_node *node) {
   return tvms_c_value(e, node->dtype, node->span, value);
 }
 
+// What is stored in variables, in the form that it has in these.
+static const char *form_in_register(c_emitter *e, const tvms_store *store,
+                                    const char *value) {
+  tvms_dtype dtype = store->value->dtype;
+  if (!tvms_c_in_form(e, store->buffer)) return value;
+  return dtype.lanes > 1 ? tvms_c_narrowed(e, dtype, store->head.span, value)
+                         : tvms_c_to_memory(e, dtype, value);
+}
+
 static void store_kept(c_emitter *e, const tvms_node *node, const char *kept,
                        const char *value) {
   const tvms_store *store = tvms_as_store(node);
@@ -411,9 +425,12 @@ static void store_kept(c_emitter *e, const tvms_node *node, const char *kept,
   if (store->predicate && tvms_lanes_truths(store->predicate, &bits)) {
     tvms_dtype dtype = tvms_dtype_with_lanes(tvms_as_buffer(store->buffer)->element,
                                              store->predicate->dtype.lanes);
-    value = some_of(e, dtype, node->span, bits, value, kept);
+    const char *others = tvms_c_in_form(e, store->buffer)
+                             ? tvms_c_widen(e, dtype, node->span, kept)
+                             : kept;
+    value = some_of(e, dtype, node->span, bits, value, others);
   }
-  tvms_c_line(e, "%s = %s;", kept, value);
+  tvms_c_line(e, "%s = %s;", kept, form_in_register(e, store, value));
 }
 
 static void store_whole(c_emitter *e, const tvms_store *store, const place *p,
@@ -436,8 +453,12 @@ void tvms_c_store(c_emitter *e, const tvms_node *node) {
     store_kept(e, node, kept, value);
     return;
   }
-  if (tvms_c_register_store(e, store->buffer, store->indices, node->span, value))
+  bool apart = tvms_c_has_parts(e, store->buffer);
+  if (apart) {
+    tvms_c_register_store(e, store->buffer, store->indices, node->span,
+                          form_in_register(e, store, value));
     return;
+  }
   uint64_t bits;
   place p = place_of(e, store->buffer, store->indices, NULL, node->span);
   if (element.lanes > 1) tvms_c_refuse(e, node->span, "a buffer of vectors");

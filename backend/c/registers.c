@@ -27,6 +27,8 @@ struct c_registers {
   int least;                       // lanes of the shortest
   bool in_memory;                  // an access is something else
   bool some;                       // one is of some lanes only
+  bool computed;                   // what is stored is not only moved
+  bool in_form;                    // floats are there as in memory
   const char *TVMS_NULLABLE name;  // of the variables, when they are declared
   c_stored stored[MOST_STORED];    // the last ones, in turns
   uint32_t next;
@@ -95,6 +97,13 @@ static void note_access(c_emitter *e, const tvms_node *node, tvms_list indices,
   if (!plain || !add_access(r, dtype, first)) r->in_memory = true;
 }
 
+static void note_value(c_emitter *e, const tvms_store *store) {
+  const tvms_node *data = tvms_as_buffer(store->buffer)->data;
+  bool moved = store->value->kind == TVMS_NODE_BUFFER_LOAD
+               || store->value->kind == TVMS_NODE_SHUFFLE;
+  if (!moved && data->kind == TVMS_NODE_VAR) registers_of(e, data)->computed = true;
+}
+
 // Once the longest is known: where parts lie.
 static void note_part(c_emitter *e, const tvms_node *node, tvms_list indices) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
@@ -118,6 +127,7 @@ static tvms_walk_step see(void *self, tvms_node *node, tvms_field_role role) {
   case TVMS_NODE_STORE: {
     const tvms_store *store = tvms_as_store(node);
     note_access(e, store->buffer, store->indices, store->predicate);
+    note_value(e, store);
     break;
   }
   case TVMS_NODE_BUFFER: return TVMS_WALK_SKIP;
@@ -160,6 +170,8 @@ bool tvms_c_registers_declare(c_emitter *e, const tvms_node *data, uint64_t byte
   if ((uint64_t)count * size > bytes || count > MOST_REGISTERS) return false;
   if (parts && (r->some || !tvms_c_is_whole(r->dtype))) return false;
   r->name = tvms_c_text(e, "r%u", e->next++);
+  r->in_form = tvms_c_is_narrow(r->dtype) && !r->computed;
+  if (r->in_form) r->dtype = tvms_dtype_with_lanes(TVMS_DTYPE(UINT, 16), lanes);
   const char *list = "";
   for (int64_t i = 0; i < count; i++)
     list = tvms_c_text(e, "%s%s%s_%lld", list, i ? ", " : "", r->name, (long long)i);
@@ -171,6 +183,16 @@ static c_registers *TVMS_NULLABLE declared(c_emitter *e, const tvms_node *buffer
   const tvms_node *data = tvms_as_buffer(buffer)->data;
   c_registers *r = data->kind == TVMS_NODE_VAR ? e->registers[data->id] : NULL;
   return r && r->name ? r : NULL;
+}
+
+bool tvms_c_in_form(c_emitter *e, const tvms_node *buffer) {
+  const c_registers *r = declared(e, buffer);
+  return r && r->in_form;
+}
+
+bool tvms_c_has_parts(c_emitter *e, const tvms_node *buffer) {
+  const c_registers *r = declared(e, buffer);
+  return r && r->least != r->dtype.lanes;
 }
 
 static const char *variable_at(c_emitter *e, const c_registers *r, int64_t first) {
@@ -200,7 +222,7 @@ static const c_stored *TVMS_NULLABLE stored_over(const c_emitter *e,
 const char *tvms_c_register_part(c_emitter *e, const tvms_node *buffer,
                                  tvms_list indices, tvms_span span) {
   const c_registers *r = declared(e, buffer);
-  if (!r || r->least == r->dtype.lanes) return NULL;
+  if (!tvms_c_has_parts(e, buffer)) return NULL;
   int64_t first = first_of(indices.items[0]);
   int lanes = indices.items[0]->dtype.lanes;
   const c_stored *stored = stored_over(e, r, first, lanes);
@@ -231,10 +253,9 @@ static void insert(c_emitter *e, tvms_dtype dtype, int lanes, tvms_span span,
               tvms_c_pick(e, dtype, span, variable, wide, indices));
 }
 
-bool tvms_c_register_store(c_emitter *e, const tvms_node *buffer, tvms_list indices,
+void tvms_c_register_store(c_emitter *e, const tvms_node *buffer, tvms_list indices,
                            tvms_span span, const char *value) {
   c_registers *r = declared(e, buffer);
-  if (!r || r->least == r->dtype.lanes) return false;
   int64_t first = first_of(indices.items[0]);
   int lanes = indices.items[0]->dtype.lanes;
   const char *variable = variable_at(e, r, first);
@@ -245,5 +266,4 @@ bool tvms_c_register_store(c_emitter *e, const tvms_node *buffer, tvms_list indi
     insert(e, r->dtype, lanes, span, variable, (int)(first % r->dtype.lanes), value);
   r->stored[r->next++ % MOST_STORED] =
       (c_stored){.first = first, .lanes = lanes, .block = e->block, .value = value};
-  return true;
 }

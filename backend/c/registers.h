@@ -24,8 +24,14 @@ const char *TVMS_NULLABLE tvms_c_register(c_emitter *e, const tvms_node *buffer,
 const char *TVMS_NULLABLE tvms_c_register_part(c_emitter *e, const tvms_node *buffer,
                                                tvms_list indices, tvms_span span);
 
-// Stores in variables that have parts; false: they are none.
-bool tvms_c_register_store(c_emitter *e, const tvms_node *buffer, tvms_list indices,
+// Is the buffer variables that have floats of 16 bits in their form in memory, since these are only moved?
+bool tvms_c_in_form(c_emitter *e, const tvms_node *buffer);
+
+// Is the buffer variables that have parts?
+bool tvms_c_has_parts(c_emitter *e, const tvms_node *buffer);
+
+// Stores in such variables.
+void tvms_c_register_store(c_emitter *e, const tvms_node *buffer, tvms_list indices,
                            tvms_span span, const char *value);
 
 #endif

@@ -273,6 +273,13 @@ static tvms_node *split_load(tvms_rewriter *r, tvms_node *node) {
   return count > 1 ? joined(s, node, count, take_load) : node;
 }
 
+// 0 < T.Cast("int64", truth) asks for the truth: nothing is converted.
+static tvms_node *ask_truth(tvms_rewriter *r, tvms_node *node) {
+  (void)r;
+  const tvms_node *truth = tvms_c_truth_of(node);
+  return truth ? (tvms_node *)truth : node;
+}
+
 static tvms_node *split_cast(tvms_rewriter *r, tvms_node *node) {
   splitter *s = r->self;
   const tvms_node *value = tvms_as_cast(node)->value;
@@ -346,6 +353,7 @@ tvms_node *tvms_c_split_wide(const tvms_member *member, uint32_t bytes) {
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &s);
   r.leave[TVMS_NODE_BUFFER_LOAD] = split_load;
+  r.leave[TVMS_NODE_LT] = ask_truth;
   r.leave[TVMS_NODE_CAST] = split_cast;
   r.leave[TVMS_NODE_BIND] = split_bind;
   r.leave[TVMS_NODE_STORE] = split_store;

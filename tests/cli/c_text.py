@@ -337,7 +337,7 @@ def f(A: T.Buffer((8,), "{dtype}"), B: T.Buffer((8,), "{dtype}"), C: T.Buffer((8
                         memory = [(KINDS[dtype], (8,), bytearray(struct.pack(f"8{code}", *x))) for x in (some, [1.0] * 8)] + [("|b1", (8,), bytearray(8))]
                         self.assertEqual(call(library, memory), 0)
                         self.assertEqual(list(memory[2][2]), wanted)
-                        if lanes > 1:
+                        if lanes > 1 and dtype != "float16":
                             self.assertEqual(len(re.findall(r"q\d+_\d+ = .* (?:==|!=|<) ", self.text())), 1 if comparisons == 1 else 2)
 
     def test_pairs_that_are_left_out(self):
