@@ -260,8 +260,7 @@ static const char *TVMS_NULLABLE binary_whole(c_emitter *e, const tvms_node *nod
     return tvms_c_extreme(e, dtype, span, a, b, node->kind == TVMS_NODE_MAX);
   if (tvms_c_is_narrow(dtype) && node->kind <= TVMS_NODE_DIV) {
     const char *result = real_arithmetic(e, node, a, b);
-    result = tvms_c_narrowed(e, dtype, span, result);
-    return tvms_c_widen(e, dtype, span, result);
+    return tvms_c_rounded(e, dtype, span, result);
   }
   const char *sign = node->kind == TVMS_NODE_ADD   ? "+"
                      : node->kind == TVMS_NODE_SUB ? "-"

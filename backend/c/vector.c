@@ -349,6 +349,20 @@ const char *tvms_c_widen(c_emitter *e, tvms_dtype dtype, tvms_span span,
   return tvms_c_text(e, "w%s", number);
 }
 
+const char *tvms_c_rounded(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                           const char *exact) {
+  if (tvms_c_memory_form(e, exact)) return exact;
+  if (dtype.code == TVMS_FLOAT)
+    return tvms_c_widen(e, dtype, span, tvms_c_narrowed(e, dtype, span, exact));
+  tvms_dtype narrow_type = {TVMS_UINT, 16, dtype.lanes};
+  const char *number = tvms_c_text(e, "%u", e->next++);
+  const char *wide = narrow(e, dtype, span, "rounded", exact);
+  tvms_c_line(e, "const %s w%s = %s;", tvms_c_type(e, dtype, span), number, wide);
+  const char *half = narrow(e, dtype, span, "half_of", tvms_c_text(e, "w%s", number));
+  tvms_c_line(e, "const %s h%s = %s;", tvms_c_type(e, narrow_type, span), number, half);
+  return tvms_c_text(e, "w%s", number);
+}
+
 // ---- Conversions ----
 
 static bool is_plain(tvms_dtype dtype) {
@@ -454,8 +468,7 @@ const char *tvms_c_convert_whole(c_emitter *e, tvms_dtype from, tvms_dtype to,
   if (tvms_dtype_is_real(from) && !tvms_dtype_is_real(to))
     return saturate(e, from, to, span, value);
   const char *text = convert_plain(e, from, to, span, value);
-  if (tvms_c_is_narrow(to))
-    return tvms_c_widen(e, to, span, tvms_c_narrowed(e, to, span, text));
+  if (tvms_c_is_narrow(to)) return tvms_c_rounded(e, to, span, text);
   return tvms_c_whole(e, to, span, text);
 }
 

@@ -83,6 +83,11 @@ const char *tvms_c_narrowed(c_emitter *e, tvms_dtype dtype, tvms_span span,
 const char *tvms_c_widen(c_emitter *e, tvms_dtype dtype, tvms_span span,
                          const char *expr);
 
+// A new vector of narrow floats in registers, of the text of the exact one. What is computed of it needs no form in
+// memory, so that of bfloat16, which is the half of its bits, is made of the rounded one.
+const char *tvms_c_rounded(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                           const char *exact);
+
 // Can a vector be converted as a whole?
 bool tvms_c_converts_whole(tvms_dtype from, tvms_dtype to);
 
