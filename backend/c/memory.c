@@ -150,10 +150,15 @@ static const char *index_text(c_emitter *e, const tvms_node *index, int64_t *num
   if (index->dtype.lanes > 1 || !tvms_c_sum_add(&sum, index))
     return tvms_c_lane(e, tvms_c_index(e, index), index->dtype);
   *number = sum.number;
-  const char *text = sum.count ? "" : "0ll";
+  const char *text = "";
   for (uint32_t i = 0; i < sum.count; i++)
-    text =
-        tvms_c_text(e, "%s%s%s", text, i ? " + " : "", tvms_c_index(e, sum.terms[i]));
+    if (!sum.minus[i])
+      text = tvms_c_text(e, "%s%s%s", text, *text ? " + " : "",
+                         tvms_c_index(e, sum.terms[i]));
+  if (!*text) text = "0ll";
+  for (uint32_t i = 0; i < sum.count; i++)
+    if (sum.minus[i])
+      text = tvms_c_text(e, "%s - %s", text, tvms_c_index(e, sum.terms[i]));
   return text;
 }
 

@@ -40,24 +40,29 @@ bool tvms_c_number(const tvms_node *node, int64_t *value) {
   return number_of(node, 0, value);
 }
 
-static bool add(c_sum *sum, const tvms_node *node, uint32_t depth) {
+static bool add_number(c_sum *sum, int64_t number, bool minus) {
+  return minus ? !__builtin_sub_overflow(sum->number, number, &sum->number)
+               : !__builtin_add_overflow(sum->number, number, &sum->number);
+}
+
+// Of 32 bits a difference of terms might leave their range in another order.
+static bool add(c_sum *sum, const tvms_node *node, uint32_t depth, bool minus) {
   int64_t number;
-  if (number_of(node, depth, &number))
-    return !__builtin_add_overflow(sum->number, number, &sum->number);
-  bool deep = depth < DEEPEST;
-  if (deep && node->kind == TVMS_NODE_ADD)
-    return add(sum, tvms_as_binary(node)->a, depth + 1)
-           && add(sum, tvms_as_binary(node)->b, depth + 1);
-  if (deep && node->kind == TVMS_NODE_SUB
-      && number_of(tvms_as_binary(node)->b, depth, &number))
-    return !__builtin_sub_overflow(sum->number, number, &sum->number)
-           && add(sum, tvms_as_binary(node)->a, depth + 1);
+  if (number_of(node, depth, &number)) return add_number(sum, number, minus);
+  bool deep = depth < DEEPEST, takes = node->kind == TVMS_NODE_SUB;
+  if (deep && (node->kind == TVMS_NODE_ADD || takes)) {
+    const tvms_binary *sides = tvms_as_binary(node);
+    if (!takes || node->dtype.bits == 64 || number_of(sides->b, depth, &number))
+      return add(sum, sides->a, depth + 1, minus)
+             && add(sum, sides->b, depth + 1, minus != takes);
+  }
   if (sum->count == C_MOST_TERMS) return false;
+  sum->minus[sum->count] = minus;
   sum->terms[sum->count++] = node;
   return true;
 }
 
 bool tvms_c_sum_add(c_sum *sum, const tvms_node *index) {
   bool wraps = index->dtype.code != TVMS_INT || index->dtype.bits < 32;
-  return !wraps && add(sum, index, 0);
+  return !wraps && add(sum, index, 0, false);
 }

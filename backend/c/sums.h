@@ -9,9 +9,10 @@
 
 enum { C_MOST_TERMS = 8 };
 
-// The terms, which are no numbers, and a number.
+// The terms, which are no numbers, and a number. Some terms are taken away.
 typedef struct {
   const tvms_node *terms[C_MOST_TERMS];
+  bool minus[C_MOST_TERMS];
   uint32_t count;
   int64_t number;
 } c_sum;

@@ -13,8 +13,8 @@
 // All parts are computed before one is stored. What cannot be divided is taken as a whole, and a part is picked from it.
 //
 // What is gathered where conditions hold is loaded in parts wherever it stands, and these are joined: an instruction takes
-// the places and the truths that one register holds. So is what of a wide vector is converted to one that a register holds:
-// what is computed of that stays one.
+// the places and the truths that one register holds. So is what of wide integers is converted to a vector that a register
+// holds: what is computed of that stays one.
 #include "backend/c/wide.h"
 
 #include "backend/c/expr.h"
@@ -285,7 +285,8 @@ static tvms_node *split_cast(tvms_rewriter *r, tvms_node *node) {
   const tvms_node *value = tvms_as_cast(node)->value;
   bool fits = (uint32_t)(node->dtype.lanes * tvms_c_bits_in_register(node->dtype) / 8)
               <= s->bytes;
-  uint32_t count = fits && tvms_node_is_binary(value) && !is_written(node)
+  bool whole = tvms_node_is_binary(value) && !tvms_dtype_is_real(value->dtype);
+  uint32_t count = fits && whole && !is_written(node)
                        ? parts_needed(s, tvms_as_cast(node)->value)
                        : 1;
   return count == 2 ? joined(s, node, count, take_cast) : node;

@@ -63,7 +63,8 @@ static bool is_beside(const step_load *a, const step_load *b) {
                && tvms_dtype_same(x->dtype, y->dtype)
                && tvms_as_buffer_load(x)->buffer == tvms_as_buffer_load(y)->buffer;
   for (uint32_t i = 0; alike && i < a->place.count; i++)
-    alike = tvms_node_same_expr(a->place.terms[i], b->place.terms[i]);
+    alike = a->place.minus[i] == b->place.minus[i]
+            && tvms_node_same_expr(a->place.terms[i], b->place.terms[i]);
   return alike;
 }
 
