@@ -49,9 +49,12 @@ static const tvms_node *line_of(const tvms_line_member *m) {
   return m->stage.axes[m->own[m->own_count - 1]].var;
 }
 
-static bool stores_outside(const tvms_line_plan *plan, uint32_t at) {
-  return plan->places[at].how == TVMS_LINE_KEPT
-         || plan->places[at].how == TVMS_LINE_IN_RESULT;
+// Does a member store where callers see it? Who calls has allocated that, and what it is made from.
+static bool stores_outside(const tvms_chain *chain, const tvms_line_member *m,
+                           const tvms_line_place *place) {
+  if (place->how == TVMS_LINE_IN_RESULT) m = place->result;
+  bool stores = place->how == TVMS_LINE_KEPT || place->how == TVMS_LINE_IN_RESULT;
+  return stores && !tvms_chain_is_inner(chain, m->stage.store->buffer);
 }
 
 // Does a pass load along the line what lies elsewhere than what member `at` of it stores, and nothing by formulas and
@@ -78,8 +81,8 @@ static bool has_known_line(const tvms_line_member *m, const tvms_line_pass_plan 
          && tvms_cpu_number(m->stage.axes[m->own[m->own_count - 1]].extent) >= 0;
 }
 
-static bool goes_backwards(tvms_unit *unit, const tvms_line_group *g, uint32_t pass,
-                           const tvms_line_plan *plan) {
+static bool goes_backwards(const tvms_chain *chain, const tvms_line_group *g,
+                           uint32_t pass, const tvms_line_plan *plan) {
   const tvms_line_pass_plan *p = &plan->passes[pass];
   if (p->tile > 1 || p->active || p->guard || p->turned) return false;
   bool found = false;
@@ -88,8 +91,8 @@ static bool goes_backwards(tvms_unit *unit, const tvms_line_group *g, uint32_t p
     if (m->pass != pass) continue;
     if (m->kind == TVMS_LINE_COLUMN || !has_known_line(m, p)) return false;
     if (m->kind == TVMS_LINE_FOLD && plan->places[i].one_by_one) return false;
-    found |= m->kind == TVMS_LINE_MAP && stores_outside(plan, i)
-             && loads_elsewhere(unit, g, pass, i, plan);
+    found |= m->kind == TVMS_LINE_MAP && stores_outside(chain, m, &plan->places[i])
+             && loads_elsewhere(chain->unit, g, pass, i, plan);
   }
   return found;
 }
@@ -168,10 +171,10 @@ static int64_t turns_of(const tvms_line_group *g, const tvms_target *target,
   return turns == 1 && rows >= MANY_ROWS ? most : turns;
 }
 
-void tvms_line_plan_order(tvms_unit *unit, const tvms_line_group *g,
+void tvms_line_plan_order(const tvms_chain *chain, const tvms_line_group *g,
                           const tvms_target *target, tvms_line_plan *plan) {
   plan->turns = turns_of(g, target, plan);
   if (is_large(g, target)) return;
   for (uint32_t pass = 0; pass < g->pass_count; pass++)
-    plan->passes[pass].backwards = goes_backwards(unit, g, pass, plan);
+    plan->passes[pass].backwards = goes_backwards(chain, g, pass, plan);
 }

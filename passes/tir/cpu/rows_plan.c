@@ -568,6 +568,6 @@ tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *grou
   }
   if (options->reorders && options->noalias)
     tvms_line_plan_streams(chain->unit, group, options->target, &plan);
-  tvms_line_plan_order(chain->unit, group, options->target, &plan);
+  tvms_line_plan_order(chain, group, options->target, &plan);
   return plan;
 }
