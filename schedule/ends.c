@@ -110,13 +110,11 @@ bool tvms_sched_accesses_leave(tvms_sched *sched, const tvms_block *block,
   return l.leaves;
 }
 
-// Is it not known that a symbolic size is above all places?
+// Is it not known that all places are inside?
 static bool may_be_out(tvms_sched *sched, tvms_int_set at, tvms_node *size) {
-  if (size->kind == TVMS_NODE_INT_IMM) return is_out(sched, at, size);
-  if (!at.max) return true;
   tvms_analyzer *analyzer = tvms_analyzer_new(sched->unit);
-  tvms_node *below = tvms_sched_build(sched, TVMS_NODE_LT, at.max, size);
-  bool inside = tvms_analyzer_can_prove(analyzer, below);
+  tvms_sched_mark_sizes(sched, analyzer);
+  bool inside = is_inside(sched, analyzer, at, size);
   tvms_analyzer_free(analyzer);
   return !inside;
 }

@@ -13,8 +13,7 @@ bool tvms_sched_accesses_leave(tvms_sched *sched, const tvms_block *block,
 bool tvms_sched_ranges_leave(tvms_sched *sched, int32_t site, const tvms_node *buffer,
                              tvms_list ranges);
 
-// The same where sizes are symbolic, unless it is known that they do not leave it: for ranges that
-// stood under a condition, which is what kept them inside.
+// May they leave it, as far as is known? For ranges that stood under a condition, which is what kept them inside.
 bool tvms_sched_ranges_may_leave(tvms_sched *sched, int32_t site,
                                  const tvms_node *buffer, tvms_list ranges);
 

@@ -27,7 +27,7 @@ static tvms_node *product(tvms_sched *s, tvms_node *so_far,
   return tvms_sched_build(s, TVMS_NODE_MUL, so_far, wide);
 }
 
-// Does a spatial axis take a value again while the loops that it is made of run, as that of a window does?
+// May a spatial axis take a value again while the loops that it is made of run, as that of a window does?
 static bool has_overlap(tvms_sched *s, const tvms_block_realize *realize,
                         tvms_analyzer *analyzer, const tvms_domain_vec *domains) {
   tvms_list axes = tvms_as_block(realize->block)->iter_vars;
@@ -45,9 +45,7 @@ static bool has_overlap(tvms_sched *s, const tvms_block_realize *realize,
     for (uint32_t k = 0; k < domains->len; k++)
       if (tvms_sched_uses(s, value, domains->items[k].var))
         runs = product(s, runs, domains->items[k].extent);
-    if (tvms_analyzer_can_prove(analyzer,
-                                tvms_sched_build(s, TVMS_NODE_LT, values, runs)))
-      return true;
+    if (!tvms_arith_prove_equal(s->unit, values, runs)) return true;
   }
   return false;
 }
