@@ -144,6 +144,7 @@ typedef struct {
   tvms_x86_code *TVMS_NULLABLE direct;  // entries that need no LLVM; with `around` only
   bool
       joins;  // objects are joined, and with data that they have beside what LLVM makes
+  bool in_memory;  // the code stays in this process, where no loader calls its end
   TVMS_VEC(tvms_object_data) data;
   LLVMBuilderRef builder;
   LLVMDIBuilderRef TVMS_NULLABLE debug;  // NULL: code has no lines

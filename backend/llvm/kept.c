@@ -15,6 +15,8 @@
 #include "backend/llvm/optimise.h"
 #include "backend/x86/kept.h"
 
+#include <stdlib.h>
+
 #define TAKE "tvms.take"
 #define GIVE "tvms.give"
 
@@ -250,7 +252,25 @@ static void call_at_end(emitter *e, LLVMValueRef function) {
   LLVMSetLinkage(list, LLVMAppendingLinkage);
 }
 
-// The same as machine code.
+// Lists of code in memory are found by name.
+static void show_lists(emitter *e) {
+  for (int kind = TVMS_KEPT_WORKSPACE; kind < TVMS_KEPT_LISTS; kind++) {
+    LLVMValueRef list = tvms_emit_variable_named(e, lists[kind].name);
+    if (list) LLVMSetLinkage(list, LLVMExternalLinkage);
+  }
+}
+
+void tvms_kept_free(tvms_kept_find *find, void *self) {
+  for (int kind = TVMS_KEPT_WORKSPACE; kind < TVMS_KEPT_LISTS; kind++) {
+    void **blocks = find(self, lists[kind].name);
+    for (uint32_t i = 0; blocks && i < lists[kind].places; i++) {
+      free(blocks[i]);
+      blocks[i] = NULL;
+    }
+  }
+}
+
+// The end as machine code.
 static void add_end_directly(emitter *e) {
   tvms_x86_list used[TVMS_KEPT_LISTS];
   uint32_t count = 0;
@@ -258,17 +278,21 @@ static void add_end_directly(emitter *e) {
     LLVMValueRef list = tvms_emit_variable_named(e, lists[kind].name);
     if (!list) continue;
     LLVMSetLinkage(list, LLVMExternalLinkage);
-    LLVMSetVisibility(list, LLVMHiddenVisibility);
+    if (!e->in_memory) LLVMSetVisibility(list, LLVMHiddenVisibility);
     used[count++] = lists[kind];
   }
   if (tvms_helper_is_used(e, TAKE)) tvms_x86_add_take(e->direct, TAKE);
   if (tvms_helper_is_used(e, GIVE)) tvms_x86_add_give(e->direct, GIVE);
-  if (count) tvms_x86_add_leave(e->direct, used, count);
+  if (count && !e->in_memory) tvms_x86_add_leave(e->direct, used, count);
 }
 
 void tvms_emit_kept_end(emitter *e) {
   if (e->direct) {
     add_end_directly(e);
+    return;
+  }
+  if (e->in_memory) {
+    show_lists(e);
     return;
   }
   LLVMTypeRef nothing = LLVMVoidTypeInContext(e->llvm),

@@ -32,7 +32,14 @@ LLVMValueRef tvms_emit_take_result(emitter *e, LLVMValueRef bytes);
 // Code that lets the library keep memory of such a result.
 void tvms_emit_give_result(emitter *e, LLVMValueRef memory);
 
-// Has the memory freed when the library is unloaded. Behind all other code of the module.
+// Has the memory freed when the library is unloaded; of code in memory by tvms_kept_free. Behind all other code of
+// the module.
 void tvms_emit_kept_end(emitter *e);
+
+// Where a variable of code in memory is; NULL: it has none of that name.
+typedef void *TVMS_NULLABLE tvms_kept_find(void *self, const char *name);
+
+// Frees what code in memory keeps, which nothing runs any more.
+void tvms_kept_free(tvms_kept_find *find, void *self);
 
 #endif

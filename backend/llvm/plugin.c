@@ -7,6 +7,7 @@
 #include "backend/core/parallel.h"
 #include "backend/llvm/debug.h"
 #include "backend/llvm/emit.h"
+#include "backend/llvm/kept.h"
 #include "backend/llvm/module.h"
 #include "backend/llvm/optimise.h"
 #include "backend/llvm/target.h"
@@ -133,6 +134,7 @@ static void open_modules(job *j) {
     tvms_x86_init(e->direct, &e->context->memory);
   }
   e->joins = e->around && !j->jit;
+  e->in_memory = j->jit != NULL;
   LLVMDisposeTargetData(layout);
   LLVMDisposeMessage(triple);
 }
@@ -300,8 +302,18 @@ static void check(job *j, LLVMErrorRef error) {
   if (error) fail(j, LLVMGetErrorMessage(error), LLVMDisposeErrorMessage);
 }
 
+static void *TVMS_NULLABLE find_symbol(void *self, const char *name) {
+  const tvms_jit *jit = self;
+  LLVMOrcExecutorAddress address = 0;
+  LLVMErrorRef error = LLVMOrcLLJITLookup(jit->lljit, &address, name);
+  if (error) LLVMConsumeError(error);
+  return error ? NULL : (void *)(uintptr_t)address;
+}
+
 static void close_jit(tvms_jit *jit) {
-  if (jit->lljit) LLVMConsumeError(LLVMOrcDisposeLLJIT(jit->lljit));
+  if (!jit->lljit) return;
+  tvms_kept_free(find_symbol, jit);
+  LLVMConsumeError(LLVMOrcDisposeLLJIT(jit->lljit));
   jit->lljit = NULL;
 }
 
@@ -385,15 +397,9 @@ static tvms_safe_call find(tvms_jit *jit, const char *name) {
   tvms_strbuf symbol;
   tvms_strbuf_init(&symbol, jit->memory);
   tvms_strbuf_printf(&symbol, TVMS_SAFE_CALL_PREFIX "%s", name);
-  LLVMOrcExecutorAddress address = 0;
-  LLVMErrorRef error =
-      LLVMOrcLLJITLookup(jit->lljit, &address, tvms_strbuf_text(&symbol));
+  void *found = find_symbol(jit, tvms_strbuf_text(&symbol));
   tvms_strbuf_fini(&symbol);
-  if (error) {
-    LLVMConsumeError(error);
-    return NULL;
-  }
-  return (tvms_safe_call)(uintptr_t)address;
+  return (tvms_safe_call)(uintptr_t)found;
 }
 
 __attribute__((visibility("default"))) extern const tvms_backend tvms_backend_llvm;
