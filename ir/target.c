@@ -351,6 +351,12 @@ int64_t tvms_target_number(const tvms_target *target, const char *key,
   return tvms_object_as_int(given, &value) ? value : otherwise;
 }
 
+int64_t tvms_target_cache(const tvms_target *target, uint32_t level,
+                          int64_t otherwise) {
+  uint64_t known = target->caches[level].size;
+  return known ? (int64_t)known : otherwise;
+}
+
 // ---- Showing ----
 
 typedef struct {

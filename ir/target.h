@@ -63,6 +63,9 @@ bool tvms_target_has_masks(const tvms_target *target);
 int64_t tvms_target_number(const tvms_target *target, const char *key,
                            int64_t otherwise);
 
+// Bytes of the cache of data number `level` (0: the first one), or `otherwise` where the target does not say.
+int64_t tvms_target_cache(const tvms_target *target, uint32_t level, int64_t otherwise);
+
 // Appends what is known of the target, a line each.
 void tvms_target_describe(const tvms_target *target, tvms_strbuf *out);
 

@@ -5,8 +5,8 @@
 #include "backend/llvm/emit.h"
 
 // Says whether the loop that was just entered is one whose addresses are worth counting: a straight line of
-// vectors that are kept in the frame from step to step, or of any that go downwards. In front of it is a jump to its first block, which the
-// counter of the loop (from 0 in steps of one) is the only phi of.
+// vectors that are kept in the frame from step to step, or of any that go downwards. In front of it is a jump to
+// its first block, which the counter of the loop (from 0 in steps of one) is the only phi of.
 void tvms_emit_counted_begin(emitter *e, const tvms_for *source, loop_target *loop);
 
 // The address of an element, or of the first lane of a ramp of step one, as one that the loop counts up plus a

@@ -217,7 +217,7 @@ static int64_t second_cache(tvms_pass_run *run, tvms_unit *unit) {
   if (!tvms_target_parse(unit, *text ? text : "host", &target, &why))
     tvms_diag_report(&unit->context->diags, TVMS_D_target_unknown, TVMS_NO_SPAN, text);
   tvms_strbuf_fini(&why);
-  return target.caches[1].size ? target.caches[1].size : SECOND_CACHE;
+  return tvms_target_cache(&target, 1, SECOND_CACHE);
 }
 
 static tvms_node *fuse(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {

@@ -97,13 +97,6 @@ static bool goes_backwards(const tvms_chain *chain, const tvms_line_group *g,
   return found;
 }
 
-// What lies in a cache of the target; `otherwise` if it does not say.
-static int64_t cache_bytes(const tvms_target *target, uint32_t level,
-                           int64_t otherwise) {
-  uint64_t known = target->caches[level].size;
-  return known ? (int64_t)known : otherwise;
-}
-
 static int64_t element_bytes(const tvms_line_member *m) {
   return (m->stage.store->value->dtype.bits + 7) / 8;
 }
@@ -111,7 +104,7 @@ static int64_t element_bytes(const tvms_line_member *m) {
 // Is what the group stores more than the second cache has? What comes from memory is fetched ahead better upwards.
 static bool is_large(const tvms_line_group *g, const tvms_target *target) {
   enum { SECOND_CACHE = 1024 * 1024 };
-  int64_t most = cache_bytes(target, 1, SECOND_CACHE);
+  int64_t most = tvms_target_cache(target, 1, SECOND_CACHE);
   for (uint32_t i = 0; i < g->count; i++) {
     const tvms_line_member *m = &g->members[i];
     bool known;
@@ -158,7 +151,7 @@ static int64_t turns_of(const tvms_line_group *g, const tvms_target *target,
   enum { MAY_HAVE_THREADS = 1 << 15 };  // weighted elements
   if (g->row_count == 0 || plan->streams > 1 || !waits(g)) return 1;
   int64_t bytes = row_bytes(g), rows = tvms_cpu_number(g->rows[g->row_count - 1]);
-  int64_t room = cache_bytes(target, 0, FIRST_CACHE) / 2, most = MOST_TURNS;
+  int64_t room = tvms_target_cache(target, 0, FIRST_CACHE) / 2, most = MOST_TURNS;
   if (bytes < 0) return 1;
   int64_t cores = plan->work < MAY_HAVE_THREADS ? 1 : target->cores;
   while (most > 1

@@ -426,8 +426,7 @@ static bool is_far(const tvms_line_member *m, const tvms_target *target) {
     int64_t extent = tvms_cpu_number(m->stage.axes[i].extent);
     if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes)) return false;
   }
-  uint64_t known = target->caches[2].size;
-  return m->kind == TVMS_LINE_MAP && (uint64_t)bytes > (known ? known : LAST_CACHE);
+  return m->kind == TVMS_LINE_MAP && bytes > tvms_target_cache(target, 2, LAST_CACHE);
 }
 
 // What streams through memory does so faster in vectors of half a line: on a Zen 4 by a tenth. Functions

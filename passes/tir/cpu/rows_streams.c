@@ -105,9 +105,8 @@ static const shape *TVMS_NULLABLE shape_for(const stream_search *s,
                                             const tvms_target *target, int64_t rows,
                                             int64_t length) {
   enum { FIRST_CACHE = 32 * 1024, SECOND_CACHE = 1024 * 1024 };
-  const tvms_cpu_cache *caches = target->caches;
-  int64_t first = caches[0].size ? (int64_t)caches[0].size : FIRST_CACHE;
-  int64_t second = caches[1].size ? (int64_t)caches[1].size : SECOND_CACHE;
+  int64_t first = tvms_target_cache(target, 0, FIRST_CACHE);
+  int64_t second = tvms_target_cache(target, 1, SECOND_CACHE);
   int64_t bits = bits_of(s->stream), least = second / bits * 8;
   if (bits < 8 || length < 1 || rows <= least / length) return NULL;
   bool is_long = s->shared && length > first / 2 * 8 / s->shared;

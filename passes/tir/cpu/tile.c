@@ -20,13 +20,11 @@ static tvms_tile_machine machine_of(const tvms_target *target, tvms_dtype dtype)
   uint32_t bits = target->vector_bits ? target->vector_bits : 128;
   tvms_tile_machine m = {.lanes = bits / dtype.bits,
                          .registers = 16,
-                         .cache = 256 * 1024,
-                         .last_cache = 32 * 1024 * 1024,
+                         .cache = tvms_target_cache(target, 1, 256 * 1024),
+                         .last_cache = tvms_target_cache(target, 2, 32 * 1024 * 1024),
                          .ways = 8,
                          .period = 4096};
   if (target->vector_registers) m.registers = target->vector_registers;
-  if (target->caches[1].size) m.cache = (int64_t)target->caches[1].size;
-  if (target->caches[2].size) m.last_cache = (int64_t)target->caches[2].size;
   const tvms_cpu_cache *first = &target->caches[0];
   if (first->size && first->ways) {
     m.ways = first->ways;

@@ -69,8 +69,7 @@ static bool lies_across(const tvms_contraction *c) {
 // Each element of the copy must serve enough columns.
 static bool pays(const turning *t, const tvms_target *target) {
   enum { FEWEST_COLUMNS = 256, USUAL_CACHE = 256 * 1024 };
-  int64_t cache =
-      target->caches[1].size ? (int64_t)target->caches[1].size : USUAL_CACHE;
+  int64_t cache = tvms_target_cache(target, 1, USUAL_CACHE);
   int64_t elements = elements_of_batch(t);
   return elements > 0 && 2 * elements * (t->c->resting->dtype.bits / 8) >= cache
          && tvms_contraction_column_steps(t->c) >= FEWEST_COLUMNS
