@@ -6,6 +6,7 @@
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/pieces.h"
 #include "passes/tir/cpu/places.h"
+#include "passes/tir/cpu/step_order.h"
 
 #define NO_AXIS UINT32_MAX
 
@@ -63,17 +64,24 @@ static bool is_number(rolled *r, uint32_t axis) {
   return tvms_node_is_int(domain->extent, steps);
 }
 
-// Is the sum in the order of its axes, whose digits stand in order?
-static bool sums_in_order(const rolled *r) {
+// Must steps that differ in an axis stay in their order? Not if they store at different places and load nothing of other ones.
+static bool is_ordered(const rolled *r, bool apart, uint32_t axis) {
+  const tvms_store *store = tvms_as_store(r->block->body);
+  const tvms_node *var = tvms_as_iter_var(r->block->iter_vars.items[axis])->var;
+  for (uint32_t i = 0; i < store->indices.len && apart; i++)
+    if (store->indices.items[i] == var) return false;
+  return true;
+}
+
+// Are steps that must stay in their order in that of the axes, whose digits stand in order?
+static bool is_in_order(tvms_unit *unit, const rolled *r) {
+  bool apart = tvms_cpu_steps_are_apart(unit, tvms_as_store(r->block->body));
   uint32_t last = NO_AXIS;
   bool ended[TVMS_MOST_PIECE_LOOPS] = {false};
   int64_t step = INT64_MAX;
   for (uint32_t i = 0; i < r->piece->depth; i++) {
     uint32_t axis = r->axis_of[i];
-    if (axis == NO_AXIS
-        || tvms_as_iter_var(r->block->iter_vars.items[axis])->iter_type
-               != TVMS_ITER_COMM_REDUCE)
-      continue;
+    if (axis == NO_AXIS || !is_ordered(r, apart, axis)) continue;
     if (axis != last) step = INT64_MAX;
     if (axis >= TVMS_MOST_PIECE_LOOPS || ended[axis] || r->step_of[i] >= step
         || r->backwards[i])
@@ -85,7 +93,20 @@ static bool sums_in_order(const rolled *r) {
   return true;
 }
 
-static bool is_rolled(rolled *r, bool reorders) {
+// Does the block begin with something in what would be the last step of a loop that runs backwards?
+static bool begins_late(const rolled *r) {
+  bool late = false;
+  for (uint32_t i = 0; i < r->piece->depth; i++) {
+    uint32_t axis = r->axis_of[i];
+    late |= axis != NO_AXIS && r->backwards[i]
+            && tvms_as_iter_var(r->block->iter_vars.items[axis])->iter_type
+                   == TVMS_ITER_COMM_REDUCE;
+  }
+  return late && r->block->init;
+}
+
+// Is each axis a number of which loops are the digits?
+static bool is_rolled(rolled *r) {
   bool tiled = false;
   for (uint32_t i = 0; i < r->piece->depth; i++)
     r->axis_of[i] = NO_AXIS;
@@ -97,7 +118,15 @@ static bool is_rolled(rolled *r, bool reorders) {
   for (uint32_t i = 0; i < r->piece->depth; i++) {
     if (r->axis_of[i] == NO_AXIS && extent_of(r, i) != 1) return false;
   }
-  return tiled && (reorders || sums_in_order(r));
+  return tiled;
+}
+
+static bool can_roll(tvms_unit *unit, rolled *r, bool reorders) {
+  if (r->block->iter_vars.len > TVMS_MOST_PIECE_LOOPS || !is_rolled(r)
+      || begins_late(r))
+    return false;
+  return tvms_cpu_steps_add_up(unit, tvms_as_store(r->block->body), reorders)
+         || is_in_order(unit, r);
 }
 
 // One loop for each axis, in the order in which the first digits of the axes stand.
@@ -135,7 +164,7 @@ tvms_node *tvms_cpu_reroll(tvms_unit *unit, tvms_node *stmt, bool reorders) {
     rolled r = {.piece = &pieces.pieces[0]};
     r.realize = tvms_as_block_realize(r.piece->stmt);
     r.block = tvms_as_block(r.realize->block);
-    if (r.block->iter_vars.len <= TVMS_MOST_PIECE_LOOPS && is_rolled(&r, reorders)) {
+    if (can_roll(unit, &r, reorders)) {
       tvms_span span = stmt->span;
       stmt = write(unit, &r);
       stmt->span = span;

@@ -15,6 +15,7 @@
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/stage.h"
+#include "passes/tir/cpu/step_order.h"
 
 enum { MOST_LOOPS = 16, MOST_CONDITIONS = 16 };
 
@@ -212,47 +213,40 @@ static bool are_digits(const nest *n, uint32_t outer, uint32_t inner) {
 
 // ---- The order ----
 
-static tvms_walk_step find_own_load(void *self, tvms_node *node, tvms_field_role role) {
-  (void)role;
-  const tvms_stage *stage = self;
-  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
-  bool own = tvms_as_buffer(tvms_as_buffer_load(node)->buffer)->data
-             == tvms_as_buffer(stage->store->buffer)->data;
-  return own && !tvms_stage_is_result(stage, node) ? TVMS_WALK_STOP : TVMS_WALK_ON;
+// The one store of the body; NULL: it does more than that.
+static const tvms_store *TVMS_NULLABLE store_of(const nest *n) {
+  tvms_node *body = n->body;
+  if (body->kind != TVMS_NODE_STORE)
+    body = tvms_as_block(tvms_as_block_realize(body)->block)->body;
+  return body->kind == TVMS_NODE_STORE ? tvms_as_store(body) : NULL;
 }
 
+// May several steps of a loop store at one place?
 static bool is_summed(const nest *n, uint32_t loop) {
+  const tvms_store *store = store_of(n);
   if (n->body->kind == TVMS_NODE_STORE)
-    return !tvms_cpu_depends(n->unit, tvms_as_store(n->body)->indices, n->vars[loop]);
+    return !tvms_cpu_depends(n->unit, store->indices, n->vars[loop]);
   const tvms_block_realize *realize = tvms_as_block_realize(n->body);
   tvms_list iters = tvms_as_block(realize->block)->iter_vars;
   for (uint32_t i = 0; i < iters.len; i++) {
-    if (tvms_as_iter_var(iters.items[i])->iter_type != TVMS_ITER_DATA_PAR
-        && mentions(n, realize->iter_values.items[i], n->vars[loop]))
-      return true;
+    const tvms_iter_var *iter = tvms_as_iter_var(iters.items[i]);
+    bool sums = iter->iter_type != TVMS_ITER_DATA_PAR || !store
+                || !tvms_cpu_depends(n->unit, store->indices, iter->var);
+    if (sums && mentions(n, realize->iter_values.items[i], n->vars[loop])) return true;
   }
   return false;
 }
 
-// May steps that store at one place change their order?
 static bool has_any_order(const nest *n) {
-  if (n->body->kind != TVMS_NODE_STORE) return n->reorders;
-  tvms_stage stage = {.store = tvms_as_store(n->body)};
-  return tvms_stage_term(&stage, TVMS_NODE_ADD)
-         && (n->reorders || !tvms_dtype_is_real(stage.store->value->dtype));
-}
-
-static bool loads_elsewhere(const nest *n) {
-  if (n->body->kind != TVMS_NODE_STORE) return false;
-  tvms_stage stage = {.store = tvms_as_store(n->body)};
-  tvms_visitor visitor = {.self = &stage, .enter = find_own_load};
-  return !tvms_walk(&n->unit->context->memory, stage.store->value, &visitor);
+  const tvms_store *store = store_of(n);
+  return store && tvms_cpu_steps_add_up(n->unit, store, n->reorders);
 }
 
 // Can the inner loop be put behind the outer one?
 static bool can_meet(const nest *n, uint32_t outer, uint32_t inner) {
   if (inner == outer + 1) return true;
-  if (loads_elsewhere(n)) return false;
+  const tvms_store *store = store_of(n);
+  if (store && !tvms_cpu_steps_are_apart(n->unit, store)) return false;
   if (!is_summed(n, inner) || has_any_order(n)) return true;
   for (uint32_t i = outer + 1; i < inner; i++) {
     if (is_summed(n, i)) return false;
