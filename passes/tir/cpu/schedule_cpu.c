@@ -41,6 +41,7 @@
 #include "passes/tir/cpu/prepare.h"
 #include "passes/tir/cpu/rows_nest.h"
 #include "passes/tir/cpu/scans.h"
+#include "passes/tir/cpu/shared_memory.h"
 #include "passes/tir/cpu/tables.h"
 #include "support/diag_ids.h"
 
@@ -61,6 +62,8 @@ typedef struct {
   bool untiled;        // contractions are rows like everything else
   bool threaded;       // a statement of it has so much to do that it runs on threads,
                        // or one of what is called before or behind it
+  const tvms_cpu_views *views;
+  tvms_node_map shared;     // buffers that are views of one memory, in the body at hand
   tvms_node_vec preparers;  // statements in front of all others
   tvms_node_vec added;      // buffers for the root block to allocate
   tvms_list around;         // loops that stay around what is at hand
@@ -359,8 +362,9 @@ static bool has_much_to_do(scheduler *s, tvms_node *stmt) {
 
 static tvms_node *schedule_within(scheduler *s, tvms_node *stmt);
 
-static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
-                                              tvms_node *body) {
+// The statements of a body that have memory of their own, in which the order of stages may change.
+static tvms_node *TVMS_NULLABLE schedule_stages(scheduler *s, tvms_list allocated,
+                                                tvms_node *body) {
   tvms_list stmts =
       body->kind == TVMS_NODE_SEQ ? tvms_as_seq(body)->stmts : (tvms_list){&body, 1};
   tvms_node_vec made = {0};
@@ -429,12 +433,10 @@ static tvms_node *TVMS_NULLABLE schedule_block(scheduler *s, tvms_node *realize)
   return copy;
 }
 
-// Statements in loops that stay, scheduled as the body of a function is, but on one thread; NULL: they stay.
+// Some statements, scheduled as the body of a function is; NULL: they stay.
 static tvms_node *TVMS_NULLABLE schedule_steps(scheduler *s, tvms_list stmts) {
   scheduler inner = *s;
   inner.rooted = false;
-  inner.within = true;
-  inner.target.cores = 1;
   inner.preparers = (tvms_node_vec){0};
   inner.added = (tvms_node_vec){0};
   tvms_node *body = stmts.items[0];
@@ -446,32 +448,72 @@ static tvms_node *TVMS_NULLABLE schedule_steps(scheduler *s, tvms_list stmts) {
   return kept.len ? tvms_cpu_block(s->unit, "step", kept, made) : made;
 }
 
-static bool is_plain_loop(scheduler *s, const tvms_for *loop) {
-  return loop->for_kind == TVMS_FOR_SERIAL && !loop->annotations && !loop->step
-         && tvms_cpu_loops_are_counted(s->unit, s->around, loop->body);
-}
+typedef bool splitter(const scheduler *s, tvms_node *stmt);
 
-// What stands in a plain loop that stays, the last one around: statements between those that go across memory. NULL: all
-// of it stays.
-static tvms_node *TVMS_NULLABLE schedule_loop_body(scheduler *s, const tvms_for *loop) {
-  tvms_node *body = loop->body;
+// What stands in a body between statements that split it, which become what `within` makes of them, if it is not NULL. NULL:
+// all of it stays.
+static tvms_node *TVMS_NULLABLE
+schedule_between(scheduler *s, tvms_node *body, splitter *splits,
+                 tvms_node *(*TVMS_NULLABLE within)(scheduler *s, tvms_node *stmt)) {
   tvms_list stmts =
       body->kind == TVMS_NODE_SEQ ? tvms_as_seq(body)->stmts : (tvms_list){&body, 1};
   tvms_node_vec all = {0};
   bool changed = false;
   for (uint32_t i = 0, end; i < stmts.len; i = end) {
     for (end = i; end < stmts.len; end++)
-      if (tvms_cpu_loop_goes_across(s->unit, stmts.items[end])) break;
+      if (splits(s, stmts.items[end])) break;
     tvms_list run = {stmts.items + i, end - i};
     tvms_node *made = run.len ? schedule_steps(s, run) : NULL;
-    if (made) tvms_stmt_push(s->unit, &all, made);
-    if (end < stmts.len) end++;
-    for (uint32_t k = made ? i + run.len : i; k < end; k++)
-      tvms_stmt_push(s->unit, &all, stmts.items[k]);
     changed |= made != NULL;
+    if (made) tvms_stmt_push(s->unit, &all, made);
+    for (uint32_t k = 0; k < run.len && !made; k++)
+      tvms_stmt_push(s->unit, &all, run.items[k]);
+    if (end == stmts.len) break;
+    tvms_node *old = stmts.items[end++], *other = within ? within(s, old) : old;
+    changed |= other != old;
+    tvms_stmt_push(s->unit, &all, other);
   }
   tvms_node *result = tvms_stmt_seq(s->unit, &all, body->span);
   return changed ? result : NULL;
+}
+
+// What defines something for the statements behind it stays in front of these.
+static bool uses_shared(const scheduler *s, tvms_node *stmt) {
+  bool defines = stmt->kind != TVMS_NODE_FOR && stmt->kind != TVMS_NODE_STORE
+                 && stmt->kind != TVMS_NODE_BLOCK_REALIZE;
+  return defines || tvms_cpu_uses_shared(&s->shared, stmt);
+}
+
+static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
+                                              tvms_node *body) {
+  tvms_node_map outer = s->shared;
+  tvms_node_map_init(&s->shared, &s->unit->context->memory);
+  tvms_node *made = tvms_cpu_views_share(s->views, body, &s->shared)
+                        ? schedule_between(s, body, uses_shared, schedule_within)
+                        : schedule_stages(s, allocated, body);
+  tvms_node_map_fini(&s->shared);
+  s->shared = outer;
+  return made;
+}
+
+static bool is_plain_loop(scheduler *s, const tvms_for *loop) {
+  return loop->for_kind == TVMS_FOR_SERIAL && !loop->annotations && !loop->step
+         && tvms_cpu_loops_are_counted(s->unit, s->around, loop->body);
+}
+
+static bool goes_across(const scheduler *s, tvms_node *stmt) {
+  return tvms_cpu_loop_goes_across(s->unit, stmt);
+}
+
+// What stands in a plain loop that stays, the last one around: statements between those that go across memory, on one thread.
+// NULL: all of it stays.
+static tvms_node *TVMS_NULLABLE schedule_loop_body(scheduler *s, const tvms_for *loop) {
+  scheduler inner = *s;
+  inner.within = true;
+  inner.target.cores = 1;
+  tvms_node *made = schedule_between(&inner, loop->body, goes_across, NULL);
+  s->gone = inner.gone;
+  return made;
 }
 
 static tvms_node *schedule_loop(scheduler *s, tvms_node *stmt) {
@@ -556,6 +598,9 @@ static tvms_node *tile_function(tvms_pass_run *run, tvms_unit *unit,
   s.reorders = TVMS_OPTION(run, ScheduleCPU, reorder).number != 0;
   s.noalias = is_noalias(s.function);
   tvms_node_map_init(&s.gone, &unit->context->memory);
+  tvms_cpu_views views;
+  tvms_cpu_views_init(&views, &unit->context->memory, s.function->body);
+  s.views = &views;
   bool fits = find_target(&s);
   if (TVMS_OPTION(run, ScheduleCPU, masks).number && tvms_target_has_masks(&s.target))
     s.mask_bits = s.target.vector_bits;
@@ -564,6 +609,7 @@ static tvms_node *tile_function(tvms_pass_run *run, tvms_unit *unit,
   tvms_node *made = fits ? schedule(&s, body) : NULL;
   if (made) body = made;
   if (fits) body = tvms_cpu_scans_in_lanes(unit, &s.target, body);
+  tvms_cpu_views_fini(&views);
   tvms_node_map_fini(&s.gone);
   tvms_vec_fini(&unit->context->memory, &s.added);
   if (body == old) return function;

@@ -23,6 +23,7 @@
 #include "passes/tir/cpu/initials.h"
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/prepare.h"
+#include "passes/tir/cpu/shared_memory.h"
 #include "passes/tir/host/compute_values.h"
 #include "support/diag_ids.h"
 
@@ -159,7 +160,21 @@ static tvms_list move_sums(widening *w, tvms_list stmts) {
   return made;
 }
 
+// Are there elements that the function stores to through one buffer and uses through another?
+static bool has_shared_memory(widening *w, tvms_node *body) {
+  tvms_memory *memory = &w->unit->context->memory;
+  tvms_cpu_views views;
+  tvms_cpu_views_init(&views, memory, body);
+  tvms_node_map shared;
+  tvms_node_map_init(&shared, memory);
+  bool found = tvms_cpu_views_share(&views, body, &shared);
+  tvms_node_map_fini(&shared);
+  tvms_cpu_views_fini(&views);
+  return found;
+}
+
 static tvms_node *give_buffers(widening *w, tvms_node *old) {
+  if (has_shared_memory(w, old)) return old;
   tvms_cpu_body b = tvms_cpu_body_read(w->unit, old);
   bool row = b.stages->kind == TVMS_NODE_SEQ;
   tvms_list stmts = row ? tvms_as_seq(b.stages)->stmts : (tvms_list){&b.stages, 1};
