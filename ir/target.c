@@ -19,11 +19,11 @@
 static const struct {
   const char *name, *architecture;
   uint32_t bits, registers;
-  bool fma;
+  bool fma, quads;
   uint32_t l1, l1_ways, l2, l2_ways;
 } cpus[] = {
-#define CPU(name, architecture, bits, registers, fma, l1, l1_ways, l2, l2_ways)        \
-  {name, architecture, bits, registers, fma, l1, l1_ways, l2, l2_ways},
+#define CPU(name, architecture, bits, registers, fma, quads, l1, l1_ways, l2, l2_ways) \
+  {name, architecture, bits, registers, fma, quads, l1, l1_ways, l2, l2_ways},
 #include "ir/cpus.def"
 };
 
@@ -334,6 +334,22 @@ bool tvms_target_has_fma(tvms_context *context,
   if (named || mention(target->features, "avx") < 0) return named > 0;
   int row = row_of(target);
   return row >= 0 ? cpus[row].fma : is_of(target->triple, "aarch64");
+}
+
+bool tvms_target_has_quads(tvms_context *context,
+                           const tvms_target *TVMS_NULLABLE target) {
+  static const char *const names[] = {"avx512vnni", "avxvnni"};
+  enum { COUNT = sizeof names / sizeof names[0] };
+  bool host = !target || target->host;
+  const char *features = host ? tvms_context_cpu(context)->features : target->features;
+  int row = host ? -1 : row_of(target);
+  bool has = row >= 0 && cpus[row].quads;
+  for (uint32_t i = 0; i < COUNT; i++) {
+    int named = mention(features, names[i]);
+    if (named < 0) return false;
+    has |= named > 0;
+  }
+  return has && mention(features, "avx") >= 0;
 }
 
 // AVX has them for vectors of 256 bits.

@@ -55,6 +55,11 @@ bool tvms_target_has_feature(const tvms_target *target, const char *feature);
 bool tvms_target_has_fma(tvms_context *context,
                          const tvms_target *TVMS_NULLABLE target);
 
+// Is the sum of four products of bytes (ir/quad.h) an instruction of the target, in vectors? NULL: of this machine. False
+// where it is not known.
+bool tvms_target_has_quads(tvms_context *context,
+                           const tvms_target *TVMS_NULLABLE target);
+
 // Can lanes of 32 and 64 bits be left out of loads and stores by instructions of the target? False where it is
 // not known.
 bool tvms_target_has_masks(const tvms_target *target);

@@ -9,7 +9,7 @@ whose compiler knows none of them there is nothing to compare.
 """
 import os, platform, re, subprocess, sys
 
-ROW = re.compile(r'^CPU\("([^"]+)",\s*"([^"]+)",\s*(\d+),\s*(\d+),\s*([01])', re.M)
+ROW = re.compile(r'^CPU\("([^"]+)",\s*"([^"]+)",\s*(\d+),\s*(\d+),\s*([01]),\s*([01])', re.M)
 
 
 def macros_of(compiler, name):
@@ -20,15 +20,15 @@ def macros_of(compiler, name):
 
 
 def expected(macros):
-    fma = int("__FMA__" in macros)
+    fma, quads = int("__FMA__" in macros), int(bool(macros & {"__AVX512VNNI__", "__AVXVNNI__"}))
     if "__AVX512F__" in macros:
-        return 512, 32, fma
-    return (256 if "__AVX__" in macros else 128), 16, fma
+        return 512, 32, fma, quads
+    return (256 if "__AVX__" in macros else 128), 16, fma, quads
 
 
 def main():
     with open(os.path.join(os.environ.get("TVMS_SOURCE", "."), "ir", "cpus.def"), encoding="utf-8") as f:
-        rows = [(name, int(bits), int(registers), int(fma)) for name, architecture, bits, registers, fma in ROW.findall(f.read())
+        rows = [(name, int(bits), int(registers), int(fma), int(quads)) for name, architecture, bits, registers, fma, quads in ROW.findall(f.read())
                 if architecture == "x86_64"]
     if platform.machine() != "x86_64":
         return 77
@@ -40,7 +40,7 @@ def main():
         compared += 1
         if tuple(vectors) != expected(macros):
             failed += 1
-            print(f"ir/cpus.def: {name} has bits, registers and fma {tuple(vectors)}, not {expected(macros)}")
+            print(f"ir/cpus.def: {name} has bits, registers, fma and quads {tuple(vectors)}, not {expected(macros)}")
     if not compared:
         print("the compiler knows no processor of ir/cpus.def")
         failed = 1

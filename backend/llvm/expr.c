@@ -12,6 +12,7 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/failure.h"
 #include "backend/llvm/once.h"
+#include "backend/llvm/quads.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/types.h"
 #include "support/diag_ids.h"
@@ -281,7 +282,8 @@ static LLVMValueRef compared(emitter *e, const tvms_node *node, LLVMValueRef val
 static LLVMValueRef binary_expr(emitter *e, const tvms_node *node) {
   if (node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR) return logic(e, node);
   const tvms_binary *binary = tvms_as_binary(node);
-  LLVMValueRef fused = contracted(e, node);
+  LLVMValueRef fused = tvms_emit_quad(e, node);
+  if (!fused) fused = contracted(e, node);
   if (fused) return fused;
   LLVMValueRef a = tvms_emit_expr(e, binary->a);
   LLVMValueRef b = tvms_emit_expr(e, binary->b);

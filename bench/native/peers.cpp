@@ -1,6 +1,7 @@
-// What convolutions.py and products.py compare with: oneDNN (one thread, constant weights in the
+// What convolutions.py, products.py and bytes.py compare with: oneDNN (one thread, constant weights in the
 // layout that it likes best, images with channels last), libxsmm's generated code, and the peak.
 #include <dnnl.hpp>
+#include <immintrin.h>
 #include <libxsmm.h>
 
 #include <time.h>
@@ -79,6 +80,25 @@ extern "C" void *peer_product(long batch, long m, long n, long k, int a_turned, 
   }
 }
 
+// y = a x b of bytes, which have a sign or not, with sums of 32 bits; NULL if oneDNN cannot do it.
+extern "C" void *peer_product_of_bytes(long m, long n, long k, int a_signed, int b_signed, int b_turned, int constant, void *a, void *b, int *y) {
+  try {
+    Work *w = new Work;
+    using type = memory::data_type;
+    memory::desc ad({m, k}, a_signed ? type::s8 : type::u8, memory::dims{k, 1}), yd({m, n}, type::s32, memory::dims{n, 1});
+    type second = b_signed ? type::s8 : type::u8;
+    memory::desc bd({k, n}, second, b_turned ? memory::dims{1, k} : memory::dims{n, 1});
+    memory::desc wanted = constant ? memory::desc({k, n}, second, memory::format_tag::any) : bd;
+    matmul::primitive_desc pd(matmul::desc(ad, wanted, yd), w->cpu);
+    memory packed = constant ? reordered(*w, bd, pd.weights_desc(), b) : memory(bd, w->cpu, b);
+    w->step = matmul(pd);
+    w->arguments = {{DNNL_ARG_SRC, memory(ad, w->cpu, a)}, {DNNL_ARG_WEIGHTS, packed}, {DNNL_ARG_DST, memory(yd, w->cpu, y)}};
+    return w;
+  } catch (const error &) {
+    return nullptr;
+  }
+}
+
 extern "C" void peer_run(void *work) {
   Work *w = static_cast<Work *>(work);
   w->step.execute(w->queue, w->arguments);
@@ -122,4 +142,36 @@ extern "C" double peer_peak(void) {
     best = speed > best ? speed : best;
   }
   return best;
+}
+
+// Gop/s of the sums of four products of bytes (vpdpbusd) in registers, the best of some runs; 0: the processor has none.
+extern "C" double peer_peak_of_bytes(void) {
+#ifdef __AVX512VNNI__
+  enum { SUMS = 24, STEPS = 200000, RUNS = 20, OPERATIONS = 2 * 64 };
+  double best = 0;
+  for (int run = 0; run < RUNS; run++) {
+    __m512i sums[SUMS], a = _mm512_set1_epi8(3), b = _mm512_set1_epi8(-5);
+#pragma GCC unroll 24
+    for (int i = 0; i < SUMS; i++)
+      sums[i] = _mm512_set1_epi32(i);
+    timespec from, to;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    for (int step = 0; step < STEPS; step++) {
+#pragma GCC unroll 24
+      for (int i = 0; i < SUMS; i++)
+        sums[i] = _mm512_dpbusd_epi32(sums[i], a, b);
+      asm volatile("" : "+v"(a), "+v"(b));
+    }
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+#pragma GCC unroll 24
+    for (int i = 0; i < SUMS; i++)
+      asm volatile("" : : "v"(sums[i]));
+    double seconds = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+    double speed = 1e-9 * OPERATIONS * SUMS * (double)STEPS / seconds;
+    best = speed > best ? speed : best;
+  }
+  return best;
+#else
+  return 0;
+#endif
 }

@@ -1,4 +1,4 @@
-"""The libraries that convolutions.py and products.py compare with, as one library that is compiled here."""
+"""The libraries that convolutions.py, products.py and bytes.py compare with, as one library that is compiled here."""
 import ctypes, os, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -12,9 +12,9 @@ def load(folder):
     if p.returncode:
         sys.exit(f"libraries to compare with are missing: apt-get install {PACKAGES}\n" + p.stderr[:600])
     peers = ctypes.CDLL(library)
-    for name in ("peer_convolution", "peer_product", "peer_generated"):
+    for name in ("peer_convolution", "peer_product", "peer_product_of_bytes", "peer_generated"):
         getattr(peers, name).restype = ctypes.c_void_p
-    peers.peer_peak.restype = ctypes.c_double
+    peers.peer_peak.restype = peers.peer_peak_of_bytes.restype = ctypes.c_double
     return peers
 
 

@@ -11,6 +11,7 @@
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/quad_operand.h"
 
 #include <string.h>
 
@@ -21,10 +22,11 @@ typedef struct {
   const tvms_prim_func *function;
   const tvms_contraction *c;
   const tvms_tile *tile;
-  tvms_node *load;    // of the operand
-  uint32_t loads;     // that could be it
-  uint32_t uses;      // of its buffer in the function
-  tvms_node *packed;  // buffer
+  tvms_node *load;     // of the operand
+  tvms_node *operand;  // that load, or the word of four of its bytes
+  uint32_t loads;      // that could be it
+  uint32_t uses;       // of its buffer in the function
+  tvms_node *packed;   // buffer
 } layout;
 
 static tvms_node *build(layout *l, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
@@ -86,7 +88,9 @@ static bool is_read_once(const layout *l) {
   tvms_list shape = tvms_as_buffer(tvms_as_buffer_load(l->load)->buffer)->shape;
   for (uint32_t i = 0; i < shape.len; i++)
     elements *= tvms_cpu_number(shape.items[i]);
-  return elements == tvms_contraction_column_steps(l->c) * tvms_contraction_steps(l->c);
+  int64_t places = tvms_contraction_column_steps(l->c) * tvms_contraction_steps(l->c);
+  if (!tvms_cpu_quad_factors(l->c->term)) return elements == places;
+  return elements <= TVMS_QUAD * places && 2 * elements > places;
 }
 
 static tvms_walk_step count_use(void *self, tvms_node *node, tvms_field_role role) {
@@ -106,8 +110,11 @@ static bool find_operand(layout *l) {
   tvms_memory *memory = &l->unit->context->memory;
   tvms_visitor finder = {.self = l, .enter = find_load};
   tvms_walk(memory, l->c->term, &finder);
-  if (l->loads != 1 || tvms_contraction_steps(l->c) < 0 || !is_read_once(l))
+  bool quads = tvms_cpu_quad_factors(l->c->term) != NULL;
+  if (l->loads != (quads ? TVMS_QUAD : 1) || tvms_contraction_steps(l->c) < 0
+      || !is_read_once(l))
     return false;
+  l->operand = quads ? l->c->moving : l->load;
   tvms_visitor counter = {.self = l, .enter = count_use};
   tvms_walk(memory, l->function->body, &counter);
   return l->uses == 1;
@@ -134,13 +141,12 @@ static void make_buffer(layout *l) {
   tvms_node *shape[] = {number(l, like, (columns + strip - 1) / strip),
                         number(l, like, tvms_contraction_steps(l->c)),
                         number(l, like, strip)};
-  const tvms_buffer *from = tvms_as_buffer(tvms_as_buffer_load(l->load)->buffer);
-  l->packed = tvms_cpu_buffer(l->unit, "packed", from->element, "global", shape, 3);
+  l->packed = tvms_cpu_buffer(l->unit, "packed", l->operand->dtype, "global", shape, 3);
 }
 
 static tvms_node *replace(tvms_rewriter *r, tvms_node *node) {
   layout *l = r->self;
-  if (r->old != l->load) return node;
+  if (r->old != l->operand) return node;
   tvms_node *column = flat(l, TVMS_AXIS_COLUMN);
   tvms_node *strip = number(l, column, l->tile->strip);
   tvms_node *at[] = {build(l, TVMS_NODE_FLOOR_DIV, column, strip),
@@ -153,7 +159,7 @@ static const tvms_store *reading_packed(layout *l) {
   const tvms_store *old = l->c->stage.store;
   tvms_rewriter r;
   tvms_rewriter_init(&r, l->unit, l);
-  r.leave[TVMS_NODE_BUFFER_LOAD] = replace;
+  r.leave[l->operand->kind] = replace;
   tvms_node *term = tvms_rewrite(&r, l->c->term);
   tvms_rewriter_fini(&r);
   tvms_node *result = tvms_buffer_load_new(l->unit, old->buffer, old->indices.items,
@@ -200,7 +206,7 @@ static tvms_node *element_at(layout *l, tvms_node *const *vars) {
   tvms_node_map_init(&at, &l->unit->context->memory);
   digits(l, TVMS_AXIS_COLUMN, column, &at);
   digits(l, TVMS_AXIS_SUM, vars[1], &at);
-  tvms_node *value = tvms_substitute(l->unit, l->load, &at);
+  tvms_node *value = tvms_substitute(l->unit, l->operand, &at);
   tvms_node_map_fini(&at);
   int64_t columns = tvms_contraction_column_steps(l->c);
   if (columns % l->tile->strip == 0) return value;
@@ -248,6 +254,7 @@ bool tvms_cpu_lay_out_beforehand(tvms_unit *unit, const tvms_prim_func *function
   make_buffer(&l);
   made->stage = contraction->stage;
   made->stage.store = reading_packed(&l);
+  made->parameter = tvms_as_buffer_load(l.load)->buffer;
   made->buffer = l.packed;
   made->preparer = preparer(&l);
   return true;

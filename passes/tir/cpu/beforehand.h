@@ -5,8 +5,9 @@
 #include "passes/tir/cpu/tile.h"
 
 typedef struct {
-  tvms_stage stage;   // the contraction, reading what was laid out
-  tvms_node *buffer;  // that the root block is to allocate
+  tvms_stage stage;            // the contraction, reading what was laid out
+  const tvms_node *parameter;  // the buffer that is laid out
+  tvms_node *buffer;           // that the root block is to allocate
   tvms_node
       *preparer;  // the statement that fills it, marked for SplitLayoutRewritePreproc
 } tvms_beforehand;

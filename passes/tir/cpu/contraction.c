@@ -6,6 +6,7 @@
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/quad_operand.h"
 
 #include <string.h>
 
@@ -16,7 +17,8 @@ typedef struct {
   tvms_memory *memory;
   tvms_node *loads[MOST_LOADS];
   uint32_t count;
-  const tvms_node *amounts[MOST_LOADS];  // of shifts, which follow from axes alone
+  // What is shifted, or by how much, where that follows from axes alone.
+  const tvms_node *amounts[MOST_LOADS];
   uint32_t amount_count;
   bool arithmetic;
 } operands;
@@ -35,7 +37,7 @@ static bool is_arithmetic(const tvms_node *node) {
     case TVMS_TIR_bitwise_or:
     case TVMS_TIR_shift_left:
     case TVMS_TIR_shift_right: return true;
-    default: return false;
+    default: return tvms_cpu_quad_factors(node) != NULL;
     }
   default: return false;
   }
@@ -47,15 +49,17 @@ static tvms_walk_step stop_at_load(void *self, tvms_node *node, tvms_field_role 
   return node->kind == TVMS_NODE_BUFFER_LOAD ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
-// Which of the numbers in a word is meant: T.shift_right(W[j // 8], j % 8 * 4).
-static void note_amount(operands *o, const tvms_node *node) {
+// Which of the numbers in a word is meant, T.shift_right(W[j // 8], j % 8 * 4), and whether it counts, T.shift_right(k - 7, 31).
+static void note_amounts(operands *o, const tvms_node *node) {
   tvms_tir_opcode op = tvms_call_opcode(node);
   if (op != TVMS_TIR_shift_left && op != TVMS_TIR_shift_right) return;
   tvms_list args = tvms_as_call(node)->args;
   tvms_visitor visitor = {.enter = stop_at_load};
-  if (args.len == 2 && o->amount_count < MOST_LOADS
-      && tvms_walk(o->memory, args.items[1], &visitor))
-    o->amounts[o->amount_count++] = args.items[1];
+  for (uint32_t i = 0; i < args.len; i++) {
+    if (!tvms_node_is_int_imm(args.items[i]) && o->amount_count < MOST_LOADS
+        && tvms_walk(o->memory, args.items[i], &visitor))
+      o->amounts[o->amount_count++] = args.items[i];
+  }
 }
 
 static bool is_amount(const operands *o, const tvms_node *node) {
@@ -69,7 +73,7 @@ static tvms_walk_step note_operand(void *self, tvms_node *node, tvms_field_role 
   (void)role;
   operands *o = self;
   if (is_amount(o, node)) return TVMS_WALK_SKIP;
-  if (node->kind == TVMS_NODE_CALL) note_amount(o, node);
+  if (node->kind == TVMS_NODE_CALL) note_amounts(o, node);
   if (node->kind == TVMS_NODE_BUFFER_LOAD) {
     bool fits = o->count < MOST_LOADS && !tvms_as_buffer_load(node)->predicate;
     if (fits) o->loads[o->count++] = node;
@@ -268,12 +272,15 @@ static bool has_role(const finder *f, tvms_node *node, tvms_axis_role role) {
 
 // The largest factor of `node` that moves with the columns and with no row.
 static tvms_node *TVMS_NULLABLE moving_factor(const finder *f, tvms_node *node) {
-  while (node->kind == TVMS_NODE_MUL) {
-    const tvms_binary *product = tvms_as_binary(node);
-    bool left = has_role(f, product->a, TVMS_AXIS_COLUMN);
-    bool right = has_role(f, product->b, TVMS_AXIS_COLUMN);
+  for (;;) {
+    tvms_node *const *words = tvms_cpu_quad_factors(node);
+    if (!words && node->kind != TVMS_NODE_MUL) break;
+    tvms_node *a = words ? words[0] : tvms_as_binary(node)->a;
+    tvms_node *b = words ? words[1] : tvms_as_binary(node)->b;
+    bool left = has_role(f, a, TVMS_AXIS_COLUMN),
+         right = has_role(f, b, TVMS_AXIS_COLUMN);
     if (left == right) break;
-    node = left ? product->a : product->b;
+    node = left ? a : b;
   }
   bool rests = has_role(f, node, TVMS_AXIS_ROW) || has_role(f, node, TVMS_AXIS_OUTER);
   return rests ? NULL : node;

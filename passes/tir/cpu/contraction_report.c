@@ -2,6 +2,7 @@
 #include "passes/tir/cpu/contraction_report.h"
 
 #include "passes/tir/cpu/contraction_sizes.h"
+#include "passes/tir/cpu/quad_operand.h"
 #include "support/diag.h"
 
 // Sizes of the axes of a role, "?" for one that is not known; nothing if all have one step.
@@ -109,6 +110,8 @@ void tvms_contraction_report_tile(const tvms_contraction *c, const tvms_tile *ti
                        (long long)tile->strip);
   else
     tvms_strbuf_puts(out, "the moving operand read as it is");
+  if (tvms_cpu_quad_factors(c->term))
+    tvms_strbuf_puts(out, ", four bytes of the sum in a step");
   if (tile->shares_lines)
     tvms_strbuf_printf(out, ", each line once for %lld steps of the window",
                        (long long)tile->shared.steps);

@@ -13,6 +13,7 @@
 #include "passes/tir/cpu/padded_operands.h"
 #include "passes/tir/cpu/pieces.h"
 #include "passes/tir/cpu/producers.h"
+#include "passes/tir/cpu/quads.h"
 #include "passes/tir/cpu/reroll.h"
 #include "passes/tir/cpu/shared_terms.h"
 #include "passes/tir/cpu/tails.h"
@@ -71,6 +72,32 @@ static void split_sums(tvms_preparation *p, sum_splitter *split, tvms_list *stmt
     tvms_stmt_push(unit, p->body.added, buffer);
   }
   *stmts = made;
+}
+
+// Sums of products of bytes become statements for four steps at a time.
+static tvms_list take_quads(tvms_preparation *p, tvms_list stmts) {
+  tvms_unit *unit = p->body.unit;
+  tvms_node_vec made = {0};
+  for (uint32_t i = 0; i < stmts.len; i++) {
+    tvms_stage stage;
+    tvms_quad_statements quads;
+    if (tvms_stage_read(unit, stmts.items[i], &stage) || !tvms_stage_has_sums(&stage)
+        || !tvms_cpu_take_quads(unit, p->target, p->function, &stage, &quads)) {
+      tvms_stmt_push(unit, &made, stmts.items[i]);
+      continue;
+    }
+    tvms_pass_count(p->run, "sums of bytes, four steps at a time", 1);
+    for (uint32_t k = 0; k < quads.count; k++)
+      tvms_stmt_push(unit, &made, quads.stmts[k]);
+    for (uint32_t k = 0; k < quads.buffers.len; k++) {
+      p->body.allocated =
+          tvms_list_with(unit, p->body.allocated, quads.buffers.items[k]);
+      tvms_stmt_push(unit, p->body.added, quads.buffers.items[k]);
+    }
+  }
+  tvms_list list = tvms_list_copy(unit, made.items, made.len);
+  tvms_vec_fini(&unit->context->memory, &made);
+  return list;
 }
 
 // Each window that is worth it becomes a statement for each of its axes.
@@ -159,6 +186,7 @@ tvms_list tvms_cpu_prepare(tvms_preparation *p, tvms_list stmts) {
   stmts = tvms_cpu_share_terms(&p->body, stmts);
   stmts = tvms_cpu_early_stages(p->body.unit, stmts);
   stmts = tvms_cpu_late_operands(p->body.unit, p->body.allocated, stmts, p->body.gone);
+  if (p->rooted) stmts = take_quads(p, stmts);
   if (p->rooted) split_sums(p, turn_operand, &stmts);
   return stmts;
 }

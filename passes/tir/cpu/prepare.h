@@ -3,7 +3,8 @@
 // Loops get one statement each (tails.c, distribute.c, reroll.c), sums one term (terms.c), operands their padding (padded_operands.c), sums a
 // constant to begin with (initials.c), reductions to several values (tuples.c) and windows (windows.c) are taken apart,
 // what is computed in front of a sum, or need not be, is moved (producers.c, factors.c, early_stages.c, late_operands.c),
-// and operands that lie across the sum are turned (turned_operands.c).
+// operands that lie across the sum are turned
+// (turned_operands.c), and sums of products of bytes taken four steps at a time (quads.c).
 #ifndef TVMS_PASSES_TIR_CPU_PREPARE_H
 #define TVMS_PASSES_TIR_CPU_PREPARE_H
 
@@ -16,6 +17,7 @@ typedef struct {
   const tvms_target *TVMS_NULLABLE target;  // tvms_cpu_prepare needs it
   bool rooted;                              // there is a block that allocates buffers
   bool noalias;                             // buffers of parameters are apart
+  const tvms_prim_func *TVMS_NULLABLE function;  // tvms_cpu_prepare needs it
   tvms_distribution body;
 } tvms_preparation;
 

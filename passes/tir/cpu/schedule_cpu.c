@@ -39,6 +39,8 @@
 #include "passes/tir/cpu/loop_dtypes.h"
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/prepare.h"
+#include "passes/tir/cpu/quad_operand.h"
+#include "passes/tir/cpu/quads.h"
 #include "passes/tir/cpu/rows_nest.h"
 #include "passes/tir/cpu/scans.h"
 #include "passes/tir/cpu/shared_memory.h"
@@ -97,8 +99,18 @@ static void tell_tiled(scheduler *s, const tvms_contraction *c, const tvms_tile 
   tvms_strbuf_fini(&axes);
 }
 
+// What adds up the words of a constant in front of the contraction is to read them as they are laid out.
+static void read_laid_out(scheduler *s, const tvms_contraction *c,
+                          const tvms_node *parameter, tvms_node **before) {
+  tvms_stage stage;
+  bool reads = tvms_cpu_mentions(s->unit, *before, parameter);
+  if (reads && !tvms_stage_read(s->unit, *before, &stage))
+    *before = tvms_cpu_sum_quads(s->unit, c, stage.store->buffer);
+}
+
 // Constant operands are laid out by a statement of their own.
-static void lay_out(scheduler *s, tvms_contraction *c, tvms_tile *tile) {
+static void lay_out(scheduler *s, tvms_contraction *c, tvms_tile *tile, tvms_list stmts,
+                    uint32_t at) {
   tvms_beforehand made;
   if (!s->rooted || s->within
       || !tvms_cpu_lay_out_beforehand(s->unit, s->function, c, tile, &made))
@@ -109,6 +121,8 @@ static void lay_out(scheduler *s, tvms_contraction *c, tvms_tile *tile) {
   tvms_tile_lay_out(&s->target, c, tile);
   tvms_stmt_push(s->unit, &s->preparers, made.preparer);
   tvms_stmt_push(s->unit, &s->added, made.buffer);
+  if (at > 0 && tvms_cpu_quad_factors(c->term))
+    read_laid_out(s, c, made.parameter, &stmts.items[at - 1]);
 }
 
 // What is computed while a tile is in registers: `stages`, how many statements of the body they were, and the buffers that
@@ -217,7 +231,7 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
   (void)tvms_cpu_split_groups(s->unit, &stage);
   if (tvms_contraction_find(s->unit, &stage, &c)) return NULL;
   tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c, s->reorders);
-  lay_out(s, &c, &tile);
+  lay_out(s, &c, &tile, stmts, at);
   if (s->reorders) tvms_contraction_find_border(s->unit, stmts, at, &tile, &c);
   epilogues b = find_epilogues(s, &c, &tile, allocated, stmts, at);
   *used = b.used;
@@ -368,11 +382,9 @@ static tvms_node *TVMS_NULLABLE schedule_stages(scheduler *s, tvms_list allocate
   tvms_list stmts =
       body->kind == TVMS_NODE_SEQ ? tvms_as_seq(body)->stmts : (tvms_list){&body, 1};
   tvms_node_vec made = {0};
-  tvms_preparation prepared = {s->run,
-                               &s->target,
-                               s->rooted,
-                               s->noalias,
-                               {s->unit, s->reorders, allocated, &s->added, &s->gone}};
+  tvms_preparation prepared = {
+      s->run,     &s->target,  s->rooted,
+      s->noalias, s->function, {s->unit, s->reorders, allocated, &s->added, &s->gone}};
   stmts = tvms_cpu_prepare(&prepared, stmts);
   allocated = prepared.body.allocated;
   for (uint32_t i = 0; i < stmts.len; i++)
@@ -607,7 +619,7 @@ static tvms_node *tile_function(tvms_pass_run *run, tvms_unit *unit,
   tvms_node *old = s.function->body,
             *body = fits ? tvms_cpu_widen_loops(unit, old) : old;
   tvms_node *made = fits ? schedule(&s, body) : NULL;
-  if (made) body = made;
+  if (made) body = tvms_cpu_quads_write_out(unit, made);
   if (fits) body = tvms_cpu_scans_in_lanes(unit, &s.target, body);
   tvms_cpu_views_fini(&views);
   tvms_node_map_fini(&s.gone);

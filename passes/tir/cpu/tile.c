@@ -7,6 +7,7 @@
 #include "passes/tir/cpu/contraction_sizes.h"
 #include "passes/tir/cpu/contraction_spare.h"
 #include "passes/tir/cpu/contraction_words.h"
+#include "passes/tir/cpu/quad_operand.h"
 #include "passes/tir/cpu/tile_fetch.h"
 #include "passes/tir/cpu/words.h"
 
@@ -408,6 +409,13 @@ static bool converts_often(const tvms_contraction *c) {
          && tvms_contraction_uses(c) >= WORTH_CONVERTING;
 }
 
+// Is the moving operand words that are joined from bytes, by more tiles of rows than one?
+static bool joins_often(const tvms_contraction *c) {
+  enum { WORTH_JOINING = 2 };
+  return tvms_cpu_quad_factors(c->term) && c->moving->kind != TVMS_NODE_BUFFER_LOAD
+         && tvms_contraction_uses(c) >= WORTH_JOINING;
+}
+
 // Rows, and what becomes of them, come from afar or go there where the second cache does not hold them: they should do so
 // once, and line by line, which each tile of rows does that goes through all strips at once. The second cache then
 // holds the panels of all strips. Windows of 1 x 1 over 56 x 56 take up to 20 % less time (64 or 256 channels to 64 or
@@ -485,7 +493,8 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   enum { WORTH_PACKING = 24 };
   bool far = tvms_contraction_moving_bytes(c) >= m.cache / 2
              && tvms_contraction_uses(c) >= WORTH_PACKING;
-  tile.packs = c->moving && (!c->contiguous || far || converts_often(c));
+  tile.packs =
+      c->moving && (!c->contiguous || far || converts_often(c) || joins_often(c));
   if (!half && is_wide(&m, rows, tile.vectors, wanted)) tile.vectors = WIDE;
   choose_strip(unit, &m, &tile, c, rows);
   tile.sum_block = sum_block_for(&m, c, &tile, rows);
