@@ -7,6 +7,7 @@
 #include "backend/c/memory.h"
 #include "backend/c/registers.h"
 #include "backend/c/stmt.h"
+#include "backend/c/truths.h"
 #include "backend/c/wide.h"
 #include "backend/c/windows.h"
 #include "backend/core/layout.h"
@@ -41,6 +42,7 @@ static void open_function(c_emitter *e, const tvms_member *member) {
   e->member = member;
   e->memory.len = 0;
   e->truths.len = 0;
+  tvms_c_chosen_begin(e);
   e->frame = 0;
   e->loop = NULL;
   e->in_index = false;
@@ -98,6 +100,7 @@ static void write_body(c_emitter *e, const tvms_member *member, tvms_node *body)
 }
 
 static void write_functions(c_emitter *e) {
+  static const char unscheduled[] = "UNSCHEDULED\n";
   e->exports_all = has_relax(e->program);
   for (uint32_t i = 0; i < e->program->member_count; i++) {
     const tvms_member *member = &e->program->members[i];
@@ -107,7 +110,10 @@ static void write_functions(c_emitter *e) {
     open_function(e, member);
     tvms_strbuf_printf(&e->head, "%s;\n", head_of(e, member));
     tvms_strbuf_putc(&e->body, '\n');
+    size_t start = e->body.len;
     write_body(e, member, body);
+    if (tvms_c_chosen_is_crowded(e))
+      tvms_strbuf_insert(&e->body, start, unscheduled, sizeof unscheduled - 1);
     if (tvms_c_is_exported(e, member)) {
       tvms_strbuf_putc(&e->body, '\n');
       tvms_c_entry(e, member);
@@ -176,6 +182,7 @@ static void write_module(void *what) {
   tvms_vec_fini(memory, &e->functions);
   tvms_vec_fini(memory, &e->memory);
   tvms_vec_fini(memory, &e->truths);
+  tvms_vec_fini(memory, &e->chosen);
   tvms_vec_fini(memory, &e->boxes);
   tvms_vec_fini(memory, &e->called);
 }

@@ -46,7 +46,7 @@ static const char *TVMS_NULLABLE shuffle_part(c_emitter *e, const tvms_node *nod
   const tvms_shuffle *source = tvms_as_shuffle(node);
   int first = 0, lane, lanes = node->dtype.lanes;
   bool part = source->vectors.len == 1 && tvms_c_is_whole(node->dtype)
-              && !(lanes & (lanes - 1)) && !tvms_dtype_is_bool(node->dtype)
+              && !(lanes & (lanes - 1))
               && tvms_c_is_whole(source->vectors.items[0]->dtype);
   for (uint32_t i = 0; part && i < source->indices.len; i++) {
     shuffled(e, node, i, &lane);

@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 6 };  // what is joined of what is joined: texts would double
+enum {
+  DEEPEST = 6,      // what is joined of what is joined: texts would double
+  REGISTERS = 7,    // of bits, besides the one that stands for all lanes
+  REMEMBERED = 32,  // of what was chosen by
+};
 
 // ---- What is known ----
 
@@ -120,6 +124,38 @@ void tvms_c_note_joined(c_emitter *e, const char *truths, const char *a,
        depth);
 }
 
+void tvms_c_note_part(c_emitter *e, const char *truths, const char *whole, int first) {
+  const c_truths *known = find(e, whole);
+  if (!known || !known->bits) return;
+  note(e, truths,
+       first ? tvms_c_text(e, "(%s >> %d)", known->bits, first) : known->bits,
+       known->depth);
+}
+
+// ---- How many are wanted at once ----
+
+void tvms_c_chosen_begin(c_emitter *e) {
+  e->chosen.len = 0;
+  e->crowded = false;
+}
+
+bool tvms_c_chosen_is_crowded(const c_emitter *e) {
+  return e->crowded;
+}
+
+// Bits that are chosen by again lived as long as all that were chosen by in between; the last ones stand in front.
+static void choose_by(c_emitter *e, const char *bits) {
+  uint32_t at = 0, last;
+  while (at < e->chosen.len && strcmp(e->chosen.items[at], bits))
+    at++;
+  bool again = at < e->chosen.len;
+  if (!again && at < REMEMBERED) tvms_vec_push(&e->context->memory, &e->chosen, bits);
+  e->crowded |= again && at > REGISTERS;
+  last = again ? at : e->chosen.len - 1;
+  memmove(e->chosen.items + 1, e->chosen.items, last * sizeof *e->chosen.items);
+  e->chosen.items[0] = bits;
+}
+
 // ---- What takes them ----
 
 const char *tvms_c_choose_by_bits(c_emitter *e, tvms_dtype dtype, tvms_span span,
@@ -128,6 +164,7 @@ const char *tvms_c_choose_by_bits(c_emitter *e, tvms_dtype dtype, tvms_span span
   int width = tvms_c_bits_in_register(dtype), lanes = tvms_c_room(dtype);
   int bytes = width / 8 * lanes;
   if (bytes < 16 || bytes > 64) return NULL;
+  choose_by(e, bits);
   bool real = tvms_dtype_is_real(dtype);
   const char *kind =
       real ? width == 64 ? "pd_" : "ps_" : tvms_c_text(e, "%c_", letter_of(width));

@@ -16,6 +16,9 @@ void tvms_c_note_compared(c_emitter *e, const char *truths, tvms_dtype dtype,
 void tvms_c_note_joined(c_emitter *e, const char *truths, const char *a,
                         const char *sign, const char *TVMS_NULLABLE b);
 
+// Notes that they are lanes of others, from number `first` on.
+void tvms_c_note_part(c_emitter *e, const char *truths, const char *whole, int first);
+
 // Notes that each lane is the scalar, which is 0 or 1.
 void tvms_c_note_spread(c_emitter *e, const char *truths, const char *scalar);
 
@@ -35,5 +38,12 @@ const char *TVMS_NULLABLE tvms_c_choose_by_bits(c_emitter *e, tvms_dtype dtype,
 // The text of bytes 0 and 1 by the bits; `bytes` is the text of the same from the mask.
 const char *TVMS_NULLABLE tvms_c_bytes_by_bits(c_emitter *e, int lanes, tvms_span span,
                                                const char *bits, const char *bytes);
+
+// Begins a function: no bits were chosen by.
+void tvms_c_chosen_begin(c_emitter *e);
+
+// Was the function written so that more bits are wanted at once than there are registers for? GCC would compute all of
+// them before it chooses, if it puts what is written in another order, and keep them in memory.
+bool tvms_c_chosen_is_crowded(const c_emitter *e);
 
 #endif

@@ -158,8 +158,7 @@ const char *tvms_c_blend(c_emitter *e, tvms_dtype dtype, tvms_span span,
                          const char *test, const char *a, const char *b) {
   int bits = tvms_c_bits_in_register(dtype);
   const char *mask = tvms_c_mask_of(e, test, dtype.lanes, bits, span);
-  bool plain = mask == test && tvms_dtype_is_real(dtype);
-  const char *lanes = plain ? NULL : tvms_c_bits_of(e, test), *made = NULL;
+  const char *lanes = tvms_c_bits_of(e, test), *made = NULL;
   if (lanes) made = tvms_c_choose_by_bits(e, dtype, span, lanes, mask, a, b);
   if (made) return tvms_c_whole(e, dtype, span, made);
   const char *type = tvms_c_mask_type(e, bits, dtype.lanes, span);
@@ -497,17 +496,24 @@ const char *tvms_c_pick(c_emitter *e, tvms_dtype dtype, tvms_span span, const ch
                       : tvms_c_whole(e, dtype, span, picked);
 }
 
-const char *tvms_c_lanes_of(c_emitter *e, tvms_dtype dtype, tvms_span span,
-                            const char *value, const int *indices) {
-  const char *lanes = "", *numbers = "";
-  for (int k = 0; k < tvms_c_room(dtype); k++) {
-    int at = k < dtype.lanes ? indices[k] : -1;
-    if (at >= 0) lanes = tvms_c_text(e, "%s%s%s[%d]", lanes, k ? ", " : "", value, at);
+// The text of lanes of a vector, as one of a type that has room for so many.
+static const char *lanes_picked(c_emitter *e, const char *type, int room, int lanes,
+                                const char *value, const int *indices) {
+  const char *list = "", *numbers = "";
+  for (int k = 0; k < room; k++) {
+    int at = k < lanes ? indices[k] : -1;
+    if (at >= 0) list = tvms_c_text(e, "%s%s%s[%d]", list, k ? ", " : "", value, at);
     numbers = tvms_c_text(e, "%s, %d", numbers, at);
   }
-  return tvms_c_whole(e, dtype, span,
-                      tvms_c_text(e, "PART(((%s){%s}), %s%s)",
-                                  tvms_c_type(e, dtype, span), lanes, value, numbers));
+  return tvms_c_text(e, "PART(((%s){%s}), %s%s)", type, list, value, numbers);
+}
+
+const char *tvms_c_lanes_of(c_emitter *e, tvms_dtype dtype, tvms_span span,
+                            const char *value, const int *indices) {
+  const char *type = tvms_c_type(e, dtype, span);
+  return tvms_c_whole(
+      e, dtype, span,
+      lanes_picked(e, type, tvms_c_room(dtype), dtype.lanes, value, indices));
 }
 
 const char *tvms_c_join(c_emitter *e, tvms_dtype dtype, tvms_span span, const char *a,
@@ -527,7 +533,14 @@ const char *tvms_c_join(c_emitter *e, tvms_dtype dtype, tvms_span span, const ch
 const char *tvms_c_part(c_emitter *e, tvms_dtype dtype, tvms_span span,
                         const char *value, int first) {
   int indices[MOST_LANES];
-  for (int k = 0; k < dtype.lanes; k++)
+  int lanes = dtype.lanes, bits = tvms_c_mask_bits(value);
+  for (int k = 0; k < lanes; k++)
     indices[k] = first + k;
-  return tvms_c_lanes_of(e, dtype, span, value, indices);
+  if (!bits) return tvms_c_lanes_of(e, dtype, span, value, indices);
+  const char *mask =
+      tvms_c_mask(e, bits, lanes, span,
+                  lanes_picked(e, tvms_c_mask_type(e, bits, lanes, span),
+                               room_of(bits, lanes), lanes, value, indices));
+  tvms_c_note_part(e, mask, value, first);
+  return mask;
 }

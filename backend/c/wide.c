@@ -219,10 +219,19 @@ static tvms_node *take_shuffle(const slice *p, tvms_node *node) {
   return joins ? source->vectors.items[p->part] : pick(p, node);
 }
 
+// What one register holds is compared there: a part of the truths is picked for nothing.
+static bool is_compared_whole(splitter *s, tvms_node *node) {
+  return tvms_node_is_binary(node) && tvms_dtype_is_bool(node->dtype)
+         && !tvms_dtype_is_bool(tvms_as_binary(node)->a->dtype)
+         && parts_needed(s, tvms_as_binary(node)->a) == 1
+         && parts_needed(s, tvms_as_binary(node)->b) == 1;
+}
+
 // The lanes of a vector; a scalar is itself.
 static tvms_node *take(const slice *p, tvms_node *node) {
   tvms_unit *unit = p->s->unit;
   if (node->dtype.lanes == 1) return node;
+  if (is_compared_whole(p->s, node)) return pick(p, node);
   if (tvms_node_is_binary(node))
     return tvms_binary_new(unit, (tvms_node_kind)node->kind,
                            take(p, tvms_as_binary(node)->a),

@@ -26,13 +26,20 @@ typedef struct {
   tvms_node *r, *quadrant;
 } angle;
 
-// Doubles are compared, since masks of floats would have to be widened.
-static tvms_node *constant_for(vector_steps *s, tvms_node *a, bool is_high) {
+// Which ranges `a` is below the end of. Floats are compared: half as many registers as of the doubles that are chosen.
+static void find_range(vector_steps *s, tvms_node *a, tvms_node *below[RANGES]) {
+  for (uint32_t i = 0; i < RANGES - 1; i++)
+    below[i] = keep(s, "below", less(s, a, number(s, ranges[i].below)));
+}
+
+// Digits of 2 / pi for that range, the first or those behind them.
+static tvms_node *digits(vector_steps *s, tvms_node *const below[RANGES],
+                         bool is_high) {
   uint32_t i = RANGES - 1;
   tvms_node *value = number64(s, is_high ? ranges[i].high : ranges[i].low);
   while (i-- > 0) {
     tvms_node *own = number64(s, is_high ? ranges[i].high : ranges[i].low);
-    value = choose(s, less(s, a, number64(s, ranges[i].below)), own, value);
+    value = choose(s, below[i], own, value);
   }
   return value;
 }
@@ -41,13 +48,15 @@ static tvms_node *constant_for(vector_steps *s, tvms_node *a, bool is_high) {
 static angle reduce(vector_steps *s, tvms_node *x, bool is_wide) {
   tvms_node *a = keep(s, "a", magnitude(s, x));
   tvms_node *wide = keep(s, "w", convert(s, of_lanes(s, TVMS_FLOAT, 64), a));
-  tvms_node *high = keep(s, "h", constant_for(s, wide, true));
+  tvms_node *below[RANGES];
+  find_range(s, a, below);
+  tvms_node *high = keep(s, "h", digits(s, below, true));
   // Its own rounding is needed below: T.fma, since a product could be contracted.
   tvms_node *p = keep(s, "p", fused(s, wide, high, number64(s, 0)));
   tvms_node *rounder = number64(s, TVMS_VECTOR_ROUNDER64);
   tvms_node *t = keep(s, "t", fused(s, wide, high, rounder));
   tvms_node *lost = fused(s, wide, high, mul(s, p, number64(s, -1)));
-  lost = fused(s, wide, constant_for(s, wide, false), lost);
+  lost = fused(s, wide, digits(s, below, false), lost);
   tvms_node *fraction = add(s, sub(s, p, sub(s, t, rounder)), lost);
   tvms_node *r = mul(s, fraction, number64(s, HALF_PI));
   if (!is_wide) r = convert(s, s->dtype, r);
