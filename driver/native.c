@@ -5,6 +5,7 @@
 #include "interp/meaning.h"
 #include "ir/clone.h"
 #include "ir/contract.h"
+#include "ir/target_json.h"
 #include "ir/walk.h"
 #include "passes/manager.h"
 #include "passes/pipeline.h"
@@ -19,15 +20,19 @@ static bool run_pipeline(tvms_module *module, const char *passes) {
   return done && context->diags.errors == before;
 }
 
+// The target as passes read it: what a config says of it beside processor and features has no other form than JSON.
 static void write_target(const tvms_native_options *options, tvms_strbuf *passes) {
   const tvms_target *target = options->target;
   if (!target || target->host) {
     tvms_strbuf_puts(passes, "host");
-    return;
+  } else if (target->config) {
+    tvms_target_json_write(target, passes);
+  } else {
+    tvms_strbuf_puts(passes, target->triple);
+    const char *const parts[] = {target->cpu, target->features};
+    for (uint32_t i = 0; i < 2 && (target->cpu || target->features); i++)
+      tvms_strbuf_printf(passes, ",%s", parts[i] ? parts[i] : "");
   }
-  const char *const parts[] = {target->triple, target->cpu, target->features};
-  for (uint32_t i = 0; i < 3 && parts[i]; i++)
-    tvms_strbuf_printf(passes, "%s%s", i > 0 ? "," : "", parts[i]);
 }
 
 void tvms_native_fuse_attention(const tvms_native_options *options,

@@ -8,6 +8,7 @@
 #include "ir/build.h"
 #include "ir/object.h"
 #include "ir/target_config.h"
+#include "ir/target_json.h"
 #include "support/diag.h"
 
 #include <inttypes.h>
@@ -245,38 +246,38 @@ static void parse_triple(tvms_unit *unit, const char *text, tvms_target *target)
   look_up_cpu(target);
 }
 
-// The architecture that a word means: its name, or what systems and makers call it.
-static const char *TVMS_NULLABLE architecture_of(const char *word) {
+// The triple that is meant by an architecture alone, or by what systems and makers call it.
+static const char *TVMS_NULLABLE triple_of(const char *word) {
   static const struct {
-    const char *word, *architecture;
-  } others[] = {{"amd64", "x86_64"},
-                {"arm64", "aarch64"},
-                {"x64", "x86_64"},
-                {"x86", "x86_64"},
-                {"x86-64", "x86_64"}};
-  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-    if (strcmp(others[i].word, word) == 0) return others[i].architecture;
+    const char *word, *triple;
+  } meant[] = {
+      {"aarch64", "aarch64-linux-gnu"}, {"amd64", "x86_64-linux-gnu"},
+      {"arm", "armv7-linux-gnueabihf"}, {"arm64", "aarch64-linux-gnu"},
+      {"riscv32", "riscv32-linux-gnu"}, {"riscv64", "riscv64-linux-gnu"},
+      {"x64", "x86_64-linux-gnu"},      {"x86", "x86_64-linux-gnu"},
+      {"x86-64", "x86_64-linux-gnu"},   {"x86_64", "x86_64-linux-gnu"},
+  };
+  enum { COUNT = sizeof meant / sizeof meant[0] };
+  const char *names[COUNT];
+  for (size_t i = 0; i < COUNT; i++) {
+    names[i] = meant[i].word;
+    if (strcmp(meant[i].word, word) == 0) return meant[i].triple;
   }
-  const char *names[CPU_COUNT];
-  for (size_t i = 0; i < CPU_COUNT; i++) {
-    names[i] = cpus[i].architecture;
-    if (strcmp(names[i], word) == 0) return names[i];
-  }
-  return tvms_diag_nearest_name(word, names, CPU_COUNT);
+  const char *near = tvms_diag_nearest_name(word, names, COUNT);
+  return near ? triple_of(near) : NULL;
 }
 
 // How a target is written for an architecture or a processor that stands alone: as a triple.
 static bool add_triple_meant(const char *text, tvms_strbuf *why) {
-  for (size_t i = 0; i < CPU_COUNT; i++) {
-    if (strcmp(cpus[i].name, text) != 0 || architecture_of(text)) continue;
+  const char *triple = triple_of(text);
+  for (size_t i = 0; i < CPU_COUNT && !triple; i++) {
+    if (strcmp(cpus[i].name, text) != 0) continue;
     tvms_strbuf_printf(why, "; did you mean '%s-linux-gnu,%s'?", cpus[i].architecture,
                        text);
     return true;
   }
-  const char *architecture = architecture_of(text);
-  if (!architecture) return false;
-  tvms_strbuf_printf(why, "; did you mean '%s-linux-gnu'?", architecture);
-  return true;
+  if (triple) tvms_strbuf_printf(why, "; did you mean '%s'?", triple);
+  return triple != NULL;
 }
 
 // Is it the name of a processor and no triple, for all its hyphens? "skylake-avx512".
@@ -287,10 +288,28 @@ static bool names_processor(const char *text) {
   return false;
 }
 
+// What the processor of a config for LLVM is of, which says no triple; the machine at hand if it names none that is known.
+static void settle_triple(tvms_unit *unit, tvms_target *target) {
+  if (target->triple || strcmp(target->kind, "llvm") != 0) return;
+  int row = row_of(target);
+  const char *architecture =
+      row >= 0 ? cpus[row].architecture : tvms_context_cpu(unit->context)->architecture;
+  char triple[64];
+  snprintf(triple, sizeof triple, "%s-linux-gnu", architecture);
+  target->triple = tvms_arena_text(&unit->arena, triple, strlen(triple));
+}
+
 bool tvms_target_parse(tvms_unit *unit, const char *text, tvms_target *target,
                        tvms_strbuf *why) {
   if (strcmp(text, "host") == 0) {
     tvms_target_from_host(unit, target);
+    return true;
+  }
+  if (text[strspn(text, " \t\r\n")] == '{') {
+    tvms_node *given = tvms_target_json_read(unit, text, why);
+    if (!given) return false;
+    tvms_target_from_config(unit, given, target);
+    settle_triple(unit, target);
     return true;
   }
   tvms_node *config = tvms_target_config_defaults(unit, text, strlen(text));
@@ -299,11 +318,17 @@ bool tvms_target_parse(tvms_unit *unit, const char *text, tvms_target *target,
     tvms_target_from_config(unit, config, target);
     return true;
   }
-  if (strchr(text, '-') && !strchr(text, '/') && !names_processor(text)) {
+  bool options = strchr(text, ' ');
+  if (!options && strchr(text, '-') && !strchr(text, '/') && !names_processor(text)) {
     parse_triple(unit, text, target);
     return true;
   }
   tvms_strbuf_printf(why, "unknown target '%s'", text);
+  if (options)
+    tvms_strbuf_puts(
+        why,
+        "; options of a kind are given as in '{\"kind\": \"llvm\", \"mcpu\": \"znver4\"}'");
+  if (options) return false;
   if (add_triple_meant(text, why)) return false;
   const char *near = tvms_target_config_near(unit->dialect, text);
   if (near) tvms_strbuf_printf(why, "; did you mean '%s'?", near);

@@ -36,7 +36,8 @@ void tvms_target_from_config(tvms_unit *unit, const tvms_node *config,
 void tvms_target_from_host(tvms_unit *unit, tvms_target *target);
 
 // A target in a text: "host"; a kind ("cuda") or tag ("nvidia/nvidia-a100") of the unit's
-// release; or TRIPLE[,CPU[,FEATURES]] in LLVM's words, whose names are not checked here.
+// release; its config as JSON ({"kind": "llvm", "mcpu": "znver4"}; without "mtriple" the processor's architecture, on
+// Linux); or TRIPLE[,CPU[,FEATURES]] in LLVM's words, whose names are not checked here.
 // Returns false, and a sentence in `why`, if it is none of these.
 TVMS_NODISCARD bool tvms_target_parse(tvms_unit *unit, const char *text,
                                       tvms_target *target, tvms_strbuf *why);

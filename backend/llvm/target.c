@@ -245,6 +245,14 @@ static bool check_features(const char *architecture, const char *list,
   return true;
 }
 
+// The triple of a machine that has the name of a kind of TVM.
+static void add_machine(tvms_strbuf *why, const char *kind) {
+#define MACHINE(family, architecture, triple)                                          \
+  if (strcmp(kind, architecture) == 0)                                                 \
+    tvms_strbuf_printf(why, "; did you mean '%s'?", triple);
+#include "backend/llvm/machines.def"
+}
+
 static bool is_host(const tvms_native_options *options) {
   return !options->target || options->target->host;
 }
@@ -254,6 +262,7 @@ bool tvms_llvm_check_target(const tvms_native_options *options, tvms_strbuf *why
   const tvms_target *target = options->target;
   if (!target->triple) {
     tvms_strbuf_printf(why, "native code cannot be made for '%s'", target->kind);
+    add_machine(why, target->kind);
     return false;
   }
   register_targets();

@@ -146,7 +146,7 @@ typedef struct {
   size_t size;  // sizeof(tvms_program_build_options)
   tvms_build_form form;
   const char
-      *target;  // NULL: this machine; else TRIPLE[,CPU[,FEATURES]] in LLVM's words
+      *target;  // NULL: this machine; else as for --target: TRIPLE[,CPU[,FEATURES]], a tag or JSON
   bool primfuncs_only;  // leave out in silence what is not a PrimFunc
   // Round each product before it is added to something, as a runner does. Without this, one
   // instruction computes both where the processor has it, and rounds once.

@@ -447,6 +447,21 @@ class Module:
             ("arm64", "unknown target 'arm64'; did you mean 'aarch64-linux-gnu'?"),
             ("aarch46", "unknown target 'aarch46'; did you mean 'aarch64-linux-gnu'?"),
             ("skylake-avx512", "unknown target 'skylake-avx512'; did you mean 'x86_64-linux-gnu,skylake-avx512'?"),
+            ("riscv64", "unknown target 'riscv64'; did you mean 'riscv64-linux-gnu'?"),
+            ("arm", "unknown target 'arm'; did you mean 'armv7-linux-gnueabihf'?"),
+            ("llvm -mcpu=znver4", "unknown target 'llvm -mcpu=znver4'; options of a kind are given as in "
+             '\'{"kind": "llvm", "mcpu": "znver4"}\''),
+            ('{"kind": "llvm", "mcpuu": "znver4"}', "a target of kind 'llvm' has no key 'mcpuu'; did you mean 'mcpu'?"),
+            ('{"kind": "cuda", "host": {"kind": "llvm", "mcp": ""}}', "a target of kind 'llvm' has no key 'mcp'; did you mean 'mcpu'?"),
+            ('{"kind": "llvm", "mcpu": 4}', "'mcpu' of a target must be a string"),
+            ('{"kind": "llvm", "mattr": "+avx2"}', "'mattr' of a target must be a list of strings"),
+            ('{"kind": "llvmm"}', "unknown kind 'llvmm' of a target; did you mean 'llvm'?"),
+            ('{"mcpu": "znver4"}', 'the target says no "kind", such as "llvm"'),
+            ('{"kind": "llvm", "mcpu": "skylack"}', "unknown processor 'skylack' of x86_64; did you mean 'skylake'?"),
+            ('{"kind": "llvm"', "the target is no JSON: expected ',' or '}' at character 16 of '{\"kind\": \"llvm\"'"),
+            ('{"kind": "llvm",}', "the target is no JSON: expected a key, such as \"kind\" at character 17 of '{\"kind\": \"llvm\",}'"),
+            ('{"num-cores": 1.5}', "the target is no JSON: expected a whole number of 64 bits at character 15 of '{\"num-cores\": 1.5}'"),
+            ('{"kind": "llvm"} x', "the target is no JSON: expected nothing behind the object at character 18 of '{\"kind\": \"llvm\"} x'"),
         ):
             with self.subTest(target=target):
                 output = self.file("x.s")
@@ -466,6 +481,32 @@ class Module:
                 explained = tvms("explain", "--target", kind)
                 self.ended(explained, 0)
                 self.assertTrue(explained.stdout.decode().endswith(f"\nnot for build: {why}"), explained.stdout)
+
+    def test_a_target_in_json(self):
+        """It says the same as the words of LLVM, and what these do not say: cores, and the width of vectors."""
+        for target, words in (('{"kind": "llvm", "mcpu": "znver4"}', "x86_64-linux-gnu,znver4"),
+                              ('{"kind": "llvm", "mtriple": "aarch64-linux-gnu", "mcpu": "neoverse-n1"}', "aarch64-linux-gnu,neoverse-n1"),
+                              ('{"kind": "llvm", "mtriple": "x86_64-linux-gnu", "mattr": ["+avx2", "+fma"]}', "x86_64-linux-gnu,,+avx2,+fma")):
+            with self.subTest(target=target):
+                said = [tvms("explain", "--target", t).stdout for t in (target, words)]
+                self.assertEqual(said[0], said[1])
+                for t, name in ((target, "a.s"), (words, "b.s")):
+                    self.ended(tvms("build", self.program, "--primfuncs-only", "-o", self.file(name), "--target", t), 0)
+                self.assertEqual(*(open(self.file(name)).read() for name in ("a.s", "b.s")))
+        product = self.file("product.tvms")
+        with open(product, "w") as f:
+            f.write("from tvm.script import tirx as T\n\n@T.prim_func\n"
+                    'def main(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32"), C: T.Buffer((64, 64), "float32")):\n'
+                    "    for i, j in T.grid(64, 64):\n        C[i, j] = T.float32(0)\n"
+                    "    for i, j, k in T.grid(64, 64, 64):\n        C[i, j] = C[i, j] + A[i, k] * B[k, j]\n")
+        for more, text in (("", "vectors of 16"), (', "vector-width": 256', "vectors of 8")):
+            target = '{"kind": "llvm", "mcpu": "znver4", "num-cores": 2' + more + "}"
+            p = tvms("build", product, "--explain", "-o", self.file("c.s"), "--target", target)
+            self.ended(p, 0, text)
+        p = tvms("build", product, "--explain", "-o", self.file("c.s"), "--target", "x86_64-linux-gnu,,+avx2")
+        self.ended(p, 0, "vectors of 8")
+        target = '{"kind": "hexagon", "mtriple": "hexagon", "mcpu": "hexagonv68"}'
+        self.ended(tvms("build", self.program, "--primfuncs-only", "-o", self.file("d.s"), "--target", target), 0)
 
     def test_a_target_that_is_known(self):
         for target, mark in (("x86_64-linux-gnu,znver4,-avx512f,+avx2", b"ymm"), ("x86_64-linux-gnu,,", b"xmm"),
