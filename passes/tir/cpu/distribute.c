@@ -150,13 +150,22 @@ static bool is_new_in_each_step(const distributing *d, const tvms_node *buffer,
   return true;
 }
 
+// Are its elements where a layout puts them that is not the order of its dimensions? (`x = value` of a program makes a
+// buffer of one element with a layout.)
+static bool is_laid_out(const tvms_buffer *buffer) {
+  bool several = false;
+  for (uint32_t i = 0; i < buffer->shape.len; i++)
+    several |= !tvms_node_is_int(buffer->shape.items[i], 1);
+  return buffer->strides.len || (buffer->layout && several);
+}
+
 // The buffer with extents of loops in front of its shape; NULL: that would be too large.
 static tvms_node *TVMS_NULLABLE widen(const distributing *d, const tvms_node *buffer,
                                       const tvms_piece *piece, uint32_t loops) {
   const tvms_buffer *old = tvms_as_buffer(buffer);
   tvms_node *shape[TVMS_MOST_PIECE_LOOPS + TVMS_MOST_PIECE_DIMS];
   int64_t elements = 1;
-  if (old->strides.len || old->layout) return NULL;
+  if (is_laid_out(old)) return NULL;
   for (uint32_t i = 0; i < loops + old->shape.len; i++) {
     shape[i] =
         i < loops ? tvms_as_for(piece->loops[i])->extent : old->shape.items[i - loops];

@@ -63,6 +63,14 @@ static bool same_outer(const tvms_piece_index *x, const tvms_piece_index *y) {
   return true;
 }
 
+// Do two accesses never meet in one dimension, as H[t + 1, j] and H[t, k] in one step of a loop over t further out?
+static bool never_meet(const tvms_piece *a, const tvms_piece *b,
+                       const tvms_piece_index *x, const tvms_piece_index *y) {
+  int64_t low, high, least, most;
+  return x->known && y->known && same_outer(x, y) && range_of(a, x, 0, &low, &high)
+         && range_of(b, y, 0, &least, &most) && (high < least || most < low);
+}
+
 // Does one dimension tell the shared loops apart that it depends on? These are marked in `told`.
 static void tell_by(const tvms_piece *a, const tvms_piece *b, const tvms_piece_index *x,
                     const tvms_piece_index *y, uint32_t shared, bool *told) {
@@ -133,8 +141,11 @@ bool tvms_cpu_pieces_tell_apart(const tvms_pieces *pieces, const tvms_piece_acce
   const tvms_piece *second = &pieces->pieces[b->piece];
   bool told[TVMS_MOST_PIECE_LOOPS] = {false};
   if (a->buffer != b->buffer || a->dims != b->dims) return false;
-  for (uint32_t i = 0; i < a->dims; i++)
-    tell_by(first, second, &a->indices[i], &b->indices[i], shared, told);
+  for (uint32_t i = 0; i < a->dims; i++) {
+    const tvms_piece_index *x = &a->indices[i], *y = &b->indices[i];
+    if (never_meet(first, second, x, y)) return true;
+    tell_by(first, second, x, y, shared, told);
+  }
   for (uint32_t i = 0; i < shared; i++) {
     if (!told[i] && !tvms_node_is_int(tvms_as_for(first->loops[i])->extent, 1)
         && !meet_in_one_step(first, a, second, b, i))
