@@ -57,6 +57,8 @@ enum { SCALAR, LINES, TILES, VECTORS, ROWS, MIXED, KINDS };
 
 #define TILE_PASSES "sroa,early-cse,simplifycfg"
 #define FEW_PASSES  TILE_PASSES ",loop-mssa(licm)," INSTCOMBINE
+#define LINE_PASSES                                                                    \
+  "sroa,early-cse<memssa>,simplifycfg,loop-mssa(licm)," INSTCOMBINE
 #define ROW_PASSES  FEW_PASSES ",simplifycfg,loop-mssa(licm)"
 #define SOME_PASSES                                                                    \
   "sroa,early-cse,simplifycfg," INSTCOMBINE                                            \
@@ -66,7 +68,7 @@ enum { SCALAR, LINES, TILES, VECTORS, ROWS, MIXED, KINDS };
 
 static const char *const pass_lists[KINDS] = {
     [SCALAR] = "default<O2>,function(" COUNT_ADDRESSES ")",
-    [LINES] = "function(" FEW_PASSES "," COUNT_ADDRESSES "),globaldce",
+    [LINES] = "function(" LINE_PASSES "," COUNT_ADDRESSES "),globaldce",
     [TILES] = "function(" FEW_PASSES "," COUNT_ADDRESSES "),globaldce",
     [VECTORS] = "function(" FEW_PASSES "," COUNT_ADDRESSES "),globaldce",
     [ROWS] = "function(" ROW_PASSES "," COUNT_ADDRESSES "),globaldce",
@@ -76,7 +78,7 @@ static const char *const pass_lists[KINDS] = {
 // The same for x86.
 static const char *const pass_lists_x86[KINDS] = {
     [SCALAR] = "default<O2>,function(" COUNT_ADDRESSES ")",
-    [LINES] = "function(" FEW_PASSES "),globaldce",
+    [LINES] = "function(" LINE_PASSES "),globaldce",
     // Without a block between two loops, what the second one begins with (28 zeros) is set in each step of the first.
     [TILES] = "function(" TILE_PASSES ",loop-simplify),globaldce",
     [VECTORS] = "function(" FEW_PASSES "),globaldce",

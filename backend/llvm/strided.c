@@ -104,11 +104,6 @@ static bool find_distance(LLVMValueRef a, LLVMValueRef b, int64_t *distance) {
   return true;
 }
 
-static bool is_next(LLVMValueRef a, LLVMValueRef b) {
-  int64_t distance;
-  return find_distance(a, b, &distance) && distance == 1;
-}
-
 // ---- Loads ----
 
 static LLVMValueRef behind(emitter *e, tvms_dtype element, LLVMValueRef place,
@@ -128,8 +123,7 @@ static LLVMValueRef pick(emitter *e, LLVMValueRef a, LLVMValueRef b, uint32_t la
 }
 
 // The second vector of a load that came before begins one element later; what it was is picked of both.
-// Returns where it begins.
-static LLVMValueRef move_second(emitter *e, strided_load *before, tvms_span span) {
+static void move_second(emitter *e, strided_load *before, tvms_span span) {
   uint32_t lanes = before->lanes;
   emit_position here = tvms_emit_position(e);
   LLVMPositionBuilderBefore(e->builder, before->second);
@@ -139,33 +133,43 @@ static LLVMValueRef move_second(emitter *e, strided_load *before, tvms_span span
   LLVMValueRef was = pick(e, before->first, made, lanes, lanes - 1, 1, lanes);
   LLVMReplaceAllUsesWith(before->second, was);
   LLVMInstructionEraseFromParent(before->second);
+  before->second = NULL;
   tvms_emit_go_on(e, here);
-  return place;
 }
 
+// What came before and begins one element further left, or at the same one and has a neighbour. All of the former get this
+// one as theirs. NULL: there is none.
 static strided_load *TVMS_NULLABLE find_before(emitter *e, tvms_dtype element,
-                                               LLVMValueRef place, uint32_t lanes) {
+                                               LLVMValueRef place, uint32_t lanes,
+                                               tvms_span span, int64_t *distance) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
   uint32_t count = e->strided_count < MOST_STRIDED ? e->strided_count : MOST_STRIDED;
+  strided_load *found = NULL;
   for (uint32_t i = 0; i < count; i++) {
     strided_load *s = &e->strided[i];
-    if (s->second && s->block == here && s->lanes == lanes
-        && tvms_dtype_same(s->element, element) && is_next(s->place, place))
-      return s;
+    int64_t apart;
+    bool fits = s->block == here && s->lanes == lanes
+                && tvms_dtype_same(s->element, element)
+                && find_distance(s->place, place, &apart)
+                && (apart == 1 || (apart == 0 && !s->second));
+    if (!fits) continue;
+    if (s->second) move_second(e, s, span);
+    found = s;
+    *distance = apart;
   }
-  return NULL;
+  return found;
 }
 
 LLVMValueRef tvms_emit_load_halves(emitter *e, tvms_dtype element, LLVMValueRef place,
                                    uint32_t lanes, tvms_span span) {
   tvms_dtype wide = tvms_dtype_with_lanes(element, (int)lanes);
-  strided_load *before = find_before(e, element, place, lanes);
+  int64_t first = 0;
+  strided_load *before = find_before(e, element, place, lanes, span, &first);
   if (before) {
-    LLVMValueRef second = move_second(e, before, span);
-    before->second = NULL;
+    LLVMValueRef next = behind(e, element, before->place, lanes, span);
     LLVMValueRef a = tvms_emit_load(e, wide, before->place, span);
-    LLVMValueRef b = tvms_emit_load(e, wide, second, span);
-    return pick(e, a, b, lanes, 1, 2, lanes);
+    LLVMValueRef b = tvms_emit_load(e, wide, next, span);
+    return pick(e, a, b, lanes, (uint32_t)first, 2, lanes);
   }
   strided_load *s = &e->strided[e->strided_count++ % MOST_STRIDED];
   *s = (strided_load){.block = LLVMGetInsertBlock(e->builder),

@@ -3,6 +3,7 @@
 
 #include "ir/build.h"
 #include "ir/fold.h"
+#include "ir/rewrite.h"
 #include "ir/walk.h"
 
 int64_t tvms_cpu_number(const tvms_node *extent) {
@@ -73,6 +74,44 @@ bool tvms_cpu_step_of(tvms_unit *unit, const tvms_node *buffer, tvms_list indice
       size = -1;
   }
   return true;
+}
+
+// What variables of a stage's axes take, in an analyzer. With `fresh` others stand for them.
+static void bind_axes(tvms_unit *unit, tvms_analyzer *analyzer, const tvms_stage *stage,
+                      tvms_node_map *TVMS_NULLABLE fresh) {
+  for (uint32_t i = 0; i < stage->count; i++) {
+    tvms_node *var = stage->axes[i].var;
+    tvms_node *zero = tvms_int_imm_new(unit, var->dtype, 0, TVMS_NO_SPAN);
+    if (fresh) {
+      tvms_node *now =
+          tvms_var_new(unit, tvms_as_var(var)->name, var->dtype, TVMS_NO_SPAN);
+      tvms_node_map_put(fresh, var, now);
+      var = now;
+    }
+    tvms_analyzer_bind_range(analyzer, var, zero, stage->axes[i].extent);
+  }
+}
+
+bool tvms_cpu_store_apart(tvms_unit *unit, const tvms_stage *a, const tvms_stage *b) {
+  tvms_list x = a->store->indices, y = b->store->indices;
+  if (a->store->buffer != b->store->buffer || x.len != y.len) return false;
+  tvms_analyzer *analyzer = tvms_analyzer_new(unit);
+  tvms_node_map fresh;
+  tvms_node_map_init(&fresh, &unit->context->memory);
+  bind_axes(unit, analyzer, a, NULL);
+  bind_axes(unit, analyzer, b, &fresh);
+  bool apart = false;
+  for (uint32_t i = 0; i < x.len && !apart; i++) {
+    tvms_node *index = tvms_substitute(unit, y.items[i], &fresh);
+    if (!tvms_dtype_same(index->dtype, x.items[i]->dtype)) continue;
+    tvms_node *rest =
+        tvms_build_binary(unit, TVMS_NODE_SUB, x.items[i], index, TVMS_NO_SPAN);
+    apart = tvms_analyzer_can_prove_ge(analyzer, rest, 1)
+            || tvms_analyzer_can_prove_lt(analyzer, rest, 0);
+  }
+  tvms_node_map_fini(&fresh);
+  tvms_analyzer_free(analyzer);
+  return apart;
 }
 
 static bool counts(const tvms_stage_axis *axis) {

@@ -14,6 +14,9 @@ bool tvms_cpu_step_of(tvms_unit *unit, const tvms_node *buffer, tvms_list indice
 bool tvms_cpu_index_step(tvms_unit *unit, tvms_node *index, const tvms_node *var,
                          int64_t *step);
 
+// Do two stages store in different places of one buffer, whatever steps they are in?
+bool tvms_cpu_store_apart(tvms_unit *unit, const tvms_stage *a, const tvms_stage *b);
+
 // Does each step of the axes that the stage does not sum over store at a place of its own?
 bool tvms_cpu_is_injective(tvms_unit *unit, const tvms_stage *stage);
 

@@ -104,6 +104,7 @@ typedef struct {
   uint32_t wide;  // those of them that leave a line of the cache with each step
   uint32_t
       apart;  // those of them between whose elements there is room for a vector of others
+  uint32_t unknown;  // those of them that do not move by one constant
 } movement;
 
 static tvms_walk_step note_movement(void *self, tvms_node *node, tvms_field_role role) {
@@ -118,6 +119,7 @@ static tvms_walk_step note_movement(void *self, tvms_node *node, tvms_field_role
   if (!known || (step != 0 && step != 1)) m->far++;
   if (known && (step < 0 || step > FARTHEST_STEP)) m->wide++;
   if (!known || step < 0 || step > FEWEST_LANES) m->apart++;
+  if (!known) m->unknown++;
   return TVMS_WALK_ON;
 }
 
@@ -331,17 +333,25 @@ static tvms_walk_step find_shared(void *self, tvms_node *node, tvms_field_role r
   return TVMS_WALK_ON;
 }
 
+// Does a member load what an expression loads?
+static bool shares_operands(tvms_unit *unit, const tvms_line_member *m,
+                            tvms_node *expr) {
+  sharing s = {unit, m, false};
+  tvms_visitor visitor = {.self = &s, .enter = find_shared};
+  tvms_walk(&unit->context->memory, expr, &visitor);
+  return s.shared;
+}
+
 // Reductions along the same rows of the same operand need nothing of each other to share a pass.
 static bool match_alike(tvms_unit *unit, const tvms_line_group *g,
                         tvms_line_member *later) {
   if (!has_sums(&later->stage) || !folds(unit, later)) return false;
-  sharing s = {.unit = unit, .other = later};
+  bool shared = false;
   for (uint32_t i = 0; i < g->count; i++) {
-    if (g->members[i].kind != TVMS_LINE_FOLD) continue;
-    tvms_visitor visitor = {.self = &s, .enter = find_shared};
-    tvms_walk(&unit->context->memory, g->members[i].term, &visitor);
+    if (g->members[i].kind == TVMS_LINE_FOLD)
+      shared |= shares_operands(unit, later, g->members[i].term);
   }
-  if (!s.shared) return false;
+  if (!shared) return false;
   uint32_t rows = 0;
   for (uint32_t i = 0; i < later->stage.count; i++) {
     const tvms_stage_axis *axis = &later->stage.axes[i];
@@ -466,6 +476,46 @@ static void add_member(tvms_unit *unit, tvms_line_group *g, const tvms_line_memb
   g->count++;
 }
 
+// ---- Maps side by side ----
+
+// May a pass do both in one step after the other? Neither needs anything of the other.
+static bool may_alternate(tvms_unit *unit, const tvms_line_member *a,
+                          const tvms_line_member *b) {
+  const tvms_node *x = a->stage.store->buffer, *y = b->stage.store->buffer;
+  if (loads(unit, a, y) || loads(unit, b, x)) return false;
+  return tvms_as_buffer(x)->data != tvms_as_buffer(y)->data
+         || tvms_cpu_store_apart(unit, &a->stage, &b->stage);
+}
+
+// Does a map go along its line in vectors, with all that it loads?
+static bool goes_along(tvms_unit *unit, const tvms_line_member *m) {
+  uint32_t line = stored_line(unit, m, 0);
+  return m->kind == TVMS_LINE_MAP && line != NONE
+         && !movement_along(unit, m->stage.store->value, m->stage.axes[line].var)
+                 .unknown;
+}
+
+// Maps along lines of one length that load the same operands need nothing of each other to share a pass: what one loads is
+// there for the other one.
+static bool match_maps(tvms_unit *unit, const tvms_line_group *g,
+                       const tvms_line_member *later) {
+  tvms_line_member m = *later;
+  bool shared = false;
+  if (g->row_count || has_sums(&m.stage)) return false;
+  set_loops(unit, g, &m);
+  if (!goes_along(unit, &m)) return false;
+  for (uint32_t i = 0; i < g->count; i++) {
+    const tvms_line_member *other = &g->members[i];
+    bool alike =
+        other->stage.store->value->dtype.bits == m.stage.store->value->dtype.bits
+        && same_loops(unit, other, &m);
+    if (!alike || !goes_along(unit, other) || !may_alternate(unit, other, &m))
+      return false;
+    shared |= shares_operands(unit, &m, other->stage.store->value);
+  }
+  return shared;
+}
+
 // ---- Groups ----
 
 // The rows of a group are all axes that its leading reduction does not sum over.
@@ -584,7 +634,7 @@ void tvms_line_find(tvms_chain *chain, uint32_t at, tvms_line_group *group) {
   for (uint32_t i = at + group->count; i < chain->count && i < most; i++) {
     tvms_line_member m;
     read_member(chain->unit, &chain->stages[i], &m);
-    if (!match_rows(chain, group, &m)) return;
+    if (!match_rows(chain, group, &m) && !match_maps(chain->unit, group, &m)) return;
     set_loops(chain->unit, group, &m);
     uint32_t passes = group->pass_count;
     add_member(chain->unit, group, &m);

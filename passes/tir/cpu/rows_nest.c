@@ -14,19 +14,14 @@
 #define number tvms_line_number
 #define build  tvms_line_build
 
-enum {
-  NONE = TVMS_MOST_STAGE_AXES,
-  WORTH_THREADS = 1 << 18,  // weighted elements from which on threads pay
-  WORTH_JOINING =
-      1 << 15,  // the same where the threads do other things before or behind
-};
+enum { NONE = TVMS_MOST_STAGE_AXES };
 
 static const tvms_line_pass_plan *pass_plan(const tvms_line_writer *w) {
   return &w->plan->passes[w->pass];
 }
 
 static bool is_large(const tvms_line_writer *w) {
-  return w->plan->work >= (w->plan->joins ? WORTH_JOINING : WORTH_THREADS);
+  return tvms_line_is_worth_threads(w->plan->work, w->plan->joins);
 }
 
 typedef struct {

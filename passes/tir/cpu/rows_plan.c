@@ -393,9 +393,11 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
   p->lanes = bits / pass_bits(g, pass);
   p->vectors = MOST_VECTORS;
   bool costly = false, folds = false, by_two = false;
+  int64_t kept = 0;
   for (uint32_t i = 0; i < g->count; i++) {
     const tvms_line_member *m = &g->members[i];
     if (m->pass != pass) continue;
+    kept += m->kind == TVMS_LINE_MAP && plan->places[i].how == TVMS_LINE_KEPT;
     by_two |= steps_by_two_lines(unit, m, p);
     costly |= tvms_chain_cost_of(unit, m->stage.store->value, NULL).calls > 0;
     folds |= m->kind == TVMS_LINE_FOLD;
@@ -404,6 +406,9 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
       p->lanes = 1;
   }
   if (by_two) p->vectors *= 2;
+  // What several maps load of a vector is to be in registers for all of them.
+  if (g->row_count == 0 && kept > 1)
+    p->vectors = kept < MOST_VECTORS ? MOST_VECTORS / kept : 1;
   // Functions keep all units busy with one vector; more of them only need more registers.
   if (costly) p->vectors = folds ? 1 : COSTLY_VECTORS;
   int64_t length = line_length(first, p->fused);
@@ -542,6 +547,11 @@ static int64_t work_of(tvms_unit *unit, const tvms_line_group *g) {
       return INT64_MAX;
   }
   return work;
+}
+
+bool tvms_line_is_worth_threads(int64_t work, bool joins) {
+  enum { WORTH_THREADS = 1 << 18, WORTH_JOINING = 1 << 15 };
+  return work >= (joins ? WORTH_JOINING : WORTH_THREADS);
 }
 
 tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *group,

@@ -63,6 +63,9 @@ typedef struct {
 tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *group,
                                   const tvms_line_options *options);
 
+// Do threads pay for so many weighted elements? `joins`: the threads do other things before or behind.
+bool tvms_line_is_worth_threads(int64_t work, bool joins);
+
 // Steps of a stage's sum, if they are few enough to be written out; else -1.
 int64_t tvms_line_taps(const tvms_stage *stage);
 

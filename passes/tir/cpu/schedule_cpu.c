@@ -45,6 +45,7 @@
 #include "passes/tir/cpu/scans.h"
 #include "passes/tir/cpu/shared_memory.h"
 #include "passes/tir/cpu/tables.h"
+#include "passes/tir/cpu/zip.h"
 #include "support/diag_ids.h"
 
 #include <stdio.h>
@@ -311,6 +312,24 @@ static void tabulate(scheduler *s, tvms_chain *chain) {
   chain->count = count;
 }
 
+// Zips the stages at `at` of a chain if they store in turns; how many these are, or 0.
+static uint32_t schedule_turns(scheduler *s, const tvms_chain *chain, uint32_t at,
+                               tvms_node_vec *made) {
+  uint32_t count;
+  bool known;
+  int64_t steps = tvms_stage_steps(&chain->stages[at], &known);
+  bool threads =
+      !s->within
+      && tvms_line_is_worth_threads(steps < 0 ? INT64_MAX : steps, s->threaded);
+  tvms_span outer = begin_at(s, chain->stages[at].nest);
+  tvms_node *zipped = tvms_cpu_zip(chain, at, &s->target, threads, &count);
+  s->unit->origin = outer;
+  if (!zipped) return 0;
+  tvms_pass_count(s->run, "stages zipped", count);
+  tvms_stmt_push(s->unit, made, zipped);
+  return count;
+}
+
 // Schedules a chain of stages that can be in groups.
 static void schedule_chain(scheduler *s, tvms_chain *chain, tvms_node_vec *made) {
   if (chain->count == 0) return;
@@ -322,6 +341,11 @@ static void schedule_chain(scheduler *s, tvms_chain *chain, tvms_node_vec *made)
   tvms_line_options options = {&s->target, s->mask_bits, s->reorders, s->noalias};
   tvms_line_group *group = tvms_arena_new(&s->unit->arena, tvms_line_group);
   for (uint32_t i = 0; i < chain->count; i += group->count) {
+    uint32_t zipped = schedule_turns(s, chain, i, made);
+    if (zipped) {
+      group->count = zipped;
+      continue;
+    }
     tvms_line_find(chain, i, group);
     tvms_line_plan plan = tvms_line_plan_for(chain, group, &options);
     plan.joins = s->threaded;
