@@ -182,18 +182,22 @@ static void add_schedule(const tvms_library_options *options,
 }
 
 // The passes that make PrimFuncs of operators and lower what calls them, up to code.
-static void add_lowering(const tvms_library_options *options,
+static void add_lowering(tvms_context *context, const tvms_library_options *options,
                          const tvms_native_options *code, tvms_strbuf *passes) {
   static const char *const first[] = {
       to_prim_funcs, "dispatch,fused", "kernels",
       "AdjustMatmulOrder,CombineParallelMatmul,kernels"};
   // Sizes that constants tell are no unknown ones. TVM's machine does not check these, and its
   // code is to be TVM's.
-  tvms_strbuf_puts(passes, options->for_machine
-                               ? "NameUnknownSizes,"
-                               : "FoldConstant{keep_written=true,sizes=true},"
-                                 "CanonicalizeBindings{keep_checks=true},NameUnknownSizes{checks=true},");
+  tvms_strbuf_puts(
+      passes,
+      options->for_machine
+          ? "NameUnknownSizes,"
+          : "FoldConstant{keep_written=true,sizes=true},"
+            "CanonicalizeBindings{keep_checks=true},NameUnknownSizes{checks=true},");
   if (options->level >= 2) {
+    if (code->contract && tvms_target_has_quads(context, code->target))
+      tvms_strbuf_puts(passes, "MultiplyQuantized,");
     tvms_strbuf_puts(passes, "SimplifyMatmul,");
     tvms_native_fuse_attention(code, passes);
     tvms_strbuf_putc(passes, ',');
@@ -246,7 +250,7 @@ tvms_module *tvms_runnable_join(const tvms_program *program,
     add_schedule(options, code, false, &passes);
   } else {
     add_lifting(module, &passes);
-    add_lowering(options, code, &passes);
+    add_lowering(program->context, options, code, &passes);
   }
   module = lower(program, module, tvms_strbuf_text(&passes), options);
   tvms_strbuf_fini(&passes);
