@@ -482,9 +482,10 @@ static int64_t row_distance(tvms_unit *unit, const tvms_node *buffer, tvms_list 
 }
 
 // Squares of elements. Half a line of the cache is as fast as a whole one and two squares make one,
-// but where rows share their places in the cache: there whole lines are stored at once.
+// but where rows share their places in the cache: there whole lines are stored at once. The rows of two squares must leave
+// registers free: others are kept in memory between the shuffles.
 static void plan_turn(tvms_unit *unit, const tvms_line_member *m, tvms_node *load,
-                      tvms_line_pass_plan *p) {
+                      const tvms_target *target, tvms_line_pass_plan *p) {
   enum { MOST_LANES = 16, FEWEST = 4, SHARED = 2048 };
   const tvms_stage_axis *line = &m->stage.axes[m->own[m->own_count - 1]];
   const tvms_stage_axis *around = &m->stage.axes[m->own[m->own_count - 2]];
@@ -501,7 +502,8 @@ static void plan_turn(tvms_unit *unit, const tvms_line_member *m, tvms_node *loa
          && ((length >= 0 && lanes > length) || (steps >= 0 && lanes > steps)))
     lanes /= 2;
   if (lanes < FEWEST || !p->overlaps) return;
-  bool two = !crowded && (steps < 0 || steps >= 2 * lanes);
+  bool fits = 2 * lanes < (int64_t)target->vector_registers;
+  bool two = fits && !crowded && (steps < 0 || steps >= 2 * lanes);
   *p = (tvms_line_pass_plan){
       .lanes = lanes, .vectors = 1, .sums = 1, .fused = 1, .overlaps = true};
   p->tile = two ? 2 * lanes : lanes;
@@ -570,7 +572,9 @@ tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *grou
     plan.passes[pass].overlaps = can_overlap(chain->unit, group, &plan, pass);
     if (!turned)
       plan_stream(chain->unit, group, options->target, pass, &plan.passes[pass]);
-    if (turned) plan_turn(chain->unit, &group->members[0], turned, &plan.passes[pass]);
+    if (turned)
+      plan_turn(chain->unit, &group->members[0], turned, options->target,
+                &plan.passes[pass]);
     if (options->reorders && group->row_count)
       plan_quotient(chain->unit, group, pass, &plan.passes[pass]);
     if (options->reorders) plan_padding(chain->unit, group, pass, &plan.passes[pass]);
