@@ -5,7 +5,9 @@
 #include "ir/fold.h"
 #include "passes/tir/cpu/chain.h"
 #include "passes/tir/cpu/contraction.h"
+#include "passes/tir/cpu/gathered_columns.h"
 #include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/places.h"
 
 static bool is_constant(const tvms_node *node) {
   return node->kind == TVMS_NODE_FLOAT_IMM || node->kind == TVMS_NODE_INT_IMM;
@@ -22,11 +24,29 @@ static tvms_node *TVMS_NULLABLE join(tvms_unit *unit, tvms_node *first,
       || !tvms_stage_has_sums(&stage) || !tvms_chain_begins(unit, &before, &stage))
     return NULL;
   stage.init = before.store->value;
-  if (tvms_contraction_find(unit, &stage, &c)) return NULL;
+  tvms_gathered_columns gathered = {{NULL, 0}, {NULL, 0}};
+  if (tvms_contraction_find(unit, &stage, &c)
+      && !tvms_cpu_gather_columns(unit, NULL, &stage, &gathered))
+    return NULL;
   tvms_node *store = (tvms_node *)(uintptr_t)&stage.store->head;
   tvms_node *init =
       tvms_cpu_store(unit, stage.store->buffer, stage.store->indices, stage.init);
   return tvms_stage_write(unit, &stage, stage.name, store, init);
+}
+
+// May a sum begin in front of a statement? Not if that uses what the sum stores, other parts of one buffer aside.
+static bool may_pass(tvms_unit *unit, const tvms_stage *sum, tvms_node *stmt) {
+  const tvms_node *buffer = sum->store->buffer;
+  tvms_stage stage;
+  if (!tvms_cpu_mentions(unit, stmt, buffer)) return true;
+  return !tvms_stage_read(unit, stmt, &stage)
+         && (!stage.init || is_constant(stage.init))
+         && tvms_cpu_store_apart(unit, sum, &stage)
+         && (tvms_stage_has_sums(&stage)
+                 ? tvms_stage_term(&stage, TVMS_NODE_ADD)
+                       && !tvms_cpu_mentions(
+                           unit, tvms_stage_term(&stage, TVMS_NODE_ADD), buffer)
+                 : !tvms_cpu_mentions(unit, stage.store->value, buffer));
 }
 
 // The place in `made` of what a sum begins with, which may stand in front of statements that do not use it; `joined` is
@@ -39,7 +59,7 @@ static uint32_t find_initial(tvms_unit *unit, tvms_list made, tvms_node *sum,
   for (uint32_t i = made.len; i-- > 0 && made.len - i <= MOST_BETWEEN;) {
     *joined = join(unit, made.items[i], sum);
     if (*joined) return i;
-    if (tvms_cpu_mentions(unit, made.items[i], stage.store->buffer)) break;
+    if (!may_pass(unit, &stage, made.items[i])) break;
   }
   return made.len;
 }

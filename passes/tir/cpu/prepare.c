@@ -6,6 +6,7 @@
 #include "passes/tir/cpu/digit_loops.h"
 #include "passes/tir/cpu/early_stages.h"
 #include "passes/tir/cpu/factors.h"
+#include "passes/tir/cpu/gathered_columns.h"
 #include "passes/tir/cpu/initials.h"
 #include "passes/tir/cpu/late_operands.h"
 #include "passes/tir/cpu/narrow_places.h"
@@ -125,6 +126,31 @@ static tvms_list take_windows_apart(tvms_preparation *p, tvms_list stmts) {
   return list;
 }
 
+// Products get their columns side by side.
+static tvms_list gather_columns(tvms_preparation *p, tvms_list stmts) {
+  tvms_unit *unit = p->body.unit;
+  tvms_list made = {NULL, 0};
+  for (uint32_t i = 0; i < stmts.len; i++) {
+    tvms_stage stage;
+    tvms_gathered_columns columns = {{NULL, 0}, {NULL, 0}};
+    bool gathered = !tvms_stage_read(unit, stmts.items[i], &stage)
+                    && tvms_stage_has_sums(&stage)
+                    && tvms_cpu_gather_columns(unit, p->target, &stage, &columns);
+    if (!gathered) {
+      made = tvms_list_with(unit, made, stmts.items[i]);
+      continue;
+    }
+    for (uint32_t k = 0; k < columns.stmts.len; k++)
+      made = tvms_list_with(unit, made, columns.stmts.items[k]);
+    for (uint32_t k = 0; k < columns.buffers.len; k++) {
+      tvms_node *buffer = columns.buffers.items[k];
+      p->body.allocated = tvms_list_with(unit, p->body.allocated, buffer);
+      tvms_stmt_push(unit, p->body.added, buffer);
+    }
+  }
+  return made;
+}
+
 // A nest without tails if it can be scheduled then.
 static tvms_node *without_tails(tvms_preparation *p, tvms_node *stmt) {
   tvms_unit *unit = p->body.unit;
@@ -187,6 +213,7 @@ tvms_list tvms_cpu_prepare(tvms_preparation *p, tvms_list stmts) {
   stmts = tvms_cpu_early_stages(p->body.unit, stmts);
   stmts = tvms_cpu_late_operands(p->body.unit, p->body.allocated, stmts, p->body.gone);
   if (p->rooted) stmts = take_quads(p, stmts);
+  stmts = gather_columns(p, stmts);
   if (p->rooted) split_sums(p, turn_operand, &stmts);
   return stmts;
 }

@@ -17,20 +17,25 @@ typedef struct {
   uint32_t owns, others;
 } terms;
 
-// In the order of the text.
-static void sort_terms(terms *t, tvms_node *node) {
-  if (node->kind == TVMS_NODE_ADD) {
-    sort_terms(t, tvms_as_binary(node)->a);
-    sort_terms(t, tvms_as_binary(node)->b);
+// In the order of the text; `minus`: they are taken away.
+static void sort_terms(terms *t, tvms_node *node, bool minus) {
+  if (node->kind == TVMS_NODE_ADD || node->kind == TVMS_NODE_SUB) {
+    sort_terms(t, tvms_as_binary(node)->a, minus);
+    sort_terms(t, tvms_as_binary(node)->b, minus != (node->kind == TVMS_NODE_SUB));
     return;
   }
   if (tvms_stage_loads_place(t->store, node)) {
     t->own = node;
-    t->owns++;
+    t->owns += minus ? 2 : 1;
     return;
   }
-  t->rest = t->rest ? tvms_binary_new(t->unit, TVMS_NODE_ADD, t->rest, node, node->span)
-                    : node;
+  tvms_node_kind kind = minus ? TVMS_NODE_SUB : TVMS_NODE_ADD;
+  tvms_node *first = node;
+  if (minus && !t->rest)
+    first = tvms_binary_new(t->unit, TVMS_NODE_MUL, node,
+                            tvms_build_float(t->unit, node->dtype, -1, node->span),
+                            node->span);
+  t->rest = t->rest ? tvms_binary_new(t->unit, kind, t->rest, node, node->span) : first;
   t->others++;
 }
 
@@ -61,10 +66,11 @@ static bool sums(const terms *t) {
 static tvms_node *leave_store(tvms_rewriter *r, tvms_node *node) {
   const tvms_store *store = tvms_as_store(node);
   terms t = {.unit = r->unit, .store = store};
-  if (store->predicate || store->value->kind != TVMS_NODE_ADD
+  if (store->predicate
+      || (store->value->kind != TVMS_NODE_ADD && store->value->kind != TVMS_NODE_SUB)
       || !tvms_dtype_is_real(store->value->dtype))
     return node;
-  sort_terms(&t, store->value);
+  sort_terms(&t, store->value, false);
   bool joins = t.owns == 1 && t.others > 1
                && !tvms_cpu_mentions(t.unit, t.rest, store->buffer) && sums(&t);
   if (!joins) return node;
