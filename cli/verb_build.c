@@ -116,11 +116,6 @@ static tvms_native_options code_options(tvms_run *run, tvms_source *source) {
   return options;
 }
 
-static tvms_status build_text(tvms_run *run, tvms_source *source) {
-  tvms_native_options options = code_options(run, source);
-  return build_with(run, source, NULL, &options);
-}
-
 // Can the linker of this machine join code for the target, whatever the processor?
 static bool can_link_for(const tvms_target *target) {
   struct utsname system;
@@ -129,9 +124,8 @@ static bool can_link_for(const tvms_target *target) {
          && strstr(target->triple, "linux");
 }
 
-static tvms_status build_source(tvms_run *run, tvms_source *source) {
-  const tvms_backend *backend = tvms_run_load_backend(run);
-  if (!backend) return TVMS_FAILED_IO;
+static tvms_status build_for_target(tvms_run *run, tvms_source *source,
+                                    const tvms_backend *TVMS_NULLABLE backend) {
   tvms_unit unit;
   tvms_unit_init(&unit, run->context, TVMS_DIALECT_CURRENT);
   tvms_strbuf why;
@@ -154,6 +148,15 @@ static tvms_status build_source(tvms_run *run, tvms_source *source) {
   return status;
 }
 
+static tvms_status build_text(tvms_run *run, tvms_source *source) {
+  return build_for_target(run, source, NULL);
+}
+
+static tvms_status build_source(tvms_run *run, tvms_source *source) {
+  const tvms_backend *backend = tvms_run_load_backend(run);
+  return backend ? build_for_target(run, source, backend) : TVMS_FAILED_IO;
+}
+
 tvms_status tvms_verb_build(tvms_run *run) {
   if (!tvms_run_check_dialects(run, false)) return TVMS_FAILED_IO;
   if (run->options.paths.len != 1)
@@ -172,16 +175,14 @@ tvms_status tvms_verb_build(tvms_run *run) {
     return tvms_run_misused(run, "--static goes with .a");
   if (run->options.links.len && !form_of(output)->linked)
     return tvms_run_misused(run, "--link goes with .so");
-  const char *target = run->options.target;
   if (run->options.backend && strcmp(run->options.backend, "llvm") != 0) {
     return tvms_run_misused(run, "backend '%s' does not write files",
                             run->options.backend);
   }
-  bool is_text = form_of(output)->is_text;
-  if (target && is_text)
+  bool is_text = form_of(output)->is_text, alone = form_of(output)->is_executable;
+  if (run->options.target && alone)
     return tvms_run_misused(
         run, "--target does not go with '%s', which is for every machine", output);
-  bool alone = form_of(output)->is_executable;
   if (run->options.vm && is_text && !alone)
     return tvms_run_misused(run, "--vm does not go with .c");
   if (run->options.emit_headers && (run->options.vm || alone))

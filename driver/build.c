@@ -10,12 +10,15 @@
 #include "vm/format.h"
 #include "vm/write.h"
 
-bool tvms_build_find_target(const tvms_backend *backend, const char *text,
+bool tvms_build_find_target(const tvms_backend *TVMS_NULLABLE backend, const char *text,
                             tvms_unit *unit, tvms_target *target,
                             tvms_native_options *options, tvms_strbuf *why) {
   if (text && !tvms_target_parse(unit, text, target, why)) return false;
   options->target = text ? target : NULL;
-  return backend->check_target(options, why);
+  if (backend) return backend->check_target(options, why);
+  if (!text || target->host || target->triple) return true;
+  tvms_strbuf_printf(why, "C text cannot be scheduled for '%s'", target->kind);
+  return false;
 }
 
 bool tvms_build_code(tvms_program *program, const tvms_backend *backend,

@@ -6,9 +6,9 @@
 #include "driver/runnable.h"
 
 // Fills in `options` for a target in a text (see tvms_target_parse; NULL: this machine) that
-// the back end can make code for. `target` and `unit` are the caller's storage for it. False,
-// and a sentence in `why`, if there is no such target.
-TVMS_NODISCARD bool tvms_build_find_target(const tvms_backend *backend,
+// the back end can make code for; NULL: C text, which is scheduled for it. `target` and `unit` are the caller's storage
+// for it. False, and a sentence in `why`, if there is no such target.
+TVMS_NODISCARD bool tvms_build_find_target(const tvms_backend *TVMS_NULLABLE backend,
                                            const char *TVMS_NULLABLE text,
                                            tvms_unit *unit, tvms_target *target,
                                            tvms_native_options *options,

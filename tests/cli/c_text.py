@@ -638,10 +638,24 @@ def copy(a: T.handle("float32"), b: T.handle("float32")):
             self.build(program.replace("ATTRS", f'T.func_attr({{"tirx.noalias": {said}}})'))
             self.assertIn(f"ptr {restrict}p0, ptr {restrict}p1) {{", self.text())
 
+    def test_a_target_says_how_loops_are_scheduled(self):
+        """Vectors are as long as its registers; the text is for every machine, and computes the same."""
+        a, b = (bytearray(struct.pack(f"<{n}f", *(i % 7 - 3 for i in range(n)))) for n in (24 * 40, 40 * 16))
+        results = []
+        for target, vectors in (("aarch64-linux-gnu", "f32x4"), ("x86_64-linux-gnu,haswell", "f32x8"), ('{"kind": "llvm", "mcpu": "znver4"}', "f32x16")):
+            library, c = self.build(MATMUL, "--target", target), bytearray(24 * 16 * 4)
+            self.assertIn(f"const {vectors} ", self.text())
+            self.assertEqual(call(library, [("<f4", (24, 40), a), ("<f4", (40, 16), b), ("<f4", (24, 16), c)]), 0)
+            results.append(bytes(c))
+        self.assertEqual(len(set(results)), 1)
+
     def test_what_is_refused(self):
-        p = tvms("build", "-", "-o", self.file("x.c"), "--target", "aarch64-linux-gnu", stdin=MATMUL)
-        self.assertEqual(p.returncode, 2, p.stderr.decode())
-        self.assertIn("which is for every machine", p.stderr.decode())
+        for output, target, text in (("x.vm", "aarch64-linux-gnu", "which is for every machine"),
+                                     ("x.c", "cuda", "C text cannot be scheduled for 'cuda'"),
+                                     ("x.c", "aarch46", "did you mean 'aarch64-linux-gnu'?")):
+            p = tvms("build", "-", "-o", self.file(output), "--target", target, stdin=MATMUL)
+            self.assertEqual(p.returncode, 2, p.stderr.decode())
+            self.assertIn(text, p.stderr.decode())
 
     def test_the_same_text_each_time(self):
         texts = []
