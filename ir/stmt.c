@@ -244,3 +244,20 @@ tvms_node *tvms_stmt_loop_like(tvms_unit *unit, const tvms_for *like, tvms_node 
   loop->body = body;
   return copy;
 }
+
+static tvms_walk_step see_jump(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self;
+  (void)role;
+  if (node->kind == TVMS_NODE_FOR || node->kind == TVMS_NODE_WHILE)
+    return TVMS_WALK_SKIP;
+  if (node->kind != TVMS_NODE_EVALUATE)
+    return tvms_node_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;
+  tvms_tir_opcode op = tvms_call_opcode(tvms_as_evaluate(node)->value);
+  bool jumps = op == TVMS_TIR_break_loop || op == TVMS_TIR_continue_loop;
+  return jumps ? TVMS_WALK_STOP : TVMS_WALK_SKIP;
+}
+
+bool tvms_stmt_jumps(tvms_memory *memory, tvms_node *body) {
+  tvms_visitor visitor = {.enter = see_jump};
+  return !tvms_walk(memory, body, &visitor);
+}

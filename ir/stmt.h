@@ -56,6 +56,9 @@ void tvms_stmt_copies(tvms_unit *unit, tvms_node *stmt, const tvms_node *var,
 
 // ---- Loops ----
 
+// May a jump (T.break_loop, T.continue_loop) leave the step of a loop with this body early?
+bool tvms_stmt_jumps(tvms_memory *memory, tvms_node *body);
+
 // A loop like `like` over another variable, of another kind, with `extent` steps and another body.
 tvms_node *tvms_stmt_loop_like(tvms_unit *unit, const tvms_for *like, tvms_node *var,
                                uint8_t kind, int64_t extent, tvms_node *body);

@@ -4,6 +4,7 @@
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/rewrite.h"
+#include "ir/stmt.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/places.h"
@@ -130,7 +131,8 @@ static tvms_node *split_loop(tvms_rewriter *r, tvms_node *node) {
               .extent = tvms_cpu_number(loop->extent),
               .fits = true};
   bool plain = loop->for_kind == TVMS_FOR_SERIAL && !loop->annotations && !loop->step
-               && tvms_node_is_int(loop->min, 0) && d.extent > 1;
+               && tvms_node_is_int(loop->min, 0) && d.extent > 1
+               && !tvms_stmt_jumps(d.memory, loop->body);
   if (!plain) return node;
   tvms_visitor visitor = {.self = &d, .enter = note_place};
   tvms_walk(d.memory, loop->body, &visitor);

@@ -22,6 +22,7 @@
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "ir/rewrite.h"
+#include "ir/stmt.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
 #include "passes/remarks.h"
@@ -534,6 +535,7 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
 
 static bool is_plain_loop(scheduler *s, const tvms_for *loop) {
   return loop->for_kind == TVMS_FOR_SERIAL && !loop->annotations && !loop->step
+         && !tvms_stmt_jumps(&s->unit->context->memory, loop->body)
          && tvms_cpu_loops_are_counted(s->unit, s->around, loop->body);
 }
 

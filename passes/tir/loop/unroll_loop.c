@@ -11,6 +11,7 @@
 #include "arith/analyzer.h"
 #include "arith/internal.h"
 #include "ir/fold.h"
+#include "ir/object.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
 #include "passes/remarks.h"
@@ -101,7 +102,9 @@ static bool judge(unroller *u, const tvms_for *loop, int64_t extent) {
   automatic &= extent * u->steps <= u->max_step || extent <= u->max_extent;
   automatic |= loop->for_kind == TVMS_FOR_UNROLLED;
   bool local = u->local_access || extent * u->steps <= MOST_LOCAL_STEPS;
-  automatic |= local && extent > 0 && tvms_node_map_get(&u->local, loop->var);
+  bool left =
+      u->local_bytes && tvms_object_map_get(loop->annotations, "irregular_loop_mark");
+  automatic |= local && !left && extent > 0 && tvms_node_map_get(&u->local, loop->var);
   tell(u, loop, extent, automatic);
   if (automatic)
     u->unrolled++;
