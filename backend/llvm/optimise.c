@@ -62,7 +62,7 @@ enum { SCALAR, LINES, TILES, VECTORS, ROWS, MIXED, KINDS };
 #define ROW_PASSES  FEW_PASSES ",simplifycfg,loop-mssa(licm)"
 #define SOME_PASSES                                                                    \
   "sroa,early-cse,simplifycfg," INSTCOMBINE                                            \
-  ",loop-mssa(licm),simplifycfg,loop(indvars),loop-vectorize," INSTCOMBINE             \
+  ",loop-mssa(licm),simplifycfg,loop(indvars),loop-vectorize,loop-load-elim," INSTCOMBINE \
   ",simplifycfg,loop-mssa(licm)"
 #define COUNT_ADDRESSES "loop(loop-reduce)"
 

@@ -37,6 +37,7 @@
 #include "passes/tir/cpu/epilogue_join.h"
 #include "passes/tir/cpu/epilogues.h"
 #include "passes/tir/cpu/groups.h"
+#include "passes/tir/cpu/loaded_counts.h"
 #include "passes/tir/cpu/loop_dtypes.h"
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/prepare.h"
@@ -533,10 +534,10 @@ static tvms_node *TVMS_NULLABLE schedule_body(scheduler *s, tvms_list allocated,
   return made;
 }
 
-static bool is_plain_loop(scheduler *s, const tvms_for *loop) {
+static bool is_plain_loop(scheduler *s, const tvms_for *loop, tvms_node *body) {
   return loop->for_kind == TVMS_FOR_SERIAL && !loop->annotations && !loop->step
          && !tvms_stmt_jumps(&s->unit->context->memory, loop->body)
-         && tvms_cpu_loops_are_counted(s->unit, s->around, loop->body);
+         && tvms_cpu_loops_are_counted(s->unit, s->around, body);
 }
 
 static bool goes_across(const scheduler *s, tvms_node *stmt) {
@@ -545,21 +546,33 @@ static bool goes_across(const scheduler *s, tvms_node *stmt) {
 
 // What stands in a plain loop that stays, the last one around: statements between those that go across memory, on one thread.
 // NULL: all of it stays.
-static tvms_node *TVMS_NULLABLE schedule_loop_body(scheduler *s, const tvms_for *loop) {
+static tvms_node *TVMS_NULLABLE schedule_loop_body(scheduler *s, tvms_node *body) {
   scheduler inner = *s;
   inner.within = true;
   inner.target.cores = 1;
-  tvms_node *made = schedule_between(&inner, loop->body, goes_across, NULL);
+  tvms_node *made = schedule_between(&inner, body, goes_across, NULL);
   s->gone = inner.gone;
   return made;
+}
+
+// A statement behind others.
+static tvms_node *behind(scheduler *s, tvms_list first, tvms_node *stmt) {
+  tvms_node_vec all = {0};
+  for (uint32_t i = 0; i < first.len; i++)
+    tvms_stmt_push(s->unit, &all, first.items[i]);
+  tvms_stmt_push(s->unit, &all, stmt);
+  return tvms_stmt_seq(s->unit, &all, stmt->span);
 }
 
 static tvms_node *schedule_loop(scheduler *s, tvms_node *stmt) {
   tvms_list around = s->around;
   s->around = tvms_list_with(s->unit, around, stmt);
+  tvms_list counts;
   tvms_node *body = tvms_as_for(stmt)->body;
-  bool plain = is_plain_loop(s, tvms_as_for(stmt));
-  tvms_node *inner = plain ? schedule_loop_body(s, tvms_as_for(stmt)) : NULL;
+  tvms_node *counted = tvms_cpu_bind_counts(s->unit, body, &counts);
+  bool plain = is_plain_loop(s, tvms_as_for(stmt), counted);
+  tvms_node *inner = plain ? schedule_loop_body(s, counted) : NULL;
+  if (inner && counts.len) inner = behind(s, counts, inner);
   // Of a plain loop all has been gone through that is not a stage: once more for each loop would double the time.
   bool done = plain && !is_stage(s, body) && !tvms_cpu_loop_goes_across(s->unit, body);
   if (!inner) inner = done ? body : schedule_within(s, body);
