@@ -38,6 +38,14 @@ bool tvms_relax_layout_axes_batch_norm(tvms_relax_layout_query *q) {
   return true;
 }
 
+// Scales and zeros stay.
+bool tvms_relax_layout_axes_quantize(tvms_relax_layout_query *q) {
+  if (!tvms_relax_layout_axes_one_axis(q)) return false;
+  for (uint32_t i = 1; i < 3; i++)
+    tvms_relax_layout_query_set_initial(q, i);
+  return true;
+}
+
 // Norms with `axes` and, some of them, `channel_axis`; the other arguments stay.
 bool tvms_relax_layout_axes_norm(tvms_relax_layout_query *q) {
   tvms_layout order;

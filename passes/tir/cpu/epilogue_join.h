@@ -13,4 +13,10 @@ tvms_list tvms_cpu_join_epilogue(tvms_unit *unit, tvms_list allocated, tvms_list
                                  uint32_t at, const tvms_node *buffer,
                                  tvms_node_map *gone);
 
+// The same for the statements from `at` on, of which the first one reads `buffer` and each other one what the one in front
+// stores, or as many of them as become one.
+tvms_list tvms_cpu_join_changed(tvms_unit *unit, tvms_list allocated, tvms_list stmts,
+                                uint32_t at, const tvms_node *buffer,
+                                tvms_node_map *gone);
+
 #endif

@@ -145,7 +145,7 @@ static void add_all(tvms_unit *unit, tvms_list *to, const tvms_node_map *from) {
 
 // The stages behind the contraction at statement `at`. Where the result of the last one is read by several, these
 // are one if they can be.
-static epilogues find_epilogues(scheduler *s, const tvms_contraction *c,
+static epilogues read_epilogues(scheduler *s, const tvms_contraction *c,
                                 const tvms_tile *tile, tvms_list allocated,
                                 tvms_list stmts, uint32_t at) {
   epilogues b = {
@@ -164,6 +164,44 @@ static epilogues find_epilogues(scheduler *s, const tvms_contraction *c,
   if (b.count > before) {
     b.used = b.count + fewer;
     add_all(s->unit, &b.gone, &gone);
+  }
+  tvms_node_map_fini(&gone);
+  return b;
+}
+
+// The number of the first stage behind the contraction that makes another data type of what it reads, which is `*buffer`; 0: there
+// is none.
+static uint32_t change_of_dtype(scheduler *s, const tvms_contraction *c,
+                                tvms_list stmts, uint32_t at,
+                                const tvms_node **buffer) {
+  *buffer = c->stage.store->buffer;
+  for (uint32_t i = at + 1; i < stmts.len; i++) {
+    tvms_stage stage;
+    if (tvms_stage_read(s->unit, stmts.items[i], &stage)) return 0;
+    if (!tvms_dtype_same(stage.store->value->dtype, c->stage.store->value->dtype))
+      return i;
+    *buffer = stage.store->buffer;
+  }
+  return 0;
+}
+
+// The same where stages behind a change of the data type, which goes through memory, are one stage with it.
+static epilogues find_epilogues(scheduler *s, const tvms_contraction *c,
+                                const tvms_tile *tile, tvms_list allocated,
+                                tvms_list stmts, uint32_t at) {
+  const tvms_node *buffer;
+  uint32_t change = change_of_dtype(s, c, stmts, at, &buffer);
+  tvms_node_map gone;
+  tvms_node_map_init(&gone, &s->unit->context->memory);
+  tvms_list joined = stmts;
+  if (change)
+    joined = tvms_cpu_join_changed(s->unit, allocated, stmts, change, buffer, &gone);
+  epilogues b = read_epilogues(s, c, tile, allocated, joined, at);
+  if (joined.len < stmts.len && at + b.used >= change) {
+    b.used += stmts.len - joined.len;
+    add_all(s->unit, &b.gone, &gone);
+  } else if (joined.len < stmts.len) {
+    b = read_epilogues(s, c, tile, allocated, stmts, at);
   }
   tvms_node_map_fini(&gone);
   return b;
