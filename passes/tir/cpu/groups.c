@@ -151,13 +151,17 @@ bool tvms_cpu_split_groups(tvms_unit *unit, tvms_stage *stage) {
 typedef struct {
   tvms_unit *unit;
   const tvms_stage *stage;
+  bool loaded;     // what is at hand is an index of a load
+  bool expands;    // what is chosen lies in fewer places: X[o // 2] where o % 2 is 0
   uint32_t count;  // of remainders
   uint32_t axis;
   int64_t size;  // of the groups of the axis by which one of them may go; 0: none
 } remainders;
 
-// (o * 1155 + r) % 9240: steps of o begin anew after 8.
+// (o * 1155 + r) % 9240: steps of o begin anew after 8. Of a condition by so few steps, such as that on even ones, vectors
+// choose.
 static void note_group(remainders *all, const tvms_binary *remainder) {
+  enum { FEWEST_OF_CONDITION = 16 };
   int64_t modulus = tvms_as_int_imm(remainder->b)->value, step;
   for (uint32_t i = 0; i < all->stage->count && !all->size; i++) {
     const tvms_stage_axis *axis = &all->stage->axes[i];
@@ -166,10 +170,59 @@ static void note_group(remainders *all, const tvms_binary *remainder) {
         || modulus % step)
       continue;
     int64_t size = modulus / step, steps = tvms_as_int_imm(axis->extent)->value;
-    if (size <= 1 || size >= steps || steps % size) continue;
+    if (size <= 1 || size >= steps || steps % size
+        || (!all->loaded && !all->expands && size < FEWEST_OF_CONDITION))
+      continue;
     all->axis = i;
     all->size = size;
   }
+}
+
+typedef struct {
+  tvms_memory *memory;
+  bool loaded;  // what is at hand is an index of a load
+} quotient_search;
+
+static tvms_walk_step find_quotient(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  const quotient_search *s = self;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  if (s->loaded && node->kind == TVMS_NODE_FLOOR_DIV) return TVMS_WALK_STOP;
+  if (s->loaded || node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  quotient_search inside = {s->memory, true};
+  tvms_visitor visitor = {.self = &inside, .enter = find_quotient};
+  tvms_list indices = tvms_as_buffer_load(node)->indices;
+  for (uint32_t i = 0; i < indices.len; i++)
+    if (!tvms_walk(s->memory, indices.items[i], &visitor)) return TVMS_WALK_STOP;
+  return TVMS_WALK_SKIP;
+}
+
+// Does a choice load by quotients?
+static tvms_walk_step find_expanding(void *self, tvms_node *node,
+                                     tvms_field_role role) {
+  (void)role;
+  quotient_search inside = {self, false};
+  tvms_visitor visitor = {.self = &inside, .enter = find_quotient};
+  if (node->kind == TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_SKIP;
+  if (!tvms_node_choice_of(node).condition) return TVMS_WALK_ON;
+  return tvms_walk(self, node, &visitor) ? TVMS_WALK_SKIP : TVMS_WALK_STOP;
+}
+
+static bool expands(tvms_unit *unit, const tvms_stage *stage) {
+  tvms_memory *memory = &unit->context->memory;
+  tvms_visitor visitor = {.self = memory, .enter = find_expanding};
+  return !tvms_walk(memory, stage->store->value, &visitor);
+}
+
+static tvms_walk_step note_remainder(void *self, tvms_node *node, tvms_field_role role);
+
+static void note_indices(remainders *all, tvms_list indices) {
+  tvms_visitor visitor = {.self = all, .enter = note_remainder};
+  bool outer = all->loaded;
+  all->loaded = true;
+  for (uint32_t i = 0; i < indices.len; i++)
+    tvms_walk(&all->unit->context->memory, indices.items[i], &visitor);
+  all->loaded = outer;
 }
 
 static tvms_walk_step note_remainder(void *self, tvms_node *node,
@@ -177,6 +230,10 @@ static tvms_walk_step note_remainder(void *self, tvms_node *node,
   remainders *all = self;
   (void)role;
   if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  if (node->kind == TVMS_NODE_BUFFER_LOAD) {
+    note_indices(all, tvms_as_buffer_load(node)->indices);
+    return TVMS_WALK_SKIP;
+  }
   if (node->kind != TVMS_NODE_FLOOR_MOD) return TVMS_WALK_ON;
   all->count++;
   const tvms_binary *remainder = tvms_as_binary(node);
@@ -185,12 +242,10 @@ static tvms_walk_step note_remainder(void *self, tvms_node *node,
 }
 
 static remainders remainders_of(tvms_unit *unit, const tvms_stage *stage, bool stored) {
-  remainders all = {unit, stage, 0, 0, 0};
+  remainders all = {.unit = unit, .stage = stage, .expands = expands(unit, stage)};
   tvms_visitor visitor = {.self = &all, .enter = note_remainder};
-  tvms_memory *memory = &unit->context->memory;
-  if (!stored) tvms_walk(memory, stage->store->value, &visitor);
-  for (uint32_t i = 0; stored && i < stage->store->indices.len; i++)
-    tvms_walk(memory, stage->store->indices.items[i], &visitor);
+  if (!stored) tvms_walk(&unit->context->memory, stage->store->value, &visitor);
+  if (stored) note_indices(&all, stage->store->indices);
   return all;
 }
 
