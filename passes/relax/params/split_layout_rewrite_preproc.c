@@ -9,7 +9,7 @@
 //         lv1 = R.call_tir(cls.f_prepacked, (x, lv), …); gv = lv1
 //
 // The marked blocks stand in statements of their own below the root block; each reads one parameter
-// and writes one buffer of constant shape that the root block allocates. Dead code goes behind it.
+// and writes one buffer of constant shape that the root block allocates; several may write parts of one. Dead code goes behind it.
 // TVM: relax.transform.SplitLayoutRewritePreproc (SplitLayoutRewritePreproc).
 #include "ir/clone.h"
 #include "ir/object.h"
@@ -72,6 +72,10 @@ static void note_rewriting(split *s, const tvms_block *block) {
   for (uint32_t i = 0; i < shape.len; i++) {
     if (!tvms_node_is_int_imm(shape.items[i]))
       s->wrong = "what a marked block writes must have a constant shape";
+  }
+  for (uint32_t i = 0; i < s->rewritings.len; i++) {
+    const rewriting *other = &s->rewritings.items[i];
+    if (other->from == found.from && other->to == found.to) return;
   }
   tvms_vec_push(s->memory, &s->rewritings, found);
 }

@@ -3,7 +3,9 @@
 //   packed[j // 32, k, j % 32] = W[k, j]      meta_schedule.layout_rewrite_preproc
 //
 // SplitLayoutRewritePreproc makes a PrimFunc of it, which runs where weights are prepared. A strip
-// is read from end to end then, whatever the layout of the weights was.
+// is read from end to end then, whatever the layout of the weights was. Of words of bytes (quads.c) there may be sums:
+//
+//   packed[j // 32, 64, j % 32] = sum over k of the four bytes of packed[j // 32, k, j % 32]      of 64 steps, marked, too
 #include "passes/tir/cpu/beforehand.h"
 
 #include "ir/fold.h"
@@ -135,11 +137,12 @@ static tvms_node *flat(layout *l, tvms_axis_role role) {
   return sum ? sum : number(l, l->c->stage.axes[l->c->column].var, 0);
 }
 
-static void make_buffer(layout *l) {
+// `sums`: with a step more, for these.
+static void make_buffer(layout *l, bool sums) {
   const tvms_node *like = l->c->stage.axes[l->c->column].var;
   int64_t columns = tvms_contraction_column_steps(l->c), strip = l->tile->strip;
   tvms_node *shape[] = {number(l, like, (columns + strip - 1) / strip),
-                        number(l, like, tvms_contraction_steps(l->c)),
+                        number(l, like, tvms_contraction_steps(l->c) + sums),
                         number(l, like, strip)};
   l->packed = tvms_cpu_buffer(l->unit, "packed", l->operand->dtype, "global", shape, 3);
 }
@@ -221,41 +224,118 @@ static tvms_node *element_at(layout *l, tvms_node *const *vars) {
                           TVMS_NO_SPAN);
 }
 
-static tvms_node *preparer(layout *l) {
+// A marked statement: loops over strips, steps and columns around a block with these axes that stores.
+static tvms_node *marked(layout *l, tvms_node *const *iters, tvms_node *store,
+                         tvms_node *TVMS_NULLABLE init) {
   static const char *const names[] = {"strip", "step", "column"};
-  static const char *const axes[] = {"vs", "vk", "vj"};
-  tvms_list shape = tvms_as_buffer(l->packed)->shape;
-  tvms_node *iters[3], *vars[3], *loops[3];
-  for (uint32_t i = 0; i < 3; i++) {
-    iters[i] = iteration(l, axes[i], shape.items[i]);
-    vars[i] = tvms_as_iter_var(iters[i])->var;
-    loops[i] = tvms_cpu_variable(l->unit, names[i], shape.items[i]);
-  }
-  tvms_node *stored = tvms_cpu_store(
-      l->unit, l->packed, tvms_list_copy(l->unit, vars, 3), element_at(l, vars));
-  tvms_node *made = tvms_cpu_block(l->unit, "layout_rewrite", (tvms_list){0}, stored);
+  tvms_node *loops[3], *made;
+  made = tvms_cpu_block(l->unit, "layout_rewrite", (tvms_list){0}, store);
   tvms_block_realize *realize = tvms_as_block_realize(made);
   tvms_block *block = tvms_as_block(realize->block);
   block->iter_vars = tvms_list_copy(l->unit, iters, 3);
+  block->init = init;
+  // What a sum adds to itself is not read.
+  tvms_list reads = {tvms_arena_array(&l->unit->arena, tvms_node *, block->reads.len),
+                     0};
+  for (uint32_t i = 0; i < block->reads.len; i++) {
+    tvms_node *read = block->reads.items[i];
+    if (tvms_as_buffer_region(read)->buffer != l->packed)
+      reads.items[reads.len++] = read;
+  }
+  block->reads = reads;
   block->annotations =
       tvms_object_map_with(l->unit, block->annotations, mark,
                            tvms_object_bool_new(l->unit, true, TVMS_NO_SPAN));
+  for (uint32_t i = 0; i < 3; i++)
+    loops[i] = tvms_cpu_variable(l->unit, names[i], tvms_as_iter_var(iters[i])->var);
   realize->iter_values = tvms_list_copy(l->unit, loops, 3);
-  for (uint32_t i = 3; i-- > 0;)
-    made = tvms_cpu_loop(l->unit, loops[i], shape.items[i], TVMS_FOR_SERIAL, made);
+  for (uint32_t i = 3; i-- > 0;) {
+    tvms_node *extent = tvms_as_range(tvms_as_iter_var(iters[i])->dom)->extent;
+    made = tvms_cpu_loop(l->unit, loops[i], extent, TVMS_FOR_SERIAL, made);
+  }
   return made;
+}
+
+static void make_axes(layout *l, tvms_node **iters, tvms_node **vars) {
+  static const char *const axes[] = {"vs", "vk", "vj"};
+  tvms_list shape = tvms_as_buffer(l->packed)->shape;
+  for (uint32_t i = 0; i < 3; i++) {
+    tvms_node *extent = i == 1 ? number(l, shape.items[i], tvms_contraction_steps(l->c))
+                               : shape.items[i];
+    iters[i] = iteration(l, axes[i], extent);
+    vars[i] = tvms_as_iter_var(iters[i])->var;
+  }
+}
+
+static tvms_node *preparer(layout *l) {
+  tvms_node *iters[3], *vars[3];
+  make_axes(l, iters, vars);
+  tvms_node *store = tvms_cpu_store(
+      l->unit, l->packed, tvms_list_copy(l->unit, vars, 3), element_at(l, vars));
+  return marked(l, iters, store, NULL);
+}
+
+// ---- Sums of words ----
+
+static tvms_node *adder(layout *l) {
+  tvms_node *iters[3], *vars[3];
+  make_axes(l, iters, vars);
+  tvms_as_iter_var(iters[1])->iter_type = TVMS_ITER_COMM_REDUCE;
+  tvms_node *word = element_at(l, vars), *one, *at[] = {vars[0], NULL, vars[2]};
+  at[1] = number(l, vars[1], tvms_contraction_steps(l->c));
+  one = tvms_int_imm_new(l->unit, word->dtype, TVMS_QUAD_OF_ONES, TVMS_NO_SPAN);
+  bool first = tvms_cpu_quad_factors(l->c->term)[0] == l->operand;
+  tvms_node *bytes =
+      tvms_cpu_quad_product(l->unit, first ? word : one, first ? one : word);
+  tvms_node *sum = tvms_buffer_load_new(l->unit, l->packed, at, 3, NULL, TVMS_NO_SPAN);
+  tvms_list place = tvms_list_copy(l->unit, at, 3);
+  tvms_node *zero = tvms_int_imm_new(l->unit, word->dtype, 0, TVMS_NO_SPAN);
+  return marked(
+      l, iters,
+      tvms_cpu_store(l->unit, l->packed, place, build(l, TVMS_NODE_ADD, sum, bytes)),
+      tvms_cpu_store(l->unit, l->packed, place, zero));
+}
+
+// The stage that takes the sums from where they lie.
+static tvms_node *from_packed(layout *l, const tvms_stage *stage) {
+  const tvms_store *out = stage->store;
+  tvms_list shape = tvms_as_buffer(out->buffer)->shape;
+  tvms_node *column = out->indices.items[0];
+  for (uint32_t i = 1; i < shape.len; i++)
+    column = build(l, TVMS_NODE_ADD, build(l, TVMS_NODE_MUL, column, shape.items[i]),
+                   out->indices.items[i]);
+  tvms_node *strip = number(l, column, l->tile->strip);
+  tvms_node *at[] = {build(l, TVMS_NODE_FLOOR_DIV, column, strip),
+                     number(l, column, tvms_contraction_steps(l->c)),
+                     build(l, TVMS_NODE_FLOOR_MOD, column, strip)};
+  tvms_node *sum = tvms_buffer_load_new(l->unit, l->packed, at, 3, NULL, TVMS_NO_SPAN);
+  return tvms_stage_write_each(l->unit, stage, stage->name,
+                               tvms_cpu_store(l->unit, out->buffer, out->indices, sum));
+}
+
+// Does the statement add up the operand, which nobody else reads in the text?
+static bool adds_up(layout *l, tvms_node *TVMS_NULLABLE *before, tvms_stage *stage) {
+  const tvms_node *parameter = tvms_as_buffer_load(l->load)->buffer;
+  return before && tvms_cpu_quad_factors(l->c->term)
+         && tvms_cpu_mentions(l->unit, *before, parameter)
+         && !tvms_stage_read(l->unit, *before, stage);
 }
 
 bool tvms_cpu_lay_out_beforehand(tvms_unit *unit, const tvms_prim_func *function,
                                  const tvms_contraction *contraction,
-                                 const tvms_tile *tile, tvms_beforehand *made) {
+                                 const tvms_tile *tile,
+                                 tvms_node *TVMS_NULLABLE *before,
+                                 tvms_beforehand *made) {
   layout l = {.unit = unit, .function = function, .c = contraction, .tile = tile};
+  tvms_stage sums;
   if (!find_operand(&l)) return false;
-  make_buffer(&l);
+  bool adds = adds_up(&l, before, &sums);
+  make_buffer(&l, adds);
   made->stage = contraction->stage;
   made->stage.store = reading_packed(&l);
-  made->parameter = tvms_as_buffer_load(l.load)->buffer;
   made->buffer = l.packed;
   made->preparer = preparer(&l);
+  made->adder = adds ? adder(&l) : NULL;
+  if (adds) *before = from_packed(&l, &sums);
   return true;
 }

@@ -207,12 +207,6 @@ static tvms_node *sum_of(tvms_unit *unit, const tvms_stage *stage, tvms_node *wo
                           tvms_cpu_store(unit, ones, at, zero));
 }
 
-tvms_node *tvms_cpu_sum_quads(tvms_unit *unit, const tvms_contraction *c,
-                              tvms_node *ones) {
-  tvms_node *const *args = tvms_cpu_quad_factors(c->term);
-  return sum_of(unit, &c->stage, c->moving, args[0] == c->moving, ones);
-}
-
 // `value` without `offset` times the sum of an operand's words.
 static tvms_node *without_sum(quads *q, tvms_node *value, const tvms_quad_operand *o,
                               tvms_node *word, int64_t offset) {

@@ -31,8 +31,4 @@ TVMS_NODISCARD bool tvms_cpu_take_quads(tvms_unit *unit, const tvms_target *targ
                                         const tvms_stage *stage,
                                         tvms_quad_statements *made);
 
-// The statement that adds up the operand of T.dp4a that moves with the columns of `c`, in `ones`.
-tvms_node *tvms_cpu_sum_quads(tvms_unit *unit, const tvms_contraction *c,
-                              tvms_node *ones);
-
 #endif

@@ -42,7 +42,6 @@
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/prepare.h"
 #include "passes/tir/cpu/quad_operand.h"
-#include "passes/tir/cpu/quads.h"
 #include "passes/tir/cpu/rows_nest.h"
 #include "passes/tir/cpu/scans.h"
 #include "passes/tir/cpu/shared_memory.h"
@@ -102,30 +101,21 @@ static void tell_tiled(scheduler *s, const tvms_contraction *c, const tvms_tile 
   tvms_strbuf_fini(&axes);
 }
 
-// What adds up the words of a constant in front of the contraction is to read them as they are laid out.
-static void read_laid_out(scheduler *s, const tvms_contraction *c,
-                          const tvms_node *parameter, tvms_node **before) {
-  tvms_stage stage;
-  bool reads = tvms_cpu_mentions(s->unit, *before, parameter);
-  if (reads && !tvms_stage_read(s->unit, *before, &stage))
-    *before = tvms_cpu_sum_quads(s->unit, c, stage.store->buffer);
-}
-
 // Constant operands are laid out by a statement of their own.
 static void lay_out(scheduler *s, tvms_contraction *c, tvms_tile *tile, tvms_list stmts,
                     uint32_t at) {
   tvms_beforehand made;
   if (!s->rooted || s->within
-      || !tvms_cpu_lay_out_beforehand(s->unit, s->function, c, tile, &made))
+      || !tvms_cpu_lay_out_beforehand(s->unit, s->function, c, tile,
+                                      at ? &stmts.items[at - 1] : NULL, &made))
     return;
   tvms_contraction laid_out;
   if (tvms_contraction_find(s->unit, &made.stage, &laid_out)) return;
   *c = laid_out;
   tvms_tile_lay_out(&s->target, c, tile);
   tvms_stmt_push(s->unit, &s->preparers, made.preparer);
+  if (made.adder) tvms_stmt_push(s->unit, &s->preparers, made.adder);
   tvms_stmt_push(s->unit, &s->added, made.buffer);
-  if (at > 0 && tvms_cpu_quad_factors(c->term))
-    read_laid_out(s, c, made.parameter, &stmts.items[at - 1]);
 }
 
 // What is computed while a tile is in registers: `stages`, how many statements of the body they were, and the buffers that
