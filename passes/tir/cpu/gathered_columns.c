@@ -167,7 +167,7 @@ static void add_dim(place *p, tvms_node *extent, tvms_node *index) {
 }
 
 static tvms_node *new_buffer(const gathering *g, const char *name, tvms_dtype element,
-                             const place *p, tvms_gathered_columns *made) {
+                             const place *p, tvms_replacement *made) {
   tvms_node *buffer =
       tvms_cpu_buffer(g->unit, name, element, "global", p->shape, p->dims);
   made->buffers = tvms_list_with(g->unit, made->buffers, buffer);
@@ -176,7 +176,7 @@ static tvms_node *new_buffer(const gathering *g, const char *name, tvms_dtype el
 
 // Copies what is loaded, so that columns lie side by side, and says what is loaded in its place.
 static void copy_operand(gathering *g, uint32_t load, const tvms_stage_axis *column,
-                         tvms_gathered_columns *made) {
+                         tvms_replacement *made) {
   tvms_stage copy = {.nest = g->stage->nest, .name = "gather"};
   place p = {.dims = 0};
   for (uint32_t i = 0; i < g->stage->count; i++) {
@@ -217,7 +217,7 @@ static tvms_node *term_of_copies(gathering *g) {
 
 // The sum with one axis for all columns. False: it is no product then either.
 static bool write_sum(gathering *g, const tvms_stage_axis *column,
-                      tvms_gathered_columns *made) {
+                      tvms_replacement *made) {
   tvms_unit *unit = g->unit;
   tvms_stage sum = *g->stage;
   place p = {.dims = 0};
@@ -254,7 +254,7 @@ static bool write_sum(gathering *g, const tvms_stage_axis *column,
 }
 
 bool tvms_cpu_gather_columns(tvms_unit *unit, const tvms_target *TVMS_NULLABLE target,
-                             const tvms_stage *stage, tvms_gathered_columns *made) {
+                             const tvms_stage *stage, tvms_replacement *made) {
   gathering g = {.unit = unit, .stage = stage, .fits = true};
   g.term = tvms_stage_term(stage, TVMS_NODE_ADD);
   if (!g.term || !stage->init

@@ -8,14 +8,9 @@
 #include "ir/target.h"
 #include "passes/tir/cpu/stage.h"
 
-// What becomes of a sum: statements in order, and the buffers between them.
-typedef struct {
-  tvms_list stmts, buffers;
-} tvms_gathered_columns;
-
 // Gathers the columns of a sum whose result has too few of them side by side for a vector, of 16 bytes without a target.
 // False: it stays, and what was made means nothing.
 bool tvms_cpu_gather_columns(tvms_unit *unit, const tvms_target *TVMS_NULLABLE target,
-                             const tvms_stage *stage, tvms_gathered_columns *made);
+                             const tvms_stage *stage, tvms_replacement *made);
 
 #endif

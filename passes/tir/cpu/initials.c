@@ -8,6 +8,7 @@
 #include "passes/tir/cpu/gathered_columns.h"
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/places.h"
+#include "passes/tir/cpu/residues.h"
 
 static bool is_constant(const tvms_node *node) {
   return node->kind == TVMS_NODE_FLOAT_IMM || node->kind == TVMS_NODE_INT_IMM;
@@ -24,8 +25,8 @@ static tvms_node *TVMS_NULLABLE join(tvms_unit *unit, tvms_node *first,
       || !tvms_stage_has_sums(&stage) || !tvms_chain_begins(unit, &before, &stage))
     return NULL;
   stage.init = before.store->value;
-  tvms_gathered_columns gathered = {{NULL, 0}, {NULL, 0}};
-  if (tvms_contraction_find(unit, &stage, &c)
+  tvms_replacement gathered = {{NULL, 0}, {NULL, 0}};
+  if (tvms_contraction_find(unit, &stage, &c) && !tvms_cpu_has_residues(unit, &stage)
       && !tvms_cpu_gather_columns(unit, NULL, &stage, &gathered))
     return NULL;
   tvms_node *store = (tvms_node *)(uintptr_t)&stage.store->head;

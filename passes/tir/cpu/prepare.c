@@ -16,7 +16,9 @@
 #include "passes/tir/cpu/producers.h"
 #include "passes/tir/cpu/quads.h"
 #include "passes/tir/cpu/reroll.h"
+#include "passes/tir/cpu/residues.h"
 #include "passes/tir/cpu/shared_terms.h"
+#include "passes/tir/cpu/spread_operands.h"
 #include "passes/tir/cpu/tails.h"
 #include "passes/tir/cpu/terms.h"
 #include "passes/tir/cpu/tuples.h"
@@ -126,29 +128,39 @@ static tvms_list take_windows_apart(tvms_preparation *p, tvms_list stmts) {
   return list;
 }
 
-// Products get their columns side by side.
-static tvms_list gather_columns(tvms_preparation *p, tvms_list stmts) {
+// What becomes of a sum, if anything does: statements in order, and the buffers between them.
+typedef bool sum_replacer(tvms_preparation *p, const tvms_stage *stage,
+                          tvms_replacement *made);
+
+static bool gather_columns(tvms_preparation *p, const tvms_stage *stage,
+                           tvms_replacement *made) {
+  return tvms_cpu_gather_columns(p->body.unit, p->target, stage, made);
+}
+
+static bool split_residues(tvms_preparation *p, const tvms_stage *stage,
+                           tvms_replacement *made) {
+  return tvms_cpu_split_residues(p->body.unit, stage, made);
+}
+
+static tvms_list replace_sums(tvms_preparation *p, sum_replacer *replace,
+                              tvms_list stmts) {
   tvms_unit *unit = p->body.unit;
-  tvms_list made = {NULL, 0};
+  tvms_list all = {NULL, 0};
   for (uint32_t i = 0; i < stmts.len; i++) {
     tvms_stage stage;
-    tvms_gathered_columns columns = {{NULL, 0}, {NULL, 0}};
-    bool gathered = !tvms_stage_read(unit, stmts.items[i], &stage)
-                    && tvms_stage_has_sums(&stage)
-                    && tvms_cpu_gather_columns(unit, p->target, &stage, &columns);
-    if (!gathered) {
-      made = tvms_list_with(unit, made, stmts.items[i]);
-      continue;
-    }
-    for (uint32_t k = 0; k < columns.stmts.len; k++)
-      made = tvms_list_with(unit, made, columns.stmts.items[k]);
-    for (uint32_t k = 0; k < columns.buffers.len; k++) {
-      tvms_node *buffer = columns.buffers.items[k];
+    tvms_replacement made = {{NULL, 0}, {NULL, 0}};
+    bool replaced = !tvms_stage_read(unit, stmts.items[i], &stage)
+                    && tvms_stage_has_sums(&stage) && replace(p, &stage, &made);
+    if (!replaced) made.stmts = tvms_list_copy(unit, &stmts.items[i], 1);
+    for (uint32_t k = 0; k < made.stmts.len; k++)
+      all = tvms_list_with(unit, all, made.stmts.items[k]);
+    for (uint32_t k = 0; replaced && k < made.buffers.len; k++) {
+      tvms_node *buffer = made.buffers.items[k];
       p->body.allocated = tvms_list_with(unit, p->body.allocated, buffer);
       tvms_stmt_push(unit, p->body.added, buffer);
     }
   }
-  return made;
+  return all;
 }
 
 // A nest without tails if it can be scheduled then.
@@ -200,6 +212,10 @@ static tvms_list take_tuples_apart(tvms_preparation *p, tvms_list stmts) {
 
 tvms_list tvms_cpu_prepare(tvms_preparation *p, tvms_list stmts) {
   stmts = tvms_cpu_straighten(p, stmts);
+  if (p->noalias && p->body.reorders) {
+    stmts = tvms_cpu_join_spread(&p->body, stmts);
+    stmts = replace_sums(p, split_residues, stmts);
+  }
   split_sums(p, take_padding_out, &stmts);
   stmts = tvms_cpu_join_initials(p->body.unit, stmts);
   if (p->noalias) stmts = take_tuples_apart(p, stmts);
@@ -213,7 +229,7 @@ tvms_list tvms_cpu_prepare(tvms_preparation *p, tvms_list stmts) {
   stmts = tvms_cpu_early_stages(p->body.unit, stmts);
   stmts = tvms_cpu_late_operands(p->body.unit, p->body.allocated, stmts, p->body.gone);
   if (p->rooted) stmts = take_quads(p, stmts);
-  stmts = gather_columns(p, stmts);
+  stmts = replace_sums(p, gather_columns, stmts);
   if (p->rooted) split_sums(p, turn_operand, &stmts);
   return stmts;
 }

@@ -23,6 +23,11 @@ typedef struct {
   tvms_node *TVMS_NULLABLE init;  // what is stored before the first step; NULL: nothing
 } tvms_stage;
 
+// What becomes of a stage: statements in order, and the buffers between them.
+typedef struct {
+  tvms_list stmts, buffers;
+} tvms_replacement;
+
 // Reads a nest of plain serial loops around one store, or around one block whose variables are
 // the loops' and which holds one store, with an initial value or without. Returns NULL, or why
 // the nest is something else: a sentence's end, "a loop is scheduled already".
