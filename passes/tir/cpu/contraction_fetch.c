@@ -143,12 +143,15 @@ bool tvms_contraction_fetches_resting(const writer *w) {
 tvms_node *tvms_contraction_fetch_resting(writer *w) {
   if (!tvms_contraction_fetches_resting(w)) return NULL;
   const tvms_node *axis = w->c->stage.axes[w->c->row].var;
-  tvms_node *i = tvms_cpu_variable(w->unit, "i", axis);
+  bool across = w->tile->resting_across;
+  tvms_node *i =
+      across ? number(w, axis, w->rows - 1) : tvms_cpu_variable(w->unit, "i", axis);
   tvms_node_map_put(&w->now, axis, build(w, TVMS_NODE_ADD, w->next_row, i));
   tvms_node *load = tvms_contraction_as_now(w, w->c->resting);
-  tvms_node *fetched =
-      tvms_cpu_loop(w->unit, i, number(w, i, w->rows), TVMS_FOR_UNROLLED,
-                    tvms_cpu_prefetch(w->unit, load, 0));
+  tvms_node *fetched = tvms_cpu_prefetch(w->unit, load, 0);
+  if (!across)
+    fetched =
+        tvms_cpu_loop(w->unit, i, number(w, i, w->rows), TVMS_FOR_UNROLLED, fetched);
   if (w->tile->group == 1) return fetched;
   // Once for all strips of a group.
   tvms_node *first =

@@ -61,7 +61,7 @@ static tvms_node *fetch_at_step(writer *w, tvms_node *step) {
 
 static tvms_node *fetch_resting_at_step(writer *w, tvms_node *step) {
   tvms_node *fetched = tvms_contraction_fetch_resting(w);
-  if (!fetched) return NULL;
+  if (!fetched || w->tile->resting_across) return fetched;
   int64_t line = TVMS_CPU_CACHE_LINE * 8 / w->c->resting->dtype.bits;
   tvms_node *in_line = build(w, TVMS_NODE_FLOOR_MOD, step, number(w, step, line));
   return tvms_cpu_choice(w->unit, build(w, TVMS_NODE_EQ, in_line, number(w, step, 0)),
@@ -165,6 +165,18 @@ static tvms_node *fetch_at_round(writer *w, tvms_node *round, int64_t rounds,
   return between(w, round, first, times, fetch_rows(w, round, first, w->rows / times));
 }
 
+// What the next tile reads in the steps of a round; NULL if it is not fetched. The last row of it is in the last line.
+static tvms_node *fetch_resting_for_round(writer *w, tvms_node *round, int64_t steps) {
+  tvms_node *begin = build(w, TVMS_NODE_MUL, round, number(w, round, steps));
+  bool across = w->tile->resting_across;
+  tvms_node *step = across ? tvms_cpu_variable(w->unit, "step", round) : NULL;
+  tvms_contraction_set_inner_step(w, across ? build(w, TVMS_NODE_ADD, begin, step)
+                                            : begin);
+  tvms_node *fetched = tvms_contraction_fetch_resting(w);
+  if (!fetched || !across) return fetched;
+  return tvms_cpu_loop(w->unit, step, number(w, step, steps), TVMS_FOR_SERIAL, fetched);
+}
+
 // What comes in front of a round.
 static tvms_node *fetch_for_round(writer *w, tvms_node *round, int64_t rounds,
                                   int64_t steps) {
@@ -174,9 +186,7 @@ static tvms_node *fetch_for_round(writer *w, tvms_node *round, int64_t rounds,
                    tvms_contraction_fetch_ahead(w, round, rounds, steps));
   if (tvms_contraction_fetches_far(w, true))
     tvms_stmt_push(w->unit, &stmts, fetch_at_round(w, round, rounds, steps));
-  tvms_contraction_set_inner_step(
-      w, build(w, TVMS_NODE_MUL, round, number(w, round, steps)));
-  tvms_node *resting = tvms_contraction_fetch_resting(w);
+  tvms_node *resting = fetch_resting_for_round(w, round, steps);
   if (resting) tvms_stmt_push(w->unit, &stmts, resting);
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }

@@ -62,6 +62,7 @@ typedef struct {
   int64_t result_lead;
   bool
       resting_far;  // a tile of rows fetches what the next one reads of the resting operand
+  bool resting_across;  // which lies across the sum: a line at each step
   // A panel in strips is fetched so many steps before it is read, line by line; 0: it is not.
   int64_t moving_lead;
   // Steps of the sum for which a tile of rows fetches what the next panel is made of; 0: none.

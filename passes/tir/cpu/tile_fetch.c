@@ -47,20 +47,27 @@ static int64_t panel_fetch_for(const tvms_tile_machine *m, const tvms_contractio
 
 // Rows of the resting operand that the second cache does not hold along with a panel are read from afar once
 // for each panel. A tile reads a piece of each of its rows, from page to page, so nothing but the tile before
-// it knows what comes next: 2 % of a product of 1024, 4 % of 2048, 6 to 9 % of an image of 56 x 56 x 256.
-static bool fetches_resting(tvms_unit *unit, const tvms_tile_machine *m,
-                            const tvms_contraction *c, const tvms_tile *tile) {
-  int64_t steps = tvms_contraction_steps(c), step;
+// it knows what comes next: 2 % of a product of 1024, 4 % of 2048, 6 to 9 % of an image of 56 x 56 x 256. Of an operand
+// that lies across the sum it reads a piece of a line at each step.
+static void fetch_resting(tvms_unit *unit, const tvms_tile_machine *m,
+                          const tvms_contraction *c, tvms_tile *tile) {
+  int64_t steps = tvms_contraction_steps(c), step, across;
   bool in_rows = !tile->lines && tile->flat_sum && c->one_sum && c->resting
                  && c->resting->kind == TVMS_NODE_BUFFER_LOAD;
-  if (!in_rows || steps < 0 || c->outermost_sum == TVMS_MOST_STAGE_AXES) return false;
+  if (!in_rows || steps < 0 || c->outermost_sum == TVMS_MOST_STAGE_AXES) return;
   const tvms_buffer_load *load = tvms_as_buffer_load(c->resting);
   int64_t bytes = load->head.dtype.bits / 8;
-  return tvms_cpu_step_of(unit, load->buffer, load->indices,
-                          c->stage.axes[c->outermost_sum].var, &step)
-         && step == 1 && bytes
-         && ((tile->packs && !tvms_contraction_knows_rows(c))
-             || tvms_contraction_uses(c) * steps * bytes > m->cache / 2);
+  bool far = (tile->packs && !tvms_contraction_knows_rows(c))
+             || tvms_contraction_uses(c) * steps * bytes > m->cache / 2;
+  if (!bytes || !far
+      || !tvms_cpu_step_of(unit, load->buffer, load->indices,
+                           c->stage.axes[c->outermost_sum].var, &step))
+    return;
+  tile->resting_across = step > 1 && c->row != TVMS_MOST_STAGE_AXES
+                         && tvms_cpu_step_of(unit, load->buffer, load->indices,
+                                             c->stage.axes[c->row].var, &across)
+                         && across == 1;
+  tile->resting_far = step == 1 || tile->resting_across;
 }
 
 // A panel that the first cache does not hold comes from the second one or from afar at each step, which the machine
@@ -95,6 +102,6 @@ void tvms_tile_plan_fetches(tvms_unit *unit, const tvms_tile_machine *m,
                             const tvms_contraction *c, int64_t rows, tvms_tile *tile) {
   fetch_result(m, c, tile);
   tile->panel_fetch = panel_fetch_for(m, c, tile, rows);
-  tile->resting_far = fetches_resting(unit, m, c, tile);
+  fetch_resting(unit, m, c, tile);
   tile->moving_lead = moving_lead_for(m, c, tile);
 }

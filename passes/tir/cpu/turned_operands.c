@@ -6,8 +6,8 @@
 //
 // A tile reads a few elements of a line of A at each step of its sum, and the next line lies a row further. Where the near
 // caches do not hold A along with the other operand, each of those is a line from afar (and a page), and the same ones come
-// again for the next tile of rows. A copy in squares of registers costs 4 to 7 % of the time of a product of 512
-// to 1000, which takes 12 to 40 % less then.
+// again for the next tile of rows. With vectors of 32 bytes a copy in squares of registers saves a seventh of the time of
+// products of 512 to 1000; with longer ones it costs 1 to 9 % of those of 384 to 4096.
 #include "passes/tir/cpu/turned_operands.h"
 
 #include "ir/build.h"
@@ -16,6 +16,7 @@
 #include "passes/tir/cpu/contraction.h"
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/places.h"
+#include "passes/tir/cpu/words.h"
 
 typedef struct {
   tvms_unit *unit;
@@ -66,6 +67,12 @@ static bool lies_across(const tvms_contraction *c) {
          && !tvms_as_buffer_load(c->resting)->predicate && c->resting->dtype.bits >= 32;
 }
 
+// Do steps of a tile take less time than lines of the operand from the second cache? One of vectors of 64 bytes adds up to 24
+// of them in each, while lines of the next tile are fetched (tile_fetch.c).
+static bool waits_for_lines(const tvms_target *target) {
+  return target->vector_bits < 8 * TVMS_CPU_CACHE_LINE;
+}
+
 // Each element of the copy must serve enough columns.
 static bool pays(const turning *t, const tvms_target *target) {
   enum { FEWEST_COLUMNS = 256, USUAL_CACHE = 256 * 1024 };
@@ -73,7 +80,8 @@ static bool pays(const turning *t, const tvms_target *target) {
   int64_t elements = elements_of_batch(t);
   return elements > 0 && 2 * elements * (t->c->resting->dtype.bits / 8) >= cache
          && tvms_contraction_column_steps(t->c) >= FEWEST_COLUMNS
-         && step_along(t, t->c->row) == 1 && step_along(t, t->c->outermost_sum) > 1;
+         && step_along(t, t->c->row) == 1 && step_along(t, t->c->outermost_sum) > 1
+         && waits_for_lines(target);
 }
 
 // ---- Statements ----
