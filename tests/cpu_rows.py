@@ -9,7 +9,7 @@ and gather, elements at places that are loaded, all of small and odd sizes, know
 comes out must be well-formed, and check as a text again. Results must be the same to the last bit, but with `reorder` where sums
 of floats are not exact.
 """
-import os, re, struct, sys
+import math, os, re, struct, sys
 
 from generated import TARGETS, judge_many, run, schedule
 
@@ -27,6 +27,7 @@ class Program:
         self.r, self.params, self.inner, self.body, self.symbols = r, [], [], [], []
         self.noalias, self.blocks = noalias, r.random() < 0.7
         self.widths = [32, 64]  # of symbols
+        self.sums = [[]]  # extents of the axes that each reduction takes
 
     def size(self, most=200):
         n = self.r.choice([s for s in SIZES if s <= most])
@@ -43,6 +44,7 @@ class Program:
 
     def stage(self, name, axes, lines):
         """`axes`: name, extent, S or R; lines use the names. The first line may be an initial store."""
+        self.sums.append([extent for _, extent, kind in axes if kind == "R"])
         grid = ", ".join(a for a, _, _ in axes), ", ".join(str(e) for _, e, _ in axes)
         out = [f"        for {grid[0]} in T.grid({grid[1]}):" if len(axes) > 1 else f"        for {axes[0][0]} in range({axes[0][1]}):"] if axes else []
         init, last = (lines[0], lines[1]) if len(lines) == 2 else (None, lines[0])
@@ -319,6 +321,7 @@ def inputs(r, program, folder):
     """Arguments that give every parameter of a program whole numbers."""
     sizes = {name: r.choice(SIZES) for name in program.symbols}
     arguments = []
+    program.terms = max(math.prod(eval(str(extent), dict(sizes)) for extent in sum) for sum in program.sums)
     for name, shape, dtype in program.params:
         shape = [eval(str(extent), dict(sizes)) for extent in shape]
         count = 1
@@ -341,13 +344,19 @@ def results(folder, path, arguments, name):
     return {f: read_array(os.path.join(out, f)) for f in sorted(os.listdir(out))}
 
 
-def same(a, b, exact):
+def tolerance(program):
+    """Of results of another order of sums. Halves have 11 bits, and each addition may round once."""
+    halves = any(dtype == "float16" for _, _, dtype in program.params)
+    return max(2e-2, program.terms * 2 ** -11) if halves else 2e-2
+
+
+def same(a, b, exact, most_error):
     if a == b or len(a) != len(b):
         return a == b
     if exact:
         return all(x == y or x != x and y != y for x, y in zip(a, b))
     most = max((abs(x) for x in a if x == x and abs(x) != float("inf")), default=0)
-    return all(x == y or x != x and y != y or abs(x - y) <= 2e-2 * most for x, y in zip(a, b))
+    return all(x == y or x != x and y != y or abs(x - y) <= most_error * most for x, y in zip(a, b))
 
 
 def judge(r, folder):
@@ -367,7 +376,7 @@ def differing(r, folder, program, before, after, exact):
         was, now = results(folder, before, arguments, "was"), results(folder, after, arguments, "now")
     except ValueError as failure:
         return str(failure)
-    wrong = [name for name in was if not same(was[name], now[name], exact)]
+    wrong = [name for name in was if not same(was[name], now[name], exact, tolerance(program))]
     return f"{wrong} differ" if wrong else ""
 
 
