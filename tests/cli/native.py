@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The verbs run, build and bench: inputs, outputs, and what happens when something is missing."""
-import ctypes, math, os, re, shutil, subprocess, sys, tempfile, unittest
+import ctypes, math, os, re, shutil, struct, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
 from cases import TVMS, main, source, tvms
+from library_calls import call
 
 PROGRAM = """
 from tvm.script import tirx as T
@@ -481,6 +482,24 @@ class Module:
                 explained = tvms("explain", "--target", kind)
                 self.ended(explained, 0)
                 self.assertTrue(explained.stdout.decode().endswith(f"\nnot for build: {why}"), explained.stdout)
+
+    def test_one_tensor_for_two_parameters(self):
+        """Who does not say that parameters are apart may work in place: no element is computed twice."""
+        path = self.file("in_place.tvms")
+        with open(path, "w") as f:
+            f.write("from tvm.script import tirx as T\n\n@T.prim_func\n"
+                    'def f(A: T.Buffer((67,), "float32"), B: T.Buffer((67,), "float32"), C: T.Buffer((67,), "float32")):\n'
+                    "    for i in range(67):\n        B[i] = A[i] + T.float32(1)\n"
+                    "    for i in range(67):\n        C[i] = B[i] * T.float32(2)\n")
+        for suffix in (".so", ".c"):
+            output = self.file("in_place" + suffix)
+            self.ended(tvms("build", path, "-o", output), 0)
+            if suffix == ".c":
+                subprocess.run(["cc", "-O2", "-w", "-shared", "-fPIC", output, "-o", self.file("in_place_c.so"), "-lm"], check=True)
+                output = self.file("in_place_c.so")
+            memory = bytearray(struct.pack("<67f", *range(67)))
+            self.assertEqual(call(ctypes.CDLL(output), [("<f4", (67,), memory)] * 3), 0)
+            self.assertEqual(struct.unpack("<67f", memory), tuple(2.0 * (i + 1) for i in range(67)))
 
     def test_a_target_in_json(self):
         """It says the same as the words of LLVM, and what these do not say: cores, and the width of vectors."""
