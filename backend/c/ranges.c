@@ -53,8 +53,12 @@ static c_interval made(tvms_dtype dtype, double least, double most) {
     bool known = fabs(least) < 0x1p100 && fabs(most) < 0x1p100;
     return (c_interval){known, least - slack, most + slack};
   }
+  // Ends of 64 bits are no doubles: a bound that is one of them may be rounded.
   c_interval all = whole_range(dtype);
-  bool inside = all.known && all.least <= least && most <= all.most;
+  bool wide = dtype.bits == 64;
+  bool inside = all.known
+                && (wide ? all.least < least && most < all.most
+                         : all.least <= least && most <= all.most);
   return inside ? (c_interval){true, least, most} : all;
 }
 

@@ -540,6 +540,15 @@ def f(A: T.Buffer((8,), "{dtype}"), B: T.Buffer((8,), "{dtype}"), C: T.Buffer((8
                     body = self.text().split("int body_f(")[-1]
                     self.assertEqual("to_i8(" not in body and "LESSER" not in body, fits)
 
+    def test_reals_of_integers_that_wrap(self):
+        """2**63 is no int64: what is bounded by it may have wrapped around."""
+        program = HEAD + ('@T.prim_func\ndef f(B: T.Buffer((4,), "uint32")):\n    for i in range(4):\n'
+                          '        B[i] = T.Cast("uint32", T.Cast("float32", (T.Cast("int64", i) + T.int64(4611686018427387904)) * T.int64(2)) * T.float32(1e-10))\n')
+        library, memory = self.build(program, "-O0", "--fp", "strict"), bytearray(b"\1" * 16)
+        self.assertEqual(call(library, [("<u4", (4,), memory)]), 0)
+        self.assertEqual(memory, bytearray(16))
+        self.assertNotIn("= (u32)v", self.text().split("int body_f(")[-1])
+
     def test_places_that_are_loaded(self):
         """Steps that store there are written out in rounds, in their order."""
         for steps in (24, 21, 23):
