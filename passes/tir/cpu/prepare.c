@@ -9,6 +9,7 @@
 #include "passes/tir/cpu/gathered_columns.h"
 #include "passes/tir/cpu/initials.h"
 #include "passes/tir/cpu/late_operands.h"
+#include "passes/tir/cpu/loop_extents.h"
 #include "passes/tir/cpu/narrow_places.h"
 #include "passes/tir/cpu/nested_blocks.h"
 #include "passes/tir/cpu/padded_operands.h"
@@ -211,7 +212,10 @@ static tvms_list take_tuples_apart(tvms_preparation *p, tvms_list stmts) {
 }
 
 tvms_list tvms_cpu_prepare(tvms_preparation *p, tvms_list stmts) {
+  tvms_extent_facts facts = {p->function->buffers, p->body.allocated, p->around,
+                             p->axes};
   stmts = tvms_cpu_straighten(p, stmts);
+  stmts = tvms_cpu_settle_extents(p->body.unit, &facts, stmts);
   if (p->noalias && p->body.reorders) {
     stmts = tvms_cpu_join_spread(&p->body, stmts);
     stmts = replace_sums(p, split_residues, stmts);

@@ -1,6 +1,6 @@
 // Statements of a body in forms that ScheduleCPU can schedule.
 //
-// Loops get one statement each (tails.c, distribute.c, reroll.c), sums one term (terms.c), operands their padding (padded_operands.c), sums a
+// Loops get one statement each (tails.c, distribute.c, reroll.c) and no less than no steps (loop_extents.c), sums one term (terms.c), operands their padding (padded_operands.c), sums a
 // constant to begin with (initials.c), reductions to several values (tuples.c) and windows (windows.c) are taken apart,
 // what is computed in front of a sum, or need not be, is moved (producers.c, factors.c, early_stages.c, late_operands.c),
 // operands that lie across the sum are turned
@@ -18,6 +18,7 @@ typedef struct {
   bool rooted;                              // there is a block that allocates buffers
   bool noalias;                             // buffers of parameters are apart
   const tvms_prim_func *TVMS_NULLABLE function;  // tvms_cpu_prepare needs it
+  tvms_list around, axes;  // loops around the statements, and axes of blocks around
   tvms_distribution body;
 } tvms_preparation;
 

@@ -71,6 +71,7 @@ typedef struct {
   tvms_node_vec preparers;  // statements in front of all others
   tvms_node_vec added;      // buffers for the root block to allocate
   tvms_list around;         // loops that stay around what is at hand
+  tvms_list axes;           // of blocks that do
 } scheduler;
 
 // What is made from now on has the place of this statement; where the unit was before.
@@ -437,8 +438,14 @@ static tvms_node *TVMS_NULLABLE schedule_stages(scheduler *s, tvms_list allocate
       body->kind == TVMS_NODE_SEQ ? tvms_as_seq(body)->stmts : (tvms_list){&body, 1};
   tvms_node_vec made = {0};
   tvms_preparation prepared = {
-      s->run,     &s->target,  s->rooted,
-      s->noalias, s->function, {s->unit, s->reorders, allocated, &s->added, &s->gone}};
+      .run = s->run,
+      .target = &s->target,
+      .rooted = s->rooted,
+      .noalias = s->noalias,
+      .function = s->function,
+      .around = s->around,
+      .axes = s->axes,
+      .body = {s->unit, s->reorders, allocated, &s->added, &s->gone}};
   stmts = tvms_cpu_prepare(&prepared, stmts);
   allocated = prepared.body.allocated;
   for (uint32_t i = 0; i < stmts.len; i++)
@@ -483,6 +490,9 @@ static tvms_node *TVMS_NULLABLE schedule_block(scheduler *s, tvms_node *realize)
   if ((!allocated.len && !opaque) || tvms_as_block(old)->init) return NULL;
   scheduler inner = *s;
   inner.rooted = inner.within = true;
+  tvms_list axes = tvms_as_block(old)->iter_vars;
+  for (uint32_t i = 0; i < axes.len; i++)
+    inner.axes = tvms_list_with(s->unit, inner.axes, axes.items[i]);
   inner.target.cores = 1;
   inner.preparers = (tvms_node_vec){0};
   inner.added = (tvms_node_vec){0};
