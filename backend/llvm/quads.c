@@ -42,7 +42,7 @@ static LLVMValueRef add(emitter *e, LLVMValueRef *args, uint32_t lanes) {
 LLVMValueRef TVMS_NULLABLE tvms_emit_quad(emitter *e, const tvms_node *node) {
   tvms_quad q = tvms_node_quad_of(node);
   uint32_t lanes = node->dtype.lanes > 1 ? (uint32_t)node->dtype.lanes : 1;
-  if (!q.sum || lanes < FEWEST_LANES || lanes > MOST_LANES
+  if (!q.sum || lanes < 2 || lanes > MOST_LANES
       || !tvms_target_has_quads(e->context, e->options->target))
     return NULL;
   uint32_t whole = FEWEST_LANES;

@@ -4,7 +4,7 @@
 
 #include "backend/llvm/emit.h"
 
-// The value of a vector that is such a sum; NULL: it is none, or the processor has no instruction.
+// The value of a vector of up to 16 lanes that is such a sum; NULL: it is none, or the processor has no instruction.
 LLVMValueRef TVMS_NULLABLE tvms_emit_quad(emitter *e, const tvms_node *node);
 
 #endif

@@ -81,7 +81,7 @@ def measure(tvms, model, how, threads, folder):
 
 
 def cases():
-    for make in (lambda: models.resnet(18), lambda: models.resnet(50), models.vgg):
+    for make in (lambda: models.resnet(18), lambda: models.resnet(50), models.vgg, models.mobilenet):
         for how in ("uint8", "int8"):
             yield make(), how
     for make in (lambda: models.perceptron(128), lambda: models.block("transformer block", 128, 512, 8, 2048)):

@@ -10,7 +10,7 @@
 // Models that are quantized are exported so: a quantize and a dequantize around each operator, or integers. ScheduleCPU multiplies four
 // bytes at a time on targets that can. Sums are those of the integers, so that results of floats are rounded once, and not in each
 // step. What the zeros add is that many times the sum of the other operand, which of constants is computed beforehand. Of a convolution
-// the channels come first, the zero of the weight is 0 (of uint8 128), and an image that is padded is so with its zero, a constant
+// the channels come first, and are three or more, the zero of the weight is 0 (of uint8 128), and an image that is padded is so with its zero, a constant
 // then; a matrix may be turned. Scales of the weight may be one for each output. TVM has no such pass.
 #include "ir/object.h"
 #include "passes/relax/graph/op_calls.h"
@@ -207,6 +207,15 @@ static bool layouts_are_known(const tvms_call *call) {
          && (result.len == 0 || tvms_bytes_is(result, "NCHW"));
 }
 
+// Are there channels enough to be taken four at a time?
+static bool has_channels(const product *p) {
+  enum { FEWEST = 3 };
+  tvms_list dims;
+  int64_t channels;
+  return tvms_sinfo_tensor_dims(p->w.bytes->sinfo, &dims) && dims.len == IMAGE
+         && tvms_sinfo_dim_int(dims.items[1], &channels) && channels >= FEWEST;
+}
+
 // The weight with 0 as its zero; NULL: it is another number.
 static tvms_node *TVMS_NULLABLE centred_weight(product *p) {
   tvms_node *w = now(p, p->w.bytes);
@@ -263,8 +272,7 @@ static tvms_node *TVMS_NULLABLE convolved(product *p, tvms_node *w) {
 static tvms_node *TVMS_NULLABLE convolution(product *p) {
   bool fits = layouts_are_known(p->call) && !p->x.turned && !p->w.turned
               && tvms_attr_int(p->call, TVMS_ATTR_conv2d_groups, 1) == 1
-              && ndim_of(p->x.bytes) == IMAGE && ndim_of(p->w.bytes) == IMAGE
-              && has_one_scale(&p->x)
+              && ndim_of(p->x.bytes) == IMAGE && has_channels(p) && has_one_scale(&p->x)
               && (has_one_scale(&p->w) || (ndim_of(p->w.scale) == 1 && p->w.axis == 0));
   tvms_node *w = fits ? centred_weight(p) : NULL;
   tvms_node *sum = w ? convolved(p, w) : NULL;
