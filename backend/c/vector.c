@@ -80,7 +80,8 @@ static const char *converted(c_emitter *e, const char *value, const char *type,
 static void declare_resizing(c_emitter *e, const char *name, const char *type, int code,
                              int from, int to, int lanes) {
   static const char letters[] = " bw d   q";
-  int bytes = (from < to ? to : from) / 8 * lanes, room = room_of(to, lanes);
+  int wide = from < to ? to : from, room = room_of(to, lanes);
+  int bytes = wide / 8 * room_of(wide, lanes);
   bytes = bytes < 16 ? 16 : bytes;
   const char *value = tvms_c_in_register(e, from, room_of(from, lanes), "v"), *call;
   const char *into = tvms_c_register_type(e, to, room);

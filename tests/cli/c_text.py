@@ -647,6 +647,22 @@ def copy(a: T.handle("float32"), b: T.handle("float32")):
             self.build(program.replace("ATTRS", f'T.func_attr({{"tirx.noalias": {said}}})'))
             self.assertIn(f"ptr {restrict}p0, ptr {restrict}p1) {{", self.text())
 
+    def test_wider_integers_in_vectors_with_lanes_to_spare(self):
+        """Instructions are those of the vector that holds them: five lanes are in one of eight."""
+        for dtype in ("int8", "uint8"):
+            program = HEAD + f"""@T.prim_func
+def f(A: T.Buffer((17, 3), "{dtype}"), B: T.Buffer((3, 5), "{dtype}"), C: T.Buffer((17, 5), "int32")):
+    T.func_attr({{"tirx.noalias": True}})
+    for i, j in T.grid(17, 5):
+        C[i, j] = 0
+    for i, j, k in T.grid(17, 5, 3):
+        C[i, j] = C[i, j] + T.Cast("int32", A[i, k]) * T.Cast("int32", B[k, j])
+"""
+            kind = KINDS[dtype]
+            for flags in ((), NATIVE):
+                with self.subTest(dtype=dtype, flags=flags):
+                    self.agree(program, (kind, (17, 3)), (kind, (3, 5)), ("<i4", (17, 5)), flags=flags)
+
     def test_a_target_says_how_loops_are_scheduled(self):
         """Vectors are as long as its registers; the text is for every machine, and computes the same."""
         a, b = (bytearray(struct.pack(f"<{n}f", *(i % 7 - 3 for i in range(n)))) for n in (24 * 40, 40 * 16))
