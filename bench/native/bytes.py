@@ -14,7 +14,7 @@ import argparse, ctypes, math, os, re, subprocess, sys, tempfile
 import peers, schedules
 
 SHAPES = [f"{n}x{n}x{n}{kinds}{how}" for kinds, how in (("us", "c"), ("ss", "c"), ("us", ""), ("ss", ""), ("us", "tb"), ("ss", "tb")) for n in (64, 256, 512, 1024)]
-OTHERS = ["777x777x777usc", "777x777x777ssc", "777x777x777ssd", "127x129x131us", "128x768x768ssc", "128x3072x768ssc", "128x768x3072ssc", "512x512x512uuc"]
+OTHERS = ["777x777x777usc", "777x777x777ssc", "777x777x777ssd", "127x129x131us", "128x768x768ssc", "128x3072x768ssc", "128x768x3072ssc", "512x512x512uuc", "1x512x512usc", "1x4096x4096ssc", "4x4096x4096usc", "512x3x512us"]
 TYPES = {"u": "uint8", "s": "int8"}
 TEXT = """
 from tvm.script import ir as I, relax as R, tirx as T

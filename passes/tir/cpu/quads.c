@@ -48,20 +48,6 @@ static bool moves(quads *q, const tvms_quad_operand *o) {
   return false;
 }
 
-static bool find_operands(quads *q) {
-  const tvms_node *term = q->c->term;
-  if (term->kind != TVMS_NODE_MUL || !q->c->moving || q->c->row == TVMS_MOST_STAGE_AXES)
-    return false;
-  tvms_quad_operand a, b;
-  if (!tvms_cpu_quad_read(tvms_as_binary(term)->a, &a)
-      || !tvms_cpu_quad_read(tvms_as_binary(term)->b, &b))
-    return false;
-  bool first = moves(q, &a);
-  q->moving = first ? a : b;
-  q->resting = first ? b : a;
-  return moves(q, &q->moving) && !moves(q, &q->resting);
-}
-
 static bool is_constant(const quads *q, const tvms_node *buffer) {
   const tvms_node *list =
       tvms_object_map_get(q->function->attrs, "layout_free_buffers");
@@ -74,6 +60,22 @@ static bool is_constant(const quads *q, const tvms_node *buffer) {
       return true;
   }
   return false;
+}
+
+static bool find_operands(quads *q) {
+  const tvms_node *term = q->c->term;
+  if (term->kind != TVMS_NODE_MUL || !q->c->moving) return false;
+  tvms_quad_operand a, b;
+  if (!tvms_cpu_quad_read(tvms_as_binary(term)->a, &a)
+      || !tvms_cpu_quad_read(tvms_as_binary(term)->b, &b))
+    return false;
+  bool first = moves(q, &a);
+  q->moving = first ? a : b;
+  q->resting = first ? b : a;
+  // Words of what one row goes through are worth it if they are made beforehand.
+  bool pays =
+      q->c->row < TVMS_MOST_STAGE_AXES || is_constant(q, q->moving.load->buffer);
+  return pays && moves(q, &q->moving) && !moves(q, &q->resting);
 }
 
 static bool has_dimension(quads *q, const tvms_quad_operand *o, uint32_t axis) {
