@@ -12,7 +12,7 @@ import csv, os, re, subprocess, sys, tempfile
 
 PROCESSORS = ("znver4", "haswell")
 COLUMNS = ("kernel", "processor", "arithmetic", "others", "stack", "around")
-ARITHMETIC = re.compile(r"v((fn?m|add|sub|mul|div|max|min)\w*p[sd]|p(add|sub|sll|srl)[dq])\b")
+ARITHMETIC = re.compile(r"v((fn?m|add|sub|mul|div|max|min)\w*p[sd]|p(add|sub|sll|srl)[dq]|pdpbusd)\b")
 SOURCE = os.environ.get("TVMS_SOURCE", ".")
 
 
