@@ -9,7 +9,9 @@
 #include "passes/tir/cpu/residues.h"
 #include "passes/tir/cpu/stage.h"
 
-enum { MOST_PRODUCERS = 4, NONE = UINT32_MAX };
+enum { MOST_PRODUCERS = 4 };
+
+#define NONE UINT32_MAX
 
 typedef struct {
   tvms_distribution *d;
