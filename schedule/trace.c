@@ -14,12 +14,18 @@ static void write_name(const tvms_sched_value *value, tvms_strbuf *out) {
   tvms_strbuf_printf(out, "%c%u", letter, value->name - 1);
 }
 
-// What stands between quotes, in Python and in JSON.
+// What stands between quotes, in Python and in JSON, which have these escapes both.
 static void write_escaped(const char *text, tvms_strbuf *out) {
   for (; *text; text++) {
-    if (*text == '"' || *text == '\\') tvms_strbuf_putc(out, '\\');
-    if (*text == '\n')
+    unsigned char c = (unsigned char)*text;
+    if (c == '"' || c == '\\')
+      tvms_strbuf_printf(out, "\\%c", c);
+    else if (c == '\n')
       tvms_strbuf_puts(out, "\\n");
+    else if (c == '\t')
+      tvms_strbuf_puts(out, "\\t");
+    else if (c < 0x20 || c == 0x7f)
+      tvms_strbuf_printf(out, "\\u%04x", c);
     else
       tvms_strbuf_putc(out, *text);
   }
