@@ -263,25 +263,28 @@ static bool read_work_on(tvms_sched_reader *r, tvms_ref call) {
   return true;
 }
 
-// tvm.s_tir.Schedule(…), with which scripts for TVM begin?
-static bool is_beginning(const tvms_sched_reader *r, tvms_ref callee) {
+// tvm.s_tir.Schedule(…), with which scripts for TVM begin, or sch.mod.show() and print(…), with which they end?
+static bool is_around(const tvms_sched_reader *r, tvms_ref callee) {
+  static const char *const around[] = {"Schedule", "show", "print"};
   const tvms_surf *node = node_at(r, callee);
   tvms_sym name = node->kind == TVMS_SURF_NAME        ? node->a
                   : node->kind == TVMS_SURF_ATTRIBUTE ? node->b
                                                       : 0;
-  return name && strcmp(tvms_symbol_text(r->context, name), "Schedule") == 0;
+  for (size_t i = 0; name && i < sizeof around / sizeof around[0]; i++)
+    if (strcmp(tvms_symbol_text(r->context, name), around[i]) == 0) return true;
+  return false;
 }
 
 static bool read_call(tvms_sched_reader *r, tvms_ref ref, tvms_sched_value *value) {
   tvms_ref callee = node_at(r, ref)->a, list = node_at(r, ref)->b;
   bool of_schedule = false;
-  if (is_beginning(r, callee)) return true;
+  if (is_around(r, callee)) return true;
   tvms_sym name = callee_name(r, callee, &of_schedule);
   if (!name) return tvms_sched_reader_expected(r, ref, "a step of the schedule");
   const char *text = tvms_symbol_text(r->context, name);
   if (!of_schedule)  // T.int32(4)
     return list ? tvms_sched_reader_value(r, list, value)
-                : tvms_sched_reader_expected(r, ref, "a value");
+                : tvms_sched_reader_expected(r, ref, "a step of the schedule");
   if (strcmp(text, "work_on") == 0) return read_work_on(r, ref);
   const tvms_sched_row *row = tvms_schedule_find_row(text);
   if (!row) return read_unknown(r, callee, text);
