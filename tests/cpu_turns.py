@@ -103,6 +103,12 @@ def steps(r):
     s = "s[0]" if "alloc" in lines[-1] else "s"
     lines += [f"        {s} = {begin}", f"        for k in range({width}):", f"            {s} = T.min({s} + {value}, T.float32(9))" if r.random() < 0.3 else f"            {s} = {s} + {value}",
               f"        H[t + {ahead}, j] = T.min(T.max({s}, T.float32(-3)), T.float32(3))"]
+    if r.random() < 0.5:  # added up where it is stored
+        h, fold = f"H[t + {ahead}, j]", r.choice(["{0} + {1}", "T.max({0}, {1})", "T.min({0}, {1})"])
+        lines = lines[:2] + [f"        {h} = {begin}", f"        for k in range({width}):", f"            {h} = {fold.format(h, value)}", f"        {h} = T.min({h}, T.float32(3))"]
+        if r.random() < 0.5:
+            lines[3:5] = [f"    for k, j in T.grid({width}, {width}):", f"        {fold.format(h, value).join([h + ' = ', ''])}"]
+            lines[5:] = [f"    for j in range({width}):", lines[-1]]
     return function({"X": ("float32", count, width), "U": ("float32", width, width), "H": ("float32", count + 1, width)}, lines)
 
 

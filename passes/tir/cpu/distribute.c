@@ -11,6 +11,7 @@
 #include "passes/tir/cpu/contraction.h"
 #include "passes/tir/cpu/loop_dtypes.h"
 #include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/own_sums.h"
 #include "passes/tir/cpu/pieces_apart.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/rows.h"
@@ -279,7 +280,7 @@ static uint32_t write_pieces(distributing *d, tvms_node *made[TVMS_MOST_PIECES])
     if (tvms_stage_read(unit, made[i], &stage)) return 0;
     bool product = is_product(unit, stage);
     products |= product;
-    if (product) continue;
+    if (product || tvms_cpu_loads_elsewhere(unit, &stage)) continue;
     tvms_chain_settle(unit, &stage);
     if (tvms_line_refuse(unit, &stage)) return 0;
   }

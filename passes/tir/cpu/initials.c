@@ -7,14 +7,41 @@
 #include "passes/tir/cpu/contraction.h"
 #include "passes/tir/cpu/gathered_columns.h"
 #include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/own_sums.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/residues.h"
+#include "passes/tir/cpu/rows.h"
 
 static bool is_constant(const tvms_node *node) {
   return node->kind == TVMS_NODE_FLOAT_IMM || node->kind == TVMS_NODE_INT_IMM;
 }
 
 // ---- In front ----
+
+static bool fits_rows(tvms_unit *unit, tvms_stage stage) {
+  tvms_chain_settle(unit, &stage);
+  return !tvms_line_refuse(unit, &stage);
+}
+
+bool tvms_cpu_replaces(tvms_unit *unit, const tvms_replacement *made) {
+  tvms_contraction c;
+  for (uint32_t i = 0; i < made->stmts.len; i++) {
+    tvms_stage stage;
+    if (tvms_stage_read(unit, made->stmts.items[i], &stage)
+        || (tvms_contraction_find(unit, &stage, &c) && !fits_rows(unit, stage)))
+      return false;
+  }
+  return true;
+}
+
+// Do others take the place of a sum, that can be scheduled? Or may they, and rows have it anyway?
+static bool is_replaced(tvms_unit *unit, const tvms_stage *stage) {
+  tvms_replacement made = {{NULL, 0}, {NULL, 0}};
+  if (tvms_cpu_own_sum(unit, stage, &made)) return tvms_cpu_replaces(unit, &made);
+  return fits_rows(unit, *stage)
+         && (tvms_cpu_has_residues(unit, stage)
+             || tvms_cpu_gather_columns(unit, NULL, stage, &made));
+}
 
 // The contraction at `sum` with what `first` stores as its initial value; NULL: it is something else.
 static tvms_node *TVMS_NULLABLE join(tvms_unit *unit, tvms_node *first,
@@ -25,9 +52,7 @@ static tvms_node *TVMS_NULLABLE join(tvms_unit *unit, tvms_node *first,
       || !tvms_stage_has_sums(&stage) || !tvms_chain_begins(unit, &before, &stage))
     return NULL;
   stage.init = before.store->value;
-  tvms_replacement gathered = {{NULL, 0}, {NULL, 0}};
-  if (tvms_contraction_find(unit, &stage, &c) && !tvms_cpu_has_residues(unit, &stage)
-      && !tvms_cpu_gather_columns(unit, NULL, &stage, &gathered))
+  if (tvms_contraction_find(unit, &stage, &c) && !is_replaced(unit, &stage))
     return NULL;
   tvms_node *store = (tvms_node *)(uintptr_t)&stage.store->head;
   tvms_node *init =

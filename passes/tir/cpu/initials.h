@@ -30,4 +30,7 @@ TVMS_NODISCARD bool tvms_cpu_take_initial_out(tvms_unit *unit, const tvms_stage 
                                               bool reorders, tvms_node *stmts[2],
                                               tvms_node **buffer);
 
+// Can all statements of a replacement be scheduled, as products or as rows?
+bool tvms_cpu_replaces(tvms_unit *unit, const tvms_replacement *made);
+
 #endif

@@ -92,9 +92,10 @@ static void bind_axes(tvms_unit *unit, tvms_analyzer *analyzer, const tvms_stage
   }
 }
 
-bool tvms_cpu_store_apart(tvms_unit *unit, const tvms_stage *a, const tvms_stage *b) {
-  tvms_list x = a->store->indices, y = b->store->indices;
-  if (a->store->buffer != b->store->buffer || x.len != y.len) return false;
+// Are places in steps of two stages different ones, whatever these steps are?
+static bool is_apart(tvms_unit *unit, const tvms_stage *a, tvms_list x,
+                     const tvms_stage *b, tvms_list y) {
+  if (x.len != y.len) return false;
   tvms_analyzer *analyzer = tvms_analyzer_new(unit);
   tvms_node_map fresh;
   tvms_node_map_init(&fresh, &unit->context->memory);
@@ -112,6 +113,17 @@ bool tvms_cpu_store_apart(tvms_unit *unit, const tvms_stage *a, const tvms_stage
   tvms_node_map_fini(&fresh);
   tvms_analyzer_free(analyzer);
   return apart;
+}
+
+bool tvms_cpu_store_apart(tvms_unit *unit, const tvms_stage *a, const tvms_stage *b) {
+  return a->store->buffer == b->store->buffer
+         && is_apart(unit, a, a->store->indices, b, b->store->indices);
+}
+
+bool tvms_cpu_load_apart(tvms_unit *unit, const tvms_stage *stage,
+                         const tvms_buffer_load *load) {
+  return stage->store->buffer == load->buffer
+         && is_apart(unit, stage, stage->store->indices, stage, load->indices);
 }
 
 static bool counts(const tvms_stage_axis *axis) {

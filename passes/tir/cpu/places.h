@@ -17,6 +17,10 @@ bool tvms_cpu_index_step(tvms_unit *unit, tvms_node *index, const tvms_node *var
 // Do two stages store in different places of one buffer, whatever steps they are in?
 bool tvms_cpu_store_apart(tvms_unit *unit, const tvms_stage *a, const tvms_stage *b);
 
+// Does a load of a stage take what none of its steps stores?
+bool tvms_cpu_load_apart(tvms_unit *unit, const tvms_stage *stage,
+                         const tvms_buffer_load *load);
+
 // Does each step of the axes that the stage does not sum over store at a place of its own?
 bool tvms_cpu_is_injective(tvms_unit *unit, const tvms_stage *stage);
 

@@ -12,6 +12,7 @@
 #include "passes/tir/cpu/loop_extents.h"
 #include "passes/tir/cpu/narrow_places.h"
 #include "passes/tir/cpu/nested_blocks.h"
+#include "passes/tir/cpu/own_sums.h"
 #include "passes/tir/cpu/padded_operands.h"
 #include "passes/tir/cpu/pieces.h"
 #include "passes/tir/cpu/producers.h"
@@ -138,6 +139,11 @@ static bool gather_columns(tvms_preparation *p, const tvms_stage *stage,
   return tvms_cpu_gather_columns(p->body.unit, p->target, stage, made);
 }
 
+static bool own_sum(tvms_preparation *p, const tvms_stage *stage,
+                    tvms_replacement *made) {
+  return tvms_cpu_own_sum(p->body.unit, stage, made);
+}
+
 static bool split_residues(tvms_preparation *p, const tvms_stage *stage,
                            tvms_replacement *made) {
   return tvms_cpu_split_residues(p->body.unit, stage, made);
@@ -151,7 +157,8 @@ static tvms_list replace_sums(tvms_preparation *p, sum_replacer *replace,
     tvms_stage stage;
     tvms_replacement made = {{NULL, 0}, {NULL, 0}};
     bool replaced = !tvms_stage_read(unit, stmts.items[i], &stage)
-                    && tvms_stage_has_sums(&stage) && replace(p, &stage, &made);
+                    && tvms_stage_has_sums(&stage) && replace(p, &stage, &made)
+                    && tvms_cpu_replaces(unit, &made);
     if (!replaced) made.stmts = tvms_list_copy(unit, &stmts.items[i], 1);
     for (uint32_t k = 0; k < made.stmts.len; k++)
       all = tvms_list_with(unit, all, made.stmts.items[k]);
@@ -216,6 +223,7 @@ tvms_list tvms_cpu_prepare(tvms_preparation *p, tvms_list stmts) {
                              p->axes};
   stmts = tvms_cpu_straighten(p, stmts);
   stmts = tvms_cpu_settle_extents(p->body.unit, &facts, stmts);
+  stmts = replace_sums(p, own_sum, stmts);
   if (p->noalias && p->body.reorders) {
     stmts = tvms_cpu_join_spread(&p->body, stmts);
     stmts = replace_sums(p, split_residues, stmts);
