@@ -99,6 +99,26 @@ Test(target, features_widen_and_narrow_vectors) {
   cr_assert(!tvms_target_has_feature(&target, "avx"));
 }
 
+Test(target, sums_of_four_bytes_follow_from_the_processor_and_its_features) {
+  static const struct {
+    const char *text;
+    bool quads;
+  } cases[] = {
+      {"x86_64-linux-gnu,znver4", true},
+      {"x86_64-linux-gnu,alderlake", true},
+      {"x86_64-linux-gnu,skylake-avx512", false},
+      {"x86_64-linux-gnu,znver4,-avx512vnni", false},
+      {"x86_64-linux-gnu,haswell,+avxvnni", true},
+      {"x86_64-linux-gnu", false},
+      {"aarch64-linux-gnu,neoverse-n2", false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    tvms_target target = parsed(cases[i].text);
+    cr_assert_eq(tvms_target_has_quads(unit.context, &target), cases[i].quads, "%s",
+                 cases[i].text);
+  }
+}
+
 Test(target, the_width_that_a_program_gives_counts) {
   tvms_node *width = tvms_object_int_new(&unit, 256, (tvms_span){0, 0});
   tvms_node *given = tvms_object_map_with(&unit, NULL, "vector-width", width);
