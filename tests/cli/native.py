@@ -487,10 +487,15 @@ class Module:
         """Who does not say that parameters are apart may work in place: no element is computed twice."""
         path = self.file("in_place.tvms")
         with open(path, "w") as f:
-            f.write("from tvm.script import tirx as T\n\n@T.prim_func\n"
-                    'def f(A: T.Buffer((67,), "float32"), B: T.Buffer((67,), "float32"), C: T.Buffer((67,), "float32")):\n'
-                    "    for i in range(67):\n        B[i] = A[i] + T.float32(1)\n"
-                    "    for i in range(67):\n        C[i] = B[i] * T.float32(2)\n")
+            f.write("from tvm.script import ir as I, tirx as T\n\n@I.ir_module\nclass Module:\n    @T.prim_func\n"
+                    '    def f(A: T.Buffer((67,), "float32"), B: T.Buffer((67,), "float32"), C: T.Buffer((67,), "float32")):\n'
+                    "        for i in range(67):\n            B[i] = A[i] + T.float32(1)\n"
+                    "        for i in range(67):\n            C[i] = B[i] * T.float32(2)\n"
+                    "    @T.prim_func\n    def g(b: T.handle, r: T.handle, c: T.handle):\n        n = T.int64()\n"
+                    '        B = T.match_buffer(b, (9, n), "float32")\n        R = T.match_buffer(r, (9, n), "float32")\n        C = T.match_buffer(c, (9, n), "float32")\n'
+                    "        Y = T.alloc_buffer((9, n))\n        for i, j in T.grid(9, n):\n            Y[i, j] = T.float32(0)\n"
+                    "        for i, j, k in T.grid(9, n, 9):\n            Y[i, j] = Y[i, j] + B[i, k] * B[k, j]\n"
+                    "        for i, j in T.grid(9, n):\n            C[i, j] = R[i, j] + Y[i, j]\n")
         for suffix in (".so", ".c"):
             output = self.file("in_place" + suffix)
             self.ended(tvms("build", path, "-o", output), 0)
@@ -500,6 +505,9 @@ class Module:
             memory = bytearray(struct.pack("<67f", *range(67)))
             self.assertEqual(call(ctypes.CDLL(output), [("<f4", (67,), memory)] * 3), 0)
             self.assertEqual(struct.unpack("<67f", memory), tuple(2.0 * (i + 1) for i in range(67)))
+            ones, sums = (bytearray(struct.pack("<270f", *([x] * 270))) for x in (1, 3))
+            self.assertEqual(call(ctypes.CDLL(output), [("<f4", (9, 30), ones), ("<f4", (9, 30), sums), ("<f4", (9, 30), sums)], "g"), 0)
+            self.assertEqual(struct.unpack("<270f", sums), (12.0,) * 270)
 
     def test_a_target_in_json(self):
         """It says the same as the words of LLVM, and what these do not say: cores, and the width of vectors."""

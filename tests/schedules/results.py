@@ -92,6 +92,8 @@ def first_difference(judge, program, done):
 
 
 def main():
+    if "--help" in sys.argv:
+        return print(__doc__.strip())
     kernels = next((name for name in generate.SETS if f"--{name}" in sys.argv), "plain")
     numbers = [int(n) for n in sys.argv[1:] if not n.startswith("--")]
     first, last = numbers if len(numbers) == 2 else (FIRST, LAST)

@@ -54,6 +54,7 @@ typedef struct {
   bool along_sum;  // what moves with the columns lies in memory along the sum instead
   bool
       sums_in_order;  // the resting loads take one element after the other along the sum
+  bool apart;         // buffers of the function's parameters are, which its caller says
 } tvms_contraction;
 
 // Is the stage a contraction? Returns NULL, or why not: a sentence's end.

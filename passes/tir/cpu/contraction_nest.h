@@ -11,6 +11,7 @@ typedef struct {
   const tvms_node *from;
   uint32_t axis_of
       [TVMS_MOST_STAGE_AXES];  // axis of the contraction for each axis of the stage
+  bool in_place;               // it may load what the last one stores
 } tvms_epilogue;
 
 // The statement that computes the contraction tile by tile, and what is done with each tile while it

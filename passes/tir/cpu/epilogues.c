@@ -8,6 +8,7 @@
 #include "passes/tir/cpu/groups.h"
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/places.h"
+#include "passes/tir/cpu/step_order.h"
 
 typedef struct {
   const tvms_node *buffer;
@@ -139,11 +140,12 @@ static bool is_allocated(const tvms_list allocated, const tvms_node *buffer) {
   return false;
 }
 
-// Does the last of these epilogues store where one of them loads?
+// Does the last of these epilogues store where one of them loads, or may it?
 static bool updates(tvms_unit *unit, const tvms_epilogue *all, uint32_t count) {
   const tvms_node *stored = all[count - 1].stage.store->buffer;
   for (uint32_t i = 0; i < count; i++) {
-    if (tvms_cpu_mentions(unit, all[i].stage.store->value, stored)) return true;
+    if (all[i].in_place || tvms_cpu_mentions(unit, all[i].stage.store->value, stored))
+      return true;
   }
   return false;
 }
@@ -178,6 +180,7 @@ static bool read_epilogue(tvms_unit *unit, const tvms_contraction *c,
   bool last_is_float =
       tvms_dtype_same(e->stage.store->value->dtype, before->value->dtype);
   e->from = before->buffer;
+  e->in_place = !c->apart && tvms_cpu_loads_there(unit, e->stage.store, allocated);
   const tvms_epilogue *earlier = count ? &all[count - 1] : NULL;
   if (!match_axes(unit, c, earlier, before->indices, u.load->indices, e)) return false;
   for (uint32_t i = at + 1; i < stmts.len; i++) {

@@ -14,6 +14,7 @@
 #include "passes/tir/cpu/rows_shared.h"
 #include "passes/tir/cpu/rows_streams.h"
 #include "passes/tir/cpu/segments.h"
+#include "passes/tir/cpu/step_order.h"
 #include "passes/tir/cpu/turn.h"
 
 enum {
@@ -450,40 +451,6 @@ static void plan_stream(tvms_unit *unit, const tvms_line_group *g,
   if (p->lanes * pass_bits(g, pass) > 8 * HALF_LINE) p->lanes /= 2;
 }
 
-static bool is_allocated(const tvms_chain *chain, const tvms_node *buffer) {
-  for (uint32_t i = 0; i < chain->allocated.len; i++)
-    if (chain->allocated.items[i] == buffer) return true;
-  return false;
-}
-
-// A search for a load of another buffer from the place where a stage stores.
-typedef struct {
-  const tvms_chain *chain;
-  const tvms_store *store;
-} place_search;
-
-static tvms_walk_step find_place(void *self, tvms_node *node, tvms_field_role role) {
-  (void)role;
-  const place_search *s = self;
-  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
-  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
-  const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  bool there = !is_allocated(s->chain, load->buffer)
-               && tvms_dtype_same(node->dtype, s->store->value->dtype)
-               && tvms_node_same_exprs(load->indices, s->store->indices);
-  return there ? TVMS_WALK_STOP : TVMS_WALK_ON;
-}
-
-// Does a stage go through two parameters element by element? Who calls a function whose parameters need not be apart may give one
-// tensor for both.
-static bool may_be_in_place(const tvms_chain *chain, const tvms_line_member *m) {
-  const tvms_store *store = m->stage.store;
-  place_search s = {chain, store};
-  tvms_visitor visitor = {.self = &s, .enter = find_place};
-  return m->kind == TVMS_LINE_MAP && !is_allocated(chain, store->buffer)
-         && !tvms_walk(&chain->unit->context->memory, store->value, &visitor);
-}
-
 // What a pass stores and has loaded before may not be computed twice.
 static bool can_overlap(const tvms_chain *chain, const tvms_line_group *g,
                         const tvms_line_options *options, const tvms_line_plan *plan,
@@ -494,7 +461,9 @@ static bool can_overlap(const tvms_chain *chain, const tvms_line_group *g,
     if (m->pass != pass) continue;
     if (m->kind == TVMS_LINE_FOLD && plan->places[i].one_by_one) return false;
     if (m->kind == TVMS_LINE_FOLD) continue;
-    if (!options->noalias && may_be_in_place(chain, m)) return false;
+    if (!options->noalias && m->kind == TVMS_LINE_MAP
+        && tvms_cpu_may_be_in_place(unit, m->stage.store, chain->allocated))
+      return false;
     // No initial value: the result goes on from what is there.
     if (m->kind == TVMS_LINE_COLUMN && !m->stage.init) return false;
     for (uint32_t k = 0; k <= i; k++) {

@@ -262,6 +262,7 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
     return NULL;
   (void)tvms_cpu_split_groups(s->unit, &stage);
   if (tvms_contraction_find(s->unit, &stage, &c)) return NULL;
+  c.apart = s->noalias;
   tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c, s->reorders);
   lay_out(s, &c, &tile, stmts, at);
   if (s->reorders) tvms_contraction_find_border(s->unit, stmts, at, &tile, &c);

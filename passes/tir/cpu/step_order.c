@@ -1,6 +1,7 @@
 // The order of steps of loops around one store.
 #include "passes/tir/cpu/step_order.h"
 
+#include "ir/equal.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/stage.h"
@@ -33,4 +34,42 @@ bool tvms_cpu_steps_add_up(tvms_unit *unit, const tvms_store *store, bool reorde
     if (term) return !tvms_cpu_mentions(unit, term, store->buffer);
   }
   return false;
+}
+
+// ---- In place ----
+
+typedef struct {
+  const tvms_store *store;
+  tvms_list allocated;
+} place_search;
+
+static bool is_allocated(tvms_list allocated, const tvms_node *buffer) {
+  for (uint32_t i = 0; i < allocated.len; i++)
+    if (allocated.items[i] == buffer) return true;
+  return false;
+}
+
+static tvms_walk_step find_place(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  const place_search *s = self;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  bool there = !is_allocated(s->allocated, load->buffer)
+               && tvms_dtype_same(node->dtype, s->store->value->dtype)
+               && tvms_node_same_exprs(load->indices, s->store->indices);
+  return there ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+bool tvms_cpu_loads_there(tvms_unit *unit, const tvms_store *store,
+                          tvms_list allocated) {
+  place_search s = {store, allocated};
+  tvms_visitor visitor = {.self = &s, .enter = find_place};
+  return !tvms_walk(&unit->context->memory, store->value, &visitor);
+}
+
+bool tvms_cpu_may_be_in_place(tvms_unit *unit, const tvms_store *store,
+                              tvms_list allocated) {
+  return !is_allocated(allocated, store->buffer)
+         && tvms_cpu_loads_there(unit, store, allocated);
 }
