@@ -377,6 +377,17 @@ bool tvms_target_has_quads(tvms_context *context,
   return has && mention(features, "avx") >= 0;
 }
 
+bool tvms_target_has_scaling(tvms_context *context,
+                             const tvms_target *TVMS_NULLABLE target) {
+  static const char name[] = "avx512f";
+  if (!target || target->host)
+    return mention(tvms_context_cpu(context)->features, name) > 0;
+  int named = mention(target->features, name), row = row_of(target);
+  bool x86 = row >= 0 ? strcmp(cpus[row].architecture, "x86_64") == 0
+                      : is_of(target->triple, "x86_64");
+  return x86 && (named ? named > 0 : row >= 0 && cpus[row].bits == 512);
+}
+
 // AVX has them for vectors of 256 bits.
 bool tvms_target_has_masks(const tvms_target *target) {
   if (target->vector_bits < 256) return false;

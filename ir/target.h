@@ -61,6 +61,11 @@ bool tvms_target_has_fma(tvms_context *context,
 bool tvms_target_has_quads(tvms_context *context,
                            const tvms_target *TVMS_NULLABLE target);
 
+// Is the product of floats and powers of two, in vectors of 512 bits, an instruction of the target (vscalef of x86)? NULL: of
+// this machine. False where it is not known.
+bool tvms_target_has_scaling(tvms_context *context,
+                             const tvms_target *TVMS_NULLABLE target);
+
 // Can lanes of 32 and 64 bits be left out of loads and stores by instructions of the target? False where it is
 // not known.
 bool tvms_target_has_masks(const tvms_target *target);

@@ -73,7 +73,7 @@ AREAS = {
         vectorize
     """,
     "backend": "backend",
-    "backend-core": "boxes clamped class division entry join lanes layout parallel params place plain words",
+    "backend-core": "boxes clamped class division entry join lanes layout parallel params place plain scaled words",
     "backend-c": "c",
     "driver": "bench build compiled copy dialect diff explain format infer inputs machine migrate module native optimize profile program reduce render report runnable semantics timing values",
     "api": "api context diag fix library note pass program release runner source status",

@@ -10,6 +10,7 @@
 #include "backend/c/ranges.h"
 #include "backend/core/entry.h"
 #include "backend/core/params.h"
+#include "backend/core/scaled.h"
 #include "support/strbuf.h"
 #include "support/vec.h"
 
@@ -89,13 +90,14 @@ typedef struct {
   uint32_t
       block;  // counts where blocks open and close: in between all is reached that was before
   tvms_dtype result_dtype;
-  const char **vars;              // by id
-  const c_view **views;           // by id
-  c_registers **registers;        // by id of the variable of the memory
-  c_window **windows;             // by id of the load
-  const c_interval *ranges;       // by id of the variable
-  TVMS_VEC(c_truths) truths;      // by number, ascending
-  TVMS_VEC(const char *) chosen;  // bits that vectors were chosen by, the last ones
+  const char **vars;                 // by id
+  const c_view **views;              // by id
+  c_registers **registers;           // by id of the variable of the memory
+  c_window **windows;                // by id of the load
+  const tvms_node *const *bindings;  // values of variables by id
+  const c_interval *ranges;          // by id of the variable
+  TVMS_VEC(c_truths) truths;         // by number, ascending
+  TVMS_VEC(const char *) chosen;     // bits that vectors were chosen by, the last ones
   bool crowded;             // more of them are wanted at once than there are registers
   TVMS_VEC(c_live) memory;  // live allocations, innermost last
   uint64_t frame;           // bytes on the stack of the function

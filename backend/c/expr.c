@@ -10,6 +10,7 @@
 #include "backend/c/memory.h"
 #include "backend/c/numbers.h"
 #include "backend/c/quads.h"
+#include "backend/c/scaled.h"
 #include "backend/c/shuffle.h"
 #include "backend/c/truths.h"
 #include "backend/c/vector.h"
@@ -300,14 +301,15 @@ static const char *binary_expr(c_emitter *e, const tvms_node *node) {
   const tvms_binary *binary = tvms_as_binary(node);
   tvms_contraction sum;
   if (tvms_c_contracts(e, node, &sum)) return contracted(e, node, &sum);
-  const char *quad = tvms_c_quad(e, node);
-  if (quad) return quad;
+  const char *made = tvms_c_quad(e, node);
+  if (!made) made = tvms_c_scaled(e, node);
+  if (made) return made;
   const char *a = tvms_c_expr(e, binary->a), *b = tvms_c_expr(e, binary->b);
   bool divides = node->kind >= TVMS_NODE_DIV && node->kind <= TVMS_NODE_FLOOR_MOD;
   if (divides && !tvms_dtype_is_real(node->dtype))
     tvms_c_check_divisor(e, binary->b, b);
   if (tvms_c_is_whole(node->dtype) && !tvms_dtype_is_bool(binary->a->dtype)) {
-    const char *made = binary_whole(e, node, a, b);
+    made = binary_whole(e, node, a, b);
     if (made) return made;
   }
   bool real = tvms_dtype_is_real(binary->a->dtype);

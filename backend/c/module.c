@@ -90,6 +90,7 @@ static void write_body(c_emitter *e, const tvms_member *member, tvms_node *body)
   }
   tvms_c_registers_find(e, body);
   tvms_c_windows_find(e, body);
+  e->bindings = tvms_scaled_bindings(e->context, body, member->unit->next_id);
   e->ranges = tvms_c_ranges_find(e->context, body, member->unit->next_id);
   e->room = tvms_place_is_relax(member->function) ? C_RELAX : C_KERNEL;
   if (tvms_c_stmt(e, body)) tvms_c_line(e, "return 0;");

@@ -10,6 +10,7 @@
 #include "backend/backend.h"
 #include "backend/core/join.h"
 #include "backend/core/params.h"
+#include "backend/core/scaled.h"
 #include "backend/x86/code.h"
 #include "ir/build.h"
 #include "support/vec.h"
@@ -167,6 +168,7 @@ typedef struct {
   LLVMValueRef *vars;                    // by id
   LLVMValueRef *wide;                    // of 64 bits, where one of 32 is counted so
   view **views;                          // by id
+  const tvms_node *const *bindings;      // values of variables by id
   TVMS_VEC(live_memory) memory;          // live allocations, innermost last
   const struct tvms_borrow *TVMS_NULLABLE borrow;  // NULL: not looked at yet
   uint64_t frame;                                  // bytes of buffers in the frame

@@ -13,6 +13,7 @@
 #include "backend/llvm/failure.h"
 #include "backend/llvm/once.h"
 #include "backend/llvm/quads.h"
+#include "backend/llvm/scaled.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/types.h"
 #include "support/diag_ids.h"
@@ -283,6 +284,7 @@ static LLVMValueRef binary_expr(emitter *e, const tvms_node *node) {
   if (node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR) return logic(e, node);
   const tvms_binary *binary = tvms_as_binary(node);
   LLVMValueRef fused = tvms_emit_quad(e, node);
+  if (!fused) fused = tvms_emit_scaled(e, node);
   if (!fused) fused = contracted(e, node);
   if (fused) return fused;
   LLVMValueRef a = tvms_emit_expr(e, binary->a);

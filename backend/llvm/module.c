@@ -47,6 +47,7 @@ static void open_function(emitter *e, const tvms_member *member) {
   e->vars = tvms_arena_array(&e->context->scratch, LLVMValueRef, ids);
   e->wide = tvms_arena_array(&e->context->scratch, LLVMValueRef, ids);
   e->views = tvms_arena_array(&e->context->scratch, view *, ids);
+  e->bindings = tvms_scaled_bindings(e->context, e->source->body, ids);
   e->result_dtype = tvms_interp_result_dtype(&e->context->memory, member->function);
   e->memory.len = 0;
   e->borrow = NULL;

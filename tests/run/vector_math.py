@@ -6,11 +6,12 @@ For each function: special values, random floats (any bits) and floats around 1,
 bfloat16 are float32's results, rounded once. The reference is Python's math in float64, for functions of float64 decimal numbers of 40 digits.
 All 2^32 floats: bench/math.
 """
-import decimal, math, os, platform, random, re, struct, sys, tempfile, unittest
+import ctypes, decimal, math, os, platform, random, re, struct, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
 from cases import main, tvms
+from library_calls import call
 
 DOUBLES = "exp exp2 exp10 log log2 log10 log1p tanh sigmoid sin cos tan sinh cosh asinh acosh atanh asin acos atan".split()
 UNARY = "exp exp2 exp10 log log2 log10 log1p tanh sigmoid erf sin cos tan sinh cosh asinh acosh atanh asin acos atan rsqrt".split()
@@ -32,6 +33,21 @@ SMALL = HEAD + """    def main({buffers}):
         for i in range({count}):
             B[i] = T.Cast("float32", T.{name}({arguments}))
 """
+# A power of two times what is near 1, or what only looks like it: processors may make it in one step (backend/core/scaled.h).
+# Numbers stand in all lanes.
+SCALED = HEAD + """    def main(A: T.Buffer(({count},), "float32"), B: T.Buffer(({count},), "float32")):
+        for i in range({count} // 16):
+            x: T.let[T.float32x16] = A[T.Ramp(i * 16, 1, 16)]
+            y: T.let[T.float32x16] = T.min(T.float32({most}), T.max(T.float32({least}), x))
+            t: T.let[T.float32x16] = T.fma(y, T.float32(1.4426950216293335), T.float32({rounder}))
+            n: T.let[T.float32x16] = t - T.float32(12582912.0)
+            r: T.let[T.float32x16] = T.fma(n, T.float32({step}), y)
+            small: T.let[T.boolx16] = {asked} < T.float32({limit})
+            B[T.Ramp(i * 16, 1, 16)] = {factor} * T.reinterpret("float32x16", (T.reinterpret("int32x16", t) << T.int32(23)) + T.Select(small, T.int32({more}), T.int32(1056964608))) * T.Select(small, T.float32({last}), T.float32(2.0))
+"""
+USUAL = dict(least=-104.0, most=89.0, rounder=12582912.0, step=-0.6931471824645996, asked="y", limit=0.0, factor="T.fma(T.fma(r, T.float32(0.5), T.float32(1.0)), r, T.float32(1.0))", more=191 << 23, last=2.0**-64)
+CHANGES = [{}, dict(least=-300.0), dict(most=120.0), dict(rounder=12582913.0), dict(step=-0.5), dict(asked="x"), dict(limit=-9.0), dict(factor="T.fma(r, T.float32(1e-12), T.float32(1e-12))"),
+           dict(factor="T.fma(r, T.float32(1.0), T.float32(0.25))"), dict(factor="T.float32(1.5)"), dict(factor="T.fma(x, x, T.float32(1.0))"), dict(more=190 << 23), dict(last=2.0**-63), dict(factor="T.fma(r, T.float32(-1.0), T.float32(-1.0))")]
 
 
 def has_fma():
@@ -298,6 +314,32 @@ class VectorMath(unittest.TestCase):
                 self.assertLessEqual(max(errors)[0], 2, (name, max(errors)))
                 vectors = self.compute(VECTOR, name, "{}[T.Ramp(i * 16, 1, 16)]", x, y, kind="float64")
                 self.assertEqual([struct.pack("d", v) for v in vectors if v == v], [struct.pack("d", v) for v in scalars if v == v])
+
+    def test_products_by_powers_of_two(self):
+        x = samples(random.Random("scaled"))
+        npy.write(self.file("A.npy"), "<f4", (COUNT,), x)
+        for change in CHANGES:
+            with self.subTest(**change), open(self.file("scaled.tvms"), "w", encoding="utf-8") as f:
+                f.write(re.sub(r"T\.(float|int)32\(([-+.e\d]+)\)", r"T.Broadcast(\g<0>, 16)", SCALED.format(count=COUNT, **{**USUAL, **change})))
+                f.flush()
+                results = []
+                for back_end in ("interp", "llvm"):
+                    p = tvms("run", f.name, "--backend", back_end, "--out", self.file("out"), "--in", f"A={self.file('A.npy')}")
+                    self.assertEqual(p.returncode, 0, p.stderr)
+                    results.append(npy.read(self.file("out/result.npy"))[2])
+                results.append(self.from_c(f.name, x))
+                for at, row in enumerate(zip(*results)):
+                    self.assertEqual(len(set(map(bits_of, row))), 1, (x[at], row))
+
+    def from_c(self, program, x):
+        """What the program gives as C text."""
+        source, library = self.file("scaled.c"), self.file(f"scaled{len(os.listdir(self.place))}.so")
+        p = tvms("build", program, "-o", source)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        subprocess.run(["cc", "-O2", "-march=native", "-shared", "-fPIC", source, "-o", library, "-lm"], check=True)
+        given, result = (bytearray(struct.pack(f"{COUNT}f", *values)) for values in (x, [0.0] * COUNT))
+        self.assertEqual(call(ctypes.CDLL(library), [("<f4", (COUNT,), given), ("<f4", (COUNT,), result)], "main"), 0)
+        return struct.unpack(f"{COUNT}f", result)
 
     def test_power(self):
         stream = random.Random("pow")
