@@ -2,6 +2,8 @@
 //
 // Before: C[j] = sum over k of A[k] * (float(Q[j, k]) * S[j])
 // After:  plain[j] = sum over k of A[k] * float(Q[j, k]);  C[j] = plain[j] * S[j]
+//
+// So are divisors: of the mean as a sum of X[k] / n.
 #include "passes/tir/cpu/factors.h"
 
 #include "ir/build.h"
@@ -13,8 +15,8 @@
 typedef struct {
   tvms_unit *unit;
   const tvms_stage *stage;
-  tvms_node *inside, *outside;  // products; NULL: of nothing
-  bool loads;                   // a factor outside is no mere number
+  tvms_node *inside, *outside, *divisor;  // products; NULL: of nothing
+  bool loads;                             // a factor outside is no mere number
 } factors;
 
 static bool depends_on_sum(const factors *f, tvms_node *node) {
@@ -39,6 +41,12 @@ static void sort_factors(factors *f, tvms_node *node) {
     sort_factors(f, tvms_as_binary(node)->b);
     return;
   }
+  if (inside && node->kind == TVMS_NODE_DIV && node->dtype.bits >= 32
+      && !depends_on_sum(f, tvms_as_binary(node)->b)) {
+    sort_factors(f, tvms_as_binary(node)->a);
+    multiply(f, &f->divisor, tvms_as_binary(node)->b);
+    return;
+  }
   multiply(f, inside ? &f->inside : &f->outside, node);
   f->loads |= !inside && node->kind == TVMS_NODE_BUFFER_LOAD;
 }
@@ -53,16 +61,19 @@ bool tvms_cpu_take_factors_out(tvms_unit *unit, const tvms_stage *stage,
     return false;
   sort_factors(&f, term);
   // A mere number is worth it where a product stays: there it would be multiplied for each row and step.
-  bool product = f.inside && f.inside->kind == TVMS_NODE_MUL;
-  if (!f.inside || !f.outside || !(f.loads || product)) return false;
+  bool product = f.outside && f.inside && f.inside->kind == TVMS_NODE_MUL;
+  if (!f.inside || !(f.loads || product || f.divisor)) return false;
   const tvms_buffer *result = tvms_as_buffer(out->buffer);
   tvms_node *plain = tvms_cpu_buffer(unit, "plain", result->element, "global",
                                      result->shape.items, result->shape.len);
   tvms_node *sum = tvms_buffer_load_new(unit, plain, out->indices.items,
                                         out->indices.len, NULL, TVMS_NO_SPAN);
   tvms_node *more = tvms_build_binary(unit, TVMS_NODE_ADD, sum, f.inside, TVMS_NO_SPAN);
-  tvms_node *scaled =
-      tvms_build_binary(unit, TVMS_NODE_MUL, sum, f.outside, TVMS_NO_SPAN);
+  tvms_node *scaled = sum;
+  if (f.outside)
+    scaled = tvms_build_binary(unit, TVMS_NODE_MUL, scaled, f.outside, TVMS_NO_SPAN);
+  if (f.divisor)
+    scaled = tvms_build_binary(unit, TVMS_NODE_DIV, scaled, f.divisor, TVMS_NO_SPAN);
   stmts[0] = tvms_stage_write(unit, stage, stage->name,
                               tvms_cpu_store(unit, plain, out->indices, more),
                               tvms_cpu_store(unit, plain, out->indices, stage->init));

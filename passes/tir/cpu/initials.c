@@ -5,6 +5,7 @@
 #include "ir/fold.h"
 #include "passes/tir/cpu/chain.h"
 #include "passes/tir/cpu/contraction.h"
+#include "passes/tir/cpu/factors.h"
 #include "passes/tir/cpu/gathered_columns.h"
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/own_sums.h"
@@ -37,9 +38,11 @@ bool tvms_cpu_replaces(tvms_unit *unit, const tvms_replacement *made) {
 // Do others take the place of a sum, that can be scheduled? Or may they, and rows have it anyway?
 static bool is_replaced(tvms_unit *unit, const tvms_stage *stage) {
   tvms_replacement made = {{NULL, 0}, {NULL, 0}};
+  tvms_node *parts[2], *buffer;
   if (tvms_cpu_own_sum(unit, stage, &made)) return tvms_cpu_replaces(unit, &made);
   return fits_rows(unit, *stage)
          && (tvms_cpu_has_residues(unit, stage)
+             || tvms_cpu_take_factors_out(unit, stage, parts, &buffer)
              || tvms_cpu_gather_columns(unit, NULL, stage, &made));
 }
 
