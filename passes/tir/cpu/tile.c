@@ -377,7 +377,7 @@ static void overlap_rows(const tvms_tile_machine *m, tvms_tile *tile,
 }
 
 void tvms_tile_join_rest(const tvms_contraction *c, tvms_tile *tile) {
-  enum { TOLERATED = 256 };
+  enum { TOLERATED = 128 };
   if (tile->sum_block || c->row == TVMS_MOST_STAGE_AXES) return;
   int64_t rows = tvms_cpu_number(c->stage.axes[c->row].extent), one = tile->rows;
   if (rows <= one || rows % one == 0) return;
