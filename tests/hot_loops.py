@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Instructions of the loops that take the time of a kernel, for two processors: hot_loops.py [--write].
 
-Kernels of tests/files/hot_loops.tvms are compiled for each processor of PROCESSORS. Of each one the innermost loop with the most arithmetic of vectors is looked
-for in the assembler text, and the loop around it. A row of hot_loops.tsv says, of one kernel on one processor, how many instructions of the loop compute with
+Kernels of tests/files/hot_loops.tvms are compiled for each processor of PROCESSORS. Of each one the innermost loop with the most arithmetic of vectors (of those, the
+one in the most loops) is looked for in the assembler text, and the loop around it. A row of hot_loops.tsv says, of one kernel on one processor, how many instructions of the loop compute with
 vectors (this number is met), how many others it has (not more), how many of these access the stack (not more), and how many
 instructions the loop around has apart from it (not more; `-`: no loop around). What a change makes shorter may be written by --write, which is read before it is committed.
 
@@ -56,7 +56,7 @@ def measure(code):
     every = loops(code)
     innermost = [a for a in every if not any(within(b, a) for b in every)]
     count = lambda a: sum(bool(ARITHMETIC.match(line)) for line in instructions(code, *a))
-    hot = max(innermost, key=lambda a: (count(a), a[1] - a[0]))
+    hot = max(innermost, key=lambda a: (count(a), sum(within(a, b) for b in every), a[1] - a[0]))
     own = instructions(code, *hot)
     around = [a for a in every if within(hot, a)]
     outer = "-"
