@@ -11,7 +11,7 @@ both lay out beforehand, and `d` for a number of rows that is not known beforeha
 """
 import argparse, ctypes, math, os, re, subprocess, sys, tempfile
 
-import peers, schedules
+import peers, products, schedules
 
 SHAPES = [f"{n}x{n}x{n}{kinds}{how}" for kinds, how in (("us", "c"), ("ss", "c"), ("us", ""), ("ss", ""), ("us", "tb"), ("ss", "tb")) for n in (64, 256, 512, 1024)]
 OTHERS = ["777x777x777usc", "777x777x777ssc", "777x777x777ssd", "127x129x131us", "128x768x768ssc", "128x3072x768ssc", "128x768x3072ssc", "512x512x512uuc", "1x512x512usc", "1x4096x4096ssc", "4x4096x4096usc", "512x3x512us"]
@@ -70,26 +70,10 @@ class Shape:
         return bytes_of(self.a, (self.m, self.k)), bytes_of(self.b, (self.n, self.k) if self.turned else (self.k, self.n))
 
 
-def built(tvms, shape, folder, name):
-    """The function, what prepares its second operand (or None), and seconds of CPU."""
-    import tvm_ffi
-    text = shape.text()
-    if not shape.constant:
-        return schedules.built(tvms, text, folder, name), None
-    p = subprocess.run([tvms, "opt", "--passes", "ScheduleCPU{target=host,reorder=true},SplitLayoutRewritePreproc", "-"], input=text, capture_output=True, text=True)
-    if p.returncode:
-        sys.exit(p.stderr)
-    text = p.stdout[:p.stdout.index("    @R.function")].replace("private=True, ", "")
-    function, seconds = schedules.built(tvms, text.replace("def main_prepacked(", "def main("), folder, name)
-    library = tvm_ffi.load_module(os.path.join(folder, name + ".so"))
-    packed, kind = re.search(r'packed: T\.Buffer\(\(([\d, ]+)\), "(\w+)"', text).groups()
-    return (function, seconds), (library["main_weight_prepack"], tuple(map(int, packed.split(","))), kind)
-
-
 def measure(tvms, library, name, folder):
     import numpy, tvm_ffi
     shape = Shape(name)
-    (function, seconds), preparer = built(tvms, shape, folder, name)
+    (function, seconds), preparer = products.built(tvms, shape, folder, name)
     a, b = shape.inputs()
     results = {peer: schedules.aligned(numpy.full((shape.m, shape.n), -1, "i4")) for peer in ("tvms", "oneDNN")}
     second = b

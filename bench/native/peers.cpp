@@ -60,6 +60,12 @@ extern "C" void *peer_convolution(long channels, long filters, long high, long w
   }
 }
 
+// The step of a product, with its second operand as it takes it.
+static void prepare(Work &w, const matmul::primitive_desc &pd, const memory::desc &ad, void *a, memory packed, const memory::desc &yd, void *y) {
+  w.step = matmul(pd);
+  w.arguments = {{DNNL_ARG_SRC, memory(ad, w.cpu, a)}, {DNNL_ARG_WEIGHTS, packed}, {DNNL_ARG_DST, memory(yd, w.cpu, y)}};
+}
+
 // y = a x b, `batch` times; with `constant` b is packed beforehand, else it is read as it is.
 extern "C" void *peer_product(long batch, long m, long n, long k, int a_turned, int b_turned, int constant, float *a, float *b, float *y) {
   try {
@@ -72,8 +78,7 @@ extern "C" void *peer_product(long batch, long m, long n, long k, int a_turned, 
     memory::desc wanted = constant ? memory::desc({batch, k, n}, f32, memory::format_tag::any) : bd;
     matmul::primitive_desc pd(matmul::desc(ad, wanted, yd), w->cpu);
     memory packed = constant ? reordered(*w, bd, pd.weights_desc(), b) : memory(bd, w->cpu, b);
-    w->step = matmul(pd);
-    w->arguments = {{DNNL_ARG_SRC, memory(ad, w->cpu, a)}, {DNNL_ARG_WEIGHTS, packed}, {DNNL_ARG_DST, memory(yd, w->cpu, y)}};
+    prepare(*w, pd, ad, a, packed, yd, y);
     return w;
   } catch (const error &) {
     return nullptr;
@@ -91,8 +96,7 @@ extern "C" void *peer_product_of_bytes(long m, long n, long k, int a_signed, int
     memory::desc wanted = constant ? memory::desc({k, n}, second, memory::format_tag::any) : bd;
     matmul::primitive_desc pd(matmul::desc(ad, wanted, yd), w->cpu);
     memory packed = constant ? reordered(*w, bd, pd.weights_desc(), b) : memory(bd, w->cpu, b);
-    w->step = matmul(pd);
-    w->arguments = {{DNNL_ARG_SRC, memory(ad, w->cpu, a)}, {DNNL_ARG_WEIGHTS, packed}, {DNNL_ARG_DST, memory(yd, w->cpu, y)}};
+    prepare(*w, pd, ad, a, packed, yd, y);
     return w;
   } catch (const error &) {
     return nullptr;

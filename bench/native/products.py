@@ -122,8 +122,8 @@ def built(tvms, shape, folder, name):
     text = p.stdout[:p.stdout.index("    @R.function")].replace("private=True, ", "")
     function, seconds = schedules.built(tvms, text.replace("def main_prepacked(", "def main("), folder, name)
     library = tvm_ffi.load_module(os.path.join(folder, name + ".so"))
-    packed = tuple(map(int, re.search(r"packed: T\.Buffer\(\(([\d, ]+)\)", text).group(1).split(",")))
-    return (function, seconds), (library["main_weight_prepack"], packed)
+    packed, kind = re.search(r'packed: T\.Buffer\(\(([\d, ]+)\)(?:, "(\w+)")?', text).groups()
+    return (function, seconds), (library["main_weight_prepack"], tuple(map(int, packed.split(","))), kind or "float32")
 
 
 def peer_calls(library, shape, given, multiplied, results):
@@ -154,7 +154,7 @@ def measure(tvms, library, name, folder):
     results = {peer: shape.result() for peer in ("tvms", "OpenBLAS", "oneDNN", "libxsmm")}
     second = given[1]
     if preparer:
-        second = schedules.aligned(numpy.zeros(preparer[1], "f4"))
+        second = schedules.aligned(numpy.zeros(*preparer[1:]))
         preparer[0](tvm_ffi.from_dlpack(given[1]), tvm_ffi.from_dlpack(second))
     tensors = [tvm_ffi.from_dlpack(x) for x in (given[0], second, results["tvms"])]
     calls = {"tvms": lambda: function(*tensors)} | peer_calls(library, shape, given, multiplied, results)
