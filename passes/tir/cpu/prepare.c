@@ -152,23 +152,28 @@ static bool split_residues(tvms_preparation *p, const tvms_stage *stage,
 static tvms_list replace_sums(tvms_preparation *p, sum_replacer *replace,
                               tvms_list stmts) {
   tvms_unit *unit = p->body.unit;
-  tvms_list all = {NULL, 0};
+  tvms_node_vec all = {0};
   for (uint32_t i = 0; i < stmts.len; i++) {
     tvms_stage stage;
     tvms_replacement made = {{NULL, 0}, {NULL, 0}};
     bool replaced = !tvms_stage_read(unit, stmts.items[i], &stage)
                     && tvms_stage_has_sums(&stage) && replace(p, &stage, &made)
                     && tvms_cpu_replaces(unit, &made);
-    if (!replaced) made.stmts = tvms_list_copy(unit, &stmts.items[i], 1);
+    if (!replaced) {
+      tvms_stmt_push(unit, &all, stmts.items[i]);
+      continue;
+    }
     for (uint32_t k = 0; k < made.stmts.len; k++)
-      all = tvms_list_with(unit, all, made.stmts.items[k]);
-    for (uint32_t k = 0; replaced && k < made.buffers.len; k++) {
+      tvms_stmt_push(unit, &all, made.stmts.items[k]);
+    for (uint32_t k = 0; k < made.buffers.len; k++) {
       tvms_node *buffer = made.buffers.items[k];
       p->body.allocated = tvms_list_with(unit, p->body.allocated, buffer);
       tvms_stmt_push(unit, p->body.added, buffer);
     }
   }
-  return all;
+  tvms_list list = tvms_list_copy(unit, all.items, all.len);
+  tvms_vec_fini(&unit->context->memory, &all);
+  return list;
 }
 
 // A nest without tails if it can be scheduled then.
