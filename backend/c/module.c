@@ -7,7 +7,6 @@
 #include "backend/c/memory.h"
 #include "backend/c/registers.h"
 #include "backend/c/stmt.h"
-#include "backend/c/truths.h"
 #include "backend/c/wide.h"
 #include "backend/c/windows.h"
 #include "backend/core/layout.h"
@@ -42,7 +41,8 @@ static void open_function(c_emitter *e, const tvms_member *member) {
   e->member = member;
   e->memory.len = 0;
   e->truths.len = 0;
-  tvms_c_chosen_begin(e);
+  e->chosen.len = 0;
+  e->crowded = false;
   e->frame = 0;
   e->loop = NULL;
   e->in_index = false;
@@ -113,7 +113,7 @@ static void write_functions(c_emitter *e) {
     tvms_strbuf_putc(&e->body, '\n');
     size_t start = e->body.len;
     write_body(e, member, body);
-    if (tvms_c_chosen_is_crowded(e))
+    if (e->crowded)
       tvms_strbuf_insert(&e->body, start, unscheduled, sizeof unscheduled - 1);
     if (tvms_c_is_exported(e, member)) {
       tvms_strbuf_putc(&e->body, '\n');

@@ -134,15 +134,6 @@ void tvms_c_note_part(c_emitter *e, const char *truths, const char *whole, int f
 
 // ---- How many are wanted at once ----
 
-void tvms_c_chosen_begin(c_emitter *e) {
-  e->chosen.len = 0;
-  e->crowded = false;
-}
-
-bool tvms_c_chosen_is_crowded(const c_emitter *e) {
-  return e->crowded;
-}
-
 // Bits that are chosen by again lived as long as all that were chosen by in between; the last ones stand in front.
 static void choose_by(c_emitter *e, const char *bits) {
   uint32_t at = 0, last;

@@ -39,11 +39,4 @@ const char *TVMS_NULLABLE tvms_c_choose_by_bits(c_emitter *e, tvms_dtype dtype,
 const char *TVMS_NULLABLE tvms_c_bytes_by_bits(c_emitter *e, int lanes, tvms_span span,
                                                const char *bits, const char *bytes);
 
-// Begins a function: no bits were chosen by.
-void tvms_c_chosen_begin(c_emitter *e);
-
-// Was the function written so that more bits are wanted at once than there are registers for? GCC would compute all of
-// them before it chooses, if it puts what is written in another order, and keep them in memory.
-bool tvms_c_chosen_is_crowded(const c_emitter *e);
-
 #endif
