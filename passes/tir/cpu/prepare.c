@@ -27,6 +27,12 @@
 #include "passes/tir/cpu/turned_operands.h"
 #include "passes/tir/cpu/windows.h"
 
+// Buffers between statements are the body's.
+static void allocate(tvms_preparation *p, tvms_node *buffer) {
+  p->body.allocated = tvms_list_with(p->body.unit, p->body.allocated, buffer);
+  tvms_stmt_push(p->body.unit, p->body.added, buffer);
+}
+
 // Two statements for a sum, and the buffer between them or NULL; false: it stays.
 typedef bool sum_splitter(tvms_preparation *p, const tvms_stage *stage,
                           tvms_node *parts[2], tvms_node **buffer);
@@ -72,37 +78,9 @@ static void split_sums(tvms_preparation *p, sum_splitter *split, tvms_list *stmt
     }
     for (uint32_t k = 0; k < 2; k++)
       made.items[made.len++] = parts[k];
-    if (!buffer) continue;
-    p->body.allocated = tvms_list_with(p->body.unit, p->body.allocated, buffer);
-    tvms_stmt_push(unit, p->body.added, buffer);
+    if (buffer) allocate(p, buffer);
   }
   *stmts = made;
-}
-
-// Sums of products of bytes become statements for four steps at a time.
-static tvms_list take_quads(tvms_preparation *p, tvms_list stmts) {
-  tvms_unit *unit = p->body.unit;
-  tvms_node_vec made = {0};
-  for (uint32_t i = 0; i < stmts.len; i++) {
-    tvms_stage stage;
-    tvms_quad_statements quads;
-    if (tvms_stage_read(unit, stmts.items[i], &stage) || !tvms_stage_has_sums(&stage)
-        || !tvms_cpu_take_quads(unit, p->target, p->function, &stage, &quads)) {
-      tvms_stmt_push(unit, &made, stmts.items[i]);
-      continue;
-    }
-    tvms_pass_count(p->run, "sums of bytes, four steps at a time", 1);
-    for (uint32_t k = 0; k < quads.count; k++)
-      tvms_stmt_push(unit, &made, quads.stmts[k]);
-    for (uint32_t k = 0; k < quads.buffers.len; k++) {
-      p->body.allocated =
-          tvms_list_with(unit, p->body.allocated, quads.buffers.items[k]);
-      tvms_stmt_push(unit, p->body.added, quads.buffers.items[k]);
-    }
-  }
-  tvms_list list = tvms_list_copy(unit, made.items, made.len);
-  tvms_vec_fini(&unit->context->memory, &made);
-  return list;
 }
 
 // Each window that is worth it becomes a statement for each of its axes.
@@ -118,8 +96,7 @@ static tvms_list take_windows_apart(tvms_preparation *p, tvms_list stmts) {
                                          &buffer)) {
       first = parts[0];
       behind[count++] = parts[1];
-      p->body.allocated = tvms_list_with(p->body.unit, p->body.allocated, buffer);
-      tvms_stmt_push(p->body.unit, p->body.added, buffer);
+      allocate(p, buffer);
     }
     tvms_stmt_push(p->body.unit, &made, first);
     while (count > 0)
@@ -149,6 +126,15 @@ static bool split_residues(tvms_preparation *p, const tvms_stage *stage,
   return tvms_cpu_split_residues(p->body.unit, stage, made);
 }
 
+// Sums of products of bytes become statements for four steps at a time.
+static bool take_quads(tvms_preparation *p, const tvms_stage *stage,
+                       tvms_replacement *made) {
+  if (!tvms_cpu_take_quads(p->body.unit, p->target, p->function, stage, made))
+    return false;
+  tvms_pass_count(p->run, "sums of bytes, four steps at a time", 1);
+  return true;
+}
+
 static tvms_list replace_sums(tvms_preparation *p, sum_replacer *replace,
                               tvms_list stmts) {
   tvms_unit *unit = p->body.unit;
@@ -165,11 +151,8 @@ static tvms_list replace_sums(tvms_preparation *p, sum_replacer *replace,
     }
     for (uint32_t k = 0; k < made.stmts.len; k++)
       tvms_stmt_push(unit, &all, made.stmts.items[k]);
-    for (uint32_t k = 0; k < made.buffers.len; k++) {
-      tvms_node *buffer = made.buffers.items[k];
-      p->body.allocated = tvms_list_with(unit, p->body.allocated, buffer);
-      tvms_stmt_push(unit, p->body.added, buffer);
-    }
+    for (uint32_t k = 0; k < made.buffers.len; k++)
+      allocate(p, made.buffers.items[k]);
   }
   tvms_list list = tvms_list_copy(unit, all.items, all.len);
   tvms_vec_fini(&unit->context->memory, &all);
@@ -245,7 +228,7 @@ tvms_list tvms_cpu_prepare(tvms_preparation *p, tvms_list stmts) {
   stmts = tvms_cpu_share_terms(&p->body, stmts);
   stmts = tvms_cpu_early_stages(p->body.unit, stmts);
   stmts = tvms_cpu_late_operands(p->body.unit, p->body.allocated, stmts, p->body.gone);
-  if (p->rooted) stmts = take_quads(p, stmts);
+  if (p->rooted) stmts = replace_sums(p, take_quads, stmts);
   stmts = replace_sums(p, gather_columns, stmts);
   if (p->rooted) split_sums(p, turn_operand, &stmts);
   return stmts;

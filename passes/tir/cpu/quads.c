@@ -24,7 +24,7 @@ typedef struct {
   uint32_t axis;       // of the sum, taken in fours
   tvms_stage stage;    // with quads of that axis
   tvms_node *term[2];  // words of the moving and the resting operand
-  tvms_quad_statements *made;
+  tvms_replacement *made;
 } quads;
 
 static const tvms_dtype int32 = {TVMS_INT, 32, 1};
@@ -128,7 +128,7 @@ static void choose_shift(quads *q) {
 // ---- Statements ----
 
 static void add(quads *q, tvms_node *stmt, tvms_node *TVMS_NULLABLE buffer) {
-  q->made->stmts[q->made->count++] = stmt;
+  q->made->stmts = tvms_list_with(q->unit, q->made->stmts, stmt);
   if (buffer) q->made->buffers = tvms_list_with(q->unit, q->made->buffers, buffer);
 }
 
@@ -262,14 +262,13 @@ static void write_statements(quads *q) {
 
 bool tvms_cpu_take_quads(tvms_unit *unit, const tvms_target *target,
                          const tvms_prim_func *function, const tvms_stage *stage,
-                         tvms_quad_statements *made) {
+                         tvms_replacement *made) {
   tvms_dtype dtype = stage->store->value->dtype;
   tvms_contraction c;
   if (dtype.code != TVMS_INT || dtype.bits != 32
       || !tvms_target_has_quads(unit->context, target)
       || tvms_contraction_find(unit, stage, &c) || tvms_contraction_steps(&c) < 0)
     return false;
-  *made = (tvms_quad_statements){.count = 0};
   quads q = {.unit = unit, .function = function, .c = &c, .made = made};
   if (!find_operands(&q) || !find_axis(&q)) return false;
   choose_shift(&q);

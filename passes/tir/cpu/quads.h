@@ -14,21 +14,12 @@
 #include "ir/target.h"
 #include "passes/tir/cpu/contraction.h"
 
-enum { TVMS_MOST_QUAD_STATEMENTS = 6 };
-
-// The statements in the place of one, and the buffers between them, in the order in which they are stored.
-typedef struct {
-  tvms_node *stmts[TVMS_MOST_QUAD_STATEMENTS];
-  uint32_t count;
-  tvms_list buffers;
-} tvms_quad_statements;
-
 // Takes the sum of a contraction four steps at a time, if its operands are bytes and the target has an instruction for
 // that. Sums of integers wrap, so that the order of the steps is of no account. False: it stays as it is. What adds up the
 // operand that moves with the columns stands right in front of the contraction.
 TVMS_NODISCARD bool tvms_cpu_take_quads(tvms_unit *unit, const tvms_target *target,
                                         const tvms_prim_func *function,
                                         const tvms_stage *stage,
-                                        tvms_quad_statements *made);
+                                        tvms_replacement *made);
 
 #endif
