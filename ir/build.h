@@ -137,6 +137,28 @@ static inline bool tvms_node_is_int_imm(const tvms_node *node) {
   return node->kind == TVMS_NODE_INT_IMM;
 }
 
+// What is the same in all lanes of a vector: what a broadcast repeats; a scalar is itself.
+static inline tvms_node *tvms_node_in_lanes(const tvms_node *node) {
+  return node->kind == TVMS_NODE_BROADCAST ? tvms_as_broadcast(node)->value
+                                           : (tvms_node *)(uintptr_t)node;
+}
+
+// Is it a literal integer, or one in all lanes? Which, then.
+static inline bool tvms_node_int_in_lanes(const tvms_node *node, int64_t *value) {
+  node = tvms_node_in_lanes(node);
+  if (!tvms_node_is_int_imm(node)) return false;
+  *value = tvms_as_int_imm(node)->value;
+  return true;
+}
+
+// The same of a float.
+static inline bool tvms_node_float_in_lanes(const tvms_node *node, double *value) {
+  node = tvms_node_in_lanes(node);
+  if (node->kind != TVMS_NODE_FLOAT_IMM) return false;
+  *value = tvms_as_float_imm(node)->value;
+  return true;
+}
+
 // The constant `value` of any integer dtype; constants past INT64_MAX do not count.
 static inline bool tvms_node_is_int(const tvms_node *node, int64_t value) {
   return node->kind == TVMS_NODE_INT_IMM && !(node->flags & TVMS_FLAG_LARGE)

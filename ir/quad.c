@@ -48,24 +48,20 @@ tvms_node *tvms_build_quad(tvms_unit *unit, tvms_node *u, tvms_node *s) {
 
 // ---- Knowing it again ----
 
-static const tvms_node *same_in_all_lanes(const tvms_node *node) {
-  return node->kind == TVMS_NODE_BROADCAST ? tvms_as_broadcast(node)->value : node;
-}
-
 // What is shifted or masked by `with`; NULL: something else is done.
 static tvms_node *TVMS_NULLABLE without(tvms_node *TVMS_NULLABLE node,
                                         tvms_tir_opcode op, int64_t with) {
   if (!node || with == 0) return node;
   if (tvms_call_opcode(node) != op) return NULL;
   tvms_list args = tvms_as_call(node)->args;
-  return args.len == 2 && tvms_node_is_int(same_in_all_lanes(args.items[1]), with)
+  return args.len == 2 && tvms_node_is_int(tvms_node_in_lanes(args.items[1]), with)
              ? args.items[0]
              : NULL;
 }
 
 // The word of which `node` is that byte.
 static tvms_node *TVMS_NULLABLE word_of(tvms_node *node, uint32_t at, bool sign) {
-  node = (tvms_node *)(uintptr_t)same_in_all_lanes(node);
+  node = tvms_node_in_lanes(node);
   tvms_node *word;
   if (sign) {
     word = without(node, TVMS_TIR_shift_right, HIGHEST);
@@ -74,7 +70,7 @@ static tvms_node *TVMS_NULLABLE word_of(tvms_node *node, uint32_t at, bool sign)
     word = without(node, TVMS_TIR_bitwise_and, MASK);
     word = without(word, TVMS_TIR_shift_right, BYTE * at);
   }
-  if (word) word = (tvms_node *)(uintptr_t)same_in_all_lanes(word);
+  if (word) word = tvms_node_in_lanes(word);
   bool fits = word && word->dtype.code == TVMS_INT && word->dtype.bits == 32;
   return fits ? word : NULL;
 }

@@ -3,17 +3,11 @@
 
 #include "backend/c/vector.h"
 #include "backend/core/division.h"
-
-bool tvms_c_is_constant(const tvms_node *node, int64_t *value) {
-  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
-  if (node->kind != TVMS_NODE_INT_IMM) return false;
-  *value = tvms_as_int_imm(node)->value;
-  return true;
-}
+#include "ir/build.h"
 
 void tvms_c_check_divisor(c_emitter *e, const tvms_node *divisor, const char *b) {
   int64_t value;
-  if (tvms_c_is_constant(divisor, &value) && value) return;
+  if (tvms_node_int_in_lanes(divisor, &value) && value) return;
   for (int k = 0; k < divisor->dtype.lanes; k++) {
     const char *item = divisor->dtype.lanes > 1 ? tvms_c_text(e, "%s[%d]", b, k) : b;
     tvms_c_check(e, tvms_c_text(e, "%s != 0", item), "ZeroDivisionError",
@@ -36,7 +30,7 @@ const char *tvms_c_divide(c_emitter *e, const tvms_node *node, const char *a,
                                         "mod_floor"};
   bool modulo = is_modulo(node), floors = is_floor(node);
   int64_t value = 0;
-  bool positive = tvms_c_is_constant(tvms_as_binary(node)->b, &value) && value > 0;
+  bool positive = tvms_node_int_in_lanes(tvms_as_binary(node)->b, &value) && value > 0;
   if (node->dtype.code == TVMS_UINT || (positive && !floors))
     return tvms_c_text(e, "%s %s %s", a, modulo ? "%" : "/", b);
   if (positive && !modulo)

@@ -4,9 +4,6 @@
 
 #include "backend/c/emit.h"
 
-// Is an integer a number, or each lane of it the same one?
-bool tvms_c_is_constant(const tvms_node *node, int64_t *value);
-
 // Writes checks that no lane of a divisor, which is `b`, is 0, where that is not known.
 void tvms_c_check_divisor(c_emitter *e, const tvms_node *divisor, const char *b);
 

@@ -256,7 +256,7 @@ static bool multiplies_in_steps(const tvms_node *node) {
   int lanes = node->dtype.lanes;
   return node->kind == TVMS_NODE_MUL && node->dtype.bits == 64 && lanes <= 8
          && !(lanes & (lanes - 1))
-         && tvms_c_is_constant(tvms_as_binary(node)->b, &number)
+         && tvms_node_int_in_lanes(tvms_as_binary(node)->b, &number)
          && __builtin_popcountll((uint64_t)number) > 2;
 }
 
@@ -287,7 +287,7 @@ const tvms_node *TVMS_NULLABLE tvms_c_truth_of(const tvms_node *node) {
   const tvms_binary *binary = tvms_as_binary(node);
   const tvms_node *cast = binary->b;
   int64_t zero;
-  bool asks = node->kind == TVMS_NODE_LT && tvms_c_is_constant(binary->a, &zero)
+  bool asks = node->kind == TVMS_NODE_LT && tvms_node_int_in_lanes(binary->a, &zero)
               && !zero && cast->kind == TVMS_NODE_CAST
               && tvms_dtype_is_bool(tvms_as_cast(cast)->value->dtype);
   return asks ? tvms_as_cast(cast)->value : NULL;

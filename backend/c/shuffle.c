@@ -5,12 +5,13 @@
 #include "backend/c/division.h"
 #include "backend/c/expr.h"
 #include "backend/c/vector.h"
+#include "ir/build.h"
 
 // The lane that index `i` of a shuffle names: its vector's number, and which lane of it.
 static uint32_t shuffled(c_emitter *e, const tvms_node *node, uint32_t i, int *lane) {
   const tvms_shuffle *source = tvms_as_shuffle(node);
   int64_t wanted;
-  if (!tvms_c_is_constant(source->indices.items[i], &wanted))
+  if (!tvms_node_int_in_lanes(source->indices.items[i], &wanted))
     tvms_c_refuse(e, node->span, "a computed shuffle");
   for (uint32_t from = 0; from < source->vectors.len && wanted >= 0; from++) {
     int lanes = source->vectors.items[from]->dtype.lanes;

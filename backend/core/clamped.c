@@ -5,14 +5,6 @@
 
 #include <math.h>
 
-// A float constant, or one in all lanes.
-static bool is_number(const tvms_node *node, double *number) {
-  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
-  if (node->kind != TVMS_NODE_FLOAT_IMM) return false;
-  *number = tvms_as_float_imm(node)->value;
-  return true;
-}
-
 bool tvms_clamped_to(const tvms_node *node, tvms_dtype to) {
   bool high_first = node->kind == TVMS_NODE_MIN;
   tvms_node_kind other = high_first ? TVMS_NODE_MAX : TVMS_NODE_MIN;
@@ -24,8 +16,8 @@ bool tvms_clamped_to(const tvms_node *node, tvms_dtype to) {
   const tvms_binary *inner = tvms_as_binary(outer->a);
   double ends[2], least = to.code == TVMS_INT ? -ldexp(1, to.bits - 1) : 0;
   double most = ldexp(1, to.code == TVMS_INT ? to.bits - 1 : to.bits) - 1;
-  bool known = is_number(outer->b, &ends[high_first])
-               && (is_number(inner->b, &ends[!high_first])
-                   || is_number(inner->a, &ends[!high_first]));
+  bool known = tvms_node_float_in_lanes(outer->b, &ends[high_first])
+               && (tvms_node_float_in_lanes(inner->b, &ends[!high_first])
+                   || tvms_node_float_in_lanes(inner->a, &ends[!high_first]));
   return known && least <= ends[0] && ends[0] <= ends[1] && ends[1] <= most;
 }

@@ -20,9 +20,8 @@ static bool is_nan(const tvms_node *node, const tvms_node *x) {
 }
 
 static bool is_infinity(const tvms_node *node) {
-  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
-  return node->kind == TVMS_NODE_FLOAT_IMM && isinf(tvms_as_float_imm(node)->value)
-         && tvms_as_float_imm(node)->value > 0;
+  double value;
+  return tvms_node_float_in_lanes(node, &value) && isinf(value) && value > 0;
 }
 
 // What is compared with infinity, whatever its sign.

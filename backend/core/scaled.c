@@ -46,25 +46,7 @@ static const tvms_node *value_of(const reader *r, const tvms_node *node) {
   return value ? value : node;
 }
 
-// ---- Numbers ----
-
-static const tvms_node *scalar(const tvms_node *node) {
-  return node->kind == TVMS_NODE_BROADCAST ? tvms_as_broadcast(node)->value : node;
-}
-
-static bool read_float(const tvms_node *node, double *number) {
-  node = scalar(node);
-  if (node->kind != TVMS_NODE_FLOAT_IMM) return false;
-  *number = tvms_as_float_imm(node)->value;
-  return true;
-}
-
-static bool read_int(const tvms_node *node, int64_t *number) {
-  node = scalar(node);
-  if (node->kind != TVMS_NODE_INT_IMM) return false;
-  *number = tvms_as_int_imm(node)->value;
-  return true;
-}
+// ---- Nodes ----
 
 // The arguments of a call of an operator, or NULL.
 static tvms_node *const *TVMS_NULLABLE args_of(const tvms_node *node,
@@ -94,12 +76,12 @@ static bool read_power(reader *r, const tvms_node *node, shifts *made) {
   tvms_node *const *shift = args_of(sum->a, TVMS_TIR_shift_left, 2);
   tvms_node *const *of = shift ? args_of(shift[0], TVMS_TIR_reinterpret, 1) : NULL;
   int64_t places;
-  if (!of || of[0]->kind != TVMS_NODE_VAR || !read_int(shift[1], &places)
+  if (!of || of[0]->kind != TVMS_NODE_VAR || !tvms_node_int_in_lanes(shift[1], &places)
       || places != r->mantissa || shift[0]->dtype.bits != of[0]->dtype.bits)
     return false;
   const tvms_select *more = tvms_as_select(sum->b);
-  if (!read_int(more->true_value, &made->small)
-      || !read_int(more->false_value, &made->other))
+  if (!tvms_node_int_in_lanes(more->true_value, &made->small)
+      || !tvms_node_int_in_lanes(more->false_value, &made->other))
     return false;
   int64_t unit = (int64_t)1 << places;
   if (made->small % unit || made->other % unit) return false;
@@ -113,8 +95,9 @@ static bool read_power(reader *r, const tvms_node *node, shifts *made) {
 static bool read_last(const tvms_node *node, const shifts *power) {
   const tvms_select *last = tvms_as_select(node);
   double small, other;
-  return last->condition == power->condition && read_float(last->true_value, &small)
-         && read_float(last->false_value, &other)
+  return last->condition == power->condition
+         && tvms_node_float_in_lanes(last->true_value, &small)
+         && tvms_node_float_in_lanes(last->false_value, &other)
          && small == ldexp(1, (int)-power->small)
          && other == ldexp(1, (int)-power->other);
 }
@@ -125,8 +108,8 @@ static bool read_last(const tvms_node *node, const shifts *power) {
 static bool read_small(reader *r, const tvms_node *condition) {
   const tvms_binary *less = binary_of(value_of(r, condition), TVMS_NODE_LT);
   double zero;
-  if (!less || less->a->kind != TVMS_NODE_VAR || !read_float(less->b, &zero)
-      || zero != 0)
+  if (!less || less->a->kind != TVMS_NODE_VAR
+      || !tvms_node_float_in_lanes(less->b, &zero) || zero != 0)
     return false;
   r->y = less->a;
   const tvms_node *outer = value_of(r, r->y);
@@ -136,11 +119,12 @@ static bool read_small(reader *r, const tvms_node *condition) {
   tvms_node_kind other = high ? TVMS_NODE_MAX : TVMS_NODE_MIN;
   double ends[2];
   const tvms_binary *first = binary_of(last->b, other);
-  bool known =
-      first ? read_float(last->a, &ends[high]) : read_float(last->b, &ends[high]);
+  bool known = first ? tvms_node_float_in_lanes(last->a, &ends[high])
+                     : tvms_node_float_in_lanes(last->b, &ends[high]);
   if (!first) first = binary_of(last->a, other);
   known = known && first
-          && (read_float(first->a, &ends[!high]) || read_float(first->b, &ends[!high]));
+          && (tvms_node_float_in_lanes(first->a, &ends[!high])
+              || tvms_node_float_in_lanes(first->b, &ends[!high]));
   if (!known || !(ends[0] < 0) || !(ends[1] > 0)) return false;
   r->least_y = ends[0];
   r->most_y = ends[1];
@@ -150,8 +134,8 @@ static bool read_small(reader *r, const tvms_node *condition) {
 // t = y * step + 1.5 * 2^mantissa, rounded once: the number of steps that is nearest to y.
 static bool read_steps(reader *r) {
   tvms_node *const *args = args_of(value_of(r, r->t), TVMS_TIR_fma, 3);
-  if (!args || args[0] != r->y || !read_float(args[1], &r->step)
-      || !read_float(args[2], &r->rounder))
+  if (!args || args[0] != r->y || !tvms_node_float_in_lanes(args[1], &r->step)
+      || !tvms_node_float_in_lanes(args[2], &r->rounder))
     return false;
   r->least_n = floor(r->least_y * r->step - 0.5);
   r->most_n = ceil(r->most_y * r->step + 0.5);
@@ -180,7 +164,7 @@ static interval times(interval a, interval b) {
 static bool is_number_of_steps(const reader *r, const tvms_node *node) {
   const tvms_binary *less = binary_of(value_of(r, node), TVMS_NODE_SUB);
   double rounder;
-  return less && less->a == r->t && read_float(less->b, &rounder)
+  return less && less->a == r->t && tvms_node_float_in_lanes(less->b, &rounder)
          && rounder == r->rounder;
 }
 
@@ -197,7 +181,8 @@ static bool read_rest(const reader *r, const tvms_node *node, double *by,
     return read_rest(r, less->a, by, depth + 1);
   }
   tvms_node *const *args = args_of(node, TVMS_TIR_fma, 3);
-  if (!args || !is_number_of_steps(r, args[0]) || !read_float(args[1], &each))
+  if (!args || !is_number_of_steps(r, args[0])
+      || !tvms_node_float_in_lanes(args[1], &each))
     return false;
   *by += each;
   return read_rest(r, args[2], by, depth + 1);
@@ -216,7 +201,7 @@ static bool bound_rest(reader *r, const tvms_node *node, interval *made) {
 
 static bool bound(reader *r, const tvms_node *node, interval *made, uint32_t depth) {
   double number;
-  if (read_float(node, &number)) {
+  if (tvms_node_float_in_lanes(node, &number)) {
     *made = (interval){number, number};
     return true;
   }

@@ -7,13 +7,13 @@
 #include "backend/llvm/types.h"
 
 static bool is_nonzero_constant(const tvms_node *node) {
-  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
-  return node->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(node)->value != 0;
+  int64_t value;
+  return tvms_node_int_in_lanes(node, &value) && value != 0;
 }
 
 static bool is_minus_one(const tvms_node *node) {
-  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
-  return node->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(node)->value == -1;
+  int64_t value;
+  return tvms_node_int_in_lanes(node, &value) && value == -1;
 }
 
 static void check_divisor(emitter *e, const tvms_node *node, LLVMValueRef b) {

@@ -174,14 +174,6 @@ static tvms_node *fixed_product(const lowering *l, tvms_node *y, tvms_node *q,
                          l->span);
 }
 
-// The constant that a scalar or a vector of equal elements is.
-static bool as_constant(const tvms_node *node, int64_t *value) {
-  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
-  if (!tvms_node_is_int_imm(node)) return false;
-  *value = tvms_as_int_imm(node)->value;
-  return true;
-}
-
 // y is 0.5 there, so the product is a shift.
 static tvms_node *power_of_two(const lowering *l, tvms_node *s, int64_t exponent) {
   tvms_node *x = argument(l, 0);
@@ -199,8 +191,9 @@ static tvms_node *rewrite_q_multiply_shift(const lowering *l) {
   if (l->call->args.len != 4) return l->node;
   tvms_node *y = argument(l, 1), *q = argument(l, 2), *s = argument(l, 3);
   int64_t factor, exponent;
-  bool half = as_constant(y, &factor) && factor == 1 << 30;
-  if (half && as_constant(s, &exponent)) return power_of_two(l, s, exponent - 1);
+  bool half = tvms_node_int_in_lanes(y, &factor) && factor == 1 << 30;
+  if (half && tvms_node_int_in_lanes(s, &exponent))
+    return power_of_two(l, s, exponent - 1);
   tvms_node *zero = whole(l, s->dtype, 0);
   tvms_node *is_positive = build(l, TVMS_NODE_GT, s, zero);
   tvms_node *left = tvms_select_new(l->unit, is_positive, s, zero, l->span);

@@ -113,10 +113,6 @@ static tvms_node *masked_load(tvms_unit *unit, tvms_node *load, tvms_node *condi
   return copy;
 }
 
-static const tvms_node *element_of(const tvms_node *node) {
-  return node->kind == TVMS_NODE_BROADCAST ? tvms_as_broadcast(node)->value : node;
-}
-
 static bool is_zero(const tvms_node *node) {
   if (node->kind == TVMS_NODE_FLOAT_IMM) {
     double value = tvms_as_float_imm(node)->value;
@@ -135,7 +131,7 @@ static tvms_walk_step stop_at_quotient(void *self, tvms_node *node,
   (void)self, (void)role;
   if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
   if (!is_quotient(node) || tvms_dtype_is_real(node->dtype)) return TVMS_WALK_ON;
-  const tvms_node *divisor = element_of(tvms_as_binary(node)->b);
+  const tvms_node *divisor = tvms_node_in_lanes(tvms_as_binary(node)->b);
   bool is_safe = tvms_node_is_int_imm(divisor) && !tvms_node_is_int(divisor, 0)
                  && !tvms_node_is_int(divisor, -1);
   return is_safe ? TVMS_WALK_ON : TVMS_WALK_STOP;
@@ -163,7 +159,7 @@ static bool sides_never_fail(tvms_memory *memory, const tvms_node *condition) {
 static bool holds_first(const tvms_node *condition) {
   if (condition->kind != TVMS_NODE_LT) return false;
   const tvms_binary *less = tvms_as_binary(condition);
-  const tvms_node *limit = element_of(less->b);
+  const tvms_node *limit = tvms_node_in_lanes(less->b);
   if (less->a->kind != TVMS_NODE_RAMP || !tvms_node_is_int_imm(limit)) return false;
   const tvms_node *first = tvms_as_ramp(less->a)->base;
   return tvms_node_is_int_imm(first)
@@ -240,7 +236,7 @@ static tvms_node *TVMS_NULLABLE cover(tvms_vectorizer *vectorizer, tvms_node *va
 tvms_node *TVMS_NULLABLE tvms_vectorize_mask_choice(tvms_vectorizer *vectorizer,
                                                     tvms_call *choice) {
   tvms_node *condition = choice->args.items[0];
-  const tvms_node *otherwise = element_of(choice->args.items[2]);
+  const tvms_node *otherwise = tvms_node_in_lanes(choice->args.items[2]);
   tvms_unit *unit = vectorizer->unit;
   if (!is_vector(condition) || !sides_never_fail(&unit->context->memory, condition))
     return NULL;

@@ -73,16 +73,14 @@ static bool is_known(const tvms_node *node) {
 }
 
 static bool is_constant(const tvms_node *node) {
-  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
-  return node->kind == TVMS_NODE_FLOAT_IMM;
+  return tvms_node_in_lanes(node)->kind == TVMS_NODE_FLOAT_IMM;
 }
 
 // T.min(0, …), as ScheduleCPU writes for what cannot be more.
 static bool is_below_zero(const tvms_node *node) {
   if (node->kind != TVMS_NODE_MIN) return false;
-  const tvms_node *bound = tvms_as_binary(node)->a;
-  if (bound->kind == TVMS_NODE_BROADCAST) bound = tvms_as_broadcast(bound)->value;
-  return bound->kind == TVMS_NODE_FLOAT_IMM && tvms_as_float_imm(bound)->value <= 0;
+  double bound;
+  return tvms_node_float_in_lanes(tvms_as_binary(node)->a, &bound) && bound <= 0;
 }
 
 // Puts the steps where they belong; what the call becomes.

@@ -19,14 +19,6 @@ static tvms_node *build(tvms_rewriter *r, tvms_node_kind kind, tvms_node *a,
   return tvms_arith_fold_binary(r->unit, kind, a, b);
 }
 
-// A constant, or the value that a broadcast repeats.
-static bool read_number(const tvms_node *node, int64_t *value) {
-  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
-  if (node->kind != TVMS_NODE_INT_IMM) return false;
-  *value = tvms_as_int_imm(node)->value;
-  return true;
-}
-
 static tvms_node *number(tvms_rewriter *r, const tvms_node *like, int64_t value) {
   return tvms_arith_number(r->unit, like->dtype, value);
 }
@@ -53,7 +45,7 @@ static bool read_term(tvms_rewriter *r, tvms_node *sum, tvms_node **x, int64_t *
   }
   if (first->kind != TVMS_NODE_MUL) return false;
   *x = tvms_as_binary(first)->a;
-  return read_number(tvms_as_binary(first)->b, c1);
+  return tvms_node_int_in_lanes(tvms_as_binary(first)->b, c1);
 }
 
 static tvms_node *leave_floor_div(tvms_rewriter *r, tvms_node *node) {
@@ -63,10 +55,10 @@ static tvms_node *leave_floor_div(tvms_rewriter *r, tvms_node *node) {
   if (node != r->old) node = built;
   op = tvms_as_binary(node);
   int64_t c1, c2;
-  if (!read_number(op->b, &c2) || c2 == 0) return node;
+  if (!tvms_node_int_in_lanes(op->b, &c2) || c2 == 0) return node;
   tvms_node *x, *y;
   if (op->a->kind == TVMS_NODE_FLOOR_MOD
-      && read_number(tvms_as_binary(op->a)->b, &c1)) {
+      && tvms_node_int_in_lanes(tvms_as_binary(op->a)->b, &c1)) {
     if (c1 % c2 != 0) return node;
     x = build(r, TVMS_NODE_FLOOR_DIV, tvms_as_binary(op->a)->a, op->b);
     y = number(r, op->b, tvms_arith_floor_div(c1, c2));
