@@ -9,7 +9,7 @@ turns. Results are compared with NumPy's, bit by bit. The peak is that of vpdpbu
 A shape is MxNxK and the kinds of both operands, `u` for uint8 and `s` for int8, and behind it `tb` for a transposed second operand, `c` for a constant one, which
 both lay out beforehand, and `d` for a number of rows that is not known beforehand: 512x512x512us, 256x256x256sstbc, 777x777x777uud.
 """
-import argparse, ctypes, math, os, re, subprocess, sys, tempfile
+import ctypes, math, re, tempfile
 
 import peers, products, schedules
 
@@ -121,25 +121,8 @@ def inside(tvms, names, out):
         print("\n".join(lines))
         for group in ([names] if names else [SHAPES, OTHERS]):
             table(tvms, library, group, peak, folder, lines)
-    if out:
-        os.makedirs(out, exist_ok=True)
-        with open(os.path.join(out, "bytes.md"), "w", encoding="utf-8") as f:
-            f.write("\n".join(lines).rstrip() + "\n")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", help="folder of a release build")
-    parser.add_argument("--only", nargs="+", metavar="SHAPE")
-    parser.add_argument("--out", help="folder for bytes.md")
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.inside:
-        inside(os.path.join(given.build, "tvms"), given.only, given.out)
-        return
-    environment = os.environ | {name: "1" for name in ("OMP_NUM_THREADS", "TVMS_NUM_THREADS")}
-    sys.exit(subprocess.run([schedules.stock_python(), os.path.abspath(__file__), "--inside", *sys.argv[1:]], env=environment).returncode)
+    products.keep(lines, "bytes", out)
 
 
 if __name__ == "__main__":
-    main()
+    products.command(__file__, __doc__, "bytes", inside)

@@ -189,9 +189,14 @@ def inside(tvms, names, out):
         print("\n".join(lines))
         for group in ([names] if names else [SHAPES, PACKED]):
             table(tvms, library, group, peak, folder, lines)
+    keep(lines, "products", out)
+
+
+def keep(lines, name, out):
+    """Writes tables to a file of the folder `out`, if there is one."""
     if out:
         os.makedirs(out, exist_ok=True)
-        with open(os.path.join(out, "products.md"), "w", encoding="utf-8") as f:
+        with open(os.path.join(out, name + ".md"), "w", encoding="utf-8") as f:
             f.write("\n".join(lines).rstrip() + "\n")
 
 
@@ -207,24 +212,30 @@ def best_processor(python, environment):
     return min(speeds, key=speeds.get)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def environment_of(python):
+    """One thread, and OpenBLAS as it is fastest."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
+    environment |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TVMS_NUM_THREADS")}
+    processor = best_processor(python, environment)
+    if processor:
+        environment["OPENBLAS_CORETYPE"] = processor
+    return environment
+
+
+def command(script, description, name, inside):
+    """The command line of a bench of products: `inside` measures the shapes that are asked for in a Python with stock TVM."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("build", help="folder of a release build")
     parser.add_argument("--only", nargs="+", metavar="SHAPE")
-    parser.add_argument("--out", help="folder for products.md")
+    parser.add_argument("--out", help=f"folder for {name}.md")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.inside:
         inside(os.path.join(given.build, "tvms"), given.only, given.out)
         return
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
-    environment |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TVMS_NUM_THREADS")}
     python = schedules.stock_python()
-    processor = best_processor(python, environment)
-    if processor:
-        environment["OPENBLAS_CORETYPE"] = processor
-    sys.exit(subprocess.run([python, os.path.abspath(__file__), "--inside", *sys.argv[1:]], env=environment).returncode)
+    sys.exit(subprocess.run([python, os.path.abspath(script), "--inside", *sys.argv[1:]], env=environment_of(python)).returncode)
 
 
 if __name__ == "__main__":
-    main()
+    command(__file__, __doc__, "products", inside)
