@@ -4,6 +4,7 @@
 #include "backend/c/memory.h"
 
 #include "backend/c/expr.h"
+#include "backend/c/folds.h"
 #include "backend/c/masked.h"
 #include "backend/c/picked.h"
 #include "backend/c/registers.h"
@@ -427,6 +428,7 @@ static void store_kept(c_emitter *e, const tvms_node *node, const char *kept,
                        const char *value) {
   const tvms_store *store = tvms_as_store(node);
   uint64_t bits;
+  tvms_c_note_fold(e, store);
   if (store->predicate && tvms_lanes_truths(store->predicate, &bits)) {
     tvms_dtype dtype = tvms_dtype_with_lanes(tvms_as_buffer(store->buffer)->element,
                                              store->predicate->dtype.lanes);

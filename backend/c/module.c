@@ -13,6 +13,8 @@
 #include "backend/core/place.h"
 #include "interp/result.h"
 
+#include <string.h>
+
 static const char *const preamble[] = {
 #include "backend/c/preamble.inc"
 #include "backend/c/preamble_vectors.inc"
@@ -43,6 +45,7 @@ static void open_function(c_emitter *e, const tvms_member *member) {
   e->truths.len = 0;
   e->chosen.len = 0;
   e->crowded = false;
+  e->folds = false;
   e->frame = 0;
   e->loop = NULL;
   e->in_index = false;
@@ -100,8 +103,12 @@ static void write_body(c_emitter *e, const tvms_member *member, tvms_node *body)
   e->line = 0;
 }
 
+// What a compiler is told about a function, once its text is there.
+static void put_in_front(c_emitter *e, size_t start, const char *line) {
+  tvms_strbuf_insert(&e->body, start, line, strlen(line));
+}
+
 static void write_functions(c_emitter *e) {
-  static const char unscheduled[] = "UNSCHEDULED\n";
   e->exports_all = has_relax(e->program);
   for (uint32_t i = 0; i < e->program->member_count; i++) {
     const tvms_member *member = &e->program->members[i];
@@ -113,8 +120,8 @@ static void write_functions(c_emitter *e) {
     tvms_strbuf_putc(&e->body, '\n');
     size_t start = e->body.len;
     write_body(e, member, body);
-    if (e->crowded)
-      tvms_strbuf_insert(&e->body, start, unscheduled, sizeof unscheduled - 1);
+    if (e->crowded) put_in_front(e, start, "UNSCHEDULED\n");
+    if (e->folds) put_in_front(e, start, "UNCARRIED\n");
     if (tvms_c_is_exported(e, member)) {
       tvms_strbuf_putc(&e->body, '\n');
       tvms_c_entry(e, member);

@@ -576,6 +576,26 @@ def f(A: T.Buffer((64,), "int32"), B: T.Buffer((65,), "int32")):
             self.agree(scan.replace("STEPS", str(steps)).replace("VALUE", value), ("<i4", (64,)), ("<i4", (65,)))
             self.assertEqual("UNROLL for" in self.text(), unrolled)
 
+    def test_windows_that_are_folded(self):
+        """GCC is told not to keep vectors of memory for the next turn: where they are summed as they are, and into variables."""
+        program = HEAD + """@T.prim_func
+def f(A: T.Buffer((48,), "float32"), B: T.Buffer((32,), "float32")):
+    for i in range(4):
+        sums = T.alloc_buffer((8,), "float32", scope="local")
+        for j in T.vectorized(8):
+            sums[j] = T.float32(0)
+        for k in T.unroll(3):
+            for j in T.vectorized(8):
+                sums[j] = VALUE
+        for j in T.vectorized(8):
+            B[i * 8 + j] = sums[j]
+"""
+        for value, told in (("T.max(sums[j], A[i * 8 + k + j])", True), ("sums[j] + A[i * 8 + k + j]", True), ("sums[j] + A[i * 8 + k + j] * A[i * 8 + j]", False),
+                            ("T.max(sums[j], sums[j])", False)):
+            with self.subTest(value=value):
+                self.agree(program.replace("VALUE", value), ("<f4", (48,)), ("<f4", (32,)))
+                self.assertEqual("UNCARRIED\nstatic" in self.text(), told)
+
     def test_vectors_wider_than_registers(self):
         """Are computed in parts of 64 bytes, from what is a whole vector or a variable as well; all parts before one is stored."""
         expressions = ("T.Cast(\"float32\", T.Cast(\"float64\", x) * T.Cast(\"float64\", y))", "T.Select(T.Cast(\"int64\", j) * T.int64(2) < T.Cast(\"int64\", y), x, y)",
