@@ -6,6 +6,7 @@
 #include "ir/stmt.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/contraction_element.h"
+#include "passes/tir/cpu/contraction_sizes.h"
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/words.h"
@@ -36,13 +37,17 @@ static tvms_node *fetch(writer *w, tvms_node *column) {
   return tvms_cpu_prefetch(w->unit, tvms_contraction_as_now(w, w->c->moving), 0);
 }
 
-// Do rows of the operand begin at a line each, if the first one does?
-static bool begins_lines(const writer *w, int64_t line) {
-  const tvms_buffer_load *load = tvms_as_buffer_load(w->c->moving);
-  int64_t step;
-  return tvms_cpu_step_of(w->unit, load->buffer, load->indices,
-                          w->c->stage.axes[w->c->outermost_sum].var, &step)
-         && step % line == 0;
+// The lines of a row of the next strip. One that it ends in, but does not begin, is fetched as well: unless strips lie side
+// by side.
+static tvms_node *fetch_lines(writer *w, tvms_for_kind kind) {
+  int64_t line = TVMS_CPU_CACHE_LINE * 8 / w->c->moving->dtype.bits;
+  int64_t columns = w->strip->columns, lines = (columns + line - 1) / line;
+  const tvms_node *like = tvms_contraction_column_var(w);
+  tvms_node *j = tvms_cpu_variable(w->unit, "j", like);
+  tvms_node *body = fetch(w, build(w, TVMS_NODE_MUL, j, number(w, like, line)));
+  body = tvms_cpu_loop(w->unit, j, number(w, like, lines), kind, body);
+  if (w->tile->beforehand || tvms_contraction_begins_lines(w->unit, w->c)) return body;
+  return tvms_stmt_pair(w->unit, body, fetch(w, number(w, like, columns - 1)));
 }
 
 void tvms_contraction_fetch_next(writer *w, tvms_node_vec *stmts) {
@@ -52,26 +57,18 @@ void tvms_contraction_fetch_next(writer *w, tvms_node_vec *stmts) {
       || w->number->dtype.bits != w->step->dtype.bits
       || w->number->dtype.bits != tvms_contraction_column_var(w)->dtype.bits)
     return;
-  const tvms_node *like = tvms_contraction_column_var(w);
   tvms_node *k = tvms_cpu_variable(w->unit, "k", w->step);
   tvms_node *first = build(w, TVMS_NODE_MUL, w->number, number(w, k, share));
   tvms_node *last =
       build(w, TVMS_NODE_SUB, tvms_contraction_flat_steps(w), number(w, k, share));
   tvms_contraction_set_step(
       w, build(w, TVMS_NODE_ADD, build(w, TVMS_NODE_MIN, first, last), k));
-  int64_t line = TVMS_CPU_CACHE_LINE * 8 / w->c->moving->dtype.bits;
-  int64_t columns = w->strip->columns, lines = (columns + line - 1) / line;
-  tvms_node *j = tvms_cpu_variable(w->unit, "j", like);
-  tvms_node *body =
-      tvms_cpu_loop(w->unit, j, number(w, like, lines), TVMS_FOR_SERIAL,
-                    fetch(w, build(w, TVMS_NODE_MUL, j, number(w, like, line))));
-  if (!begins_lines(w, line))
-    body = tvms_stmt_pair(w->unit, body, fetch(w, number(w, like, columns - 1)));
+  tvms_node *body = fetch_lines(w, TVMS_FOR_SERIAL);
   tvms_stmt_push(w->unit, stmts,
                  tvms_cpu_loop(w->unit, k, number(w, k, share), TVMS_FOR_SERIAL, body));
 }
 
-// ---- The panel of the next strip, laid out beforehand ----
+// ---- The next panel, in rounds ----
 
 // Tiles of rows that go through a panel one after the other, or -1.
 static int64_t tiles_of_panel(const writer *w) {
@@ -119,18 +116,13 @@ bool tvms_contraction_fetches_ahead(const writer *w) {
 
 tvms_node *tvms_contraction_fetch_ahead(writer *w, tvms_node *round, int64_t rounds,
                                         int64_t steps) {
-  const tvms_node *like = tvms_contraction_column_var(w);
   int64_t tiles = tiles_of_panel(w), share = (steps + tiles - 1) / tiles;
-  int64_t line = TVMS_CPU_CACHE_LINE * 8 / w->c->moving->dtype.bits;
   tvms_node *k = tvms_cpu_variable(w->unit, "row", round);
-  tvms_node *j = tvms_cpu_variable(w->unit, "j", like);
   tvms_node *at = build(w, TVMS_NODE_MUL, number_of_tile(w), number(w, k, rounds));
   at = build(w, TVMS_NODE_MUL, build(w, TVMS_NODE_ADD, at, round), number(w, k, share));
   at = build(w, TVMS_NODE_MIN, at, number(w, k, rounds * steps - share));
   tvms_contraction_set_inner_step(w, build(w, TVMS_NODE_ADD, at, k));
-  tvms_node *body = fetch(w, build(w, TVMS_NODE_MUL, j, number(w, like, line)));
-  body = tvms_cpu_loop(w->unit, j, number(w, like, w->strip->columns / line),
-                       TVMS_FOR_UNROLLED, body);
+  tvms_node *body = fetch_lines(w, TVMS_FOR_UNROLLED);
   return tvms_cpu_loop(w->unit, k, number(w, k, share), TVMS_FOR_UNROLLED, body);
 }
 

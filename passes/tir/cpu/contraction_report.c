@@ -124,7 +124,8 @@ void tvms_contraction_report_tile(const tvms_contraction *c, const tvms_tile *ti
   if (tile->moving_lead && (tile->packs || tile->beforehand))
     tvms_strbuf_puts(out, ", its lines fetched steps ahead");
   if (tile->panel_fetch || tile->panel_ahead)
-    tvms_strbuf_puts(out, ", the next panel fetched meanwhile");
+    tvms_strbuf_printf(out, ", the next %s fetched meanwhile",
+                       tile->in_place ? "strip" : "panel");
   if (tile->resting_far)
     tvms_strbuf_puts(out, ", rows of the next tile fetched meanwhile");
   if (tile->result_far)

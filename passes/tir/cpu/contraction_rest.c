@@ -45,7 +45,7 @@ static bool is_converted(tvms_unit *unit, const tvms_contraction *c) {
 bool tvms_contraction_rests(tvms_unit *unit, const tvms_contraction *c,
                             const tvms_tile *tile, int64_t cache) {
   int64_t steps = tile->sum_block ? tile->sum_block : tvms_contraction_steps(c);
-  bool in_order = !tile->sum_block || tile->packs;
+  bool in_order = !tile->sum_block || tile->packs || tile->in_place;
   int64_t bytes = steps < 0 ? 0 : steps * tile->rows * (c->term->dtype.bits / 8);
   return in_order && !tile->sum_apart && !tile->sum_words && bytes <= cache / 4
          && is_converted(unit, c);

@@ -2,7 +2,7 @@
 #include "passes/tir/cpu/contraction_sizes.h"
 
 #include "passes/tir/cpu/places.h"
-
+#include "passes/tir/cpu/words.h"
 int64_t tvms_contraction_moving_bytes(const tvms_contraction *c) {
   int64_t bytes = (c->term->dtype.bits + 7) / 8;
   for (uint32_t i = 0; i < c->stage.count; i++) {
@@ -60,4 +60,22 @@ double tvms_contraction_resting_bytes(const tvms_contraction *c) {
     bytes *= size < 0 ? 0 : (double)size;
   }
   return bytes;
+}
+
+bool tvms_contraction_begins_lines(tvms_unit *unit, const tvms_contraction *c) {
+  const tvms_buffer_load *load = tvms_as_buffer_load(c->moving);
+  int64_t step, line = TVMS_CPU_CACHE_LINE * 8 / c->moving->dtype.bits;
+  return tvms_cpu_step_of(unit, load->buffer, load->indices,
+                          c->stage.axes[c->outermost_sum].var, &step)
+         && step % line == 0;
+}
+
+int64_t tvms_contraction_round_of(int64_t steps, int64_t most) {
+  enum { FEWEST = 8, EVEN = 4 };
+  int64_t best = 0;
+  for (int64_t round = FEWEST; round <= most && round < steps; round++) {
+    if (steps % round == 0 && (round % EVEN == 0 || best % EVEN != 0 || !best))
+      best = round;
+  }
+  return best;
 }

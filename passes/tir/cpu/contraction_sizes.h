@@ -25,4 +25,12 @@ double tvms_contraction_result_bytes(const tvms_contraction *c);
 // Bytes of the buffer that the resting operand is loaded from; 0 if there is none, or that is not known.
 double tvms_contraction_resting_bytes(const tvms_contraction *c);
 
+// Do rows of the moving operand, a load for each step of the one axis of the sum, begin at a line of the caches each, if
+// the first one does?
+bool tvms_contraction_begins_lines(tvms_unit *unit,
+                                   const tvms_contraction *contraction);
+
+// Rounds that `steps` of the sum are taken in: of eight steps to `most`, and multiples of four if these divide them; 0: none do.
+int64_t tvms_contraction_round_of(int64_t steps, int64_t most);
+
 #endif

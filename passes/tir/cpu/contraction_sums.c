@@ -7,6 +7,7 @@
 #include "passes/tir/cpu/contraction_element.h"
 #include "passes/tir/cpu/contraction_fetch.h"
 #include "passes/tir/cpu/contraction_rest.h"
+#include "passes/tir/cpu/contraction_sizes.h"
 #include "passes/tir/cpu/contraction_spare.h"
 #include "passes/tir/cpu/contraction_words.h"
 #include "passes/tir/cpu/nodes.h"
@@ -139,18 +140,17 @@ static tvms_node *add_step_by_step(writer *w) {
 
 // Where lines are fetched at one step of many, the innermost loop of the sum is taken in rounds of as many steps as a line has
 // elements, or a part of them that divides it, and lines come in front of rounds: what is done at each step has no
-// branches then. 0: there is nothing to fetch, or no such number; few steps are no round.
+// branches then. 0: there is nothing to fetch, or no such number; few steps are no round. Rounds of other numbers than multiples
+// of four are worth it for a panel.
 static int64_t steps_of_round(writer *w) {
-  enum { FEWEST = 8, EVEN = 4 };
-  if (!tvms_contraction_fetches_far(w, true) && !tvms_contraction_fetches_resting(w)
-      && !tvms_contraction_fetches_ahead(w))
+  enum { EVEN = 4 };
+  bool ahead = tvms_contraction_fetches_ahead(w);
+  if (!ahead && !tvms_contraction_fetches_far(w, true)
+      && !tvms_contraction_fetches_resting(w))
     return 0;
-  int64_t steps = tvms_contraction_inner_steps(w), best = 0;
   int64_t line = TVMS_CPU_CACHE_LINE * 8 / w->c->term->dtype.bits;
-  for (int64_t round = FEWEST; round <= line && round < steps; round += EVEN) {
-    if (steps % round == 0) best = round;
-  }
-  return best;
+  int64_t round = tvms_contraction_round_of(tvms_contraction_inner_steps(w), line);
+  return ahead || round % EVEN == 0 ? round : 0;
 }
 
 // Lines of the result come in front of the rounds before the last one that begin within the lead, as many rows

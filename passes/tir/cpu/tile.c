@@ -161,7 +161,7 @@ static void plan_stream(tvms_unit *unit, const tvms_target *target,
     VECTORS_OF_BYTES = 4
   };
   int64_t steps = tvms_contraction_steps(c);
-  if (!tile->sum_block || tile->packs || tile->rows > 1) return;
+  if (!tile->sum_block || tile->packs || tile->in_place || tile->rows > 1) return;
   narrowest n = {&unit->context->memory, c->stage.axes[c->column].var,
                  c->term->dtype.bits};
   tvms_visitor visitor = {.self = &n, .enter = note_width};
@@ -205,8 +205,10 @@ static int64_t even_block(const tvms_tile_machine *m, const tvms_contraction *c,
       || tvms_contraction_uses(c) <= tile->rows || tvms_contraction_has_outer(c))
     return 0;
   int64_t blocks = (steps + most - 1) / most;
-  for (int64_t b = blocks; b < 2 * blocks; b++) {
-    if (steps % (b * EVEN) == 0) return steps / b;
+  for (int64_t even = EVEN; even > 0; even -= EVEN - 1) {
+    for (int64_t b = blocks; b < 2 * blocks; b++) {
+      if (steps % (b * even) == 0) return steps / b;
+    }
   }
   return 0;
 }
@@ -227,7 +229,7 @@ static int64_t sum_block_for(const tvms_tile_machine *m, const tvms_contraction 
   if (rows < 0 || steps < 0 || !tile->flat_sum || tvms_contraction_has_outer(c))
     return 0;
   int64_t bytes = c->term->dtype.bits / 8;
-  if (tile->packs) {
+  if (tile->packs || tile->in_place) {
     int64_t even = even_block(m, c, tile);
     if (even) return even;
     int64_t most = m->cache / 2 / (tile->strip * bytes);
@@ -346,7 +348,8 @@ static tvms_tile_threads threads_for(const tvms_target *target, const tvms_tile 
   double work = (double)batches * (double)rows * (double)columns
                 * (double)(steps < 0 ? 64 : steps);
   // Where few rows go through a large operand once, line by line, a step is too short.
-  bool streams = tile->sum_block && !tile->packs && !tile->beforehand;
+  bool streams =
+      tile->sum_block && !tile->packs && !tile->beforehand && !tile->in_place;
   if (cores == 1 || work < WORTH_THREADS || streams) return TVMS_TILE_SERIAL;
   int64_t strips = columns / tile->strip, tiles = rows / tile->rows;
   if (batches >= enough || (batches > 1 && batches % cores == 0))
@@ -427,7 +430,7 @@ static bool joins_often(const tvms_contraction *c) {
 // with 1024 or 2048 rows take 3 to 6 % less time; with half of it they gain less, or lose.
 static int64_t group_for(const tvms_tile_machine *m, const tvms_contraction *c,
                          const tvms_tile *tile) {
-  bool blocks = tile->sum_block && !tile->beforehand && !tile->packs;
+  bool blocks = tile->sum_block && !tile->beforehand && !tile->packs && !tile->in_place;
   int64_t columns = tvms_contraction_column_steps(c);
   if (tile->lines || tile->spares || blocks || c->row == TVMS_MOST_STAGE_AXES
       || !tvms_contraction_knows_rows(c) || columns <= tile->strip)
@@ -457,14 +460,31 @@ static bool shares_rows(const tvms_tile_machine *m, const tvms_contraction *c,
          && 3 * tvms_contraction_moving_bytes(c) <= m->cache;
 }
 
-// Rows from which on a panel is packed that could be read where it lies. Strips of several lines are read about as fast
-// there, unless a sum goes through more pages than the machine knows: 24 to 190 rows of 1000 x 1000 take 2 to 15 % less time
-// without a copy, 64 of 1000 x 4000 a quarter more.
-static int64_t worth_packing(const tvms_tile_machine *m, const tvms_contraction *c) {
-  enum { MOST_STEPS = 1024, WORTH_PACKING = 192 };
+// May strips of a large moving operand be read where they lie? Those of several lines are as fast there as in a panel, by
+// blocks of the sum that the second cache holds, if the tiles fetch the next one meanwhile: 64 rows of 3072 x 768 take 7 %
+// less time than with copies, 16 of 1024 x 1024 a fifth less than end to end. Of more rows the copies cost less than vectors
+// that lie across two lines, or pages.
+static bool reads_in_place(tvms_unit *unit, const tvms_tile_machine *m,
+                           const tvms_contraction *c) {
+  enum { FEWEST_ROWS = 8, MOST_ROWS = 384, MOST_ROWS_IN_LINES = 640 };
+  int64_t bytes = c->term->dtype.bits / 8, uses = tvms_contraction_uses(c);
+  if (!c->moving || c->moving->kind != TVMS_NODE_BUFFER_LOAD
+      || m->lanes * bytes < TVMS_CPU_CACHE_LINE || !c->contiguous || !c->one_sum
+      || tvms_contraction_steps(c) < 0 || !tvms_contraction_knows_rows(c)
+      || tvms_contraction_has_outer(c) || uses < FEWEST_ROWS)
+    return false;
+  bool lines = tvms_contraction_begins_lines(unit, c);
+  return uses < (lines ? MOST_ROWS_IN_LINES : MOST_ROWS);
+}
+
+// Is a large moving operand copied? Of rows whose number is not known, and sums that do not go through more pages than the
+// machine knows, only for many.
+static bool is_worth_packing(const tvms_tile_machine *m, const tvms_contraction *c) {
+  enum { MOST_STEPS = 1024, UNKNOWN_ROWS = 192 };
   int64_t bytes = c->term->dtype.bits / 8, steps = tvms_contraction_steps(c);
   bool strips = m->lanes * bytes >= TVMS_CPU_CACHE_LINE && c->contiguous && c->one_sum;
-  return strips && steps > 0 && steps <= MOST_STEPS ? WORTH_PACKING : ROWS_OF_COPIES;
+  bool stays = strips && steps > 0 && steps <= MOST_STEPS;
+  return tvms_contraction_uses(c) >= (stays ? UNKNOWN_ROWS : ROWS_OF_COPIES);
 }
 
 static void choose_order(const tvms_tile_machine *m, const tvms_contraction *c,
@@ -503,10 +523,12 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   enum { MOST_VECTORS = 4, MANY_REGISTERS = 32 };
   if (tile.spares && wanted <= MOST_VECTORS + 1 && m.registers >= MANY_REGISTERS)
     tile.vectors = wanted - 1;
-  bool far = tvms_contraction_moving_bytes(c) >= m.cache / 2
-             && tvms_contraction_uses(c) >= worth_packing(&m, c);
+  bool large = tvms_contraction_moving_bytes(c) >= m.cache / 2;
+  tile.in_place = large && reads_in_place(unit, &m, c);
+  bool copied = large && !tile.in_place && is_worth_packing(&m, c);
   tile.packs =
-      c->moving && (!c->contiguous || far || converts_often(c) || joins_often(c));
+      c->moving && (!c->contiguous || copied || converts_often(c) || joins_often(c));
+  tile.in_place &= !tile.packs;
   if (!half && is_wide(&m, rows, tile.vectors, wanted)) tile.vectors = WIDE;
   choose_strip(unit, &m, &tile, c, rows);
   tile.sum_block = sum_block_for(&m, c, &tile, rows);
@@ -514,7 +536,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   overlap_rows(&m, &tile, c, rows);
   tile.rests = tvms_contraction_rests(unit, c, &tile, m.cache);
   tile.threads = threads_for(target, &tile, c);
-  tile.from_memory = tvms_contraction_moving_bytes(c) > m.cache
+  tile.from_memory = !tile.in_place && tvms_contraction_moving_bytes(c) > m.cache
                      && tvms_contraction_uses(c) < ROWS_OF_COPIES;
   tvms_tile_plan_fetches(unit, &m, c, rows, &tile);
   choose_order(&m, c, &tile);
@@ -529,7 +551,7 @@ bool tvms_tile_repeats(const tvms_contraction *c, const tvms_tile *tile) {
 
 void tvms_tile_lay_out(const tvms_target *target, const tvms_contraction *c,
                        tvms_tile *tile) {
-  tile->packs = false;
+  tile->packs = tile->in_place = false;
   tile->lines = false;
   tile->shares_lines = false;
   tile->spares = false;

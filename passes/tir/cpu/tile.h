@@ -14,7 +14,8 @@
 
 enum {
   TVMS_MOST_TILE_VECTORS = 8,
-  TVMS_MOST_TILES_AHEAD = 64,  // tiles of rows that share the fetches of the next panel
+  TVMS_MOST_TILES_AHEAD =
+      128,  // tiles of rows that share the fetches of the next panel
 };
 
 // The loop whose steps may run on threads.
@@ -33,9 +34,11 @@ typedef struct {
   bool
       rows_overlap;  // the last tile of rows begins earlier where one would be left over
   bool packs;        // the moving operand is copied, so that a tile reads it in one go
-  bool rests;        // the resting operand of a tile is converted once, in front of it
-  bool flat_sum;     // the axes of the sum are counted as one
-  int64_t strip;     // columns that one panel serves
+  bool
+      in_place;  // strips of a large moving operand are read where they lie, by many rows
+  bool rests;    // the resting operand of a tile is converted once, in front of it
+  bool flat_sum;  // the axes of the sum are counted as one
+  int64_t strip;  // columns that one panel serves
   // Strips that a tile of rows goes through, one after the other, before the next one; 1: each strip goes through all rows.
   int64_t group;
   bool spares;        // one column that vectors leave over is summed in lanes
@@ -65,9 +68,9 @@ typedef struct {
   bool resting_across;  // which lies across the sum: a line at each step
   // A panel in strips is fetched so many steps before it is read, line by line; 0: it is not.
   int64_t moving_lead;
-  // Steps of the sum for which a tile of rows fetches what the next panel is made of; 0: none.
+  // Steps of the sum for which a tile of rows fetches what the next panel is made of when it begins; 0: none.
   int64_t panel_fetch;
-  // Tiles of rows fetch the panel of the next strip, which is laid out beforehand, a part of it each.
+  // Tiles of rows fetch the panel of the next strip, or what it is made of, a part of it each, in front of each round of the sum.
   bool panel_ahead;
 } tvms_tile;
 

@@ -26,23 +26,30 @@ static void fetch_result(const tvms_tile_machine *m, const tvms_contraction *c,
 }
 
 // What panels are made of comes from afar, row by row, and a copy of it waits for each row: it takes a third
-// of the time if tiles of rows have fetched their shares of the next panel while they added up.
-static int64_t panel_fetch_for(const tvms_tile_machine *m, const tvms_contraction *c,
-                               const tvms_tile *tile, int64_t rows) {
+// of the time if tiles of rows have fetched their shares of the next panel while they added up. The shares of few tiles
+// are large: these take them in front of each round of their sums (64 rows of 3072 x 768 take 11 % less time than without,
+// 24 of 4096 x 4096 a third), many all at once when they begin, which has one loop less.
+static void plan_panel(const tvms_tile_machine *m, const tvms_contraction *c,
+                       tvms_tile *tile, int64_t rows) {
   enum { USUAL_STEPS = 8, MOST_STEPS = 16 };
   int64_t steps = tile->sum_block ? tile->sum_block : tvms_contraction_steps(c);
-  bool in_rows = tile->packs && !tile->lines && tile->flat_sum && c->one_sum
-                 && c->contiguous && c->moving->kind == TVMS_NODE_BUFFER_LOAD;
+  bool in_rows = (tile->packs || tile->in_place) && !tile->lines && tile->flat_sum
+                 && c->one_sum && c->contiguous
+                 && c->moving->kind == TVMS_NODE_BUFFER_LOAD;
   if (!in_rows || steps < 2 || tvms_contraction_has_outer(c)
       || tvms_contraction_moving_bytes(c) <= m->cache / 2)
-    return 0;
+    return;
   // The last block of the sum must have as many.
   int64_t last = tvms_contraction_steps(c) % steps;
-  if (last && last < MOST_STEPS) return 0;
-  if (rows < 0) return USUAL_STEPS;
+  if (last && last < MOST_STEPS) return;
   int64_t tiles = rows / tile->rows;
-  int64_t each = tiles > 0 ? (steps + tiles - 1) / tiles : steps;
-  return each <= MOST_STEPS ? each : 0;
+  int64_t line = TVMS_CPU_CACHE_LINE * 8 / c->moving->dtype.bits;
+  tile->panel_ahead = tiles > 1 && tiles <= TVMS_MOST_TILES_AHEAD
+                      && tvms_contraction_round_of(steps, line);
+  int64_t each = rows < 0    ? USUAL_STEPS
+                 : tiles > 0 ? (steps + tiles - 1) / tiles
+                             : steps;
+  if (!tile->panel_ahead && each <= MOST_STEPS) tile->panel_fetch = each;
 }
 
 // Rows of the resting operand that the second cache does not hold along with a panel are read from afar once
@@ -101,7 +108,7 @@ bool tvms_tile_fetches_ahead(const tvms_tile_machine *m, const tvms_contraction 
 void tvms_tile_plan_fetches(tvms_unit *unit, const tvms_tile_machine *m,
                             const tvms_contraction *c, int64_t rows, tvms_tile *tile) {
   fetch_result(m, c, tile);
-  tile->panel_fetch = panel_fetch_for(m, c, tile, rows);
+  plan_panel(m, c, tile, rows);
   fetch_resting(unit, m, c, tile);
   tile->moving_lead = moving_lead_for(m, c, tile);
 }
