@@ -296,6 +296,12 @@ static tvms_node *write_tiles(tvms_line_writer *w, uint8_t kind) {
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
+// The step of an axis around the line, or of rows, that a loop of `count` steps is at.
+static tvms_node *in_order(const tvms_line_writer *w, tvms_node *count,
+                           tvms_node *var) {
+  return w->plan->last_first ? tvms_line_from_end(w, count, var) : var;
+}
+
 // The loops of a pass: axes around the line, from the outermost one.
 static tvms_node *write_loops(tvms_line_writer *w) {
   const tvms_line_member *m = tvms_line_first(w);
@@ -304,17 +310,19 @@ static tvms_node *write_loops(tvms_line_writer *w) {
   bool threads = w->g->row_count == 0 && !has_fold(w);
   w->chunk = (tvms_line_chunk){.tile = 1};
   uint32_t tiled = p->tile > 1 ? around - 1 : around;
+  tvms_node *vars[TVMS_MOST_STAGE_AXES];
   for (uint32_t i = 0; i < tiled; i++) {
     char name[16];
     snprintf(name, sizeof name, "i%u", i);
-    w->own_now[i] = tvms_cpu_variable(w->unit, name, w->like);
+    vars[i] = tvms_cpu_variable(w->unit, name, w->like);
+    w->own_now[i] = in_order(w, m->stage.axes[m->own[i]].extent, vars[i]);
   }
   uint8_t outer = threads && is_large(w) ? TVMS_FOR_PARALLEL : TVMS_FOR_SERIAL;
   bool tiles = tiled < around && !p->turned;
   tvms_node *made = tiles ? write_tiles(w, tiled ? TVMS_FOR_SERIAL : outer)
                           : write_line(w, threads && tiled == 0);
   for (uint32_t i = tiled; i-- > 0;)
-    made = tvms_cpu_loop(w->unit, w->own_now[i], m->stage.axes[m->own[i]].extent,
+    made = tvms_cpu_loop(w->unit, vars[i], m->stage.axes[m->own[i]].extent,
                          i ? TVMS_FOR_SERIAL : outer, made);
   made->span = m->stage.nest->span;
   return made;
@@ -423,9 +431,11 @@ static void forget(tvms_line_writer *w, tvms_node_map *gone, uint32_t at) {
 // A pass of all the rows that take turns from `turns` times `step` on.
 static void write_turns(tvms_line_writer *w, tvms_node *step, tvms_node_vec *stmts) {
   tvms_node *turns = number(w, w->plan->turns);
+  uint32_t last = w->g->row_count - 1;
   w->turn = tvms_cpu_variable(w->unit, "r", w->like);
   tvms_node *begin = build(w, TVMS_NODE_MUL, step, turns);
-  w->row_now[w->g->row_count - 1] = build(w, TVMS_NODE_ADD, begin, w->turn);
+  w->row_now[last] =
+      in_order(w, w->g->rows[last], build(w, TVMS_NODE_ADD, begin, w->turn));
   tvms_node_vec own = {0};
   write_pass(w, &own);
   tvms_node *body = tvms_stmt_seq(w->unit, &own, TVMS_NO_SPAN);
@@ -433,7 +443,9 @@ static void write_turns(tvms_line_writer *w, tvms_node *step, tvms_node_vec *stm
   w->turn = NULL;
 }
 
-static tvms_node *write_rows(tvms_line_writer *w, tvms_node_map *gone) {
+// All passes of a row; `step`: of the loop of the last axis of rows, NULL: there is one row.
+static tvms_node *write_rows(tvms_line_writer *w, tvms_node *TVMS_NULLABLE step,
+                             tvms_node_map *gone) {
   tvms_node_vec stmts = {0}, allocated = {0};
   tvms_memory *memory = &w->unit->context->memory;
   for (uint32_t i = 0; i < w->g->count; i++) {
@@ -442,10 +454,9 @@ static tvms_node *write_rows(tvms_line_writer *w, tvms_node_map *gone) {
     w->locals[i] = row_buffer(w, i);
     tvms_vec_push(memory, &allocated, w->locals[i]);
   }
-  tvms_node *row = w->g->row_count ? w->row_now[w->g->row_count - 1] : NULL;
   for (w->pass = 0; w->pass < w->g->pass_count; w->pass++) {
-    if (row && w->plan->turns > 1)
-      write_turns(w, row, &stmts);
+    if (step && w->plan->turns > 1)
+      write_turns(w, step, &stmts);
     else
       write_pass(w, &stmts);
   }
@@ -480,20 +491,21 @@ static tvms_node *write_nest(tvms_unit *unit, const tvms_line_group *group,
                         .streams = plan->streams,
                         .turned = turned};
   tvms_node_map_init(&w.now, &unit->context->memory);
-  tvms_node *vars[TVMS_MOST_STAGE_AXES];
+  tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
   uint32_t rows = group->row_count;
   for (uint32_t r = 0; r < rows; r++) {
     char name[16];
     snprintf(name, sizeof name, "row%u", r);
-    vars[r] = w.row_now[r] = tvms_cpu_variable(unit, rows > 1 ? name : "row", w.like);
+    vars[r] = tvms_cpu_variable(unit, rows > 1 ? name : "row", w.like);
+    tvms_node *at = vars[r];
+    if (r + 1 == rows && range.begin) at = build(&w, TVMS_NODE_ADD, at, range.begin);
+    w.row_now[r] = in_order(&w, group->rows[r], at);
   }
-  if (range.begin)
-    w.row_now[rows - 1] = build(&w, TVMS_NODE_ADD, vars[rows - 1], range.begin);
   if (w.streams > 1) {
     w.first_row = vars[0];
     w.apart = tvms_cpu_number(range.count);
   }
-  tvms_node *made = write_rows(&w, gone);
+  tvms_node *made = write_rows(&w, rows ? vars[rows - 1] : NULL, gone);
   for (uint32_t r = rows; r-- > 0;) {
     uint8_t kind = r == 0 && is_large(&w) ? TVMS_FOR_PARALLEL : TVMS_FOR_SERIAL;
     tvms_node *steps = r + 1 == rows && range.count ? range.count : group->rows[r];

@@ -47,6 +47,7 @@ typedef struct {
   int64_t
       streams;    // rows that are done together, each in a part of the rows of its own
   int64_t turns;  // neighbouring rows that take turns, pass by pass
+  bool last_first;  // rows are taken from the last one on
   // Bytes along the line of which four are taken at a time, and what they are multiplied with; NULL: none.
   const tvms_buffer_load *TVMS_NULLABLE words;
   tvms_node *TVMS_NULLABLE shared;
