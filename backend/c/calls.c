@@ -47,10 +47,10 @@ static const char *value(c_emitter *e, const tvms_call *call, const char *expr) 
 
 enum { MOST_ARGUMENTS = 3 };
 
-// Are the result and all arguments vectors of one kind of float that is in memory as in registers?
+// Are the result and all arguments vectors of one kind of float?
 static bool is_whole_math(const tvms_call *call, const math_row *row, uint32_t first) {
   tvms_dtype dtype = call->head.dtype;
-  bool same = tvms_c_is_whole(dtype) && dtype.code == TVMS_FLOAT && dtype.bits >= 32
+  bool same = tvms_c_is_whole(dtype) && tvms_dtype_is_real(dtype)
               && row->arity <= MOST_ARGUMENTS && call->args.len >= first + row->arity;
   for (uint32_t i = 0; same && i < row->arity; i++)
     same = tvms_dtype_same(call->args.items[first + i]->dtype, dtype);
@@ -64,7 +64,11 @@ static const char *call_math_whole(c_emitter *e, const tvms_call *call,
   for (uint32_t i = 0; i < row->arity; i++)
     args[i] = tvms_c_expr(e, call->args.items[first + i]);
   const char *name = tvms_c_function(e, row->function, dtype.bits == 64, row->arity);
-  return tvms_c_each_lane(e, dtype, call->head.span, name, args, row->arity);
+  if (!tvms_c_is_narrow(dtype))
+    return tvms_c_each_lane(e, dtype, call->head.span, name, args, row->arity);
+  tvms_dtype wide = {TVMS_FLOAT, 32, dtype.lanes};
+  const char *made = tvms_c_each_lane(e, wide, call->head.span, name, args, row->arity);
+  return tvms_c_rounded(e, dtype, call->head.span, made);
 }
 
 // Computes in the call's own float kind; integers are computed as float64.

@@ -271,15 +271,6 @@ static LLVMValueRef TVMS_NULLABLE contracted(emitter *e, const tvms_node *node) 
   return call_intrinsic(e, "llvm.fmuladd", args, 3);
 }
 
-// A vector of float16 to be compared. LLVM compares halves where what was converted is compared, and x86 has
-// no such instruction for vectors: it would go lane by lane. It does not look behind a fence.
-static LLVMValueRef compared(emitter *e, const tvms_node *node, LLVMValueRef value) {
-  tvms_dtype dtype = node->dtype;
-  bool half = dtype.code == TVMS_FLOAT && dtype.bits == 16 && dtype.lanes > 1;
-  if (!half || e->without_half || LLVMIsConstant(value)) return value;
-  return call_intrinsic(e, "llvm.arithmetic.fence", &value, 1);
-}
-
 static LLVMValueRef binary_expr(emitter *e, const tvms_node *node) {
   if (node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR) return logic(e, node);
   const tvms_binary *binary = tvms_as_binary(node);
@@ -289,14 +280,12 @@ static LLVMValueRef binary_expr(emitter *e, const tvms_node *node) {
   if (fused) return fused;
   LLVMValueRef a = tvms_emit_expr(e, binary->a);
   LLVMValueRef b = tvms_emit_expr(e, binary->b);
-  bool orders = tvms_dtype_is_bool(node->dtype) || node->kind == TVMS_NODE_MIN
-                || node->kind == TVMS_NODE_MAX;
-  if (orders) a = compared(e, binary->a, a), b = compared(e, binary->b, b);
   if (tvms_dtype_is_real(binary->a->dtype)) {
     LLVMValueRef value = real_binary(e, node, a, b);
-    bool compares = tvms_dtype_is_bool(node->dtype);
-    if (compares) return value;
-    return tvms_emit_round(e, node->dtype, value);
+    // The greater of two is as round as they are.
+    bool chooses = tvms_dtype_is_bool(node->dtype) || node->kind == TVMS_NODE_MIN
+                   || node->kind == TVMS_NODE_MAX;
+    return chooses ? value : tvms_emit_round(e, node->dtype, value);
   }
   bool arithmetic = node->kind <= TVMS_NODE_FLOOR_MOD;
   return arithmetic ? int_arithmetic(e, node, a, b) : int_compare(e, node, a, b);

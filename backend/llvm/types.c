@@ -10,6 +10,8 @@
 #include "backend/llvm/float8.h"
 #include "interp/interp.h"
 
+#include <math.h>
+
 enum { MOST_SATURATED = 64 };  // lanes
 
 static LLVMTypeRef with_lanes(LLVMTypeRef type, tvms_dtype dtype) {
@@ -167,6 +169,28 @@ static LLVMValueRef to_half(emitter *e, LLVMValueRef value) {
   return LLVMBuildBitCast(e->builder, narrow, like(value, e->i16), "");
 }
 
+static const char fence_name[] = "llvm.arithmetic.fence";
+
+// A vector behind which LLVM does not look. It computes with halves where what was converted is compared, rounded or made
+// an integer, and most x86 have no such instructions: they would go lane by lane.
+static LLVMValueRef fenced(emitter *e, LLVMValueRef value) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  if (LLVMGetTypeKind(type) != LLVMVectorTypeKind || LLVMIsConstant(value))
+    return value;
+  unsigned id = LLVMLookupIntrinsicID(fence_name, sizeof fence_name - 1);
+  LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->module, id, &type, 1);
+  LLVMTypeRef form = LLVMIntrinsicGetType(e->llvm, id, &type, 1);
+  return LLVMBuildCall2(e->builder, form, function, &value, 1, "");
+}
+
+// What is behind a fence, or the value.
+static LLVMValueRef unfenced(LLVMValueRef value) {
+  unsigned id = LLVMLookupIntrinsicID(fence_name, sizeof fence_name - 1);
+  bool is_fence =
+      LLVMIsACallInst(value) && LLVMGetIntrinsicID(LLVMGetCalledValue(value)) == id;
+  return is_fence ? LLVMGetOperand(value, 0) : value;
+}
+
 static LLVMValueRef from_half(emitter *e, LLVMValueRef bits) {
   half_parts h = {e, like(bits, e->i32), like(bits, e->f32)};
   if (e->without_half) {
@@ -175,7 +199,7 @@ static LLVMValueRef from_half(emitter *e, LLVMValueRef bits) {
   }
   LLVMTypeRef half = like(bits, LLVMHalfTypeInContext(e->llvm));
   LLVMValueRef narrow = LLVMBuildBitCast(e->builder, bits, half, "");
-  return LLVMBuildFPExt(e->builder, narrow, like(bits, e->f32), "");
+  return fenced(e, LLVMBuildFPExt(e->builder, narrow, like(bits, e->f32), ""));
 }
 
 static LLVMValueRef TVMS_NULLABLE operand_of(LLVMValueRef value, LLVMOpcode opcode) {
@@ -187,7 +211,7 @@ static LLVMValueRef TVMS_NULLABLE operand_of(LLVMValueRef value, LLVMOpcode opco
 static LLVMValueRef TVMS_NULLABLE bits_of_moved(emitter *e, tvms_dtype dtype,
                                                 LLVMValueRef value) {
   bool half = dtype.code == TVMS_FLOAT;
-  LLVMValueRef narrow = half ? operand_of(value, LLVMFPExt) : NULL;
+  LLVMValueRef narrow = half ? operand_of(unfenced(value), LLVMFPExt) : NULL;
   if (narrow) return LLVMBuildBitCast(e->builder, narrow, like(value, e->i16), "");
   LLVMValueRef wide = half ? NULL : operand_of(value, LLVMBitCast);
   LLVMValueRef shifted = wide ? operand_of(wide, LLVMShl) : NULL;
@@ -212,10 +236,11 @@ static LLVMValueRef TVMS_NULLABLE bits_of_moved(emitter *e, tvms_dtype dtype,
                                 LLVMConstVector(mask, lanes), "");
 }
 
-// What is put in another order goes from memory to memory as it is.
-static LLVMValueRef TVMS_NULLABLE shuffled_bits(emitter *e, tvms_dtype dtype,
-                                                LLVMValueRef value) {
-  return operand_of(value, LLVMShuffleVector) ? bits_of_moved(e, dtype, value) : NULL;
+// What is put in another order goes from memory to memory as it is, and what was rounded is rounded once.
+static LLVMValueRef TVMS_NULLABLE kept_bits(emitter *e, tvms_dtype dtype,
+                                            LLVMValueRef value) {
+  bool moved = operand_of(value, LLVMShuffleVector) || unfenced(value) != value;
+  return moved ? bits_of_moved(e, dtype, value) : NULL;
 }
 
 static LLVMValueRef to_memory(emitter *e, tvms_dtype dtype, LLVMValueRef value) {
@@ -225,7 +250,7 @@ static LLVMValueRef to_memory(emitter *e, tvms_dtype dtype, LLVMValueRef value) 
   const tvms_small_float *kind = small_kind(dtype);
   if (!kind) return value;
   if (kind->bits == 8) return tvms_emit_float8_bits(e, kind, value);
-  LLVMValueRef moved = e->without_half ? NULL : shuffled_bits(e, dtype, value);
+  LLVMValueRef moved = e->without_half ? NULL : kept_bits(e, dtype, value);
   if (moved) return moved;
   return dtype.code == TVMS_FLOAT ? to_half(e, value) : to_bfloat(e, value);
 }
@@ -273,16 +298,17 @@ void tvms_emit_store(emitter *e, tvms_dtype dtype, LLVMValueRef value, LLVMValue
   LLVMSetAlignment(stored, alignment_of(dtype));
 }
 
-// 2 to the power of `exponent`, in every lane of a type of floats.
-static LLVMValueRef power_of_two(LLVMTypeRef type, unsigned exponent, double sign) {
-  LLVMValueRef lanes[MOST_SATURATED], one;
-  for (; exponent; exponent--)
-    sign *= 2;
-  one = LLVMConstReal(LLVMGetElementType(type), sign);
+// The same in every lane of a type of floats.
+static LLVMValueRef real_in_lanes(LLVMTypeRef type, double value) {
+  LLVMValueRef lanes[MOST_SATURATED];
   unsigned count = LLVMGetVectorSize(type);
   for (unsigned i = 0; i < count; i++)
-    lanes[i] = one;
+    lanes[i] = LLVMConstReal(LLVMGetElementType(type), value);
   return LLVMConstVector(lanes, count);
+}
+
+static LLVMValueRef power_of_two(LLVMTypeRef type, unsigned exponent, double sign) {
+  return real_in_lanes(type, ldexp(sign, (int)exponent));
 }
 
 static LLVMValueRef whole_in_lanes(LLVMTypeRef type, uint64_t value) {
@@ -329,11 +355,42 @@ static LLVMValueRef saturate_vectors(emitter *e, bool is_signed, LLVMTypeRef to,
   return LLVMBuildSelect(b, below, least, made, "");
 }
 
+// Are both ends of the range of an integer floats of the type?
+static bool has_ends(LLVMTypeRef from, LLVMTypeRef to) {
+  enum { FLOAT_DIGITS = 24, DOUBLE_DIGITS = 53 };
+  bool wide = LLVMGetTypeKind(LLVMGetElementType(from)) == LLVMDoubleTypeKind;
+  return LLVMGetIntTypeWidth(LLVMGetElementType(to))
+         <= (wide ? DOUBLE_DIGITS : FLOAT_DIGITS);
+}
+
+// The same where both ends are floats: what lies beyond one is replaced by it, and NaN by 0. Integers of less than 32 bits are the
+// lower part of those, which a processor converts.
+static LLVMValueRef limit_vectors(emitter *e, bool is_signed, LLVMTypeRef to,
+                                  LLVMValueRef value) {
+  LLVMBuilderRef b = e->builder;
+  LLVMTypeRef from = LLVMTypeOf(value), wide = to;
+  unsigned bits = LLVMGetIntTypeWidth(LLVMGetElementType(to));
+  double end = (double)(1ull << (is_signed ? bits - 1 : bits));
+  LLVMValueRef least = real_in_lanes(from, is_signed ? -end : 0),
+               most = real_in_lanes(from, end - 1);
+  LLVMValueRef above = LLVMBuildFCmp(b, LLVMRealOGT, value, least, "");
+  LLVMValueRef inside = LLVMBuildSelect(b, above, value, least, "");
+  LLVMValueRef below = LLVMBuildFCmp(b, LLVMRealOLT, inside, most, "");
+  inside = LLVMBuildSelect(b, below, inside, most, "");
+  LLVMValueRef number = LLVMBuildFCmp(b, LLVMRealORD, value, value, "");
+  inside = LLVMBuildSelect(b, number, inside, LLVMConstNull(from), "");
+  if (bits < 32) wide = like(value, e->i32), is_signed = true;
+  LLVMValueRef made = is_signed ? LLVMBuildFPToSI(b, inside, wide, "")
+                                : LLVMBuildFPToUI(b, inside, wide, "");
+  return bits < 32 ? LLVMBuildTrunc(b, made, to, "") : made;
+}
+
 // Float to integer: towards zero, saturating, NaN to 0 (runtime/number.h).
 static LLVMValueRef saturate(emitter *e, bool is_signed, LLVMTypeRef to,
                              LLVMValueRef value) {
   if (takes_saturation_apart(e, LLVMTypeOf(value), to))
-    return saturate_vectors(e, is_signed, to, value);
+    return has_ends(LLVMTypeOf(value), to) ? limit_vectors(e, is_signed, to, value)
+                                           : saturate_vectors(e, is_signed, to, value);
   const char *name = is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
   LLVMTypeRef types[] = {to, LLVMTypeOf(value)};
