@@ -427,24 +427,24 @@ static const char *saturate(c_emitter *e, tvms_dtype from, tvms_dtype to,
   const char *least = is_signed ? tvms_c_text(e, "-0x1p+%d%s", bits, end) : "0";
   const char *inside =
       tvms_c_extreme(e, from, span, value, tvms_c_spread(e, from, span, least), true);
-  const char *beyond = NULL;
+  const char *number = tvms_c_compare(e, from, span, value, "==", value);
   if (exact) {
     const char *last =
         tvms_c_spread(e, from, span, tvms_c_text(e, "%llu.0%s", most, end));
     inside = tvms_c_extreme(e, from, span, inside, last, false);
-  } else {
-    const char *first = tvms_c_text(e, "0x1p+%d%s", bits, end);
-    beyond =
-        tvms_c_compare(e, from, span, value, ">=", tvms_c_spread(e, from, span, first));
     inside =
-        tvms_c_blend(e, from, span, beyond, tvms_c_spread(e, from, span, "0"), inside);
+        tvms_c_blend(e, from, span, number, inside, tvms_c_spread(e, from, span, "0"));
+    return tvms_c_convert_inside(e, from, to, span, inside);
   }
+  const char *first = tvms_c_text(e, "0x1p+%d%s", bits, end);
+  const char *beyond =
+      tvms_c_compare(e, from, span, value, ">=", tvms_c_spread(e, from, span, first));
+  inside =
+      tvms_c_blend(e, from, span, beyond, tvms_c_spread(e, from, span, "0"), inside);
   const char *made = tvms_c_convert_inside(e, from, to, span, inside);
-  if (beyond)
-    made =
-        tvms_c_blend(e, to, span, beyond,
-                     tvms_c_spread(e, to, span, tvms_c_text(e, "%lluull", most)), made);
-  const char *number = tvms_c_compare(e, from, span, value, "==", value);
+  made =
+      tvms_c_blend(e, to, span, beyond,
+                   tvms_c_spread(e, to, span, tvms_c_text(e, "%lluull", most)), made);
   return tvms_c_blend(e, to, span, number, made, tvms_c_spread(e, to, span, "0"));
 }
 
