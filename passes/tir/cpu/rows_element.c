@@ -2,10 +2,12 @@
 #include "passes/tir/cpu/rows_element.h"
 
 #include "ir/equal.h"
+#include "ir/fold.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
+#include "passes/tir/cpu/rows_folds.h"
 #include "passes/tir/cpu/rows_index.h"
 #include "passes/tir/cpu/rows_mask.h"
 #include "passes/tir/cpu/rows_words.h"
@@ -210,7 +212,8 @@ static tvms_node *place_load(tvms_rewriter *r, tvms_node *node) {
   tvms_line_writer *w = r->self;
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
   if (w->square && tvms_node_same_expr(r->old, pass_plan(w)->turned))
-    return tvms_buffer_load_new(w->unit, w->square, &w->place, 1, NULL, TVMS_NO_SPAN);
+    return tvms_build_cast(w->unit, node->dtype, tvms_line_lane(w, w->square, w->place),
+                           TVMS_NO_SPAN);
   for (uint32_t i = 0; i < w->g->count; i++) {
     if (w->g->members[i].stage.store->buffer != load->buffer) continue;
     if (w->plan->places[i].how == TVMS_LINE_KEPT) break;
@@ -531,6 +534,9 @@ static tvms_node *turn_chunk(tvms_line_writer *w, tvms_node **buffers) {
   w->own_now[line - 1] = build(w, TVMS_NODE_ADD, w->chunk.tile_begin, in_row);
   tvms_line_set_axes(w);
   tvms_node *value = tvms_line_as_now(w, pass_plan(w)->turned);
+  // Processors shuffle bytes, and truths in registers are bits.
+  if (tvms_dtype_is_bool(value->dtype))
+    value = tvms_build_cast(w->unit, TVMS_DTYPE(UINT, 8), value, TVMS_NO_SPAN);
   tvms_node *size = number(w, rows * lanes);
   for (uint32_t i = 0; i < 2; i++)
     buffers[i] = tvms_cpu_buffer(w->unit, "square", value->dtype, "local", &size, 1);

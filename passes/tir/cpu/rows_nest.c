@@ -221,8 +221,7 @@ static tvms_node *write_tile_at(tvms_line_writer *w, int64_t tile, int64_t begin
   return made;
 }
 
-// What is left over of the axis around the line: a smaller tile, one that begins earlier, or, if
-// their number is not known, single steps.
+// What is left over of the axis around the line: a smaller tile, or one that begins earlier.
 static void write_tile_rest(tvms_line_writer *w, tvms_node *extent,
                             tvms_node_vec *stmts) {
   const tvms_line_pass_plan *p = pass_plan(w);
@@ -233,14 +232,24 @@ static void write_tile_rest(tvms_line_writer *w, tvms_node *extent,
     push(w, stmts, write_tile_at(w, rest, steps - rest));
 }
 
+// Of an axis whose length is not known: squares begin earlier if there are as many steps, else single steps.
 static void write_unknown_tile_rest(tvms_line_writer *w, tvms_node *extent,
                                     tvms_node_vec *stmts) {
-  tvms_node *rest =
-      build(w, TVMS_NODE_FLOOR_MOD, extent, number(w, pass_plan(w)->tile));
+  const tvms_line_pass_plan *p = pass_plan(w);
+  tvms_node *tile = number(w, p->tile);
+  tvms_node *rest = build(w, TVMS_NODE_FLOOR_MOD, extent, tile);
   tvms_node *var = tvms_cpu_variable(w->unit, "i", w->like);
   tvms_node *begin = build(w, TVMS_NODE_SUB, extent, rest);
   tvms_node *body = write_tile(w, 1, build(w, TVMS_NODE_ADD, begin, var));
-  push(w, stmts, tvms_cpu_loop(w->unit, var, rest, TVMS_FOR_SERIAL, body));
+  tvms_node *made = tvms_cpu_loop(w->unit, var, rest, TVMS_FOR_SERIAL, body);
+  if (p->turned && p->overlaps) {
+    tvms_node *last = write_tile(w, p->tile, build(w, TVMS_NODE_SUB, extent, tile));
+    tvms_node *fits = build(w, TVMS_NODE_GE, extent, tile);
+    tvms_node *any = build(w, TVMS_NODE_NE, rest, number(w, 0));
+    made =
+        tvms_cpu_choice(w->unit, any, tvms_cpu_choice(w->unit, fits, last, made), NULL);
+  }
+  push(w, stmts, made);
 }
 
 // Does what a tile at this place loads reach into the padding?

@@ -487,9 +487,21 @@ static int64_t row_distance(tvms_unit *unit, const tvms_node *buffer, tvms_list 
   return step * ((tvms_as_buffer(buffer)->element.bits + 7) / 8);
 }
 
-// Squares of elements. Half a line of the cache is as fast as a whole one and two squares make one,
-// but where rows share their places in the cache: there whole lines are stored at once. The rows of two squares must leave
-// registers free: others are kept in memory between the shuffles.
+// Do squares that begin earlier do so much again that those of half the size are worth it?
+static bool squares_waste(int64_t length, int64_t steps, int64_t lanes) {
+  enum { EIGHTHS = 9 };
+  if (length < lanes || steps < lanes) return false;
+  int64_t half = lanes / 2;
+  double whole = (double)((length + lanes - 1) / lanes * lanes)
+                 * (double)((steps + lanes - 1) / lanes * lanes);
+  double halves = (double)((length + half - 1) / half * half)
+                  * (double)((steps + half - 1) / half * half);
+  return 8 * whole > EIGHTHS * halves;
+}
+
+// Squares of elements. Whole lines of the cache are stored at once, but where half of them do less in vain, and rows do not share
+// their places in the cache: then two squares make a line. The rows of two squares must leave registers free: others are
+// kept in memory between the shuffles.
 static void plan_turn(tvms_unit *unit, const tvms_line_member *m, tvms_node *load,
                       const tvms_target *target, tvms_line_pass_plan *p) {
   enum { MOST_LANES = 16, FEWEST = 4, SHARED = 2048 };
@@ -503,7 +515,9 @@ static void plan_turn(tvms_unit *unit, const tvms_line_member *m, tvms_node *loa
   int64_t length = tvms_cpu_number(line->extent),
           steps = tvms_cpu_number(around->extent);
   int64_t lanes = p->lanes < MOST_LANES ? p->lanes : MOST_LANES;
-  if (!crowded && lanes == p->lanes && lanes > 2 * FEWEST) lanes /= 2;
+  bool halves = !crowded && lanes == p->lanes && lanes > 2 * FEWEST
+                && squares_waste(length, steps, lanes);
+  if (halves) lanes /= 2;
   while (lanes > 1
          && ((length >= 0 && lanes > length) || (steps >= 0 && lanes > steps)))
     lanes /= 2;

@@ -20,6 +20,18 @@ typedef struct {
   uint32_t others;                // further ones of other places
 } far_loads;
 
+// Does a load of a compact buffer move by whole rows, however long they are?
+static bool moves_by_rows(tvms_unit *unit, const tvms_buffer_load *load,
+                          const tvms_node *line) {
+  const tvms_buffer *buffer = tvms_as_buffer(load->buffer);
+  if (buffer->strides.len || buffer->layout) return false;
+  int64_t step = 0;
+  for (uint32_t i = 0; i < load->indices.len; i++) {
+    if (!tvms_cpu_index_step(unit, load->indices.items[i], line, &step)) return false;
+  }
+  return step == 0;
+}
+
 static tvms_walk_step note_far(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
   far_loads *f = self;
@@ -33,7 +45,8 @@ static tvms_walk_step note_far(void *self, tvms_node *node, tvms_field_role role
   int64_t step;
   bool known = tvms_cpu_step_of(f->unit, load->buffer, load->indices, line, &step);
   if (known && (step == 0 || step == 1)) return TVMS_WALK_ON;
-  if (!known || (f->load && !tvms_node_same_expr(f->load, node))) f->others++;
+  bool far = known || moves_by_rows(f->unit, load, line);
+  if (!far || (f->load && !tvms_node_same_expr(f->load, node))) f->others++;
   if (!f->load) f->load = node;
   return TVMS_WALK_ON;
 }
