@@ -65,7 +65,8 @@ def measure(code):
         nested = [a for a in every if within(a, nearest) and not any(within(a, b) for b in every if within(b, nearest))]
         outer = str(len(instructions(code, *nearest)) - sum(len(instructions(code, *a)) for a in nested))
     arithmetic = count(hot)
-    stack = sum(bool(re.search(r"\(%r[sb]p", line)) for line in own)
+    framed = any(re.match(r"movq\s+%rsp, %rbp", line) for line in code)  # else %rbp is a register like any other
+    stack = sum(bool(re.search(r"\(%r[sb]p" if framed else r"\(%rsp", line)) for line in own)
     return {"arithmetic": str(arithmetic), "others": str(len(own) - arithmetic), "stack": str(stack), "around": outer}
 
 

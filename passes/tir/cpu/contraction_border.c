@@ -67,9 +67,16 @@ static bool find_copy(tvms_unit *unit, tvms_list stmts, uint32_t at,
 
 // ---- The window ----
 
+// An operand of the product, and the role of the axes around a tile that it moves with.
+typedef struct {
+  const tvms_buffer_load *load;
+  tvms_axis_role around;
+} operand;
+
 // The only axis of a role along which an index moves, and by how much; TVMS_MOST_STAGE_AXES: none, or several.
-static uint32_t axis_along(tvms_unit *unit, const tvms_contraction *c, tvms_node *index,
-                           tvms_axis_role role, int64_t *step) {
+static uint32_t axis_along(tvms_unit *unit, const tvms_contraction *c,
+                           const operand *of, tvms_node *index, tvms_axis_role role,
+                           int64_t *step) {
   uint32_t found = TVMS_MOST_STAGE_AXES;
   for (uint32_t i = 0; i < c->stage.count; i++) {
     int64_t by;
@@ -78,8 +85,7 @@ static uint32_t axis_along(tvms_unit *unit, const tvms_contraction *c, tvms_node
       return TVMS_MOST_STAGE_AXES;
     if (!by) continue;
     bool known = tvms_cpu_number(c->stage.axes[i].extent) > 0;
-    bool other = role == TVMS_AXIS_SUM ? c->roles[i] == TVMS_AXIS_OUTER
-                                       : c->roles[i] == TVMS_AXIS_SUM;
+    bool other = c->roles[i] == (role == TVMS_AXIS_SUM ? of->around : TVMS_AXIS_SUM);
     if (other && by > 0) continue;
     if (c->roles[i] != role || !known || by < 0 || found < TVMS_MOST_STAGE_AXES)
       return TVMS_MOST_STAGE_AXES;
@@ -107,22 +113,23 @@ static bool is_worth_it(const border *b, int64_t outer, int64_t sum) {
   return some;
 }
 
-// Is the term a product with the operand, so that it is 0 where the operand is?
-static bool multiplies(const tvms_contraction *c) {
-  if (c->term->kind != TVMS_NODE_MUL || !c->resting
-      || c->resting->kind != TVMS_NODE_BUFFER_LOAD)
+// Is the term a product with `factor`, which is loaded, so that it is 0 where the factor is?
+static bool multiplies(const tvms_contraction *c, const tvms_node *factor) {
+  if (c->term->kind != TVMS_NODE_MUL || !factor
+      || factor->kind != TVMS_NODE_BUFFER_LOAD)
     return false;
   const tvms_binary *product = tvms_as_binary(c->term);
-  return product->a == c->resting || product->b == c->resting;
+  return product->a == factor || product->b == factor;
 }
 
 // Along one dimension of the padded copy.
-static bool find_along(tvms_unit *unit, tvms_contraction *c, const tvms_stage *copy,
-                       tvms_node *condition, uint32_t dimension) {
-  tvms_node *index = tvms_as_buffer_load(c->resting)->indices.items[dimension];
+static bool find_along(tvms_unit *unit, tvms_contraction *c, const operand *of,
+                       const tvms_stage *copy, tvms_node *condition,
+                       uint32_t dimension) {
+  tvms_node *index = of->load->indices.items[dimension];
   border b = {0};
-  b.outer = axis_along(unit, c, index, TVMS_AXIS_OUTER, &b.outer_step);
-  b.sum = axis_along(unit, c, index, TVMS_AXIS_SUM, &b.sum_step);
+  b.outer = axis_along(unit, c, of, index, of->around, &b.outer_step);
+  b.sum = axis_along(unit, c, of, index, TVMS_AXIS_SUM, &b.sum_step);
   uint32_t axis = tvms_stage_axis_of(copy, copy->store->indices.items[dimension]);
   if (b.outer == TVMS_MOST_STAGE_AXES || b.sum == TVMS_MOST_STAGE_AXES
       || axis == TVMS_MOST_STAGE_AXES)
@@ -143,19 +150,31 @@ static bool find_along(tvms_unit *unit, tvms_contraction *c, const tvms_stage *c
   return true;
 }
 
-void tvms_contraction_find_border(tvms_unit *unit, tvms_list stmts, uint32_t at,
-                                  const tvms_tile *tile, tvms_contraction *c) {
+static bool find_of(tvms_unit *unit, tvms_list stmts, uint32_t at, const operand *of,
+                    tvms_contraction *c) {
   tvms_stage copy;
   tvms_zero_choice choice;
-  if (tile->packs || tile->flat_sum || tile->rests || tile->spares || tile->sum_words
-      || !multiplies(c))
-    return;
-  const tvms_buffer_load *load = tvms_as_buffer_load(c->resting);
-  if (!find_copy(unit, stmts, at, load->buffer, &copy)
+  if (!find_copy(unit, stmts, at, of->load->buffer, &copy)
       || !tvms_cpu_read_zero_choice(copy.store->value, &choice) || choice.holds_not)
+    return false;
+  for (uint32_t d = 0; d < of->load->indices.len; d++) {
+    if (find_along(unit, c, of, &copy, choice.condition, d)) return true;
+  }
+  return false;
+}
+
+void tvms_contraction_find_border(tvms_unit *unit, tvms_list stmts, uint32_t at,
+                                  const tvms_tile *tile, tvms_contraction *c) {
+  if (tile->packs || tile->flat_sum || tile->rests || tile->spares || tile->sum_words)
     return;
-  for (uint32_t d = 0; d < load->indices.len; d++) {
-    if (find_along(unit, c, &copy, choice.condition, d)) return;
+  const struct {
+    tvms_node *TVMS_NULLABLE factor;
+    tvms_axis_role around;
+  } factors[] = {{c->resting, TVMS_AXIS_OUTER}, {c->moving, TVMS_AXIS_BATCH}};
+  for (uint32_t i = 0; i < 2; i++) {
+    if (!multiplies(c, factors[i].factor)) continue;
+    operand of = {tvms_as_buffer_load(factors[i].factor), factors[i].around};
+    if (find_of(unit, stmts, at, &of, c)) return;
   }
 }
 

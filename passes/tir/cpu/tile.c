@@ -523,7 +523,9 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   enum { MOST_VECTORS = 4, MANY_REGISTERS = 32 };
   if (tile.spares && wanted <= MOST_VECTORS + 1 && m.registers >= MANY_REGISTERS)
     tile.vectors = wanted - 1;
-  bool large = tvms_contraction_moving_bytes(c) >= m.cache / 2;
+  // Steps of a window that go along the columns read the same elements, where these lie.
+  int64_t taps = c->contiguous ? c->taps : 1;
+  bool large = tvms_contraction_moving_bytes(c) / taps >= m.cache / 2;
   tile.in_place = large && reads_in_place(unit, &m, c);
   bool copied = large && !tile.in_place && is_worth_packing(&m, c);
   tile.packs =
