@@ -13,6 +13,7 @@
 #include "passes/tir/cpu/rows_order.h"
 #include "passes/tir/cpu/rows_shared.h"
 #include "passes/tir/cpu/rows_streams.h"
+#include "passes/tir/cpu/rows_turn.h"
 #include "passes/tir/cpu/segments.h"
 #include "passes/tir/cpu/step_order.h"
 #include "passes/tir/cpu/turn.h"
@@ -382,6 +383,12 @@ static void plan_mask(tvms_unit *unit, const tvms_line_group *g, uint32_t mask_b
   p->active = length;
 }
 
+static int64_t vector_lanes(const tvms_line_group *g, const tvms_target *target,
+                            uint32_t pass) {
+  uint32_t bits = target->vector_bits ? target->vector_bits : 128;
+  return bits / pass_bits(g, pass);
+}
+
 static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
                       const tvms_line_options *options, uint32_t pass,
                       const tvms_line_plan *plan, tvms_line_pass_plan *p) {
@@ -390,8 +397,7 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
       (tvms_line_pass_plan){.lanes = 1, .vectors = 1, .sums = 1, .tile = 1, .fused = 1};
   if (first->own_count == 0) return;
   p->fused = axes_of_line(unit, g, plan, pass);
-  uint32_t bits = options->target->vector_bits ? options->target->vector_bits : 128;
-  p->lanes = bits / pass_bits(g, pass);
+  p->lanes = vector_lanes(g, options->target, pass);
   p->vectors = MOST_VECTORS;
   bool costly = false, folds = false, by_two = false;
   int64_t kept = 0;
@@ -479,57 +485,6 @@ static bool can_overlap(const tvms_chain *chain, const tvms_line_group *g,
   return true;
 }
 
-// Bytes between rows of a square, if that is known.
-static int64_t row_distance(tvms_unit *unit, const tvms_node *buffer, tvms_list indices,
-                            const tvms_node *var) {
-  int64_t step;
-  if (!tvms_cpu_step_of(unit, buffer, indices, var, &step)) return 0;
-  return step * ((tvms_as_buffer(buffer)->element.bits + 7) / 8);
-}
-
-// Do squares that begin earlier do so much again that those of half the size are worth it?
-static bool squares_waste(int64_t length, int64_t steps, int64_t lanes) {
-  enum { EIGHTHS = 9 };
-  if (length < lanes || steps < lanes) return false;
-  int64_t half = lanes / 2;
-  double whole = (double)((length + lanes - 1) / lanes * lanes)
-                 * (double)((steps + lanes - 1) / lanes * lanes);
-  double halves = (double)((length + half - 1) / half * half)
-                  * (double)((steps + half - 1) / half * half);
-  return 8 * whole > EIGHTHS * halves;
-}
-
-// Squares of elements. Whole lines of the cache are stored at once, but where half of them do less in vain, and rows do not share
-// their places in the cache: then two squares make a line. The rows of two squares must leave registers free: others are
-// kept in memory between the shuffles.
-static void plan_turn(tvms_unit *unit, const tvms_line_member *m, tvms_node *load,
-                      const tvms_target *target, tvms_line_pass_plan *p) {
-  enum { MOST_LANES = 16, FEWEST = 4, SHARED = 2048 };
-  const tvms_stage_axis *line = &m->stage.axes[m->own[m->own_count - 1]];
-  const tvms_stage_axis *around = &m->stage.axes[m->own[m->own_count - 2]];
-  const tvms_store *store = m->stage.store;
-  const tvms_buffer_load *from = tvms_as_buffer_load(load);
-  int64_t stored = row_distance(unit, store->buffer, store->indices, around->var);
-  int64_t loaded = row_distance(unit, from->buffer, from->indices, line->var);
-  bool crowded = stored % SHARED == 0 || loaded % SHARED == 0;
-  int64_t length = tvms_cpu_number(line->extent),
-          steps = tvms_cpu_number(around->extent);
-  int64_t lanes = p->lanes < MOST_LANES ? p->lanes : MOST_LANES;
-  bool halves = !crowded && lanes == p->lanes && lanes > 2 * FEWEST
-                && squares_waste(length, steps, lanes);
-  if (halves) lanes /= 2;
-  while (lanes > 1
-         && ((length >= 0 && lanes > length) || (steps >= 0 && lanes > steps)))
-    lanes /= 2;
-  if (lanes < FEWEST || !p->overlaps) return;
-  bool fits = 2 * lanes < (int64_t)target->vector_registers;
-  bool two = fits && !crowded && (steps < 0 || steps >= 2 * lanes);
-  *p = (tvms_line_pass_plan){
-      .lanes = lanes, .vectors = 1, .sums = 1, .fused = 1, .overlaps = true};
-  p->tile = two ? 2 * lanes : lanes;
-  p->turned = load;
-}
-
 // Products by an inverse are worth it along a line of some length.
 static void plan_quotient(tvms_unit *unit, const tvms_line_group *g, uint32_t pass,
                           tvms_line_pass_plan *p) {
@@ -593,8 +548,9 @@ tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *grou
     if (!turned)
       plan_stream(chain->unit, group, options->target, pass, &plan.passes[pass]);
     if (turned)
-      plan_turn(chain->unit, &group->members[0], turned, options->target,
-                &plan.passes[pass]);
+      tvms_line_plan_turn(chain->unit, &group->members[0], turned, options->target,
+                          vector_lanes(group, options->target, pass),
+                          &plan.passes[pass]);
     if (options->reorders && group->row_count)
       plan_quotient(chain->unit, group, pass, &plan.passes[pass]);
     if (options->reorders) plan_padding(chain->unit, group, pass, &plan.passes[pass]);
