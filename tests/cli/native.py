@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The verbs run, build and bench: inputs, outputs, and what happens when something is missing."""
-import ctypes, math, os, re, shutil, struct, subprocess, sys, tempfile, unittest
+import ctypes, math, os, platform, re, shutil, struct, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
@@ -508,6 +508,41 @@ class Module:
             ones, sums = (bytearray(struct.pack("<270f", *([x] * 270))) for x in (1, 3))
             self.assertEqual(call(ctypes.CDLL(output), [("<f4", (9, 30), ones), ("<f4", (9, 30), sums), ("<f4", (9, 30), sums)], "g"), 0)
             self.assertEqual(struct.unpack("<270f", sums), (12.0,) * 270)
+
+    def test_rows_of_any_number(self):
+        """Go through an operand that no near cache holds, each number of few rows in its own way, others by tiles; what follows the sums is done once."""
+        k, n = 1300, 1100
+        text = f"""from tvm.script import ir as I, tirx as T
+@I.ir_module
+class Module:
+    @T.prim_func(s_tir=True)
+    def f(a: T.handle, B: T.Buffer(({k}, {n}), "float32"), d: T.handle):
+        T.func_attr({{"tirx.noalias": True}})
+        m = T.int32()
+        A = T.match_buffer(a, (m, {k}))
+        D = T.match_buffer(d, (m, {n}))
+        C = T.sblock_alloc_buffer((m, {n}))
+        for i, j, k in T.grid(m, {n}, {k}):
+            with T.sblock("product"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+        for i, j in T.grid(m, {n}):
+            with T.sblock("less"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                D[vi, vj] = C[vi, vj] - T.float32(7)
+"""
+        b = bytearray(struct.pack(f"{k * n}f", *[x % 3 + y % 5 for x in range(k) for y in range(n)]))
+        line = [sum(x % 3 for x in range(k)) + k * (y % 5) for y in range(n)]
+        for target in ("host", platform.machine() + "-linux-gnu"):
+            library = self.file(target[-4:] + ".so")
+            self.ended(tvms("build", "-", "-o", library, "--target", target, stdin=text.encode()), 0)
+            for m in (*range(10), 13, 17, 23, 40):
+                with self.subTest(target=target, rows=m):
+                    a, d = bytearray(struct.pack(f"{m * k}f", *[i + 1 for i in range(m) for _ in range(k)])), bytearray(4 * m * n)
+                    self.assertEqual(call(ctypes.CDLL(library), [("<f4", (m, k), a), ("<f4", (k, n), b), ("<f4", (m, n), d)]), 0)
+                    self.assertEqual(list(struct.unpack(f"{m * n}f", d)), [(i + 1) * x - 7 for i in range(m) for x in line])
 
     def test_a_target_in_json(self):
         """It says the same as the words of LLVM, and what these do not say: cores, and the width of vectors."""

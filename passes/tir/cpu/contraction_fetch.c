@@ -111,12 +111,32 @@ bool tvms_contraction_fetches_ahead(const writer *w) {
       || w->c->moving->kind != TVMS_NODE_BUFFER_LOAD || !same_width(w))
     return false;
   int64_t tiles = tiles_of_panel(w);
+  if (tiles < 0) return w->number && w->tiles < 0 && !tvms_contraction_has_outer(w->c);
   return FEWEST <= tiles && tiles <= TVMS_MOST_TILES_AHEAD;
+}
+
+// Tiles whose number is not known: each takes an equal share of the steps, as long as there are any.
+static tvms_node *fetch_unknown_share(writer *w, tvms_node *round, int64_t rounds,
+                                      int64_t steps) {
+  tvms_node *k = tvms_cpu_variable(w->unit, "row", round);
+  tvms_node *up = build(w, TVMS_NODE_ADD, w->tile_count, number(w, k, steps - 1));
+  tvms_node *share = build(w, TVMS_NODE_FLOOR_DIV, up, w->tile_count);
+  tvms_node *at = build(w, TVMS_NODE_MUL, w->number, number(w, k, rounds));
+  at = build(w, TVMS_NODE_MUL, build(w, TVMS_NODE_ADD, at, round), share);
+  at = build(w, TVMS_NODE_ADD, at, k);
+  at = build(w, TVMS_NODE_MIN, at, number(w, k, rounds * steps - 1));
+  tvms_contraction_set_inner_step(w, at);
+  tvms_node *body = fetch_lines(w, TVMS_FOR_UNROLLED);
+  body = tvms_cpu_loop(w->unit, k, share, TVMS_FOR_SERIAL, body);
+  tvms_node *some = build(w, TVMS_NODE_LT, build(w, TVMS_NODE_MUL, w->number, share),
+                          number(w, k, steps));
+  return tvms_cpu_choice(w->unit, some, body, NULL);
 }
 
 tvms_node *tvms_contraction_fetch_ahead(writer *w, tvms_node *round, int64_t rounds,
                                         int64_t steps) {
   int64_t tiles = tiles_of_panel(w), share = (steps + tiles - 1) / tiles;
+  if (tiles < 0) return fetch_unknown_share(w, round, rounds, steps);
   tvms_node *k = tvms_cpu_variable(w->unit, "row", round);
   tvms_node *at = build(w, TVMS_NODE_MUL, number_of_tile(w), number(w, k, rounds));
   at = build(w, TVMS_NODE_MUL, build(w, TVMS_NODE_ADD, at, round), number(w, k, share));

@@ -4,7 +4,9 @@
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/rewrite.h"
+#include "ir/stmt.h"
 #include "passes/tir/cpu/contraction_lines.h"
+#include "passes/tir/cpu/contraction_sizes.h"
 #include "passes/tir/cpu/contraction_spare.h"
 #include "passes/tir/cpu/contraction_tile.h"
 #include "passes/tir/cpu/nodes.h"
@@ -18,6 +20,8 @@ typedef struct {
   int64_t rows;      // of a tile
   tvms_node *TVMS_NULLABLE
       last;  // where the last tile begins at most; NULL: nothing overlaps
+  // The first row of as many as a tile has at the end, if that is not known: what the last tile fetches.
+  tvms_node *TVMS_NULLABLE end;
 } piece;
 
 enum { MOST_PIECES = 3 };
@@ -91,14 +95,23 @@ static pieces pieces_of_rows(writer *w, int64_t most) {
   return all;
 }
 
+// Whole tiles of rows whose number is not known.
+static piece whole_tiles(writer *w, int64_t most) {
+  const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
+  tvms_node *size = number(w, axis->var, most);
+  return (piece){.count = build(w, TVMS_NODE_FLOOR_DIV, axis->extent, size),
+                 .rows = most,
+                 .end = build(w, TVMS_NODE_SUB, axis->extent, size)};
+}
+
 // Where the tile of rows behind the one at hand begins, as far as there is one.
 static tvms_node *next_row(writer *w, const piece *p) {
   const tvms_node *like = w->row;
   int64_t tiles = tvms_cpu_number(p->count);
-  if (!p->last && tiles < 0) return NULL;
   tvms_node *next = build(w, TVMS_NODE_ADD, w->row, number(w, like, p->rows));
-  tvms_node *last =
-      p->last ? p->last : number(w, like, p->first + (tiles - 1) * p->rows);
+  tvms_node *last = p->last ? p->last : p->end;
+  if (!last && tiles < 0) return NULL;
+  if (!last) last = number(w, like, p->first + (tiles - 1) * p->rows);
   return build(w, TVMS_NODE_MIN, next, last);
 }
 
@@ -116,6 +129,7 @@ static tvms_node *tile_of_piece(writer *w, const piece *p, tvms_node *row,
   w->row = row;
   w->number = var;
   w->tiles = tvms_cpu_number(p->count);
+  w->tile_count = p->count;
   w->next_row = var ? next_row(w, p) : NULL;
   w->left_over = !var && p->first > 0;
   tvms_node *made = in_rows(w);
@@ -179,11 +193,62 @@ static int64_t rows_of_tile(const writer *w) {
   return tvms_tile_rows(w->tile, w->columns->vectors + tail);
 }
 
+// What follows the sums of `rows` rows from `begin` on, which are stored where the result will be, row by row.
+static tvms_node *end_rows(writer *w, tvms_node *begin, tvms_node *rows) {
+  tvms_node *var = variable(w, "i1", begin);
+  const piece one = {.count = rows, .rows = 1};
+  enter_loop(w, var, rows, TVMS_TILE_SERIAL);
+  w->ended = true;
+  tvms_node *row = build(w, TVMS_NODE_ADD, begin, var);
+  tvms_node *made = tile_of_piece(w, &one, row, NULL);
+  w->ended = false;
+  return leave_loop(w, made);
+}
+
+// What whole tiles leave over of rows whose number is not known: there is a tile for each number of them. What follows the sums
+// is there once for all these.
+static tvms_node *over_rest(writer *w, int64_t most) {
+  const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
+  tvms_node *size = number(w, axis->var, most);
+  tvms_node *rest = build(w, TVMS_NODE_FLOOR_MOD, axis->extent, size);
+  tvms_node *begin = build(w, TVMS_NODE_SUB, axis->extent, rest);
+  tvms_node_vec stmts = {0};
+  w->unended = w->epilogue_count && w->tile->sum_in_result;
+  for (int64_t rows = 1; rows < most; rows++) {
+    const piece one = {.count = number(w, axis->var, 1), .first = most, .rows = rows};
+    tvms_node *is_that = build(w, TVMS_NODE_EQ, rest, number(w, axis->var, rows));
+    tvms_node *tile = tile_of_piece(w, &one, begin, NULL);
+    tvms_stmt_push(w->unit, &stmts, tvms_cpu_choice(w->unit, is_that, tile, NULL));
+  }
+  if (w->unended) {
+    w->unended = false;
+    tvms_stmt_push(w->unit, &stmts, end_rows(w, begin, rest));
+  }
+  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+}
+
+// Rows whose number is not known, each once.
+static tvms_node *over_unknown_rows(writer *w, int64_t most) {
+  const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
+  piece whole = whole_tiles(w, most);
+  if (w->threads || w->tile->threads != TVMS_TILE_ROWS)
+    return tvms_stmt_pair(w->unit, over_piece(w, &whole), over_rest(w, most));
+  tvms_node *var = variable(w, "i0", axis->var);
+  tvms_node *up = build(w, TVMS_NODE_ADD, axis->extent, number(w, var, most - 1));
+  enter_loop(w, var, build(w, TVMS_NODE_FLOOR_DIV, up, number(w, var, most)),
+             TVMS_TILE_ROWS);
+  tvms_node *tile = tile_of_piece(w, &whole, row_of(w, &whole, var), var);
+  tvms_node *is_whole = build(w, TVMS_NODE_LT, var, whole.count);
+  return leave_loop(w, tvms_cpu_choice(w->unit, is_whole, tile, over_rest(w, most)));
+}
+
 // A number of rows that is not known may be below a tile.
 static tvms_node *over_any_rows(writer *w) {
   bool known = w->c->row == TVMS_MOST_STAGE_AXES
                || tvms_cpu_number(w->c->stage.axes[w->c->row].extent) >= 0;
   int64_t rows = rows_of_tile(w);
+  if (!known && rows > 1 && tvms_contraction_rows_once(w->c))
+    return over_unknown_rows(w, rows);
   tvms_node *tiled = over_rows(w, rows);
   if (known || rows == 1) return tiled;
   const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
@@ -537,13 +602,15 @@ static tvms_node *over_all(writer *w) {
 
 tvms_node *tvms_contraction_nest(tvms_unit *unit, const tvms_contraction *contraction,
                                  const tvms_tile *tile, const tvms_epilogue *epilogues,
-                                 uint32_t epilogue_count) {
+                                 uint32_t epilogue_count, tvms_nest_part part) {
   writer w = {.unit = unit,
               .c = contraction,
               .tile = tile,
               .epilogues = epilogues,
               .epilogue_count = epilogue_count,
-              .term = contraction->term};
+              .term = contraction->term,
+              .unended = part == TVMS_NEST_SUMS,
+              .ended = part == TVMS_NEST_END};
 
   tvms_node_map_init(&w.now, &unit->context->memory);
   w.lanes = tvms_analyzer_new(unit);

@@ -14,6 +14,9 @@ typedef struct {
   bool in_place;               // it may load what the last one stores
 } tvms_epilogue;
 
+// What a nest does: all, or all but what follows the sums, which are stored where the last epilogue stores, or that.
+typedef enum { TVMS_NEST_WHOLE, TVMS_NEST_SUMS, TVMS_NEST_END } tvms_nest_part;
+
 // The statement that computes the contraction tile by tile, and what is done with each tile while it
 // is in registers; the last epilogue stores. Every element is added up in the order of the stage,
 // so results have the same bits.
@@ -25,9 +28,10 @@ typedef struct {
 //       C = epilogues of acc
 //
 // Rows and columns that are left over get tiles of their own size, which are one more step of a loop on threads; where a
-// size is not known, or `tile->rows_overlap`, the last tile overlaps the one before, and a plain nest serves sizes below one tile.
+// number of rows is not known, each number that may be left over has a tile. Where columns are not known, either, or
+// `tile->rows_overlap`, the last tile overlaps the one before, and a plain nest serves sizes below one tile.
 tvms_node *tvms_contraction_nest(tvms_unit *unit, const tvms_contraction *contraction,
                                  const tvms_tile *tile, const tvms_epilogue *epilogues,
-                                 uint32_t epilogue_count);
+                                 uint32_t epilogue_count, tvms_nest_part part);
 
 #endif

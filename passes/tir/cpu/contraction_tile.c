@@ -137,11 +137,11 @@ static tvms_node *finish(writer *w, const element *e) {
                         tvms_contraction_all_as_now(w, out->indices), value);
 }
 
-static tvms_node *end_sums(writer *w) {
+// All that follows the sums, and the result is stored.
+static tvms_node *end_all_sums(writer *w) {
   uint32_t count = w->epilogue_count;
-  bool words = tvms_contraction_has_words(w);
   tvms_node_vec stmts = {0};
-  w->word_order = words;
+  w->word_order = tvms_contraction_has_words(w);
   for (uint32_t i = 0; i + 1 < count; i++)
     tvms_stmt_push(w->unit, &stmts,
                    tvms_contraction_each_element(w, keep, &w->epilogues[i]));
@@ -149,8 +149,13 @@ static tvms_node *end_sums(writer *w) {
                  tvms_contraction_each_element(
                      w, finish, count ? &w->epilogues[count - 1] : NULL));
   w->word_order = false;
-  tvms_node *last = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
-  if (!w->block || (!count && !words)) return last;
+  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+}
+
+static tvms_node *end_sums(writer *w) {
+  if (w->unended) return tvms_contraction_each_element(w, finish, NULL);
+  tvms_node *last = end_all_sums(w);
+  if (!w->block || (!w->epilogue_count && !tvms_contraction_has_words(w))) return last;
   return choose(w, TVMS_NODE_EQ, w->blocks - 1, last,
                 tvms_contraction_each_element(w, finish, NULL));
 }
@@ -190,12 +195,7 @@ static tvms_node *over_blocks(writer *w, tvms_node *body) {
   return made;
 }
 
-tvms_node *tvms_contraction_write_tile(writer *w) {
-  const tvms_node *like = tvms_contraction_column_var(w);
-  int64_t columns = w->columns->width * w->columns->vectors + w->columns->tail;
-  tvms_node *shape[] = {number(w, like, w->rows), number(w, like, columns)};
-  w->sums = tvms_cpu_buffer(w->unit, "sums", w->c->stage.store->value->dtype, "local",
-                            shape, 2);
+static tvms_node *sum_up(writer *w) {
   tvms_node_vec stmts = {0};
   tvms_contraction_make_rest(w);
   tvms_contraction_fetch_next(w, &stmts);
@@ -206,7 +206,24 @@ tvms_node *tvms_contraction_write_tile(writer *w) {
   if (w->block && w->tile->sum_afresh)
     tvms_stmt_push(w->unit, &stmts, add_blocks_before(w));
   tvms_stmt_push(w->unit, &stmts, end_sums(w));
-  tvms_node *body = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+}
+
+// What follows the sums of a tile that has stored them: behind the last block.
+static tvms_node *end_stored_sums(writer *w) {
+  w->rest = NULL;
+  tvms_node *begin = tvms_contraction_each_element(w, set_to_stored, NULL);
+  tvms_node *end = tvms_stmt_pair(w->unit, begin, end_all_sums(w));
+  return w->block ? choose(w, TVMS_NODE_EQ, w->blocks - 1, end, NULL) : end;
+}
+
+tvms_node *tvms_contraction_write_tile(writer *w) {
+  const tvms_node *like = tvms_contraction_column_var(w);
+  int64_t columns = w->columns->width * w->columns->vectors + w->columns->tail;
+  tvms_node *shape[] = {number(w, like, w->rows), number(w, like, columns)};
+  w->sums = tvms_cpu_buffer(w->unit, "sums", w->c->stage.store->value->dtype, "local",
+                            shape, 2);
+  tvms_node *body = w->ended ? end_stored_sums(w) : sum_up(w);
   if (w->block) return over_blocks(w, body);
   return tile_block(w, body);
 }

@@ -68,6 +68,7 @@ typedef struct {
   tvms_node *TVMS_NULLABLE
       number;     // variable: which of the tiles of rows it is, if there are several
   int64_t tiles;  // how many, or -1
+  tvms_node *tile_count;  // the same
   tvms_node *TVMS_NULLABLE
       next_row;  // where the tile of rows behind it begins, or the last one; with `number`
   bool left_over;          // it has the rows that the others leave over
@@ -79,6 +80,8 @@ typedef struct {
   const tvms_strip *strip;
   const tvms_tile_columns *columns;
   tvms_node *TVMS_NULLABLE part;  // columns of such tiles before it
+  // Sums of the tile at hand are stored as they are; `ended`: it takes stored ones, and does with them what follows.
+  bool unended, ended;
   bool word_order;  // sums are put in order: they lie as words have their bytes
 } tvms_contraction_writer;
 

@@ -36,6 +36,7 @@
 #include "passes/tir/cpu/counted_loops.h"
 #include "passes/tir/cpu/epilogue_join.h"
 #include "passes/tir/cpu/epilogues.h"
+#include "passes/tir/cpu/few_rows.h"
 #include "passes/tir/cpu/groups.h"
 #include "passes/tir/cpu/loaded_counts.h"
 #include "passes/tir/cpu/loop_dtypes.h"
@@ -270,10 +271,13 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
   *used = b.used;
   if (tvms_cpu_may_store_twice(s->unit, b.stages, b.count))
     tvms_tile_join_rest(&c, &tile);
-  tile.sum_in_result =
-      tile.sum_block && tvms_cpu_result_has_room(s->unit, &c, b.stages, b.count);
+  tvms_few_rows few =
+      tvms_contraction_plan_few_rows(s->unit, &s->target, &c, &tile, s->reorders);
+  bool blocks = tile.sum_block || few.blocks;
+  bool room = b.count && tvms_cpu_result_has_room(s->unit, &c, b.stages, b.count);
+  tile.sum_in_result = room;
   // Else blocks of the sum leave what is not ready in the buffer of the contraction.
-  bool stays = tile.sum_block && !tile.sum_in_result;
+  bool stays = blocks && !room;
   for (uint32_t i = stays ? 1 : 0; i < b.count; i++) {
     tvms_node *from = (tvms_node *)(uintptr_t)b.stages[i].from;
     if (!is_used_before(s, stmts, at, from))
@@ -281,8 +285,11 @@ static tvms_node *TVMS_NULLABLE schedule_at(scheduler *s, tvms_list allocated,
   }
   tell_tiled(s, &c, &tile, b.count);
   tvms_span outer = begin_at(s, c.stage.nest);
-  tvms_node *made = tvms_contraction_nest(s->unit, &c, &tile, b.stages, b.count);
-  tvms_node *large = is_large(s, &c, &tile);
+  tvms_node *made =
+      tvms_contraction_nest(s->unit, &c, &tile, b.stages, b.count, TVMS_NEST_WHOLE);
+  made =
+      tvms_contraction_few_rows_nest(s->unit, &few, &c, b.stages, b.count, room, made);
+  tvms_node *large = few.wanted ? NULL : is_large(s, &c, &tile);
   if (large) {
     tvms_list all = {stmts.items + at, 1 + b.used};
     made = tvms_cpu_choice(s->unit, large, made, untiled(s, all, b.gone));

@@ -226,7 +226,8 @@ static int64_t sum_block_for(const tvms_tile_machine *m, const tvms_contraction 
     MORE_STEPS = 32
   };
   int64_t steps = tvms_contraction_steps(c);
-  if (rows < 0 || steps < 0 || !tile->flat_sum || tvms_contraction_has_outer(c))
+  if ((rows < 0 && !tile->in_place) || steps < 0 || !tile->flat_sum
+      || tvms_contraction_has_outer(c))
     return 0;
   int64_t bytes = c->term->dtype.bits / 8;
   if (tile->packs || tile->in_place) {
@@ -460,19 +461,27 @@ static bool shares_rows(const tvms_tile_machine *m, const tvms_contraction *c,
          && 3 * tvms_contraction_moving_bytes(c) <= m->cache;
 }
 
+static bool has_few_rows(const tvms_tile_machine *m, const tvms_contraction *c) {
+  return c->moving && c->moving->kind == TVMS_NODE_BUFFER_LOAD
+         && !tvms_contraction_knows_rows(c) && tvms_contraction_rows_once(c)
+         && !tvms_contraction_has_outer(c)
+         && tvms_contraction_moving_bytes(c) > m->cache;
+}
+
 // May strips of a large moving operand be read where they lie? Those of several lines are as fast there as in a panel, by
 // blocks of the sum that the second cache holds, if the tiles fetch the next one meanwhile: 64 rows of 3072 x 768 take 7 %
 // less time than with copies, 16 of 1024 x 1024 a fifth less than end to end. Of more rows the copies cost less than vectors
 // that lie across two lines, or pages.
 static bool reads_in_place(tvms_unit *unit, const tvms_tile_machine *m,
                            const tvms_contraction *c) {
-  enum { FEWEST_ROWS = 8, MOST_ROWS = 384, MOST_ROWS_IN_LINES = 640 };
+  enum { MOST_ROWS = 384, MOST_ROWS_IN_LINES = 640 };
   int64_t bytes = c->term->dtype.bits / 8, uses = tvms_contraction_uses(c);
   if (!c->moving || c->moving->kind != TVMS_NODE_BUFFER_LOAD
       || m->lanes * bytes < TVMS_CPU_CACHE_LINE || !c->contiguous || !c->one_sum
-      || tvms_contraction_steps(c) < 0 || !tvms_contraction_knows_rows(c)
-      || tvms_contraction_has_outer(c) || uses < FEWEST_ROWS)
+      || tvms_contraction_steps(c) < 0 || tvms_contraction_has_outer(c)
+      || uses < TVMS_FEWEST_ROWS_IN_PLACE)
     return false;
+  if (!tvms_contraction_knows_rows(c)) return has_few_rows(m, c);
   bool lines = tvms_contraction_begins_lines(unit, c);
   return uses < (lines ? MOST_ROWS_IN_LINES : MOST_ROWS);
 }
@@ -526,6 +535,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   // Steps of a window that go along the columns read the same elements, where these lie.
   int64_t taps = c->contiguous ? c->taps : 1;
   bool large = tvms_contraction_moving_bytes(c) / taps >= m.cache / 2;
+  tile.few_rows = has_few_rows(&m, c);
   tile.in_place = large && reads_in_place(unit, &m, c);
   bool copied = large && !tile.in_place && is_worth_packing(&m, c);
   tile.packs =
@@ -546,14 +556,14 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
 }
 
 bool tvms_tile_repeats(const tvms_contraction *c, const tvms_tile *tile) {
-  return !tvms_contraction_knows_rows(c)
+  return !tvms_contraction_rows_once(c)
          || tvms_contraction_column_steps(c) % tile->lanes != 0
          || (tile->lines && tile->strip % tile->lanes != 0);
 }
 
 void tvms_tile_lay_out(const tvms_target *target, const tvms_contraction *c,
                        tvms_tile *tile) {
-  tile->packs = tile->in_place = false;
+  tile->packs = tile->in_place = tile->few_rows = false;
   tile->lines = false;
   tile->shares_lines = false;
   tile->spares = false;

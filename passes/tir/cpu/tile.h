@@ -14,6 +14,7 @@
 
 enum {
   TVMS_MOST_TILE_VECTORS = 8,
+  TVMS_FEWEST_ROWS_IN_PLACE = 8,  // read a large operand by strips
   TVMS_MOST_TILES_AHEAD =
       128,  // tiles of rows that share the fetches of the next panel
 };
@@ -34,6 +35,8 @@ typedef struct {
   bool
       rows_overlap;  // the last tile of rows begins earlier where one would be left over
   bool packs;        // the moving operand is copied, so that a tile reads it in one go
+  // The number of rows is not known, and few of them read a large operand in another way: in nests of their own.
+  bool few_rows;
   bool
       in_place;  // strips of a large moving operand are read where they lie, by many rows
   bool rests;    // the resting operand of a tile is converted once, in front of it

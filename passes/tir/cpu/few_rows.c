@@ -1,0 +1,80 @@
+// Nests of a contraction for few rows.
+//
+//   if m >= 8: strips of the moving operand, by tiles of rows
+//   if m == 1: the operand from end to end, four rows of it at a time
+//   if m == 2: ...
+//   if m < 8: what follows the sums
+//
+// An operand that the second cache does not hold is read once for few rows, and how it is read decides how fast they are: as
+// memory is fastest, or strip by strip. What follows the sums is there once for all of them.
+#include "passes/tir/cpu/few_rows.h"
+
+#include "ir/build.h"
+#include "ir/fold.h"
+#include "ir/stmt.h"
+#include "passes/tir/cpu/nodes.h"
+
+static tvms_node *number(tvms_unit *unit, const tvms_node *like, int64_t value) {
+  return tvms_int_imm_new(unit, like->dtype, value, TVMS_NO_SPAN);
+}
+
+// The contraction for a known number of rows, and its tile; false: it is none then.
+static bool choose_for(tvms_unit *unit, const tvms_target *target,
+                       const tvms_contraction *c, int64_t rows, bool reorders,
+                       tvms_contraction *made, tvms_tile *tile) {
+  tvms_stage stage = c->stage;
+  tvms_stage_axis *axis = &stage.axes[c->row];
+  axis->extent = number(unit, axis->var, rows);
+  if (tvms_contraction_find(unit, &stage, made)) return false;
+  made->apart = c->apart;
+  *tile = tvms_tile_choose(unit, target, made, reorders);
+  return true;
+}
+
+tvms_few_rows tvms_contraction_plan_few_rows(tvms_unit *unit, const tvms_target *target,
+                                             const tvms_contraction *c,
+                                             const tvms_tile *tile, bool reorders) {
+  tvms_few_rows few = {.wanted = tile->few_rows};
+  if (!few.wanted) return few;
+  few.items = tvms_arena_array(&unit->arena, tvms_contraction, TVMS_FEW_ROWS);
+  few.tiles = tvms_arena_array(&unit->arena, tvms_tile, TVMS_FEW_ROWS);
+  for (uint32_t i = 0; i < TVMS_FEW_ROWS && few.wanted; i++) {
+    few.wanted =
+        choose_for(unit, target, c, i + 1, reorders, &few.items[i], &few.tiles[i]);
+    few.blocks |= few.tiles[i].sum_block != 0;
+  }
+  return few;
+}
+
+static tvms_node *where(tvms_unit *unit, const tvms_contraction *c, tvms_node_kind kind,
+                        int64_t rows, tvms_node *nest) {
+  tvms_node *all = c->stage.axes[c->row].extent;
+  tvms_node *test =
+      tvms_build_binary(unit, kind, all, number(unit, all, rows), TVMS_NO_SPAN);
+  return tvms_cpu_choice(unit, test, nest, NULL);
+}
+
+tvms_node *tvms_contraction_few_rows_nest(tvms_unit *unit, const tvms_few_rows *few,
+                                          const tvms_contraction *c,
+                                          const tvms_epilogue *epilogues,
+                                          uint32_t epilogue_count, bool room,
+                                          tvms_node *many) {
+  if (!few->wanted) return many;
+  tvms_nest_part part = room ? TVMS_NEST_SUMS : TVMS_NEST_WHOLE;
+  tvms_node_vec stmts = {0};
+  tvms_stmt_push(unit, &stmts, where(unit, c, TVMS_NODE_GT, TVMS_FEW_ROWS, many));
+  for (uint32_t i = 0; i < TVMS_FEW_ROWS; i++) {
+    few->tiles[i].sum_in_result = room;
+    tvms_node *nest = tvms_contraction_nest(unit, &few->items[i], &few->tiles[i],
+                                            epilogues, epilogue_count, part);
+    tvms_stmt_push(unit, &stmts, where(unit, c, TVMS_NODE_EQ, i + 1, nest));
+  }
+  if (room) {
+    tvms_tile row = few->tiles[0];
+    row.sum_block = 0;
+    tvms_node *end =
+        tvms_contraction_nest(unit, c, &row, epilogues, epilogue_count, TVMS_NEST_END);
+    tvms_stmt_push(unit, &stmts, where(unit, c, TVMS_NODE_LE, TVMS_FEW_ROWS, end));
+  }
+  return tvms_stmt_seq(unit, &stmts, TVMS_NO_SPAN);
+}
