@@ -322,8 +322,8 @@ static bool stores_at_axes(tvms_unit *unit, const tvms_stage *first,
 }
 
 // Are the stages' axes the same in order, but for those that are summed over, and the indices the same in them?
-static bool stores_alike(tvms_unit *unit, const tvms_stage *first,
-                         const tvms_stage *sum) {
+bool tvms_chain_store_alike(tvms_unit *unit, const tvms_stage *first,
+                            const tvms_stage *sum) {
   tvms_node_map now;
   tvms_node_map_init(&now, &unit->context->memory);
   uint32_t matched = 0;
@@ -351,10 +351,10 @@ bool tvms_chain_begins(tvms_unit *unit, const tvms_stage *first,
   if (!constant || sum->init || first->init || a->buffer != b->buffer
       || a->indices.len != b->indices.len)
     return false;
-  return stores_at_axes(unit, first, sum) || stores_alike(unit, first, sum);
+  return stores_at_axes(unit, first, sum) || tvms_chain_store_alike(unit, first, sum);
 }
 
-static void remove_stage(tvms_chain *chain, uint32_t at) {
+void tvms_chain_remove(tvms_chain *chain, uint32_t at) {
   for (uint32_t i = at; i + 1 < chain->count; i++)
     chain->stages[i] = chain->stages[i + 1];
   chain->count--;
@@ -374,7 +374,7 @@ void tvms_chain_join_initial(tvms_chain *chain) {
     if (!has_sums(next) || !tvms_chain_begins(chain->unit, &chain->stages[i], next))
       continue;
     next->init = chain->stages[i].store->value;
-    remove_stage(chain, i);
+    tvms_chain_remove(chain, i);
   }
 }
 
@@ -484,7 +484,7 @@ static void inline_stage(tvms_chain *chain, uint32_t at, const uint32_t *dims) {
   }
   tvms_node *buffer = from.store->buffer;
   tvms_node_map_put(chain->gone, buffer, buffer);
-  remove_stage(chain, at);
+  tvms_chain_remove(chain, at);
 }
 
 // Elements that use what was reduced for their group go through groups one by one.

@@ -30,6 +30,13 @@ typedef struct {
 // Axes of one step go, and indices become simple.
 void tvms_chain_settle(tvms_unit *unit, tvms_stage *stage);
 
+// Do the axes of `first`, in their order, store where those of `second` do that it does not sum over?
+bool tvms_chain_store_alike(tvms_unit *unit, const tvms_stage *first,
+                            const tvms_stage *second);
+
+// Takes a stage out of a chain.
+void tvms_chain_remove(tvms_chain *chain, uint32_t at);
+
 // Does `first` store one constant wherever `sum`, which has no initial value, adds up, and nowhere else?
 bool tvms_chain_begins(tvms_unit *unit, const tvms_stage *first, const tvms_stage *sum);
 

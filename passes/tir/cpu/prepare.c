@@ -5,6 +5,7 @@
 #include "passes/remarks.h"
 #include "passes/tir/cpu/digit_loops.h"
 #include "passes/tir/cpu/early_stages.h"
+#include "passes/tir/cpu/extremes.h"
 #include "passes/tir/cpu/factors.h"
 #include "passes/tir/cpu/gathered_columns.h"
 #include "passes/tir/cpu/initials.h"
@@ -175,7 +176,8 @@ tvms_list tvms_cpu_straighten(tvms_preparation *p, tvms_list stmts) {
   stmts = tvms_list_copy(p->body.unit, stmts.items, stmts.len);
   bool changed = false;
   for (uint32_t i = 0; i < stmts.len; i++) {
-    tvms_node *stmt = tvms_cpu_join_nested_blocks(p->body.unit, stmts.items[i]);
+    tvms_node *stmt = tvms_cpu_find_extremes(p->body.unit, stmts.items[i]);
+    stmt = tvms_cpu_join_nested_blocks(p->body.unit, stmt);
     stmt = tvms_cpu_split_digits(p->body.unit, stmt);
     if (p->body.reorders) stmt = tvms_cpu_join_terms(p->body.unit, stmt);
     stmt = without_tails(p, stmt);

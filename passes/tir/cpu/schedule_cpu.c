@@ -41,6 +41,7 @@
 #include "passes/tir/cpu/loaded_counts.h"
 #include "passes/tir/cpu/loop_dtypes.h"
 #include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/overwritten.h"
 #include "passes/tir/cpu/prepare.h"
 #include "passes/tir/cpu/quad_operand.h"
 #include "passes/tir/cpu/rows_nest.h"
@@ -375,6 +376,7 @@ static void schedule_chain(scheduler *s, tvms_chain *chain, tvms_node_vec *made)
   chain->mask_bits = s->mask_bits;
   chain->skips = s->reorders;
   tvms_chain_join_initial(chain);
+  if (s->noalias) tvms_chain_join_overwritten(chain);
   tvms_chain_inline(chain);
   if (s->rooted && s->noalias) tabulate(s, chain);
   tvms_line_options options = {&s->target, s->mask_bits, s->reorders, s->noalias};
