@@ -410,7 +410,7 @@ static bool lies_along_sum(const finder *f) {
   return true;
 }
 
-// The same of words in which several of its steps lie: W[j, k // 8].
+// The same of words in which several of its steps lie: W[j, k // 8]. Dimensions behind that are 1.
 static bool goes_along_sum(const finder *f) {
   const tvms_contraction *c = f->c;
   uint32_t sum = innermost_sum(c);
@@ -419,7 +419,11 @@ static bool goes_along_sum(const finder *f) {
     tvms_node *load = f->all->loads[i];
     tvms_list indices = indices_of(load);
     if (indices.len == 0 || !moves_with_columns(f, load, sum)) continue;
-    tvms_node *last = indices.items[indices.len - 1];
+    tvms_list shape = tvms_as_buffer(tvms_as_buffer_load(load)->buffer)->shape;
+    uint32_t at = indices.len - 1;
+    while (at > 0 && tvms_node_is_int(shape.items[at], 1))
+      at--;
+    tvms_node *last = indices.items[at];
     if (!mentions_any(f, last, &sum, 1)
         || mentions_any(f, last, c->columns, c->column_count))
       return false;
