@@ -183,7 +183,7 @@ typedef struct {
   tvms_memory *memory;
   const tvms_line_member *member;
   const tvms_node *line;
-  bool found;
+  uint32_t found;
 } window_search;
 
 static tvms_walk_step find_window(void *self, tvms_node *node, tvms_field_role role) {
@@ -197,18 +197,23 @@ static tvms_walk_step find_window(void *self, tvms_node *node, tvms_field_role r
     if (!tvms_walk_contains(s->memory, index, s->line)) continue;
     for (uint32_t k = 0; k < s->member->stage.count; k++) {
       const tvms_stage_axis *axis = &s->member->stage.axes[k];
-      s->found |= axis->sums && tvms_walk_contains(s->memory, index, axis->var);
+      if (axis->sums && tvms_walk_contains(s->memory, index, axis->var)) s->found = k;
     }
   }
   return TVMS_WALK_ON;
 }
 
-bool tvms_line_slides(tvms_unit *unit, const tvms_line_member *m,
-                      const tvms_node *line) {
-  window_search s = {&unit->context->memory, m, line, false};
+uint32_t tvms_line_window_along(tvms_unit *unit, const tvms_line_member *m,
+                                const tvms_node *line) {
+  window_search s = {&unit->context->memory, m, line, NONE};
   tvms_visitor visitor = {.self = &s, .enter = find_window};
   tvms_walk(s.memory, m->term, &visitor);
   return s.found;
+}
+
+bool tvms_line_slides(tvms_unit *unit, const tvms_line_member *m,
+                      const tvms_node *line) {
+  return tvms_line_window_along(unit, m, line) != NONE;
 }
 
 // Is a reduction done across lanes, because its elements lie side by side along a summed axis,

@@ -54,6 +54,10 @@ void tvms_line_find(tvms_chain *chain, uint32_t at, tvms_line_group *group);
 void tvms_line_link(const tvms_stage *from, const tvms_stage *to,
                     const tvms_buffer_load *load, uint32_t *links);
 
+// The axis of its sum by which, together with the line, a member that reduces loads an element; TVMS_MOST_STAGE_AXES: none.
+uint32_t tvms_line_window_along(tvms_unit *unit, const tvms_line_member *member,
+                                const tvms_node *line);
+
 // Does a member that reduces slide along a line: is an element loaded by the line and its sum together?
 bool tvms_line_slides(tvms_unit *unit, const tvms_line_member *member,
                       const tvms_node *line);

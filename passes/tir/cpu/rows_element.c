@@ -391,14 +391,25 @@ static bool writes_sums_out(tvms_line_writer *w, const tvms_line_member *m) {
   return false;
 }
 
+// The axes of the sum, from the outermost loop on; `first` comes first.
+static uint32_t order_sums(const tvms_line_member *m, uint32_t first, uint32_t *axes) {
+  uint32_t count = 0;
+  if (first != NONE) axes[count++] = first;
+  for (uint32_t i = 0; i < m->stage.count; i++) {
+    if (m->stage.axes[i].sums && i != first) axes[count++] = i;
+  }
+  return count;
+}
+
 // Where a condition is not known before the program runs, the loops around it stay loops.
 static tvms_node *around_sums(tvms_line_writer *w, const tvms_line_member *m,
-                              const tvms_line_padding_guards *guards,
+                              const tvms_line_padding_guards *guards, uint32_t first,
                               tvms_node *const *vars, tvms_node *body) {
   bool border = w->segment_end - w->segment_begin == 1 && w->chunk.tile > 1;
   bool few = writes_sums_out(w, m) && (w->chunk.lanes > 1 || border);
-  for (uint32_t i = m->stage.count; i-- > 0;) {
-    if (!m->stage.axes[i].sums) continue;
+  uint32_t axes[TVMS_MOST_STAGE_AXES];
+  for (uint32_t n = order_sums(m, first, axes); n-- > 0;) {
+    uint32_t i = axes[n];
     if (guards->levels[i]) {
       body =
           tvms_cpu_choice(w->unit, tvms_line_as_now(w, guards->levels[i]), body, NULL);
@@ -451,6 +462,15 @@ static tvms_walk_step find_stride(void *self, tvms_node *node, tvms_field_role r
   return strides ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
+// The axis of the sum whose steps come in front of the others; NONE: they have the order of the text.
+static uint32_t first_of_sum(tvms_line_writer *w, const tvms_line_member *m,
+                             const tvms_line_padding_guards *guards) {
+  if (!pass_plan(w)->along_first || w->chunk.tile <= 1) return NONE;
+  const tvms_node *line = m->stage.axes[m->own[m->own_count - 1]].var;
+  uint32_t found = tvms_line_window_along(w->unit, m, line);
+  return found != NONE && guards->levels[found] ? NONE : found;
+}
+
 // Are all steps of the sum written out for one step of the tile after the other? Where lanes are picked
 // from what is loaded, only then is it needed for a short time, though neighbours use it, too.
 static bool goes_step_by_step(tvms_line_writer *w, const tvms_line_member *m) {
@@ -499,11 +519,12 @@ static tvms_node *column_chunk(tvms_line_writer *w, uint32_t at) {
   tvms_node *value = combined(w, m, before, now_in_segment(w, at, term));
   if (guards.tile) w->guard = tvms_line_as_now(w, guards.tile);
   stored = tvms_cpu_store(w->unit, sums, tvms_list_copy(w->unit, &w->place, 1), value);
-  tvms_node *step = goes_step_by_step(w, m) ? e.step : NULL;
+  uint32_t first = first_of_sum(w, m, &guards);
+  tvms_node *step = first == NONE && goes_step_by_step(w, m) ? e.step : NULL;
   if (step) e.step = NULL;
   stored = tvms_line_close(w, &e, false, stored);
   w->guard = NULL;
-  stored = around_sums(w, m, &guards, vars, stored);
+  stored = around_sums(w, m, &guards, first, vars, stored);
   if (step)
     stored = tvms_cpu_loop(w->unit, step, number(w, w->chunk.tile), TVMS_FOR_UNROLLED,
                            stored);

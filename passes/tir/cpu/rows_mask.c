@@ -14,6 +14,7 @@ typedef struct {
   tvms_unit *unit;
   const tvms_node *line;
   bool near;
+  int64_t most;  // of the steps of loads
 } load_steps;
 
 // Lanes can be left out of loads of neighbours and of every second element; others would go lane by lane.
@@ -25,7 +26,15 @@ static tvms_walk_step check_load(void *self, tvms_node *node, tvms_field_role ro
   int64_t step;
   s->near &= tvms_cpu_step_of(s->unit, load->buffer, load->indices, s->line, &step)
              && step >= 0 && step <= 2;
+  if (s->near && step > s->most) s->most = step;
   return s->near ? TVMS_WALK_SKIP : TVMS_WALK_STOP;
+}
+
+static load_steps steps_of(tvms_unit *unit, const tvms_stage *stage, uint32_t axis) {
+  load_steps s = {unit, stage->axes[axis].var, true, 0};
+  tvms_visitor visitor = {.self = &s, .enter = check_load};
+  tvms_walk(&unit->context->memory, stage->store->value, &visitor);
+  return s;
 }
 
 int64_t tvms_line_masked_lanes(tvms_unit *unit, uint32_t bits, const tvms_stage *stage,
@@ -35,10 +44,14 @@ int64_t tvms_line_masked_lanes(tvms_unit *unit, uint32_t bits, const tvms_stage 
   if (length < FEWEST || length > bits / 32) return 0;
   while (lanes < length)
     lanes *= 2;
-  load_steps s = {unit, stage->axes[axis].var, true};
-  tvms_visitor visitor = {.self = &s, .enter = check_load};
-  tvms_walk(&unit->context->memory, stage->store->value, &visitor);
-  return !s.near || tvms_line_taps(stage) < 0 ? 0 : lanes;
+  return !steps_of(unit, stage, axis).near || tvms_line_taps(stage) < 0 ? 0 : lanes;
+}
+
+bool tvms_line_masked_along(tvms_unit *unit, uint32_t bits, const tvms_stage *stage,
+                            uint32_t axis, int64_t lanes) {
+  enum { LARGE = 16 };
+  int64_t step = steps_of(unit, stage, axis).most;
+  return step == 1 || (step * lanes <= bits / 32 && tvms_line_taps(stage) > LARGE);
 }
 
 typedef struct {

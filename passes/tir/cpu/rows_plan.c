@@ -365,22 +365,28 @@ static void plan_period(tvms_unit *unit, const tvms_line_group *g, uint32_t pass
 }
 
 // Windows along a line that is shorter than a vector take one vector for all of it.
-static void plan_mask(tvms_unit *unit, const tvms_line_group *g, uint32_t mask_bits,
-                      uint32_t pass, tvms_line_pass_plan *p) {
+static void plan_mask(tvms_unit *unit, const tvms_line_group *g,
+                      const tvms_line_options *options, uint32_t pass,
+                      tvms_line_pass_plan *p) {
+  uint32_t mask_bits = options->mask_bits;
   int64_t lanes = 0, length = 0;
+  bool along_first = options->reorders;
   for (uint32_t i = 0; i < g->count; i++) {
     const tvms_line_member *m = &g->members[i];
     if (m->pass != pass) continue;
     if (m->kind == TVMS_LINE_FOLD || m->stage.store->value->dtype.bits != 32) return;
     uint32_t line = m->own[m->own_count - 1];
-    if (m->kind == TVMS_LINE_COLUMN)
+    if (m->kind == TVMS_LINE_COLUMN) {
       lanes = tvms_line_masked_lanes(unit, mask_bits, &m->stage, line);
+      along_first &= tvms_line_masked_along(unit, mask_bits, &m->stage, line, lanes);
+    }
     length = tvms_cpu_number(m->stage.axes[line].extent);
   }
   if (!lanes || p->fused > 1 || p->lanes == 1) return;
   p->lanes = lanes;
   p->vectors = 1;
   p->active = length;
+  p->along_first = along_first;
 }
 
 static int64_t vector_lanes(const tvms_line_group *g, const tvms_target *target,
@@ -423,7 +429,7 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
     p->lanes /= 2;
   while (length >= 0 && p->vectors > 1 && p->vectors * p->lanes > length)
     p->vectors--;
-  plan_mask(unit, g, options->mask_bits, pass, p);
+  plan_mask(unit, g, options, pass, p);
   plan_tile(unit, g, pass, p);
   limit_gathers(unit, g, pass, p);
   plan_period(unit, g, pass, p);

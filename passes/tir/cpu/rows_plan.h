@@ -28,6 +28,8 @@ typedef struct {
   bool backwards;   // vectors are taken from the end of the line
   int64_t
       active;  // lanes that count of the only vector of a line; 0: vectors are whole
+  // Steps of a sum along the line come in front of the others, and those of the tile behind them all.
+  bool along_first;
   // What a member divides by all along the line: products with its inverse will do. NULL: nothing.
   tvms_node *TVMS_NULLABLE divisor;
   uint32_t divides;  // that member
