@@ -115,6 +115,15 @@ bool tvms_contraction_fetches_ahead(const writer *w) {
   return FEWEST <= tiles && tiles <= TVMS_MOST_TILES_AHEAD;
 }
 
+// So many steps before the end of the sum, or of the block at hand, whose steps rounds go through, `most` of them, but for what they
+// leave over.
+static tvms_node *steps_before_end(writer *w, int64_t most, int64_t steps) {
+  bool short_block = w->block && tvms_contraction_inner_steps(w) < 0;
+  tvms_node *end =
+      short_block ? tvms_contraction_flat_steps(w) : number(w, w->step, most);
+  return build(w, TVMS_NODE_SUB, end, number(w, end, steps));
+}
+
 // Tiles whose number is not known: each takes an equal share of the steps, as long as there are any.
 static tvms_node *fetch_unknown_share(writer *w, tvms_node *round, int64_t rounds,
                                       int64_t steps) {
@@ -124,8 +133,8 @@ static tvms_node *fetch_unknown_share(writer *w, tvms_node *round, int64_t round
   tvms_node *at = build(w, TVMS_NODE_MUL, w->number, number(w, k, rounds));
   at = build(w, TVMS_NODE_MUL, build(w, TVMS_NODE_ADD, at, round), share);
   at = build(w, TVMS_NODE_ADD, at, k);
-  at = build(w, TVMS_NODE_MIN, at, number(w, k, rounds * steps - 1));
-  tvms_contraction_set_inner_step(w, at);
+  tvms_contraction_set_inner_step(
+      w, build(w, TVMS_NODE_MIN, at, steps_before_end(w, rounds * steps, 1)));
   tvms_node *body = fetch_lines(w, TVMS_FOR_UNROLLED);
   body = tvms_cpu_loop(w->unit, k, share, TVMS_FOR_SERIAL, body);
   tvms_node *some = build(w, TVMS_NODE_LT, build(w, TVMS_NODE_MUL, w->number, share),
@@ -140,7 +149,7 @@ tvms_node *tvms_contraction_fetch_ahead(writer *w, tvms_node *round, int64_t rou
   tvms_node *k = tvms_cpu_variable(w->unit, "row", round);
   tvms_node *at = build(w, TVMS_NODE_MUL, number_of_tile(w), number(w, k, rounds));
   at = build(w, TVMS_NODE_MUL, build(w, TVMS_NODE_ADD, at, round), number(w, k, share));
-  at = build(w, TVMS_NODE_MIN, at, number(w, k, rounds * steps - share));
+  at = build(w, TVMS_NODE_MIN, at, steps_before_end(w, rounds * steps, share));
   tvms_contraction_set_inner_step(w, build(w, TVMS_NODE_ADD, at, k));
   tvms_node *body = fetch_lines(w, TVMS_FOR_UNROLLED);
   return tvms_cpu_loop(w->unit, k, number(w, k, share), TVMS_FOR_UNROLLED, body);

@@ -75,11 +75,11 @@ bool tvms_contraction_begins_lines(tvms_unit *unit, const tvms_contraction *c) {
 }
 
 int64_t tvms_contraction_round_of(int64_t steps, int64_t most) {
-  enum { FEWEST = 8, EVEN = 4 };
+  enum { FEWEST = 8, EVEN = 4, FEWEST_ROUNDS = 4 };
   int64_t best = 0;
   for (int64_t round = FEWEST; round <= most && round < steps; round++) {
     if (steps % round == 0 && (round % EVEN == 0 || best % EVEN != 0 || !best))
       best = round;
   }
-  return best;
+  return best || steps < FEWEST_ROUNDS * most ? best : most;
 }

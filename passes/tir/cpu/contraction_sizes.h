@@ -34,7 +34,8 @@ double tvms_contraction_resting_bytes(const tvms_contraction *c);
 bool tvms_contraction_begins_lines(tvms_unit *unit,
                                    const tvms_contraction *contraction);
 
-// Rounds that `steps` of the sum are taken in: of eight steps to `most`, and multiples of four if these divide them; 0: none do.
+// Rounds that `steps` of the sum are taken in: of eight steps to `most`, and multiples of four if these divide them. If none do, rounds
+// of `most` leave some over; 0: there are too few steps.
 int64_t tvms_contraction_round_of(int64_t steps, int64_t most);
 
 #endif

@@ -138,10 +138,16 @@ static tvms_node *add_step_by_step(writer *w) {
 
 // ---- Rounds ----
 
+// Steps of the innermost loop of the sum, or of all blocks but the last one, or -1.
+static int64_t most_steps(writer *w) {
+  int64_t steps = tvms_contraction_inner_steps(w);
+  return steps < 0 && w->block && w->tile->flat_sum ? w->tile->sum_block : steps;
+}
+
 // Where lines are fetched at one step of many, the innermost loop of the sum is taken in rounds of as many steps as a line has
 // elements, or a part of them that divides it, and lines come in front of rounds: what is done at each step has no
 // branches then. 0: there is nothing to fetch, or no such number; few steps are no round. Rounds of other numbers than multiples
-// of four are worth it for a panel.
+// of four, and such that leave steps over, are worth it for a panel.
 static int64_t steps_of_round(writer *w) {
   enum { EVEN = 4 };
   bool ahead = tvms_contraction_fetches_ahead(w);
@@ -149,8 +155,10 @@ static int64_t steps_of_round(writer *w) {
       && !tvms_contraction_fetches_resting(w))
     return 0;
   int64_t line = TVMS_CPU_CACHE_LINE * 8 / w->c->term->dtype.bits;
-  int64_t round = tvms_contraction_round_of(tvms_contraction_inner_steps(w), line);
-  return ahead || round % EVEN == 0 ? round : 0;
+  int64_t steps = tvms_contraction_inner_steps(w);
+  int64_t round = tvms_contraction_round_of(most_steps(w), line);
+  bool even = round && round % EVEN == 0 && steps > 0 && steps % round == 0;
+  return ahead || even ? round : 0;
 }
 
 // Lines of the result come in front of the rounds before the last one that begin within the lead, as many rows
@@ -191,20 +199,32 @@ static tvms_node *fetch_for_round(writer *w, tvms_node *round, int64_t rounds,
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
+// So many steps of the innermost loop of the sum from `begin` on.
+static tvms_node *add_steps(writer *w, tvms_node *begin, tvms_node *steps) {
+  tvms_node *step = tvms_cpu_variable(w->unit, "step", begin);
+  tvms_contraction_set_inner_step(w, build(w, TVMS_NODE_ADD, begin, step));
+  tvms_node *body = add_terms(w), *moving = fetch_moving(w);
+  if (moving) body = tvms_stmt_pair(w->unit, moving, body);
+  return tvms_cpu_loop(w->unit, step, steps, TVMS_FOR_SERIAL, body);
+}
+
+// The rounds, and what they leave over, of a block of the sum that may be shorter than the others.
 static tvms_node *add_in_rounds(writer *w, int64_t steps) {
   tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
   tvms_contraction_open_sums(w, vars);
   bool flat = w->tile->flat_sum;
   tvms_node **inner = &vars[flat ? 0 : tvms_contraction_inner_sum(w)];
-  tvms_node *round = *inner, *step = tvms_cpu_variable(w->unit, "step", round);
-  tvms_node *begin = build(w, TVMS_NODE_MUL, round, number(w, round, steps));
-  tvms_contraction_set_inner_step(w, build(w, TVMS_NODE_ADD, begin, step));
-  tvms_node *body = add_terms(w), *moving = fetch_moving(w);
-  if (moving) body = tvms_stmt_pair(w->unit, moving, body);
-  body = tvms_cpu_loop(w->unit, step, number(w, step, steps), TVMS_FOR_SERIAL, body);
-  int64_t rounds = tvms_contraction_inner_steps(w) / steps;
+  tvms_node *round = *inner, *size = number(w, round, steps);
+  int64_t known = tvms_contraction_inner_steps(w), rounds = most_steps(w) / steps;
+  tvms_node *all = known < 0 ? tvms_contraction_flat_steps(w) : number(w, round, known);
+  tvms_node *body = add_steps(w, build(w, TVMS_NODE_MUL, round, size), size);
   body = tvms_stmt_pair(w->unit, fetch_for_round(w, round, rounds, steps), body);
-  body = tvms_cpu_loop(w->unit, round, number(w, round, rounds), TVMS_FOR_SERIAL, body);
+  body = tvms_cpu_loop(w->unit, round, build(w, TVMS_NODE_FLOOR_DIV, all, size),
+                       TVMS_FOR_SERIAL, body);
+  tvms_node *rest = build(w, TVMS_NODE_FLOOR_MOD, all, size);
+  if (!tvms_node_is_int(rest, 0))
+    body = tvms_stmt_pair(w->unit, body,
+                          add_steps(w, build(w, TVMS_NODE_SUB, all, rest), rest));
   *inner = NULL;
   return flat ? body : tvms_contraction_close_sums(w, body, vars);
 }

@@ -193,12 +193,15 @@ static void plan_stream(tvms_unit *unit, const tvms_target *target,
       tile->sum_apart && n.bits < 32 && tvms_stage_begins_with_zero(&c->stage);
 }
 
+// A panel, and a strip that is read in place, may take such a part of the second cache.
+enum { PART_OF_CACHE = 8 };
+
 // Steps of the sum that go through all rows and columns together, so that the second cache holds a panel and the next one
 // along with the rows: an eighth of it each (128 x 4096 x 4096 takes a quarter less time than without, or with panels
 // of half of it); 0: all. Blocks that are even leave no short one behind, which had code of its own.
 static int64_t even_block(const tvms_tile_machine *m, const tvms_contraction *c,
                           const tvms_tile *tile) {
-  enum { PART_OF_CACHE = 8, EVEN = 8 };
+  enum { EVEN = 8 };
   int64_t steps = tvms_contraction_steps(c), bytes = c->term->dtype.bits / 8;
   int64_t most = m->cache / PART_OF_CACHE / (tile->strip * bytes);
   if (!tile->flat_sum || !c->one_sum || most < 1 || steps <= most
@@ -233,9 +236,12 @@ static int64_t sum_block_for(const tvms_tile_machine *m, const tvms_contraction 
   if (tile->packs || tile->in_place) {
     int64_t even = even_block(m, c, tile);
     if (even) return even;
-    int64_t most = m->cache / 2 / (tile->strip * bytes);
-    int64_t blocks = (steps + most - 1) / most;
-    return blocks > 1 ? (steps + blocks - 1) / blocks : 0;
+    // Code that reads strips in place takes rounds of a line, and a shorter block behind them.
+    int64_t part = tile->in_place ? PART_OF_CACHE : 2;
+    int64_t most = m->cache / part / (tile->strip * bytes);
+    int64_t blocks = (steps + most - 1) / most, one = (steps + blocks - 1) / blocks;
+    if (tile->in_place) one = (one + m->lanes - 1) / m->lanes * m->lanes;
+    return blocks > 1 ? one : 0;
   }
   int64_t columns = tvms_contraction_column_steps(c);
   bool far = c->contiguous && rows <= FEW_ROWS
