@@ -3,7 +3,8 @@
 //   packed[j // 32, k, j % 32] = W[k, j]      meta_schedule.layout_rewrite_preproc
 //
 // SplitLayoutRewritePreproc makes a PrimFunc of it, which runs where weights are prepared. A strip
-// is read from end to end then, whatever the layout of the weights was. Of words of bytes (quads.c) there may be sums:
+// is read from end to end then, whatever the layout of the weights was. Operands that several products have of their own,
+// such as the weights of groups of channels, lie one behind the other. Of words of bytes (quads.c) there may be sums:
 //
 //   packed[j // 32, 64, j % 32] = sum over k of the four bytes of packed[j // 32, k, j % 32]      of 64 steps, marked, too
 #include "passes/tir/cpu/beforehand.h"
@@ -56,12 +57,28 @@ static bool is_free(const layout *l, const tvms_node *buffer) {
   return false;
 }
 
-// Do the indices depend on every axis of the columns and sums, and on no other one?
+static int64_t steps_of(const layout *l, tvms_axis_role role) {
+  int64_t steps = 1;
+  for (uint32_t i = 0; i < l->c->stage.count; i++) {
+    if (l->c->roles[i] == role) steps *= tvms_cpu_number(l->c->stage.axes[i].extent);
+  }
+  return steps;
+}
+
+static int64_t strips_of(const layout *l) {
+  int64_t columns = tvms_contraction_column_steps(l->c), strip = l->tile->strip;
+  return (columns + strip - 1) / strip;
+}
+
+// Do the indices depend on every axis of the columns and sums, and of the products of which each has an operand of its own,
+// and on no other one?
 static bool fits(const layout *l, const tvms_node *load) {
   tvms_list indices = tvms_as_buffer_load(load)->indices;
   for (uint32_t i = 0; i < l->c->stage.count; i++) {
     const tvms_stage_axis *axis = &l->c->stage.axes[i];
-    bool wanted = l->c->roles[i] == TVMS_AXIS_COLUMN || l->c->roles[i] == TVMS_AXIS_SUM;
+    tvms_axis_role role = l->c->roles[i];
+    bool wanted =
+        role == TVMS_AXIS_COLUMN || role == TVMS_AXIS_SUM || role == TVMS_AXIS_BATCH;
     bool found = false;
     for (uint32_t k = 0; k < indices.len; k++)
       found |=
@@ -90,7 +107,8 @@ static bool is_read_once(const layout *l) {
   tvms_list shape = tvms_as_buffer(tvms_as_buffer_load(l->load)->buffer)->shape;
   for (uint32_t i = 0; i < shape.len; i++)
     elements *= tvms_cpu_number(shape.items[i]);
-  int64_t places = tvms_contraction_column_steps(l->c) * tvms_contraction_steps(l->c);
+  int64_t places = tvms_contraction_column_steps(l->c) * tvms_contraction_steps(l->c)
+                   * steps_of(l, TVMS_AXIS_BATCH);
   if (!tvms_cpu_quad_factors(l->c->term)) return elements == places;
   return elements <= TVMS_QUAD * places && 2 * elements > places;
 }
@@ -140,11 +158,21 @@ static tvms_node *flat(layout *l, tvms_axis_role role) {
 // `sums`: with a step more, for these.
 static void make_buffer(layout *l, bool sums) {
   const tvms_node *like = l->c->stage.axes[l->c->column].var;
-  int64_t columns = tvms_contraction_column_steps(l->c), strip = l->tile->strip;
-  tvms_node *shape[] = {number(l, like, (columns + strip - 1) / strip),
+  tvms_node *shape[] = {number(l, like, steps_of(l, TVMS_AXIS_BATCH) * strips_of(l)),
                         number(l, like, tvms_contraction_steps(l->c) + sums),
-                        number(l, like, strip)};
+                        number(l, like, l->tile->strip)};
   l->packed = tvms_cpu_buffer(l->unit, "packed", l->operand->dtype, "global", shape, 3);
+}
+
+// The strip of a column; those of one product lie behind those of the one before it.
+static tvms_node *strip_at(layout *l, tvms_node *column) {
+  tvms_node *strip =
+      build(l, TVMS_NODE_FLOOR_DIV, column, number(l, column, l->tile->strip));
+  if (steps_of(l, TVMS_AXIS_BATCH) == 1) return strip;
+  tvms_node *product = flat(l, TVMS_AXIS_BATCH);
+  if (strips_of(l) == 1) return product;
+  tvms_node *first = build(l, TVMS_NODE_MUL, product, number(l, column, strips_of(l)));
+  return build(l, TVMS_NODE_ADD, first, strip);
 }
 
 static tvms_node *replace(tvms_rewriter *r, tvms_node *node) {
@@ -152,8 +180,7 @@ static tvms_node *replace(tvms_rewriter *r, tvms_node *node) {
   if (r->old != l->operand) return node;
   tvms_node *column = flat(l, TVMS_AXIS_COLUMN);
   tvms_node *strip = number(l, column, l->tile->strip);
-  tvms_node *at[] = {build(l, TVMS_NODE_FLOOR_DIV, column, strip),
-                     flat(l, TVMS_AXIS_SUM),
+  tvms_node *at[] = {strip_at(l, column), flat(l, TVMS_AXIS_SUM),
                      build(l, TVMS_NODE_FLOOR_MOD, column, strip)};
   return tvms_buffer_load_new(l->unit, l->packed, at, 3, NULL, TVMS_NO_SPAN);
 }
@@ -202,11 +229,16 @@ static tvms_node *iteration(layout *l, const char *name, tvms_node *extent) {
 
 // What lies at one place; 0 behind the last column.
 static tvms_node *element_at(layout *l, tvms_node *const *vars) {
-  tvms_node *strip = number(l, vars[0], l->tile->strip);
+  tvms_node *strip = number(l, vars[0], l->tile->strip), *at_strip = vars[0];
+  tvms_node *strips = number(l, vars[0], strips_of(l));
+  bool several = steps_of(l, TVMS_AXIS_BATCH) > 1;
+  if (several) at_strip = build(l, TVMS_NODE_FLOOR_MOD, at_strip, strips);
   tvms_node *column =
-      build(l, TVMS_NODE_ADD, build(l, TVMS_NODE_MUL, vars[0], strip), vars[2]);
+      build(l, TVMS_NODE_ADD, build(l, TVMS_NODE_MUL, at_strip, strip), vars[2]);
   tvms_node_map at;
   tvms_node_map_init(&at, &l->unit->context->memory);
+  if (several)
+    digits(l, TVMS_AXIS_BATCH, build(l, TVMS_NODE_FLOOR_DIV, vars[0], strips), &at);
   digits(l, TVMS_AXIS_COLUMN, column, &at);
   digits(l, TVMS_AXIS_SUM, vars[1], &at);
   tvms_node *value = tvms_substitute(l->unit, l->operand, &at);

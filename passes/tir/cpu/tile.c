@@ -515,13 +515,14 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                            const tvms_contraction *c, bool reorders) {
   tvms_tile_machine m = machine_of(target, c->stage.store->value->dtype);
   int64_t stride = row_stride(unit, c);
-  // A third of the ways is left to the moving operand.
-  bool crowded = stride && stride % m.period == 0;
-  m.most_rows = crowded ? m.ways - m.ways / 3 : m.registers;
   int64_t columns = tvms_contraction_column_steps(c);
   int64_t rows = 1;
   if (c->row < TVMS_MOST_STAGE_AXES)
     rows = tvms_cpu_number(c->stage.axes[c->row].extent);
+  // A third of the ways is left to the moving operand, or one of them if all rows are in one tile then.
+  bool crowded = stride && stride % m.period == 0;
+  m.most_rows = crowded ? m.ways - m.ways / 3 : m.registers;
+  if (crowded && rows > m.most_rows && rows < m.ways) m.most_rows = rows;
   tvms_tile tile = {.lanes = m.lanes};
   if (columns > 0 && columns < tile.lanes) tile.lanes = columns;
   bool half = half_vectors(&m, tile.lanes, columns);
