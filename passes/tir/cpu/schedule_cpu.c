@@ -48,6 +48,7 @@
 #include "passes/tir/cpu/scans.h"
 #include "passes/tir/cpu/shared_memory.h"
 #include "passes/tir/cpu/tables.h"
+#include "passes/tir/cpu/wide_columns.h"
 #include "passes/tir/cpu/zip.h"
 #include "support/diag_ids.h"
 
@@ -352,15 +353,19 @@ static void tabulate(scheduler *s, tvms_chain *chain) {
   chain->count = count;
 }
 
+// Do threads pay for a stage by itself?
+static bool is_worth_threads(const scheduler *s, const tvms_stage *stage) {
+  bool known;
+  int64_t steps = tvms_stage_steps(stage, &known);
+  return !s->within
+         && tvms_line_is_worth_threads(steps < 0 ? INT64_MAX : steps, s->threaded);
+}
+
 // Zips the stages at `at` of a chain if they store in turns; how many these are, or 0.
 static uint32_t schedule_turns(scheduler *s, const tvms_chain *chain, uint32_t at,
                                tvms_node_vec *made) {
   uint32_t count;
-  bool known;
-  int64_t steps = tvms_stage_steps(&chain->stages[at], &known);
-  bool threads =
-      !s->within
-      && tvms_line_is_worth_threads(steps < 0 ? INT64_MAX : steps, s->threaded);
+  bool threads = is_worth_threads(s, &chain->stages[at]);
   tvms_span outer = begin_at(s, chain->stages[at].nest);
   tvms_node *zipped = tvms_cpu_zip(chain, at, &s->target, threads, &count);
   s->unit->origin = outer;
@@ -368,6 +373,20 @@ static uint32_t schedule_turns(scheduler *s, const tvms_chain *chain, uint32_t a
   tvms_pass_count(s->run, "stages zipped", count);
   tvms_stmt_push(s->unit, made, zipped);
   return count;
+}
+
+// Schedules the first stage of a group if it sums along the columns of a large tensor.
+static bool schedule_columns(scheduler *s, const tvms_chain *chain, uint32_t at,
+                             const tvms_line_group *group, tvms_node_vec *made) {
+  bool threads = is_worth_threads(s, &chain->stages[at]);
+  tvms_span outer = begin_at(s, chain->stages[at].nest);
+  tvms_node *columns =
+      tvms_cpu_wide_columns(s->unit, group, &s->target, threads ? s->target.cores : 1);
+  s->unit->origin = outer;
+  if (!columns) return false;
+  tvms_pass_count(s->run, "sums along columns of large tensors", 1);
+  tvms_stmt_push(s->unit, made, columns);
+  return true;
 }
 
 // Schedules a chain of stages that can be in groups.
@@ -388,6 +407,10 @@ static void schedule_chain(scheduler *s, tvms_chain *chain, tvms_node_vec *made)
       continue;
     }
     tvms_line_find(chain, i, group);
+    if (schedule_columns(s, chain, i, group, made)) {
+      group->count = 1;
+      continue;
+    }
     tvms_line_plan plan = tvms_line_plan_for(chain, group, &options);
     plan.joins = s->threaded;
     if (s->within) plan.work = 0;
