@@ -157,8 +157,15 @@ tvms_node *tvms_contraction_fetch_ahead(writer *w, tvms_node *round, int64_t rou
 
 // ---- Rows of the next tile ----
 
+// Is it once for all strips of a group that the tile at hand fetches them, and not for the first one? Known beforehand of the
+// last strip, where that is shorter.
+static bool has_fetched_rows(const writer *w) {
+  return w->tile->group > 1 && tvms_node_is_int_imm(w->strip_number)
+         && !tvms_node_is_int(w->strip_number, 0);
+}
+
 bool tvms_contraction_fetches_resting(const writer *w) {
-  return w->tile->resting_far && w->next_row;
+  return w->tile->resting_far && w->next_row && !has_fetched_rows(w);
 }
 
 tvms_node *tvms_contraction_fetch_resting(writer *w) {
