@@ -1,38 +1,20 @@
 // The loops around the tiles of a contraction: strips of columns, pieces of rows, panels.
 #include "passes/tir/cpu/contraction_nest.h"
 
-#include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/rewrite.h"
-#include "ir/stmt.h"
 #include "passes/tir/cpu/contraction_lines.h"
-#include "passes/tir/cpu/contraction_sizes.h"
+#include "passes/tir/cpu/contraction_rows.h"
 #include "passes/tir/cpu/contraction_spare.h"
 #include "passes/tir/cpu/contraction_tile.h"
 #include "passes/tir/cpu/nodes.h"
 
 typedef tvms_contraction_writer writer;
 
-// A part of the rows that tiles of one size cover.
-typedef struct {
-  tvms_node *count;  // of tiles
-  int64_t first;     // row of the first one
-  int64_t rows;      // of a tile
-  tvms_node *TVMS_NULLABLE
-      last;  // where the last tile begins at most; NULL: nothing overlaps
-  // The first row of as many as a tile has at the end, if that is not known: what the last tile fetches.
-  tvms_node *TVMS_NULLABLE end;
-} piece;
-
-enum { MOST_PIECES = 3 };
+enum { MOST_STRIPS = 3 };
 
 typedef struct {
-  piece items[MOST_PIECES];
-  uint32_t count;
-} pieces;
-
-typedef struct {
-  tvms_strip items[MOST_PIECES];
+  tvms_strip items[MOST_STRIPS];
   uint32_t count;
 } strips;
 
@@ -46,215 +28,6 @@ static tvms_node *number(writer *w, const tvms_node *like, int64_t value) {
 
 static tvms_node *variable(writer *w, const char *name, const tvms_node *like) {
   return tvms_cpu_variable(w->unit, name, like);
-}
-
-// Opens a loop around tiles; what is written until it is closed is its body. It runs on threads if
-// it is the first one of those that may.
-static void enter_loop(writer *w, tvms_node *var, tvms_node *extent,
-                       tvms_tile_threads loops) {
-  bool parallel = !w->threads && loops && w->tile->threads == loops;
-  uint8_t kind = parallel ? TVMS_FOR_PARALLEL : TVMS_FOR_SERIAL;
-  w->threads |= parallel;
-  w->around[w->around_count++] = (tvms_loop_around){var, extent, kind};
-}
-
-static tvms_node *leave_loop(writer *w, tvms_node *body) {
-  tvms_loop_around *l = &w->around[--w->around_count];
-  if (l->kind == TVMS_FOR_PARALLEL) w->threads = false;
-  return tvms_cpu_loop(w->unit, l->var, l->extent, l->kind, body);
-}
-
-// ---- Rows ----
-
-static pieces pieces_of_rows(writer *w, int64_t most) {
-  pieces all = {.count = 0};
-  const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
-  int64_t rows = tvms_cpu_number(axis->extent);
-  if (rows >= 0) {
-    int64_t full = rows / most;
-    if (w->tile->rows_overlap && full && rows % most) {
-      all.items[all.count++] = (piece){.count = number(w, axis->var, full + 1),
-                                       .rows = most,
-                                       .last = number(w, axis->var, rows - most)};
-      return all;
-    }
-    if (full)
-      all.items[all.count++] =
-          (piece){.count = number(w, axis->var, full), .rows = most};
-    if (rows % most)
-      all.items[all.count++] = (piece){
-          .count = number(w, axis->var, 1), .first = full * most, .rows = rows % most};
-    return all;
-  }
-  piece one = {.rows = most};
-  tvms_node *up = build(w, TVMS_NODE_ADD, axis->extent, number(w, axis->var, most - 1));
-  one.count = build(w, TVMS_NODE_FLOOR_DIV, up, number(w, axis->var, most));
-  if (most > 1)
-    one.last = build(w, TVMS_NODE_SUB, axis->extent, number(w, axis->var, most));
-  all.items[all.count++] = one;
-  return all;
-}
-
-// Whole tiles of rows whose number is not known.
-static piece whole_tiles(writer *w, int64_t most) {
-  const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
-  tvms_node *size = number(w, axis->var, most);
-  return (piece){.count = build(w, TVMS_NODE_FLOOR_DIV, axis->extent, size),
-                 .rows = most,
-                 .end = build(w, TVMS_NODE_SUB, axis->extent, size)};
-}
-
-// Where the tile of rows behind the one at hand begins, as far as there is one.
-static tvms_node *next_row(writer *w, const piece *p) {
-  const tvms_node *like = w->row;
-  int64_t tiles = tvms_cpu_number(p->count);
-  tvms_node *next = build(w, TVMS_NODE_ADD, w->row, number(w, like, p->rows));
-  tvms_node *last = p->last ? p->last : p->end;
-  if (!last && tiles < 0) return NULL;
-  if (!last) last = number(w, like, p->first + (tiles - 1) * p->rows);
-  return build(w, TVMS_NODE_MIN, next, last);
-}
-
-static tvms_node *over_columns(writer *w);
-
-// What is done for the rows of one tile.
-static tvms_node *in_rows(writer *w) {
-  return w->tile->group > 1 ? over_columns(w) : tvms_contraction_write_tile(w);
-}
-
-// The tile of a piece that begins at `row`; number `var` of several, NULL if it is the only one.
-static tvms_node *tile_of_piece(writer *w, const piece *p, tvms_node *row,
-                                tvms_node *TVMS_NULLABLE var) {
-  w->rows = p->rows;
-  w->row = row;
-  w->number = var;
-  w->tiles = tvms_cpu_number(p->count);
-  w->tile_count = p->count;
-  w->next_row = var ? next_row(w, p) : NULL;
-  w->left_over = !var && p->first > 0;
-  tvms_node *made = in_rows(w);
-  w->number = w->next_row = NULL;
-  return made;
-}
-
-// Where tile number `var` of a piece begins.
-static tvms_node *row_of(writer *w, const piece *p, tvms_node *var) {
-  tvms_node *at = build(w, TVMS_NODE_MUL, var, number(w, var, p->rows));
-  tvms_node *row = build(w, TVMS_NODE_ADD, number(w, var, p->first), at);
-  return p->last ? build(w, TVMS_NODE_MIN, row, p->last) : row;
-}
-
-static tvms_node *over_piece(writer *w, const piece *p) {
-  const tvms_node *like = w->c->stage.axes[w->c->row].var;
-  if (tvms_node_is_int(p->count, 1))
-    return tile_of_piece(w, p, number(w, like, p->first), NULL);
-  tvms_node *var = variable(w, "i0", like);
-  enter_loop(w, var, p->count, TVMS_TILE_ROWS);
-  return leave_loop(w, tile_of_piece(w, p, row_of(w, p, var), var));
-}
-
-// Would a loop over rows run on threads, so that what is left over is one more step for them?
-static bool shares_rest(const writer *w, const pieces *all) {
-  return !w->threads && w->tile->threads == TVMS_TILE_ROWS && all->count == 2
-         && !tvms_node_is_int(all->items[0].count, 1);
-}
-
-// Tiles and what they leave over, as steps of one loop.
-static tvms_node *over_both(writer *w, const pieces *all) {
-  const piece *whole = &all->items[0], *rest = &all->items[1];
-  tvms_node *var = variable(w, "i0", w->c->stage.axes[w->c->row].var);
-  tvms_node *steps = build(w, TVMS_NODE_ADD, whole->count, number(w, var, 1));
-  enter_loop(w, var, steps, TVMS_TILE_ROWS);
-  tvms_node *row = row_of(w, whole, var);
-  tvms_node *tile = tile_of_piece(w, whole, row, var);
-  tvms_node *last = tile_of_piece(w, rest, row, NULL);
-  tvms_node *is_whole = build(w, TVMS_NODE_LT, var, whole->count);
-  return leave_loop(w, tvms_cpu_choice(w->unit, is_whole, tile, last));
-}
-
-static tvms_node *over_rows(writer *w, int64_t most) {
-  if (w->c->row == TVMS_MOST_STAGE_AXES) {
-    w->row = NULL;
-    w->left_over = false;
-    w->rows = 1;
-    return tvms_contraction_write_tile(w);
-  }
-  pieces all = pieces_of_rows(w, most);
-  if (shares_rest(w, &all)) return over_both(w, &all);
-  tvms_node_vec stmts = {0};
-  for (uint32_t i = 0; i < all.count; i++)
-    tvms_stmt_push(w->unit, &stmts, over_piece(w, &all.items[i]));
-  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
-}
-
-static int64_t rows_of_tile(const writer *w) {
-  if (w->tile->group > 1) return w->tile->rows;
-  bool tail = w->columns->tail > 0 && !w->columns->spare;
-  return tvms_tile_rows(w->tile, w->columns->vectors + tail);
-}
-
-// What follows the sums of `rows` rows from `begin` on, which are stored where the result will be, row by row.
-static tvms_node *end_rows(writer *w, tvms_node *begin, tvms_node *rows) {
-  tvms_node *var = variable(w, "i1", begin);
-  const piece one = {.count = rows, .rows = 1};
-  enter_loop(w, var, rows, TVMS_TILE_SERIAL);
-  w->ended = true;
-  tvms_node *row = build(w, TVMS_NODE_ADD, begin, var);
-  tvms_node *made = tile_of_piece(w, &one, row, NULL);
-  w->ended = false;
-  return leave_loop(w, made);
-}
-
-// What whole tiles leave over of rows whose number is not known: there is a tile for each number of them. What follows the sums
-// is there once for all these.
-static tvms_node *over_rest(writer *w, int64_t most) {
-  const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
-  tvms_node *size = number(w, axis->var, most);
-  tvms_node *rest = build(w, TVMS_NODE_FLOOR_MOD, axis->extent, size);
-  tvms_node *begin = build(w, TVMS_NODE_SUB, axis->extent, rest);
-  tvms_node_vec stmts = {0};
-  w->unended = w->epilogue_count && w->tile->sum_in_result;
-  for (int64_t rows = 1; rows < most; rows++) {
-    const piece one = {.count = number(w, axis->var, 1), .first = most, .rows = rows};
-    tvms_node *is_that = build(w, TVMS_NODE_EQ, rest, number(w, axis->var, rows));
-    tvms_node *tile = tile_of_piece(w, &one, begin, NULL);
-    tvms_stmt_push(w->unit, &stmts, tvms_cpu_choice(w->unit, is_that, tile, NULL));
-  }
-  if (w->unended) {
-    w->unended = false;
-    tvms_stmt_push(w->unit, &stmts, end_rows(w, begin, rest));
-  }
-  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
-}
-
-// Rows whose number is not known, each once.
-static tvms_node *over_unknown_rows(writer *w, int64_t most) {
-  const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
-  piece whole = whole_tiles(w, most);
-  if (w->threads || w->tile->threads != TVMS_TILE_ROWS)
-    return tvms_stmt_pair(w->unit, over_piece(w, &whole), over_rest(w, most));
-  tvms_node *var = variable(w, "i0", axis->var);
-  tvms_node *up = build(w, TVMS_NODE_ADD, axis->extent, number(w, var, most - 1));
-  enter_loop(w, var, build(w, TVMS_NODE_FLOOR_DIV, up, number(w, var, most)),
-             TVMS_TILE_ROWS);
-  tvms_node *tile = tile_of_piece(w, &whole, row_of(w, &whole, var), var);
-  tvms_node *is_whole = build(w, TVMS_NODE_LT, var, whole.count);
-  return leave_loop(w, tvms_cpu_choice(w->unit, is_whole, tile, over_rest(w, most)));
-}
-
-// A number of rows that is not known may be below a tile.
-static tvms_node *over_any_rows(writer *w) {
-  bool known = w->c->row == TVMS_MOST_STAGE_AXES
-               || tvms_cpu_number(w->c->stage.axes[w->c->row].extent) >= 0;
-  int64_t rows = rows_of_tile(w);
-  if (!known && rows > 1 && tvms_contraction_rows_once(w->c))
-    return over_unknown_rows(w, rows);
-  tvms_node *tiled = over_rows(w, rows);
-  if (known || rows == 1) return tiled;
-  const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
-  tvms_node *least = number(w, axis->var, rows);
-  return tvms_cpu_choice(w->unit, build(w, TVMS_NODE_GE, axis->extent, least), tiled,
-                         over_rows(w, 1));
 }
 
 // ---- Axes around ----
@@ -271,18 +44,19 @@ static tvms_node *over_axes(writer *w, tvms_axis_role role, body_writer *body) {
     if (!single) vars[i] = variable(w, role == TVMS_AXIS_BATCH ? "b" : "o", axis->var);
     tvms_node_map_put(&w->now, axis->var, single ? number(w, axis->var, 0) : vars[i]);
     if (single) continue;
-    enter_loop(w, vars[i], axis->extent,
-               role == TVMS_AXIS_BATCH ? TVMS_TILE_BATCHES : TVMS_TILE_ROWS);
+    tvms_contraction_enter_loop(w, vars[i], axis->extent,
+                                role == TVMS_AXIS_BATCH ? TVMS_TILE_BATCHES
+                                                        : TVMS_TILE_ROWS);
   }
   tvms_node *made = body(w);
   for (uint32_t i = w->c->stage.count; i-- > 0;) {
-    if (vars[i]) made = leave_loop(w, made);
+    if (vars[i]) made = tvms_contraction_leave_loop(w, made);
   }
   return made;
 }
 
 static tvms_node *over_outer(writer *w) {
-  return over_axes(w, TVMS_AXIS_OUTER, over_any_rows);
+  return over_axes(w, TVMS_AXIS_OUTER, tvms_contraction_over_rows);
 }
 
 // ---- Columns ----
@@ -408,8 +182,8 @@ static tvms_node *over_alike(writer *w, uint32_t count) {
   tvms_analyzer_bind_range(w->lanes, var, number(w, like, 0), tiles);
   int64_t columns = w->columns->vectors * w->columns->width;
   w->part = build(w, TVMS_NODE_MUL, var, number(w, like, columns));
-  enter_loop(w, var, tiles, TVMS_TILE_SERIAL);
-  tvms_node *made = leave_loop(w, body(w));
+  tvms_contraction_enter_loop(w, var, tiles, TVMS_TILE_SERIAL);
+  tvms_node *made = tvms_contraction_leave_loop(w, body(w));
   w->part = NULL;
   return made;
 }
@@ -432,8 +206,9 @@ static tvms_node *over_sum_blocks(writer *w, body_writer *body) {
   w->block = variable(w, "kb", tvms_contraction_first_sum(w)->var);
   int64_t most = w->tile->sum_block;
   w->blocks = (tvms_contraction_steps(w->c) + most - 1) / most;
-  enter_loop(w, w->block, number(w, w->block, w->blocks), TVMS_TILE_SERIAL);
-  tvms_node *made = leave_loop(w, body(w));
+  tvms_contraction_enter_loop(w, w->block, number(w, w->block, w->blocks),
+                              TVMS_TILE_SERIAL);
+  tvms_node *made = tvms_contraction_leave_loop(w, body(w));
   w->block = NULL;
   return made;
 }
@@ -524,9 +299,9 @@ static tvms_node *over_alike_strips(writer *w, const tvms_strip *s, body_writer 
   }
   if (s->last) w->strip_begin = build(w, TVMS_NODE_MIN, w->strip_begin, s->last);
   if (w->in_group) tvms_node_map_put(&w->now, w->in_group, w->strip_number);
-  if (var) enter_loop(w, var, s->count, loops);
+  if (var) tvms_contraction_enter_loop(w, var, s->count, loops);
   tvms_node *made = body(w);
-  return var ? leave_loop(w, made) : made;
+  return var ? tvms_contraction_leave_loop(w, made) : made;
 }
 
 // What is done for each strip of a group.
@@ -574,8 +349,8 @@ static tvms_node *over_full_groups(writer *w, int64_t count) {
   if (count == 1) return over_group(w);
   tvms_node *var = variable(w, "g0", w->group_begin);
   w->group_begin = build(w, TVMS_NODE_MUL, var, number(w, var, w->group_columns));
-  enter_loop(w, var, number(w, var, count), TVMS_TILE_SERIAL);
-  return leave_loop(w, over_group(w));
+  tvms_contraction_enter_loop(w, var, number(w, var, count), TVMS_TILE_SERIAL);
+  return tvms_contraction_leave_loop(w, over_group(w));
 }
 
 // Groups of strips that each tile of rows goes through; one loop for those that are full, then the last one.
@@ -610,7 +385,8 @@ tvms_node *tvms_contraction_nest(tvms_unit *unit, const tvms_contraction *contra
               .epilogue_count = epilogue_count,
               .term = contraction->term,
               .unended = part == TVMS_NEST_SUMS,
-              .ended = part == TVMS_NEST_END};
+              .ended = part == TVMS_NEST_END,
+              .in_rows = tile->group > 1 ? over_columns : tvms_contraction_write_tile};
 
   tvms_node_map_init(&w.now, &unit->context->memory);
   w.lanes = tvms_analyzer_new(unit);

@@ -177,3 +177,17 @@ tvms_node *tvms_contraction_close_sums(writer *w, tvms_node *body,
   }
   return body;
 }
+
+void tvms_contraction_enter_loop(writer *w, tvms_node *var, tvms_node *extent,
+                                 tvms_tile_threads loops) {
+  bool parallel = !w->threads && loops && w->tile->threads == loops;
+  uint8_t kind = parallel ? TVMS_FOR_PARALLEL : TVMS_FOR_SERIAL;
+  w->threads |= parallel;
+  w->around[w->around_count++] = (tvms_loop_around){var, extent, kind};
+}
+
+tvms_node *tvms_contraction_leave_loop(writer *w, tvms_node *body) {
+  tvms_loop_around *l = &w->around[--w->around_count];
+  if (l->kind == TVMS_FOR_PARALLEL) w->threads = false;
+  return tvms_cpu_loop(w->unit, l->var, l->extent, l->kind, body);
+}

@@ -39,7 +39,7 @@ typedef struct {
   uint8_t kind;
 } tvms_loop_around;
 
-typedef struct {
+typedef struct tvms_contraction_writer {
   tvms_unit *unit;
   const tvms_contraction *c;
   const tvms_tile *tile;
@@ -82,6 +82,8 @@ typedef struct {
   tvms_node *TVMS_NULLABLE part;  // columns of such tiles before it
   // Sums of the tile at hand are stored as they are; `ended`: it takes stored ones, and does with them what follows.
   bool unended, ended;
+  // What is done for the rows of one tile.
+  tvms_node *(*in_rows)(struct tvms_contraction_writer *w);
   bool word_order;  // sums are put in order: they lie as words have their bytes
 } tvms_contraction_writer;
 
@@ -128,5 +130,13 @@ void tvms_contraction_open_sums(tvms_contraction_writer *w, tvms_node **vars);
 // The loops of these variables around `body`.
 tvms_node *tvms_contraction_close_sums(tvms_contraction_writer *w, tvms_node *body,
                                        tvms_node *const *vars);
+
+// Opens a loop around tiles; what is written until it is closed is its body. It runs on threads if
+// it is the first one of those that may.
+void tvms_contraction_enter_loop(tvms_contraction_writer *w, tvms_node *var,
+                                 tvms_node *extent, tvms_tile_threads loops);
+
+// Closes the loop that was opened last around `body`.
+tvms_node *tvms_contraction_leave_loop(tvms_contraction_writer *w, tvms_node *body);
 
 #endif

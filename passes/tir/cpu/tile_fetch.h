@@ -2,17 +2,7 @@
 #ifndef TVMS_PASSES_TIR_CPU_TILE_FETCH_H
 #define TVMS_PASSES_TIR_CPU_TILE_FETCH_H
 
-#include "passes/tir/cpu/tile.h"
-
-// What a tile is chosen by.
-typedef struct {
-  int64_t lanes, registers;
-  int64_t cache;         // bytes of the second one
-  int64_t last_cache;    // of the third one
-  int64_t ways, period;  // of the first one: lines that many bytes apart share its ways
-  int64_t most_rows;     // that do not drive each other out of it
-  bool near;             // it holds the moving operand, which is one wide tile
-} tvms_tile_machine;
+#include "passes/tir/cpu/tile_machine.h"
 
 // Chooses what tiles fetch of the result, of the resting operand, of the next panel and of the one at hand. All else of
 // the tile is settled; `rows` are those of the contraction, negative if they are not known.

@@ -1,6 +1,6 @@
 // Nests of a contraction for few rows, where their number is not known.
-#ifndef TVMS_PASSES_TIR_CPU_FEW_ROWS_H
-#define TVMS_PASSES_TIR_CPU_FEW_ROWS_H
+#ifndef TVMS_PASSES_TIR_CPU_CONTRACTION_FEW_ROWS_H
+#define TVMS_PASSES_TIR_CPU_CONTRACTION_FEW_ROWS_H
 
 #include "ir/target.h"
 #include "passes/tir/cpu/contraction_nest.h"

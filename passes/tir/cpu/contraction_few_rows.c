@@ -7,9 +7,8 @@
 //
 // An operand that the second cache does not hold is read once for few rows, and how it is read decides how fast they are: as
 // memory is fastest, or strip by strip. What follows the sums is there once for all of them.
-#include "passes/tir/cpu/few_rows.h"
+#include "passes/tir/cpu/contraction_few_rows.h"
 
-#include "ir/build.h"
 #include "ir/fold.h"
 #include "ir/stmt.h"
 #include "passes/tir/cpu/nodes.h"
