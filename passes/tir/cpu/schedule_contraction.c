@@ -1,0 +1,233 @@
+// Contractions as ScheduleCPU makes them: their tiles, what is done with these in registers, and versions for few rows.
+#include "passes/tir/cpu/schedule_contraction.h"
+
+#include "ir/build.h"
+#include "ir/fold.h"
+#include "passes/remarks.h"
+#include "passes/tir/cpu/beforehand.h"
+#include "passes/tir/cpu/contraction_border.h"
+#include "passes/tir/cpu/contraction_few_rows.h"
+#include "passes/tir/cpu/contraction_report.h"
+#include "passes/tir/cpu/contraction_sizes.h"
+#include "passes/tir/cpu/epilogue_join.h"
+#include "passes/tir/cpu/epilogues.h"
+#include "passes/tir/cpu/groups.h"
+#include "passes/tir/cpu/nodes.h"
+#include "support/diag_ids.h"
+
+typedef tvms_cpu_scheduler scheduler;
+
+void tvms_cpu_tell_not_tiled(scheduler *s, const tvms_stage *stage, const char *why) {
+  tvms_pass_remark(s->run, TVMS_REMARK_MISSED, TVMS_D_not_tiled, stage->nest->span,
+                   stage->name, why);
+}
+
+static void tell_tiled(scheduler *s, const tvms_contraction *c, const tvms_tile *tile,
+                       uint32_t epilogues) {
+  tvms_pass_count(s->run, "contractions tiled", 1);
+  tvms_strbuf axes, how;
+  tvms_strbuf_init(&axes, &s->unit->context->memory);
+  tvms_strbuf_init(&how, &s->unit->context->memory);
+  tvms_contraction_report_axes(c, &axes);
+  tvms_contraction_report_tile(c, tile, epilogues, &how);
+  tvms_pass_remark(s->run, TVMS_REMARK_PASSED, TVMS_D_tiled, c->stage.nest->span,
+                   c->stage.name, tvms_strbuf_text(&axes), tvms_strbuf_text(&how));
+  tvms_strbuf_fini(&how);
+  tvms_strbuf_fini(&axes);
+}
+
+// Constant operands are laid out by a statement of their own.
+static void lay_out(scheduler *s, tvms_contraction *c, tvms_tile *tile, tvms_list stmts,
+                    uint32_t at) {
+  tvms_beforehand made;
+  if (!s->rooted || s->within
+      || !tvms_cpu_lay_out_beforehand(s->unit, s->function, c, tile,
+                                      at ? &stmts.items[at - 1] : NULL, &made))
+    return;
+  tvms_contraction laid_out;
+  if (tvms_contraction_find(s->unit, &made.stage, &laid_out)) return;
+  *c = laid_out;
+  tvms_tile_lay_out(&s->target, c, tile);
+  tvms_stmt_push(s->unit, &s->preparers, made.preparer);
+  if (made.adder) tvms_stmt_push(s->unit, &s->preparers, made.adder);
+  tvms_stmt_push(s->unit, &s->added, made.buffer);
+}
+
+// What is computed while a tile is in registers: `stages`, how many statements of the body they were, and the buffers that
+// nothing uses then.
+typedef struct {
+  tvms_epilogue *stages;
+  uint32_t count, used;
+  tvms_list gone;
+} epilogues;
+
+static void add_all(tvms_unit *unit, tvms_list *to, const tvms_node_map *from) {
+  for (uint32_t i = 0; i < from->cap; i++) {
+    const tvms_node_pair *pair = &from->pairs[i];
+    if (pair->key) *to = tvms_list_with(unit, *to, pair->value);
+  }
+}
+
+// The stages behind the contraction at statement `at`. Where the result of the last one is read by several, these
+// are one if they can be.
+static epilogues read_epilogues(scheduler *s, const tvms_contraction *c,
+                                const tvms_tile *tile, tvms_list allocated,
+                                tvms_list stmts, uint32_t at) {
+  epilogues b = {
+      .stages = tvms_arena_array(&s->unit->arena, tvms_epilogue, TVMS_MOST_EPILOGUES)};
+  b.used = b.count =
+      tvms_cpu_read_epilogues(s->unit, c, tile, allocated, stmts, at + 1, b.stages);
+  const tvms_store *last = b.count ? b.stages[b.count - 1].stage.store : c->stage.store;
+  tvms_node_map gone;
+  tvms_node_map_init(&gone, &s->unit->context->memory);
+  tvms_list joined = tvms_cpu_join_epilogue(s->unit, allocated, stmts, at + 1 + b.count,
+                                            last->buffer, &gone);
+  uint32_t fewer = stmts.len - joined.len, before = b.count;
+  if (fewer)
+    b.count =
+        tvms_cpu_read_epilogues(s->unit, c, tile, allocated, joined, at + 1, b.stages);
+  if (b.count > before) {
+    b.used = b.count + fewer;
+    add_all(s->unit, &b.gone, &gone);
+  }
+  tvms_node_map_fini(&gone);
+  return b;
+}
+
+// The number of the first stage behind the contraction that makes another data type of what it reads, which is `*buffer`; 0: there
+// is none.
+static uint32_t change_of_dtype(scheduler *s, const tvms_contraction *c,
+                                tvms_list stmts, uint32_t at,
+                                const tvms_node **buffer) {
+  *buffer = c->stage.store->buffer;
+  for (uint32_t i = at + 1; i < stmts.len; i++) {
+    tvms_stage stage;
+    if (tvms_stage_read(s->unit, stmts.items[i], &stage)) return 0;
+    if (!tvms_dtype_same(stage.store->value->dtype, c->stage.store->value->dtype))
+      return i;
+    *buffer = stage.store->buffer;
+  }
+  return 0;
+}
+
+// The same where stages behind a change of the data type, which goes through memory, are one stage with it.
+static epilogues find_epilogues(scheduler *s, const tvms_contraction *c,
+                                const tvms_tile *tile, tvms_list allocated,
+                                tvms_list stmts, uint32_t at) {
+  const tvms_node *buffer;
+  uint32_t change = change_of_dtype(s, c, stmts, at, &buffer);
+  tvms_node_map gone;
+  tvms_node_map_init(&gone, &s->unit->context->memory);
+  tvms_list joined = stmts;
+  if (change)
+    joined = tvms_cpu_join_changed(s->unit, allocated, stmts, change, buffer, &gone);
+  epilogues b = read_epilogues(s, c, tile, allocated, joined, at);
+  if (joined.len < stmts.len && at + b.used >= change) {
+    b.used += stmts.len - joined.len;
+    add_all(s->unit, &b.gone, &gone);
+  } else if (joined.len < stmts.len) {
+    b = read_epilogues(s, c, tile, allocated, stmts, at);
+  }
+  tvms_node_map_fini(&gone);
+  return b;
+}
+
+// Did an earlier statement use a buffer, too, for something that it held then?
+static bool is_used_before(scheduler *s, tvms_list stmts, uint32_t at,
+                           const tvms_node *buffer) {
+  for (uint32_t i = 0; i < at; i++) {
+    if (tvms_cpu_mentions(s->unit, stmts.items[i], buffer)) return true;
+  }
+  return false;
+}
+
+// Are there as many rows and columns as tiles pay for, where their numbers are not known? NULL: they are, or tiles pay anyway.
+static tvms_node *TVMS_NULLABLE is_large(scheduler *s, const tvms_contraction *c,
+                                         const tvms_tile *tile) {
+  // A panel that is copied as it lies pays sooner than one that has to be turned.
+  enum { FEWEST_ROWS = 3 };
+  const tvms_stage_axis *column = &c->stage.axes[c->column];
+  tvms_node *wide = NULL, *high = NULL;
+  if (tvms_contraction_column_steps(c) < 0)
+    wide =
+        tvms_build_binary(s->unit, TVMS_NODE_GE, column->extent,
+                          tvms_int_imm_new(s->unit, column->extent->dtype,
+                                           tvms_tile_least_lanes(tile), TVMS_NO_SPAN),
+                          TVMS_NO_SPAN);
+  if (!tvms_contraction_knows_rows(c) && (wide || tile->packs)) {
+    tvms_node *rows = c->stage.axes[c->row].extent;
+    int64_t fewest = wide || c->along_sum ? tile->rows : FEWEST_ROWS;
+    high = tvms_build_binary(
+        s->unit, TVMS_NODE_GE, rows,
+        tvms_int_imm_new(s->unit, rows->dtype, fewest, TVMS_NO_SPAN), TVMS_NO_SPAN);
+  }
+  if (!wide || !high) return wide ? wide : high;
+  return tvms_build_binary(s->unit, TVMS_NODE_AND, high, wide, TVMS_NO_SPAN);
+}
+
+// The same statements without tiles, with the buffers between them that tiles do not need.
+static tvms_node *untiled(scheduler *s, tvms_list stmts, tvms_list between) {
+  scheduler inner = *s;
+  inner.untiled = inner.rooted = true;
+  inner.preparers = (tvms_node_vec){0};
+  inner.added = (tvms_node_vec){0};
+  tvms_node *body = stmts.items[0];
+  if (stmts.len > 1) body = tvms_seq_new(s->unit, stmts.items, stmts.len, body->span);
+  tvms_node *made = tvms_cpu_schedule_body(&inner, between, body);
+  tvms_list kept = made ? tvms_cpu_without_gone(&inner, between) : between;
+  s->gone = inner.gone;
+  tvms_vec_fini(&s->unit->context->memory, &inner.added);
+  if (!made) made = body;
+  return kept.len ? tvms_cpu_block(s->unit, "few", kept, made) : made;
+}
+
+// What the stages read from each other is in registers; the result of the contraction only if it does not stay.
+static void note_gone(scheduler *s, epilogues *b, tvms_list stmts, uint32_t at,
+                      bool stays) {
+  for (uint32_t i = stays ? 1 : 0; i < b->count; i++) {
+    tvms_node *from = (tvms_node *)(uintptr_t)b->stages[i].from;
+    if (!is_used_before(s, stmts, at, from))
+      b->gone = tvms_list_with(s->unit, b->gone, from);
+  }
+}
+
+tvms_node *tvms_cpu_schedule_contraction(scheduler *s, tvms_list allocated,
+                                         tvms_list stmts, uint32_t at, uint32_t *used) {
+  tvms_stage stage;
+  tvms_contraction c;
+  if (s->untiled || tvms_stage_read(s->unit, stmts.items[at], &stage)
+      || !tvms_stage_has_sums(&stage))
+    return NULL;
+  (void)tvms_cpu_split_groups(s->unit, &stage);
+  if (tvms_contraction_find(s->unit, &stage, &c)) return NULL;
+  c.apart = s->noalias;
+  tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c, s->reorders);
+  lay_out(s, &c, &tile, stmts, at);
+  if (s->reorders) tvms_contraction_find_border(s->unit, stmts, at, &tile, &c);
+  epilogues b = find_epilogues(s, &c, &tile, allocated, stmts, at);
+  *used = b.used;
+  if (tvms_cpu_may_store_twice(s->unit, b.stages, b.count))
+    tvms_tile_join_rest(&c, &tile);
+  tvms_few_rows few =
+      tvms_contraction_plan_few_rows(s->unit, &s->target, &c, &tile, s->reorders);
+  bool blocks = tile.sum_block || few.blocks;
+  bool room = b.count && tvms_cpu_result_has_room(s->unit, &c, b.stages, b.count);
+  tile.sum_in_result = room;
+  // Else blocks of the sum leave what is not ready in the buffer of the contraction.
+  note_gone(s, &b, stmts, at, blocks && !room);
+  tell_tiled(s, &c, &tile, b.count);
+  tvms_span outer = tvms_cpu_begin_at(s, c.stage.nest);
+  tvms_node *made =
+      tvms_contraction_nest(s->unit, &c, &tile, b.stages, b.count, TVMS_NEST_WHOLE);
+  made =
+      tvms_contraction_few_rows_nest(s->unit, &few, &c, b.stages, b.count, room, made);
+  tvms_node *large = few.wanted ? NULL : is_large(s, &c, &tile);
+  if (large) {
+    tvms_list all = {stmts.items + at, 1 + b.used};
+    made = tvms_cpu_choice(s->unit, large, made, untiled(s, all, b.gone));
+  }
+  for (uint32_t i = 0; i < b.gone.len; i++)
+    tvms_node_map_put(&s->gone, b.gone.items[i], b.gone.items[i]);
+  s->unit->origin = outer;
+  return made;
+}
