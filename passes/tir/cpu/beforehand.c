@@ -74,11 +74,13 @@ static int64_t strips_of(const layout *l) {
 // and on no other one?
 static bool fits(const layout *l, const tvms_node *load) {
   tvms_list indices = tvms_as_buffer_load(load)->indices;
+  // What is added up of words of bytes is one product's.
+  bool quads = tvms_cpu_quad_factors(l->c->term);
   for (uint32_t i = 0; i < l->c->stage.count; i++) {
     const tvms_stage_axis *axis = &l->c->stage.axes[i];
     tvms_axis_role role = l->c->roles[i];
-    bool wanted =
-        role == TVMS_AXIS_COLUMN || role == TVMS_AXIS_SUM || role == TVMS_AXIS_BATCH;
+    bool wanted = role == TVMS_AXIS_COLUMN || role == TVMS_AXIS_SUM
+                  || (role == TVMS_AXIS_BATCH && !quads);
     bool found = false;
     for (uint32_t k = 0; k < indices.len; k++)
       found |=
