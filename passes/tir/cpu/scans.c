@@ -220,14 +220,15 @@ static tvms_node *TVMS_NULLABLE try_lanes(scan *s, int64_t steps, uint8_t kind) 
   return body ? tvms_cpu_loop(unit, s->outer, extent, kind, body) : NULL;
 }
 
-// The steps of a group in as many vectors as there are, and then in shorter ones; NULL: they do not lie side by side.
-static tvms_node *TVMS_NULLABLE in_pieces(scan *s, int64_t most) {
+// The steps of a group in as many vectors as there are, by a loop of a kind, and then in shorter ones; NULL: they do not lie side
+// by side.
+static tvms_node *TVMS_NULLABLE in_pieces(scan *s, int64_t most, uint8_t kind) {
   tvms_node_vec made = {0};
   bool fine = true;
   for (s->lanes = most; s->lanes >= 1 && fine; s->lanes /= 2) {
     int64_t steps = (s->size - s->first) / s->lanes * s->lanes;
     if (!steps) continue;
-    tvms_node *piece = try_lanes(s, steps, TVMS_FOR_SERIAL);
+    tvms_node *piece = try_lanes(s, steps, s->first ? TVMS_FOR_SERIAL : kind);
     fine = piece != NULL;
     if (piece) tvms_stmt_push(s->unit, &made, piece);
     s->first += steps;
@@ -260,9 +261,8 @@ static tvms_node *TVMS_NULLABLE try_groups(scan *s, int64_t steps, int64_t most,
   s->size = m.size > 0 ? m.size : steps;
   if (s->size < LEAST_LANES || steps % s->size) return NULL;
   bool several = s->size < steps;
-  if (!several && kind != TVMS_FOR_SERIAL) return NULL;
   if (several) s->group = tvms_cpu_variable(s->unit, "g", s->loop->var);
-  tvms_node *body = in_pieces(s, most);
+  tvms_node *body = in_pieces(s, most, several ? TVMS_FOR_SERIAL : kind);
   if (!body || !several) return body;
   tvms_node *extent =
       tvms_int_imm_new(s->unit, s->group->dtype, steps / s->size, TVMS_NO_SPAN);
