@@ -462,12 +462,6 @@ static tvms_walk_step find_stride(void *self, tvms_node *node, tvms_field_role r
   return strides ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
-bool tvms_line_strides(tvms_unit *unit, const tvms_line_member *m) {
-  striding s = {unit, m->stage.axes[m->own[m->own_count - 1]].var};
-  tvms_visitor visitor = {.self = &s, .enter = find_stride};
-  return !tvms_walk(&unit->context->memory, m->term, &visitor);
-}
-
 // The axis of the sum whose steps come in front of the others; NONE: they have the order of the text.
 static uint32_t first_of_sum(tvms_line_writer *w, const tvms_line_member *m,
                              const tvms_line_padding_guards *guards) {
@@ -482,7 +476,10 @@ static uint32_t first_of_sum(tvms_line_writer *w, const tvms_line_member *m,
 static bool goes_step_by_step(tvms_line_writer *w, const tvms_line_member *m) {
   if (w->chunk.tile <= 1 || w->chunk.lanes <= 1 || tvms_line_taps(&m->stage) < 0)
     return false;
-  return pass_plan(w)->active || tvms_line_strides(w->unit, m);
+  if (pass_plan(w)->active) return true;
+  striding s = {w->unit, m->stage.axes[m->own[m->own_count - 1]].var};
+  tvms_visitor visitor = {.self = &s, .enter = find_stride};
+  return !tvms_walk(&w->unit->context->memory, m->term, &visitor);
 }
 
 // What the elements of the chunk begin with. Lanes that are left out load nothing behind the buffer.

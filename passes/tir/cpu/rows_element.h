@@ -77,9 +77,6 @@ tvms_node *tvms_line_close_row(tvms_line_writer *w, tvms_node *TVMS_NULLABLE str
 // Sets what the axes of all members are whose loops are those of the pass.
 void tvms_line_set_axes(tvms_line_writer *w);
 
-// Does a member that reduces load, along the line, every second element, or fewer?
-bool tvms_line_strides(tvms_unit *unit, const tvms_line_member *member);
-
 // The axis around the line, if the pass has tiles of it.
 const tvms_stage_axis *TVMS_NULLABLE tvms_line_around(const tvms_line_writer *w);
 
