@@ -34,20 +34,21 @@ post_ops after(bool add, bool relu) {
 }
 } // namespace
 
-// Memory is float, images n x h x w x c and weights o x i x h x w (g x o x i x h x w if groups > 1).
+// Memory is float, images n x h x h x c and weights o x i x h x w (g x o x i x h x w if groups > 1).
 // Returns NULL if oneDNN cannot do it. With `add` the result is added to what `y` holds.
-extern "C" void *peer_convolution(long channels, long filters, long high, long wide, long window, long stride, long pad, long groups, int add, int relu,
-                                  float *x, float *weights, float *bias, float *y) {
+extern "C" void *peer_convolution(long batch, long channels, long filters, long size, long high, long wide, long stride, long pad_high, long pad_wide, long dilation, long groups,
+                                  int add, int relu, float *x, float *weights, float *bias, float *y) {
   try {
     Work *w = new Work;
-    long oh = (high + 2 * pad - window) / stride + 1, ow = (wide + 2 * pad - window) / stride + 1;
+    auto steps = [&](long window, long pad) { return (size + 2 * pad - dilation * (window - 1) - 1) / stride + 1; };
     auto f32 = memory::data_type::f32;
     using tag = memory::format_tag;
-    memory::dims source{1, channels, high, wide}, target{1, filters, oh, ow};
-    memory::dims plain{filters, channels, window, window}, grouped{groups, filters / groups, channels / groups, window, window};
+    memory::dims source{batch, channels, size, size}, target{batch, filters, steps(high, pad_high), steps(wide, pad_wide)}, pad{pad_high, pad_wide};
+    memory::dims plain{filters, channels, high, wide}, grouped{groups, filters / groups, channels / groups, high, wide};
     memory::dims shape = groups > 1 ? grouped : plain;
     memory::desc sd(source, f32, tag::nhwc), td(target, f32, tag::nhwc), bd({filters}, f32, tag::x), any(shape, f32, tag::any);
-    convolution_forward::desc d(prop_kind::forward_inference, algorithm::convolution_direct, sd, any, bd, td, {stride, stride}, {pad, pad}, {pad, pad});
+    convolution_forward::desc d(prop_kind::forward_inference, algorithm::convolution_direct, sd, any, bd, td, {stride, stride},
+                                  {dilation - 1, dilation - 1}, pad, pad);
     primitive_attr attr;
     attr.set_post_ops(after(add, relu));
     convolution_forward::primitive_desc pd(d, attr, w->cpu);
