@@ -128,11 +128,27 @@ typedef struct {
   int64_t step;
 } place;
 
+// The ramp that an index is, or that `*more` is added to in every lane; NULL: it is another vector.
+static const tvms_ramp *TVMS_NULLABLE ramp_of(const tvms_node *index,
+                                              const tvms_node *TVMS_NULLABLE *more) {
+  *more = NULL;
+  if (index->kind == TVMS_NODE_ADD) {
+    const tvms_binary *sum = tvms_as_binary(index);
+    bool first = sum->a->kind == TVMS_NODE_BROADCAST;
+    const tvms_node *same = first ? sum->a : sum->b;
+    if (same->kind != TVMS_NODE_BROADCAST) return NULL;
+    *more = tvms_as_broadcast(same)->value;
+    index = first ? sum->b : sum->a;
+  }
+  return index->kind == TVMS_NODE_RAMP ? tvms_as_ramp(index) : NULL;
+}
+
 // How far apart lanes of an index lie in a compact buffer; 0: that is not known.
 static int64_t step_of(const tvms_node *index, bool last) {
-  bool known = last && index->kind == TVMS_NODE_RAMP
-               && tvms_node_is_int_imm(tvms_as_ramp(index)->stride);
-  return known ? tvms_as_int_imm(tvms_as_ramp(index)->stride)->value : 0;
+  const tvms_node *more;
+  const tvms_ramp *ramp = last ? ramp_of(index, &more) : NULL;
+  bool known = ramp && tvms_node_is_int_imm(ramp->stride);
+  return known ? tvms_as_int_imm(ramp->stride)->value : 0;
 }
 
 static void check_count(c_emitter *e, const c_view *v, const tvms_node *node,
@@ -176,6 +192,18 @@ static const char *base_text(c_emitter *e, const tvms_lanes *lanes, int64_t *num
   return text;
 }
 
+// The first lane of a ramp, as index_text.
+static const char *first_text(c_emitter *e, const tvms_node *index, int64_t *number) {
+  const tvms_node *more;
+  const tvms_ramp *ramp = ramp_of(index, &more);
+  const char *text = index_text(e, ramp->base, number);
+  if (!more) return text;
+  int64_t added;
+  text = tvms_c_text(e, "%s + %s", text, index_text(e, more, &added));
+  *number += added;
+  return text;
+}
+
 static void add_index(c_emitter *e, place *p, const char *stride, const char *at,
                       int64_t number) {
   bool beside = !strcmp(stride, "1");
@@ -206,10 +234,9 @@ static place place_of(c_emitter *e, const tvms_node *node, tvms_list indices,
     const tvms_node *index = indices.items[i];
     bool base = p.lanes > 1 && p.step && index->dtype.lanes > 1;
     int64_t number;
-    const char *at =
-        picked && index->dtype.lanes > 1
-            ? base_text(e, picked, &number)
-            : index_text(e, base ? tvms_as_ramp(index)->base : index, &number);
+    const char *at = picked && index->dtype.lanes > 1 ? base_text(e, picked, &number)
+                     : base                           ? first_text(e, index, &number)
+                                                      : index_text(e, index, &number);
     add_index(e, &p, v->strides[i], at, number);
   }
   return p;

@@ -33,6 +33,7 @@
 #include "passes/tir/cpu/rows_nest.h"
 #include "passes/tir/cpu/scans.h"
 #include "passes/tir/cpu/schedule_contraction.h"
+#include "passes/tir/cpu/short_axis.h"
 #include "passes/tir/cpu/tables.h"
 #include "passes/tir/cpu/wide_columns.h"
 #include "passes/tir/cpu/zip.h"
@@ -108,13 +109,21 @@ static bool is_worth_threads(const scheduler *s, const tvms_stage *stage) {
          && tvms_line_is_worth_threads(steps < 0 ? INT64_MAX : steps, s->threaded);
 }
 
-// Zips the stages at `at` of a chain if they store in turns; how many these are, or 0.
+// Zips the stages at `at` of a chain if they store in turns, or the one there whose steps do; how many these are, or 0.
 static uint32_t schedule_turns(scheduler *s, const tvms_chain *chain, uint32_t at,
                                tvms_node_vec *made) {
   uint32_t count;
   bool threads = is_worth_threads(s, &chain->stages[at]);
   tvms_span outer = tvms_cpu_begin_at(s, chain->stages[at].nest);
   tvms_node *zipped = tvms_cpu_zip(chain, at, &s->target, threads, &count);
+  if (!zipped) {
+    tvms_stage *steps = tvms_arena_array(&s->unit->arena, tvms_stage, TVMS_MOST_TURNS);
+    tvms_chain turns = *chain;
+    turns.stages = steps;
+    turns.count = tvms_cpu_split_short_axis(s->unit, &chain->stages[at], steps);
+    if (turns.count) zipped = tvms_cpu_zip(&turns, 0, &s->target, threads, &count);
+    count = 1;
+  }
   s->unit->origin = outer;
   if (!zipped) return 0;
   tvms_pass_count(s->run, "stages zipped", count);

@@ -13,10 +13,11 @@
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/rows.h"
+#include "passes/tir/cpu/short_axis.h"
 
 #include <string.h>
 
-enum { MOST_TURNS = 4, LEAST_LANES = 4, NONE = TVMS_MOST_STAGE_AXES };
+enum { MOST_TURNS = TVMS_MOST_TURNS, LEAST_LANES = 4, NONE = TVMS_MOST_STAGE_AXES };
 
 typedef struct {
   tvms_unit *unit;
@@ -170,6 +171,8 @@ static tvms_node *store_of(const zipping *z, const tvms_stage *stage, tvms_node 
     buffer = stage->store->buffer;
   } else {
     indices = tvms_list_copy(z->unit, indices.items, indices.len);
+    value =
+        tvms_build_cast(z->unit, tvms_as_buffer(buffer)->element, value, TVMS_NO_SPAN);
   }
   tvms_node_map_fini(&now);
   return tvms_cpu_store(z->unit, buffer, indices, value);
@@ -184,22 +187,24 @@ static tvms_node *fill(const zipping *z, tvms_node *buffer, int64_t at) {
                        store_of(z, z->of[at], step, buffer, place));
 }
 
-static tvms_node *vector_at(const zipping *z, tvms_node *buffer, int64_t at,
-                            int64_t lanes) {
-  tvms_node *index = number(z, at);
-  if (lanes > 1)
-    index = tvms_ramp_new(z->unit, index, number(z, 1), (int)lanes, TVMS_NO_SPAN);
+static tvms_node *vector_at(const zipping *z, tvms_node *buffer, int64_t at) {
+  tvms_node *index = tvms_ramp_new(z->unit, number(z, at * z->lanes), number(z, 1),
+                                   (int)z->lanes, TVMS_NO_SPAN);
   return tvms_buffer_load_new(z->unit, buffer, &index, 1, NULL, TVMS_NO_SPAN);
 }
 
-// The elements of two vectors by what `pick` says of each place.
-static tvms_node *shuffle(const zipping *z, tvms_node *a, tvms_node *b, int64_t lanes,
-                          int64_t (*pick)(const zipping *z, int64_t place)) {
-  tvms_node **picked = tvms_arena_array(&z->unit->arena, tvms_node *, (size_t)lanes);
-  for (int64_t i = 0; i < lanes; i++)
-    picked[i] = tvms_build_literal_int(z->unit, pick(z, i), TVMS_NO_SPAN);
+// Of which lane of two vectors, one behind the other, element `place` of all that are zipped is.
+typedef int64_t picked_lane(const zipping *z, int64_t place);
+
+// Vector `part` of what two vectors are together.
+static tvms_node *shuffle(const zipping *z, tvms_node *a, tvms_node *b, int64_t part,
+                          picked_lane *pick) {
+  tvms_node **picked = tvms_arena_array(&z->unit->arena, tvms_node *, (size_t)z->lanes);
+  for (int64_t i = 0; i < z->lanes; i++)
+    picked[i] =
+        tvms_build_literal_int(z->unit, pick(z, part * z->lanes + i), TVMS_NO_SPAN);
   tvms_node *both[] = {a, b};
-  return tvms_build_shuffle(z->unit, both, 2, picked, (uint32_t)lanes, TVMS_NO_SPAN);
+  return tvms_build_shuffle(z->unit, both, 2, picked, (uint32_t)z->lanes, TVMS_NO_SPAN);
 }
 
 // From two vectors in turns.
@@ -207,35 +212,28 @@ static int64_t pick_pairs(const zipping *z, int64_t place) {
   return place / 2 + (place % 2 ? z->lanes : 0);
 }
 
-// The same of vectors that are zipped already.
-static int64_t pick_pairs_of_pairs(const zipping *z, int64_t place) {
-  return place / 4 * 2 + place % 4 / 2 + (place % 2 ? 2 * z->lanes : 0);
+// From two vectors, and then anything, in turns.
+static int64_t pick_two_of_three(const zipping *z, int64_t place) {
+  return place / 3 + (place % 3 == 1 ? z->lanes : 0);
 }
 
-// One vector behind the other one.
-static int64_t pick_all(const zipping *z, int64_t place) {
-  (void)z;
-  return place;
+// What is missing there.
+static int64_t pick_third(const zipping *z, int64_t place) {
+  return place % 3 == 2 ? z->lanes + place / 3 : place % z->lanes;
 }
 
-// Of three vectors, two of them in one vector and the third one in the lower half of another.
-static int64_t pick_threes(const zipping *z, int64_t place) {
-  return place % 3 * z->lanes + place / 3;
-}
-
-// All vectors of the buffer in turns.
-static tvms_node *zipped(const zipping *z, tvms_node *buffer) {
-  int64_t lanes = z->lanes;
+// Vector `part` of all vectors of the buffer in turns. Each shuffle is of two registers, as machines have it.
+static tvms_node *zipped(const zipping *z, tvms_node *buffer, int64_t part) {
   tvms_node *v[MOST_TURNS];
   for (int64_t i = 0; i < z->turns; i++)
-    v[i] = vector_at(z, buffer, i * lanes, lanes);
-  if (z->turns == 2) return shuffle(z, v[0], v[1], 2 * lanes, pick_pairs);
+    v[i] = vector_at(z, buffer, i);
+  if (z->turns == 2) return shuffle(z, v[0], v[1], part, pick_pairs);
   if (z->turns == 3)
-    return shuffle(z, shuffle(z, v[0], v[1], 2 * lanes, pick_all),
-                   shuffle(z, v[2], v[2], 2 * lanes, pick_all), 3 * lanes, pick_threes);
-  tvms_node *even = shuffle(z, v[0], v[2], 2 * lanes, pick_pairs);
-  tvms_node *odd = shuffle(z, v[1], v[3], 2 * lanes, pick_pairs);
-  return shuffle(z, even, odd, 4 * lanes, pick_pairs_of_pairs);
+    return shuffle(z, shuffle(z, v[0], v[1], part, pick_two_of_three), v[2], part,
+                   pick_third);
+  tvms_node *even = shuffle(z, v[0], v[2], part / 2, pick_pairs);
+  tvms_node *odd = shuffle(z, v[1], v[3], part / 2, pick_pairs);
+  return shuffle(z, even, odd, part % 2, pick_pairs);
 }
 
 // The store of the element that is so many behind the first one of the first stage, along the line in memory.
@@ -265,27 +263,37 @@ static tvms_node *store_zipped(const zipping *z, tvms_node *buffer, tvms_node *l
   indices.items[last] = build(z, TVMS_NODE_ADD, indices.items[last], more);
   tvms_node *value =
       tvms_buffer_load_new(z->unit, buffer, &lane, 1, NULL, TVMS_NO_SPAN);
+  value = tvms_build_cast(z->unit, stage->store->value->dtype, value, TVMS_NO_SPAN);
   return tvms_cpu_store(z->unit, stage->store->buffer, indices, value);
 }
 
 // A vector of each stage, from `now` on.
 static tvms_node *write_vectors(const zipping *z) {
   tvms_dtype element = tvms_as_buffer(z->of[0]->store->buffer)->element;
+  // Processors shuffle bytes, and truths in registers are bits.
+  if (tvms_dtype_is_bool(element)) element = TVMS_DTYPE(UINT, 8);
   tvms_node *all = number(z, z->turns * z->lanes), *buffers[2];
   buffers[0] = tvms_cpu_buffer(z->unit, "parts", element, "local", &all, 1);
   buffers[1] = tvms_cpu_buffer(z->unit, "zipped", element, "local", &all, 1);
   tvms_node_vec stmts = {0};
   for (int64_t i = 0; i < z->turns; i++)
     tvms_stmt_push(z->unit, &stmts, fill(z, buffers[0], i));
-  tvms_node *index = tvms_ramp_new(z->unit, number(z, 0), number(z, 1),
-                                   (int)(z->turns * z->lanes), TVMS_NO_SPAN);
-  tvms_stmt_push(z->unit, &stmts,
-                 tvms_cpu_store(z->unit, buffers[1], tvms_list_copy(z->unit, &index, 1),
-                                zipped(z, buffers[0])));
-  tvms_node *lane = tvms_cpu_variable(z->unit, "lane", z->like);
-  tvms_stmt_push(z->unit, &stmts,
-                 tvms_cpu_loop(z->unit, lane, all, TVMS_FOR_VECTORIZED,
-                               store_zipped(z, buffers[1], lane)));
+  for (int64_t i = 0; i < z->turns; i++) {
+    tvms_node *index = tvms_ramp_new(z->unit, number(z, i * z->lanes), number(z, 1),
+                                     (int)z->lanes, TVMS_NO_SPAN);
+    tvms_stmt_push(z->unit, &stmts,
+                   tvms_cpu_store(z->unit, buffers[1],
+                                  tvms_list_copy(z->unit, &index, 1),
+                                  zipped(z, buffers[0], i)));
+  }
+  for (int64_t i = 0; i < z->turns; i++) {
+    tvms_node *lane = tvms_cpu_variable(z->unit, "lane", z->like);
+    tvms_node *place = build(z, TVMS_NODE_ADD, number(z, i * z->lanes), lane);
+    tvms_stmt_push(z->unit, &stmts,
+                   tvms_cpu_loop(z->unit, lane, number(z, z->lanes),
+                                 TVMS_FOR_VECTORIZED,
+                                 store_zipped(z, buffers[1], place)));
+  }
   return tvms_cpu_block(z->unit, "zip", (tvms_list){buffers, 2},
                         tvms_stmt_seq(z->unit, &stmts, TVMS_NO_SPAN));
 }
