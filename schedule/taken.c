@@ -1,6 +1,7 @@
 #include "schedule/taken.h"
 
 #include "arith/int_set.h"
+#include "ir/fold.h"
 #include "ir/equal.h"
 #include "schedule/bindings.h"
 #include "schedule/flags.h"
@@ -65,15 +66,23 @@ static bool is_less(tvms_unit *unit, tvms_node *TVMS_NULLABLE a,
          && tvms_as_int_imm(a)->value < tvms_as_int_imm(b)->value;
 }
 
+// Is it known how many values a set has, of which it may not be known where they begin?
+static bool is_known_span(tvms_unit *unit, tvms_int_set set) {
+  if (!set.min || !set.max) return false;
+  tvms_node *span =
+      tvms_build_binary(unit, TVMS_NODE_SUB, set.max, set.min, TVMS_NO_SPAN);
+  return tvms_arith_simplify(unit, span)->kind == TVMS_NODE_INT_IMM;
+}
+
 // Does a value that runs over the first domains leave out something of a range for some step of the second ones?
 static bool leaves_out(const tvms_domains *inner, const tvms_domains *outer,
                        tvms_node *value, const tvms_range *dom) {
   tvms_int_set taken = tvms_int_set_of_expr(inner, value);
   tvms_int_set wanted = tvms_int_set_of_range(inner->unit, dom->min, dom->extent);
   tvms_int_set low = {0}, high = {0};
-  // One step of a number that only the run tells.
-  bool one = taken.min && taken.max && tvms_node_same_expr(taken.min, taken.max);
-  if (one && dom->extent->kind != TVMS_NODE_INT_IMM) return true;
+  // Some steps of a number that only the run tells.
+  if (is_known_span(inner->unit, taken) && dom->extent->kind != TVMS_NODE_INT_IMM)
+    return true;
   if (taken.min) low = tvms_int_set_of_expr(outer, taken.min);
   if (taken.max) high = tvms_int_set_of_expr(outer, taken.max);
   return is_less(inner->unit, wanted.min, low.max)
