@@ -39,7 +39,7 @@ static tvms_node *fetch(writer *w, tvms_node *column) {
 
 // The lines of a row of the next strip. One that it ends in, but does not begin, is fetched as well: unless strips lie side
 // by side.
-static tvms_node *fetch_lines(writer *w, tvms_for_kind kind) {
+static tvms_node *fetch_lines(writer *w, uint8_t kind) {
   int64_t line = TVMS_CPU_CACHE_LINE * 8 / w->c->moving->dtype.bits;
   int64_t columns = w->strip->columns, lines = (columns + line - 1) / line;
   const tvms_node *like = tvms_contraction_column_var(w);
