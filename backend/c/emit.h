@@ -100,7 +100,6 @@ typedef struct {
   TVMS_VEC(const char *) chosen;     // bits that vectors were chosen by, the last ones
   bool crowded;             // more of them are wanted at once than there are registers
   bool folds;               // vectors of memory as they are; see folds.h
-  bool singles;             // are stored on the stack one by one, as is written out
   TVMS_VEC(c_live) memory;  // live allocations, innermost last
   uint64_t frame;           // bytes on the stack of the function
   c_loop *TVMS_NULLABLE loop;

@@ -478,16 +478,6 @@ static void store_whole(c_emitter *e, const tvms_store *store, const place *p,
   tvms_c_store_whole(e, form_of(p, element), span, memory, value);
 }
 
-// Is it one element of several at a known place of the stack?
-static bool is_single(const c_emitter *e, const tvms_store *store, const place *p) {
-  bool in_frame = p->data[0] == 'm' && p->lanes == 1;
-  for (size_t i = 0; i < e->memory.len && in_frame; i++)
-    in_frame = strcmp(e->memory.items[i].name, p->data) != 0;
-  for (uint32_t i = 0; i < store->indices.len; i++)
-    in_frame &= tvms_node_is_int_imm(store->indices.items[i]);
-  return in_frame;
-}
-
 void tvms_c_store(c_emitter *e, const tvms_node *node) {
   const tvms_store *store = tvms_as_store(node);
   tvms_dtype element = tvms_as_buffer(store->buffer)->element;
@@ -516,7 +506,6 @@ void tvms_c_store(c_emitter *e, const tvms_node *node) {
     store_whole(e, store, &p, value);
     return;
   }
-  e->singles |= e->loop && is_single(e, store, &p);
   const char *predicate = store->predicate ? tvms_c_expr(e, store->predicate) : NULL;
   const char *lane = tvms_c_lane(e, value, store->value->dtype);
   const char *test = "";

@@ -46,7 +46,6 @@ static void open_function(c_emitter *e, const tvms_member *member) {
   e->chosen.len = 0;
   e->crowded = false;
   e->folds = false;
-  e->singles = false;
   e->frame = 0;
   e->loop = NULL;
   e->in_index = false;
@@ -123,7 +122,6 @@ static void write_functions(c_emitter *e) {
     write_body(e, member, body);
     if (e->crowded) put_in_front(e, start, "UNSCHEDULED\n");
     if (e->folds) put_in_front(e, start, "UNCARRIED\n");
-    if (e->singles) put_in_front(e, start, "UNJOINED\n");
     if (tvms_c_is_exported(e, member)) {
       tvms_strbuf_putc(&e->body, '\n');
       tvms_c_entry(e, member);
