@@ -98,10 +98,11 @@ typedef struct {
   const c_interval *ranges;          // by id of the variable
   TVMS_VEC(c_truths) truths;         // by number, ascending
   TVMS_VEC(const char *) chosen;     // bits that vectors were chosen by, the last ones
-  bool crowded;             // more of them are wanted at once than there are registers
-  bool folds;               // vectors of memory as they are; see folds.h
-  TVMS_VEC(c_live) memory;  // live allocations, innermost last
-  uint64_t frame;           // bytes on the stack of the function
+  bool crowded;  // more of them are wanted at once than there are registers
+  TVMS_VEC(const tvms_node *) folded;  // loads of vectors that were folded; see folds.h
+  bool windowed;                       // one of them was folded twice
+  TVMS_VEC(c_live) memory;             // live allocations, innermost last
+  uint64_t frame;                      // bytes on the stack of the function
   c_loop *TVMS_NULLABLE loop;
   bool in_index;  // integer arithmetic cannot overflow: it makes an index
 } c_emitter;

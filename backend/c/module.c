@@ -45,7 +45,8 @@ static void open_function(c_emitter *e, const tvms_member *member) {
   e->truths.len = 0;
   e->chosen.len = 0;
   e->crowded = false;
-  e->folds = false;
+  e->folded.len = 0;
+  e->windowed = false;
   e->frame = 0;
   e->loop = NULL;
   e->in_index = false;
@@ -121,7 +122,7 @@ static void write_functions(c_emitter *e) {
     size_t start = e->body.len;
     write_body(e, member, body);
     if (e->crowded) put_in_front(e, start, "UNSCHEDULED\n");
-    if (e->folds) put_in_front(e, start, "UNCARRIED\n");
+    if (e->windowed) put_in_front(e, start, "UNCARRIED\n");
     if (tvms_c_is_exported(e, member)) {
       tvms_strbuf_putc(&e->body, '\n');
       tvms_c_entry(e, member);
@@ -191,6 +192,7 @@ static void write_module(void *what) {
   tvms_vec_fini(memory, &e->memory);
   tvms_vec_fini(memory, &e->truths);
   tvms_vec_fini(memory, &e->chosen);
+  tvms_vec_fini(memory, &e->folded);
   tvms_vec_fini(memory, &e->boxes);
   tvms_vec_fini(memory, &e->called);
 }

@@ -577,23 +577,27 @@ def f(A: T.Buffer((64,), "int32"), B: T.Buffer((65,), "int32")):
             self.assertEqual("UNROLL for" in self.text(), unrolled)
 
     def test_windows_that_are_folded(self):
-        """GCC is told not to keep vectors of memory for the next turn: where they are summed as they are, and into variables."""
+        """GCC is told not to keep vectors of memory for the next turn: where two variables fold the same one as it is."""
         program = HEAD + """@T.prim_func
-def f(A: T.Buffer((48,), "float32"), B: T.Buffer((32,), "float32")):
+def f(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
     for i in range(4):
-        sums = T.alloc_buffer((8,), "float32", scope="local")
-        for j in T.vectorized(8):
-            sums[j] = T.float32(0)
-        for k in T.unroll(3):
+        sums = T.alloc_buffer((16,), "float32", scope="local")
+        for t in T.unroll(2):
             for j in T.vectorized(8):
-                sums[j] = VALUE
-        for j in T.vectorized(8):
-            B[i * 8 + j] = sums[j]
+                sums[t * 8 + j] = T.float32(0)
+        for k in T.unroll(3):
+            for t in T.unroll(2):
+                for j in T.vectorized(8):
+                    sums[t * 8 + j] = VALUE
+        for t in T.unroll(2):
+            for j in T.vectorized(8):
+                B[i * 16 + t * 8 + j] = sums[t * 8 + j]
 """
-        for value, told in (("T.max(sums[j], A[i * 8 + k + j])", True), ("sums[j] + A[i * 8 + k + j]", True), ("sums[j] + A[i * 8 + k + j] * A[i * 8 + j]", False),
-                            ("T.max(sums[j], sums[j])", False)):
+        window = "A[i * 8 + (k + t) * 2 + j]"
+        for value, told in ((f"T.max(sums[t * 8 + j], {window})", True), (f"sums[t * 8 + j] + {window}", True), (f"sums[t * 8 + j] + {window} * A[i * 8 + j]", False),
+                            ("T.max(sums[t * 8 + j], A[i * 8 + (k * 2 + t) * 4 + j])", False), ("T.max(sums[t * 8 + j], sums[t * 8 + j])", False)):
             with self.subTest(value=value):
-                self.agree(program.replace("VALUE", value), ("<f4", (48,)), ("<f4", (32,)))
+                self.agree(program.replace("VALUE", value), ("<f4", (64,)), ("<f4", (64,)))
                 self.assertEqual("UNCARRIED\nstatic" in self.text(), told)
 
     def test_vectors_wider_than_registers(self):
