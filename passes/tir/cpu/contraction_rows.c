@@ -211,8 +211,7 @@ static tvms_node *over_unknown_rows(writer *w, int64_t most) {
 
 // A number of rows that is not known may be below a tile.
 tvms_node *tvms_contraction_over_rows(writer *w) {
-  bool known = w->c->row == TVMS_MOST_STAGE_AXES
-               || tvms_cpu_number(w->c->stage.axes[w->c->row].extent) >= 0;
+  bool known = tvms_contraction_knows_rows(w->c);
   int64_t rows = rows_of_tile(w);
   if (!known && rows > 1 && tvms_contraction_rows_once(w->c))
     return over_unknown_rows(w, rows);

@@ -205,6 +205,11 @@ static int64_t steps_of(const tvms_contraction *c, tvms_axis_role role) {
   return steps;
 }
 
+// Do few rows go through the moving operand from end to end, a handful of its rows at a time?
+static bool streams(const tvms_tile *tile) {
+  return tile->sum_block && !tile->packs && !tile->beforehand && !tile->in_place;
+}
+
 // The outermost loop that has enough steps for each core to be busy until the end, if there is
 // enough to do at all.
 static tvms_tile_threads threads_for(const tvms_target *target, const tvms_tile *tile,
@@ -217,9 +222,7 @@ static tvms_tile_threads threads_for(const tvms_target *target, const tvms_tile 
   double work = (double)batches * (double)rows * (double)columns
                 * (double)(steps < 0 ? 64 : steps);
   // Where few rows go through a large operand once, line by line, a step is too short.
-  bool streams =
-      tile->sum_block && !tile->packs && !tile->beforehand && !tile->in_place;
-  if (cores == 1 || work < WORTH_THREADS || streams) return TVMS_TILE_SERIAL;
+  if (cores == 1 || work < WORTH_THREADS || streams(tile)) return TVMS_TILE_SERIAL;
   int64_t strips = columns / tile->strip, tiles = rows / tile->rows;
   if (batches >= enough || (batches > 1 && batches % cores == 0))
     return TVMS_TILE_BATCHES;
@@ -299,9 +302,8 @@ static bool joins_often(const tvms_contraction *c) {
 // with 1024 or 2048 rows take 3 to 6 % less time; with half of it they gain less, or lose.
 static int64_t group_for(const tvms_tile_machine *m, const tvms_contraction *c,
                          const tvms_tile *tile) {
-  bool blocks = tile->sum_block && !tile->beforehand && !tile->packs && !tile->in_place;
   int64_t columns = tvms_contraction_column_steps(c);
-  if (tile->lines || tile->spares || blocks || c->row == TVMS_MOST_STAGE_AXES
+  if (tile->lines || tile->spares || streams(tile) || c->row == TVMS_MOST_STAGE_AXES
       || !tvms_contraction_knows_rows(c) || columns <= tile->strip)
     return 1;
   int64_t all = tvms_contraction_steps(c);
