@@ -104,15 +104,17 @@ static bool same_width(const writer *w) {
   return true;
 }
 
+// A single tile reads a panel as fast as it would fetch it.
+enum { FEWEST_TILES = 2 };
+
 bool tvms_contraction_fetches_ahead(const writer *w) {
-  enum { FEWEST = 2 };
   if (!w->tile->panel_ahead || !w->row || w->left_over || w->part
       || w->columns != w->strip->parts || tvms_node_is_int(w->strip->count, 1)
       || w->c->moving->kind != TVMS_NODE_BUFFER_LOAD || !same_width(w))
     return false;
   int64_t tiles = tiles_of_panel(w);
   if (tiles < 0) return w->number && w->tiles < 0 && !tvms_contraction_has_outer(w->c);
-  return FEWEST <= tiles && tiles <= TVMS_MOST_TILES_AHEAD;
+  return FEWEST_TILES <= tiles && tiles <= TVMS_MOST_TILES_AHEAD;
 }
 
 // So many steps before the end of the sum, or of the block at hand, whose steps rounds go through, `most` of them, but for what they
@@ -139,6 +141,9 @@ static tvms_node *fetch_unknown_share(writer *w, tvms_node *round, int64_t round
   body = tvms_cpu_loop(w->unit, k, share, TVMS_FOR_SERIAL, body);
   tvms_node *some = build(w, TVMS_NODE_LT, build(w, TVMS_NODE_MUL, w->number, share),
                           number(w, k, steps));
+  tvms_node *several =
+      build(w, TVMS_NODE_GE, w->tile_count, number(w, k, FEWEST_TILES));
+  some = build(w, TVMS_NODE_AND, several, some);
   return tvms_cpu_choice(w->unit, some, body, NULL);
 }
 

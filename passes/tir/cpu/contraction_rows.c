@@ -1,6 +1,7 @@
 // The loops over the rows of a contraction: tiles, and what they leave over.
 #include "passes/tir/cpu/contraction_rows.h"
 
+#include "ir/build.h"
 #include "ir/fold.h"
 #include "ir/stmt.h"
 #include "passes/tir/cpu/contraction_sizes.h"
@@ -18,6 +19,8 @@ typedef struct {
       last;  // where the last tile begins at most; NULL: nothing overlaps
   // The first row of as many as a tile has at the end, if that is not known: what the last tile fetches.
   tvms_node *TVMS_NULLABLE end;
+  tvms_node *TVMS_NULLABLE
+      fetchers;  // the tiles that share what is fetched; NULL: count
 } piece;
 
 enum { MOST_PIECES = 2 };
@@ -68,13 +71,49 @@ static pieces pieces_of_rows(writer *w, int64_t most) {
   return all;
 }
 
+static tvms_node *rows_of(const writer *w) {
+  return w->c->stage.axes[w->c->row].extent;
+}
+
+// How many rows are left over by tiles of `most`, is that `rows`?
+static tvms_node *leave_rows(writer *w, int64_t most, int64_t rows) {
+  tvms_node *all = rows_of(w);
+  tvms_node *rest = build(w, TVMS_NODE_FLOOR_MOD, all, number(w, all, most));
+  return build(w, TVMS_NODE_EQ, rest, number(w, all, rows));
+}
+
+// A tile of one row waits for the moving operand: such a row and the last whole tile are done as two tiles of about as many rows,
+// `few` and `many`. Both are 0 if tiles are too small for that.
+typedef struct {
+  int64_t few, many;
+} halves;
+
+static halves halves_of(int64_t most) {
+  if (most < 4 || most % 2) return (halves){0};
+  return (halves){.few = most / 2, .many = most + 1 - most / 2};
+}
+
+static tvms_node *count_tiles(writer *w, int64_t most) {
+  tvms_node *all = rows_of(w);
+  return build(w, TVMS_NODE_FLOOR_DIV, all, number(w, all, most));
+}
+
+// The number of whole tiles of rows whose number is not known, but the one that halves replace.
+static tvms_node *count_whole(writer *w, int64_t most) {
+  tvms_node *count = count_tiles(w, most);
+  if (!halves_of(most).few) return count;
+  tvms_node *fewer = build(w, TVMS_NODE_SUB, count, number(w, count, 1));
+  fewer = build(w, TVMS_NODE_MAX, fewer, number(w, count, 0));
+  return tvms_select_new(w->unit, leave_rows(w, most, 1), fewer, count, TVMS_NO_SPAN);
+}
+
 // Whole tiles of rows whose number is not known.
 static piece whole_tiles(writer *w, int64_t most) {
-  const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
-  tvms_node *size = number(w, axis->var, most);
-  return (piece){.count = build(w, TVMS_NODE_FLOOR_DIV, axis->extent, size),
+  tvms_node *all = rows_of(w);
+  return (piece){.count = count_whole(w, most),
                  .rows = most,
-                 .end = build(w, TVMS_NODE_SUB, axis->extent, size)};
+                 .end = build(w, TVMS_NODE_SUB, all, number(w, all, most)),
+                 .fetchers = count_tiles(w, most)};
 }
 
 // Where the tile of rows behind the one at hand begins, as far as there is one.
@@ -95,7 +134,7 @@ static tvms_node *tile_of_piece(writer *w, const piece *p, tvms_node *row,
   w->row = row;
   w->number = var;
   w->tiles = tvms_cpu_number(p->count);
-  w->tile_count = p->count;
+  w->tile_count = p->fetchers ? p->fetchers : p->count;
   w->next_row = var ? next_row(w, p) : NULL;
   w->left_over = !var && p->first > 0;
   tvms_node *made = w->in_rows(w);
@@ -159,50 +198,80 @@ static int64_t rows_of_tile(const writer *w) {
   return tvms_tile_rows(w->tile, w->columns->vectors + tail);
 }
 
-// What follows the sums of `rows` rows from `begin` on, which are stored where the result will be, row by row.
-static tvms_node *end_rows(writer *w, tvms_node *begin, tvms_node *rows) {
-  tvms_node *var = variable(w, "i1", begin);
+// What follows the sums of the last `rows` rows, which are stored where the result will be, row by row.
+static tvms_node *end_rows(writer *w, tvms_node *rows) {
+  tvms_node *var = variable(w, "i1", rows), *all = rows_of(w);
   const piece one = {.count = rows, .rows = 1};
   tvms_contraction_enter_loop(w, var, rows, TVMS_TILE_SERIAL);
   w->ended = true;
-  tvms_node *row = build(w, TVMS_NODE_ADD, begin, var);
-  tvms_node *made = tile_of_piece(w, &one, row, NULL);
+  tvms_node *last = build(w, TVMS_NODE_SUB, all, number(w, all, 1));
+  tvms_node *made = tile_of_piece(w, &one, build(w, TVMS_NODE_SUB, last, var), NULL);
   w->ended = false;
   return tvms_contraction_leave_loop(w, made);
+}
+
+// Where the tile of `rows` rows begins that follows whole ones: as many rows are behind them, or both halves.
+static tvms_node *begin_of_rest(writer *w, int64_t most, int64_t rows) {
+  tvms_node *all = rows_of(w);
+  if (rows != halves_of(most).many)
+    return build(w, TVMS_NODE_SUB, all, number(w, all, rows));
+  // Of 6: 4 rows before the end if as many are left over, 7 if it is one.
+  tvms_node *rest = build(w, TVMS_NODE_FLOOR_MOD, all, number(w, all, most));
+  tvms_node *more = build(w, TVMS_NODE_ADD, all, rest);
+  return build(w, TVMS_NODE_SUB, more, number(w, all, most + 2));
+}
+
+// Is there a tile of `rows` rows behind whole ones?
+static tvms_node *ends_with(writer *w, int64_t most, int64_t rows) {
+  tvms_node *all = rows_of(w);
+  halves half = halves_of(most);
+  if (!half.few) return leave_rows(w, most, rows);
+  if (rows == 1) return build(w, TVMS_NODE_EQ, all, number(w, all, 1));
+  tvms_node *left = leave_rows(w, most, rows);
+  if (rows != half.few && rows != half.many) return left;
+  tvms_node *tiles = build(w, TVMS_NODE_GT, all, number(w, all, most));
+  tvms_node *halved = build(w, TVMS_NODE_AND, leave_rows(w, most, 1), tiles);
+  return build(w, TVMS_NODE_OR, left, halved);
 }
 
 // What whole tiles leave over of rows whose number is not known: there is a tile for each number of them. What follows the sums
 // is there once for all these.
 static tvms_node *over_rest(writer *w, int64_t most) {
-  const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
-  tvms_node *size = number(w, axis->var, most);
-  tvms_node *rest = build(w, TVMS_NODE_FLOOR_MOD, axis->extent, size);
-  tvms_node *begin = build(w, TVMS_NODE_SUB, axis->extent, rest);
+  tvms_node *all = rows_of(w);
   tvms_node_vec stmts = {0};
   w->unended = w->epilogue_count && w->tile->sum_in_result;
   for (int64_t rows = 1; rows < most; rows++) {
-    const piece one = {.count = number(w, axis->var, 1), .first = most, .rows = rows};
-    tvms_node *is_that = build(w, TVMS_NODE_EQ, rest, number(w, axis->var, rows));
-    tvms_node *tile = tile_of_piece(w, &one, begin, NULL);
+    const piece one = {.count = number(w, all, 1), .first = most, .rows = rows};
+    tvms_node *is_that = ends_with(w, most, rows);
+    tvms_node *tile = tile_of_piece(w, &one, begin_of_rest(w, most, rows), NULL);
     tvms_stmt_push(w->unit, &stmts, tvms_cpu_choice(w->unit, is_that, tile, NULL));
   }
   if (w->unended) {
     w->unended = false;
-    tvms_stmt_push(w->unit, &stmts, end_rows(w, begin, rest));
+    tvms_node *before =
+        build(w, TVMS_NODE_MUL, count_whole(w, most), number(w, all, most));
+    tvms_node *rest = build(w, TVMS_NODE_SUB, all, before);
+    tvms_stmt_push(w->unit, &stmts, end_rows(w, rest));
   }
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
+// The number of whole tiles, and one step more for what they leave over.
+static tvms_node *count_steps(writer *w, int64_t most) {
+  tvms_node *all = rows_of(w);
+  int64_t least = halves_of(most).few ? 2 : 1;
+  tvms_node *up = build(w, TVMS_NODE_ADD, all, number(w, all, most - least));
+  tvms_node *steps = build(w, TVMS_NODE_FLOOR_DIV, up, number(w, all, most));
+  return least == 1 ? steps : build(w, TVMS_NODE_MAX, steps, number(w, all, 1));
+}
+
 // Rows whose number is not known, each once.
 static tvms_node *over_unknown_rows(writer *w, int64_t most) {
-  const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
   piece whole = whole_tiles(w, most);
   if (w->threads || w->tile->threads != TVMS_TILE_ROWS)
     return tvms_stmt_pair(w->unit, over_piece(w, &whole), over_rest(w, most));
-  tvms_node *var = variable(w, "i0", axis->var);
-  tvms_node *up = build(w, TVMS_NODE_ADD, axis->extent, number(w, var, most - 1));
-  tvms_contraction_enter_loop(
-      w, var, build(w, TVMS_NODE_FLOOR_DIV, up, number(w, var, most)), TVMS_TILE_ROWS);
+  tvms_node *var = variable(w, "i0", w->c->stage.axes[w->c->row].var);
+  tvms_contraction_enter_loop(w, var, count_steps(w, most), TVMS_TILE_ROWS);
   tvms_node *tile = tile_of_piece(w, &whole, row_of(w, &whole, var), var);
   tvms_node *is_whole = build(w, TVMS_NODE_LT, var, whole.count);
   return tvms_contraction_leave_loop(
