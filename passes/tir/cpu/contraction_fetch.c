@@ -22,11 +22,31 @@ static tvms_node *number(writer *w, const tvms_node *like, int64_t value) {
   return tvms_int_imm_new(w->unit, like->dtype, value, TVMS_NO_SPAN);
 }
 
-// `column` columns behind the beginning of the strip that takes the place of the one at hand, as far as there is one.
-static tvms_node *fetch(writer *w, tvms_node *column) {
+// The block behind the one at hand, in the order of them all.
+static tvms_node *next_block(writer *w, tvms_node_kind kind) {
+  tvms_node *next = build(w, TVMS_NODE_ADD, w->block, number(w, w->block, 1));
+  return build(w, kind, next, number(w, w->block, w->blocks));
+}
+
+static bool goes_on_in_strip(const writer *w) {
+  return w->block && tvms_tile_blocks_in_strip(w->tile);
+}
+
+// Where the strip begins that takes the place of the one at hand: this one itself, if another block of it is next.
+static tvms_node *next_strip(writer *w) {
+  const tvms_node *like = tvms_contraction_column_var(w);
+  tvms_node *step = number(w, like, w->strip->columns * w->tile->group);
+  if (goes_on_in_strip(w)) {
+    tvms_node *strips = next_block(w, TVMS_NODE_FLOOR_DIV);
+    strips = tvms_build_cast(w->unit, like->dtype, strips, TVMS_NO_SPAN);
+    step = build(w, TVMS_NODE_MUL, strips, step);
+  }
+  return build(w, TVMS_NODE_ADD, w->strip_begin, step);
+}
+
+// `column` columns behind the beginning of the strip at `next`, as far as there is one.
+static tvms_node *fetch(writer *w, tvms_node *next, tvms_node *column) {
   int64_t one = w->strip->columns;
-  tvms_node *next =
-      build(w, TVMS_NODE_ADD, w->strip_begin, number(w, column, one * w->tile->group));
   int64_t columns = tvms_contraction_column_steps(w->c);
   tvms_node *last = number(w, column, columns - one);
   if (columns < 0)
@@ -37,17 +57,17 @@ static tvms_node *fetch(writer *w, tvms_node *column) {
   return tvms_cpu_prefetch(w->unit, tvms_contraction_as_now(w, w->c->moving), 0);
 }
 
-// The lines of a row of the next strip. One that it ends in, but does not begin, is fetched as well: unless strips lie side
-// by side.
-static tvms_node *fetch_lines(writer *w, uint8_t kind) {
+// The lines of a row of the strip at `next`. One that it ends in, but does not begin, is fetched as well: unless strips lie
+// side by side.
+static tvms_node *fetch_lines(writer *w, tvms_node *next, uint8_t kind) {
   int64_t line = TVMS_CPU_CACHE_LINE * 8 / w->c->moving->dtype.bits;
   int64_t columns = w->strip->columns, lines = (columns + line - 1) / line;
   const tvms_node *like = tvms_contraction_column_var(w);
   tvms_node *j = tvms_cpu_variable(w->unit, "j", like);
-  tvms_node *body = fetch(w, build(w, TVMS_NODE_MUL, j, number(w, like, line)));
+  tvms_node *body = fetch(w, next, build(w, TVMS_NODE_MUL, j, number(w, like, line)));
   body = tvms_cpu_loop(w->unit, j, number(w, like, lines), kind, body);
   if (w->tile->beforehand || tvms_contraction_begins_lines(w->unit, w->c)) return body;
-  return tvms_stmt_pair(w->unit, body, fetch(w, number(w, like, columns - 1)));
+  return tvms_stmt_pair(w->unit, body, fetch(w, next, number(w, like, columns - 1)));
 }
 
 void tvms_contraction_fetch_next(writer *w, tvms_node_vec *stmts) {
@@ -63,7 +83,7 @@ void tvms_contraction_fetch_next(writer *w, tvms_node_vec *stmts) {
       build(w, TVMS_NODE_SUB, tvms_contraction_flat_steps(w), number(w, k, share));
   tvms_contraction_set_step(
       w, build(w, TVMS_NODE_ADD, build(w, TVMS_NODE_MIN, first, last), k));
-  tvms_node *body = fetch_lines(w, TVMS_FOR_SERIAL);
+  tvms_node *body = fetch_lines(w, next_strip(w), TVMS_FOR_SERIAL);
   tvms_stmt_push(w->unit, stmts,
                  tvms_cpu_loop(w->unit, k, number(w, k, share), TVMS_FOR_SERIAL, body));
 }
@@ -127,8 +147,8 @@ static tvms_node *steps_before_end(writer *w, int64_t most, int64_t steps) {
 }
 
 // Tiles whose number is not known: each takes an equal share of the steps, as long as there are any.
-static tvms_node *fetch_unknown_share(writer *w, tvms_node *round, int64_t rounds,
-                                      int64_t steps) {
+static tvms_node *fetch_unknown_share(writer *w, tvms_node *next, tvms_node *round,
+                                      int64_t rounds, int64_t steps) {
   tvms_node *k = tvms_cpu_variable(w->unit, "row", round);
   tvms_node *up = build(w, TVMS_NODE_ADD, w->tile_count, number(w, k, steps - 1));
   tvms_node *share = build(w, TVMS_NODE_FLOOR_DIV, up, w->tile_count);
@@ -137,7 +157,7 @@ static tvms_node *fetch_unknown_share(writer *w, tvms_node *round, int64_t round
   at = build(w, TVMS_NODE_ADD, at, k);
   tvms_contraction_set_inner_step(
       w, build(w, TVMS_NODE_MIN, at, steps_before_end(w, rounds * steps, 1)));
-  tvms_node *body = fetch_lines(w, TVMS_FOR_UNROLLED);
+  tvms_node *body = fetch_lines(w, next, TVMS_FOR_UNROLLED);
   body = tvms_cpu_loop(w->unit, k, share, TVMS_FOR_SERIAL, body);
   tvms_node *some = build(w, TVMS_NODE_LT, build(w, TVMS_NODE_MUL, w->number, share),
                           number(w, k, steps));
@@ -147,17 +167,26 @@ static tvms_node *fetch_unknown_share(writer *w, tvms_node *round, int64_t round
   return tvms_cpu_choice(w->unit, some, body, NULL);
 }
 
-tvms_node *tvms_contraction_fetch_ahead(writer *w, tvms_node *round, int64_t rounds,
-                                        int64_t steps) {
+static tvms_node *fetch_share(writer *w, tvms_node *next, tvms_node *round,
+                              int64_t rounds, int64_t steps) {
   int64_t tiles = tiles_of_panel(w), share = (steps + tiles - 1) / tiles;
-  if (tiles < 0) return fetch_unknown_share(w, round, rounds, steps);
+  if (tiles < 0) return fetch_unknown_share(w, next, round, rounds, steps);
   tvms_node *k = tvms_cpu_variable(w->unit, "row", round);
   tvms_node *at = build(w, TVMS_NODE_MUL, number_of_tile(w), number(w, k, rounds));
   at = build(w, TVMS_NODE_MUL, build(w, TVMS_NODE_ADD, at, round), number(w, k, share));
   at = build(w, TVMS_NODE_MIN, at, steps_before_end(w, rounds * steps, share));
   tvms_contraction_set_inner_step(w, build(w, TVMS_NODE_ADD, at, k));
-  tvms_node *body = fetch_lines(w, TVMS_FOR_UNROLLED);
+  tvms_node *body = fetch_lines(w, next, TVMS_FOR_UNROLLED);
   return tvms_cpu_loop(w->unit, k, number(w, k, share), TVMS_FOR_UNROLLED, body);
+}
+
+tvms_node *tvms_contraction_fetch_ahead(writer *w, tvms_node *round, int64_t rounds,
+                                        int64_t steps) {
+  tvms_node *block = w->block, *next = next_strip(w);
+  if (goes_on_in_strip(w)) w->block = next_block(w, TVMS_NODE_FLOOR_MOD);
+  tvms_node *made = fetch_share(w, next, round, rounds, steps);
+  w->block = block;
+  return made;
 }
 
 // ---- Rows of the next tile ----

@@ -274,7 +274,8 @@ static tvms_node *over_strip(writer *w) {
   if (w->tile->group > 1) return over_parts(w);
   if (w->tile->packs) make_panel(w, 1, w->strip->columns);
   w->spare = tvms_contraction_make_spare(w);
-  tvms_node *made = w->tile->lines ? over_sum_blocks(w, over_parts) : over_parts(w);
+  bool blocks = tvms_tile_blocks_in_strip(w->tile);
+  tvms_node *made = blocks ? over_sum_blocks(w, over_parts) : over_parts(w);
   tvms_node *allocated[2];
   uint32_t count = 0;
   if (w->tile->packs) allocated[count++] = tvms_as_buffer_load(w->panel)->buffer;
@@ -370,9 +371,9 @@ static tvms_node *over_groups(writer *w) {
   return tvms_stmt_pair(w->unit, made, over_group(w));
 }
 
-// Blocks of the sum go through all columns, unless the panel of a strip serves for all rows at once.
 static tvms_node *over_all(writer *w) {
-  return w->tile->lines ? over_groups(w) : over_sum_blocks(w, over_groups);
+  bool in_strip = tvms_tile_blocks_in_strip(w->tile);
+  return in_strip ? over_groups(w) : over_sum_blocks(w, over_groups);
 }
 
 tvms_node *tvms_contraction_nest(tvms_unit *unit, const tvms_contraction *contraction,

@@ -121,6 +121,10 @@ int64_t tvms_tile_rows(const tvms_tile *tile, int64_t vectors) {
       ->rows_with[vectors < TVMS_MOST_TILE_VECTORS ? vectors : TVMS_MOST_TILE_VECTORS];
 }
 
+bool tvms_tile_blocks_in_strip(const tvms_tile *tile) {
+  return tile->lines || (tile->beforehand && tile->group == 1);
+}
+
 int64_t tvms_tile_least_lanes(const tvms_tile *tile) {
   enum { LEAST = 4 };
   int64_t lanes = tile->lanes;
