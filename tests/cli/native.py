@@ -510,8 +510,11 @@ class Module:
             self.assertEqual(struct.unpack("<270f", sums), (12.0,) * 270)
 
     def test_rows_of_any_number(self):
-        """Go through an operand that no near cache holds, each number of few rows in its own way, others by tiles; what follows the sums is done once."""
-        k, n = 1300, 1100
+        """Go through an operand that no near cache holds, each number of few rows in its own way, others by tiles; what follows the sums is done once. Through a small one, tiles are on threads."""
+        for k, n in ((1300, 1100), (300, 64)):
+            self.rows_of_any_number(k, n)
+
+    def rows_of_any_number(self, k, n):
         text = f"""from tvm.script import ir as I, tirx as T
 @I.ir_module
 class Module:
@@ -536,10 +539,10 @@ class Module:
         b = bytearray(struct.pack(f"{k * n}f", *[x % 3 + y % 5 for x in range(k) for y in range(n)]))
         line = [sum(x % 3 for x in range(k)) + k * (y % 5) for y in range(n)]
         for target in ("host", platform.machine() + "-linux-gnu"):
-            library = self.file(target[-4:] + ".so")
+            library = self.file(f"{k}{target[-4:]}.so")
             self.ended(tvms("build", "-", "-o", library, "--target", target, stdin=text.encode()), 0)
             for m in (*range(10), 13, 17, 23, 40):
-                with self.subTest(target=target, rows=m):
+                with self.subTest(target=target, k=k, rows=m):
                     a, d = bytearray(struct.pack(f"{m * k}f", *[i + 1 for i in range(m) for _ in range(k)])), bytearray(4 * m * n)
                     self.assertEqual(call(ctypes.CDLL(library), [("<f4", (m, k), a), ("<f4", (k, n), b), ("<f4", (m, n), d)]), 0)
                     self.assertEqual(list(struct.unpack(f"{m * n}f", d)), [(i + 1) * x - 7 for i in range(m) for x in line])

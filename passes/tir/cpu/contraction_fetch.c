@@ -22,26 +22,14 @@ static tvms_node *number(writer *w, const tvms_node *like, int64_t value) {
   return tvms_int_imm_new(w->unit, like->dtype, value, TVMS_NO_SPAN);
 }
 
-// The block behind the one at hand, in the order of them all.
-static tvms_node *next_block(writer *w, tvms_node_kind kind) {
-  tvms_node *next = build(w, TVMS_NODE_ADD, w->block, number(w, w->block, 1));
-  return build(w, kind, next, number(w, w->block, w->blocks));
+// Where the strip begins that is `strips` behind the one at hand.
+static tvms_node *strip_behind(writer *w, tvms_node *strips) {
+  tvms_node *one = number(w, strips, w->strip->columns * w->tile->group);
+  return build(w, TVMS_NODE_ADD, w->strip_begin, build(w, TVMS_NODE_MUL, strips, one));
 }
 
-static bool goes_on_in_strip(const writer *w) {
-  return w->block && tvms_tile_blocks_in_strip(w->tile);
-}
-
-// Where the strip begins that takes the place of the one at hand: this one itself, if another block of it is next.
 static tvms_node *next_strip(writer *w) {
-  const tvms_node *like = tvms_contraction_column_var(w);
-  tvms_node *step = number(w, like, w->strip->columns * w->tile->group);
-  if (goes_on_in_strip(w)) {
-    tvms_node *strips = next_block(w, TVMS_NODE_FLOOR_DIV);
-    strips = tvms_build_cast(w->unit, like->dtype, strips, TVMS_NO_SPAN);
-    step = build(w, TVMS_NODE_MUL, strips, step);
-  }
-  return build(w, TVMS_NODE_ADD, w->strip_begin, step);
+  return strip_behind(w, number(w, tvms_contraction_column_var(w), 1));
 }
 
 // `column` columns behind the beginning of the strip at `next`, as far as there is one.
@@ -167,6 +155,7 @@ static tvms_node *fetch_unknown_share(writer *w, tvms_node *next, tvms_node *rou
   return tvms_cpu_choice(w->unit, some, body, NULL);
 }
 
+// Lines of the strip at `next`: as many of the round's steps as there are tiles that share them.
 static tvms_node *fetch_share(writer *w, tvms_node *next, tvms_node *round,
                               int64_t rounds, int64_t steps) {
   int64_t tiles = tiles_of_panel(w), share = (steps + tiles - 1) / tiles;
@@ -180,13 +169,25 @@ static tvms_node *fetch_share(writer *w, tvms_node *next, tvms_node *round,
   return tvms_cpu_loop(w->unit, k, number(w, k, share), TVMS_FOR_UNROLLED, body);
 }
 
-tvms_node *tvms_contraction_fetch_ahead(writer *w, tvms_node *round, int64_t rounds,
-                                        int64_t steps) {
-  tvms_node *block = w->block, *next = next_strip(w);
-  if (goes_on_in_strip(w)) w->block = next_block(w, TVMS_NODE_FLOOR_MOD);
-  tvms_node *made = fetch_share(w, next, round, rounds, steps);
+// The same of the next block of a strip, or, behind the last one, of the first block of the next strip.
+static tvms_node *fetch_share_of_block(writer *w, tvms_node *round, int64_t rounds,
+                                       int64_t steps) {
+  tvms_node *block = w->block, *blocks = number(w, block, w->blocks);
+  tvms_node *next = build(w, TVMS_NODE_ADD, block, number(w, block, 1));
+  tvms_node *strips = build(w, TVMS_NODE_FLOOR_DIV, next, blocks);
+  strips = tvms_build_cast(w->unit, tvms_contraction_column_var(w)->dtype, strips,
+                           TVMS_NO_SPAN);
+  w->block = build(w, TVMS_NODE_FLOOR_MOD, next, blocks);
+  tvms_node *made = fetch_share(w, strip_behind(w, strips), round, rounds, steps);
   w->block = block;
   return made;
+}
+
+tvms_node *tvms_contraction_fetch_ahead(writer *w, tvms_node *round, int64_t rounds,
+                                        int64_t steps) {
+  if (w->block && tvms_tile_blocks_in_strip(w->tile))
+    return fetch_share_of_block(w, round, rounds, steps);
+  return fetch_share(w, next_strip(w), round, rounds, steps);
 }
 
 // ---- Rows of the next tile ----

@@ -23,7 +23,7 @@ bool tvms_contraction_fetches_far(const tvms_contraction_writer *w, bool late);
 // Adds the statements that do so, for the rows at hand.
 void tvms_contraction_fetch_far(tvms_contraction_writer *w, tvms_node_vec *stmts);
 
-// Does the tile at hand fetch, in front of each round, its share of the panel of the next strip, or of what that is made of?
+// Does the tile at hand fetch, in front of each round, its share of the next panel (of the next block, or strip), or of what that is made of?
 bool tvms_contraction_fetches_ahead(const tvms_contraction_writer *w);
 
 // Statements that do so in front of round number `round` of `rounds`, each of `steps` steps of the sum. Sets the variables of columns

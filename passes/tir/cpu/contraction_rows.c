@@ -19,8 +19,8 @@ typedef struct {
       last;  // where the last tile begins at most; NULL: nothing overlaps
   // The first row of as many as a tile has at the end, if that is not known: what the last tile fetches.
   tvms_node *TVMS_NULLABLE end;
-  tvms_node *TVMS_NULLABLE
-      fetchers;  // the tiles that share what is fetched; NULL: count
+  // As many tiles share what is fetched, also where halves, which fetch nothing, replace the last one; NULL: count.
+  tvms_node *TVMS_NULLABLE fetchers;
 } piece;
 
 enum { MOST_PIECES = 2 };
@@ -75,7 +75,7 @@ static tvms_node *rows_of(const writer *w) {
   return w->c->stage.axes[w->c->row].extent;
 }
 
-// How many rows are left over by tiles of `most`, is that `rows`?
+// Do tiles of `most` rows leave `rows` rows over?
 static tvms_node *leave_rows(writer *w, int64_t most, int64_t rows) {
   tvms_node *all = rows_of(w);
   tvms_node *rest = build(w, TVMS_NODE_FLOOR_MOD, all, number(w, all, most));
@@ -210,15 +210,14 @@ static tvms_node *end_rows(writer *w, tvms_node *rows) {
   return tvms_contraction_leave_loop(w, made);
 }
 
-// Where the tile of `rows` rows begins that follows whole ones: as many rows are behind them, or both halves.
+// Where the tile of `rows` rows begins that follows whole ones. It ends with the rows, but for `many` of halves, in front of `few`.
 static tvms_node *begin_of_rest(writer *w, int64_t most, int64_t rows) {
   tvms_node *all = rows_of(w);
-  if (rows != halves_of(most).many)
-    return build(w, TVMS_NODE_SUB, all, number(w, all, rows));
-  // Of 6: 4 rows before the end if as many are left over, 7 if it is one.
-  tvms_node *rest = build(w, TVMS_NODE_FLOOR_MOD, all, number(w, all, most));
-  tvms_node *more = build(w, TVMS_NODE_ADD, all, rest);
-  return build(w, TVMS_NODE_SUB, more, number(w, all, most + 2));
+  tvms_node *left = number(w, all, rows);
+  if (rows == halves_of(most).many)
+    left = tvms_select_new(w->unit, leave_rows(w, most, 1), number(w, all, most + 1),
+                           left, TVMS_NO_SPAN);
+  return build(w, TVMS_NODE_SUB, all, left);
 }
 
 // Is there a tile of `rows` rows behind whole ones?
@@ -229,8 +228,8 @@ static tvms_node *ends_with(writer *w, int64_t most, int64_t rows) {
   if (rows == 1) return build(w, TVMS_NODE_EQ, all, number(w, all, 1));
   tvms_node *left = leave_rows(w, most, rows);
   if (rows != half.few && rows != half.many) return left;
-  tvms_node *tiles = build(w, TVMS_NODE_GT, all, number(w, all, most));
-  tvms_node *halved = build(w, TVMS_NODE_AND, leave_rows(w, most, 1), tiles);
+  tvms_node *is_more = build(w, TVMS_NODE_GT, all, number(w, all, most));
+  tvms_node *halved = build(w, TVMS_NODE_AND, leave_rows(w, most, 1), is_more);
   return build(w, TVMS_NODE_OR, left, halved);
 }
 
@@ -259,7 +258,7 @@ static tvms_node *over_rest(writer *w, int64_t most) {
 // The number of whole tiles, and one step more for what they leave over.
 static tvms_node *count_steps(writer *w, int64_t most) {
   tvms_node *all = rows_of(w);
-  int64_t least = halves_of(most).few ? 2 : 1;
+  int64_t least = halves_of(most).few ? 2 : 1;  // rows of a step of their own
   tvms_node *up = build(w, TVMS_NODE_ADD, all, number(w, all, most - least));
   tvms_node *steps = build(w, TVMS_NODE_FLOOR_DIV, up, number(w, all, most));
   return least == 1 ? steps : build(w, TVMS_NODE_MAX, steps, number(w, all, 1));

@@ -49,7 +49,7 @@ typedef struct {
   bool lines;         // a strip is some steps of the outermost axis of the columns
   bool shares_lines;  // of its panel, by the steps of a window
   tvms_shared_lines shared;
-  // Steps of the sum that go through all rows and columns together (of a strip, if `lines`); 0: all.
+  // Steps of the sum that go through all rows and columns together (of a strip, if tvms_tile_blocks_in_strip); 0: all.
   int64_t sum_block;
   bool
       sum_apart;  // they lie as far apart as there are blocks, rather than side by side
@@ -73,7 +73,7 @@ typedef struct {
   int64_t moving_lead;
   // Steps of the sum for which a tile of rows fetches what the next panel is made of when it begins; 0: none.
   int64_t panel_fetch;
-  // Tiles of rows fetch the panel of the next strip, or what it is made of, a part of it each, in front of each round of the sum.
+  // Tiles of rows fetch the next panel (of the next block, or strip), or what it is made of, a part of it each, in front of each round of the sum.
   bool panel_ahead;
 } tvms_tile;
 
