@@ -547,6 +547,40 @@ class Module:
                     self.assertEqual(call(ctypes.CDLL(library), [("<f4", (m, k), a), ("<f4", (k, n), b), ("<f4", (m, n), d)]), 0)
                     self.assertEqual(list(struct.unpack(f"{m * n}f", d)), [(i + 1) * x - 7 for i in range(m) for x in line])
 
+    def test_columns_of_any_number(self):
+        """Those that whole strips leave over share columns with the strip before them, also where sums are taken in blocks; rows may be of any number, too."""
+        k = 600
+        for rows, declared in (("8", ""), ("m", "        m = T.int32()\n")):
+            text = f"""from tvm.script import ir as I, tirx as T
+@I.ir_module
+class Module:
+    @T.prim_func(s_tir=True)
+    def f(a: T.handle, b: T.handle, c: T.handle):
+        T.func_attr({{"tirx.noalias": True}})
+{declared}        n = T.int32()
+        A = T.match_buffer(a, ({rows}, {k}))
+        B = T.match_buffer(b, ({k}, n))
+        C = T.match_buffer(c, ({rows}, n))
+        for i, j, k in T.grid({rows}, n, {k}):
+            with T.sblock("product"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+"""
+            for target in ("host", platform.machine() + "-linux-gnu"):
+                library = self.file(rows + target[-4:] + ".so")
+                self.ended(tvms("build", "-", "-o", library, "--target", target, stdin=text.encode()), 0)
+                for m in (8,) if rows == "8" else (1, 3, 8, 9, 13, 31):
+                    for n in (1, 3, 7, 17, 33, 100, 129):
+                        with self.subTest(target=target, rows=rows, m=m, n=n):
+                            a = bytearray(struct.pack(f"{m * k}f", *[i + x % 3 for i in range(m) for x in range(k)]))
+                            b = bytearray(struct.pack(f"{k * n}f", *[x % 2 + y % 5 for x in range(k) for y in range(n)]))
+                            c = bytearray(4 * m * n)
+                            self.assertEqual(call(ctypes.CDLL(library), [("<f4", (m, k), a), ("<f4", (k, n), b), ("<f4", (m, n), c)]), 0)
+                            cell = [[sum((i + x % 3) * (x % 2 + y) for x in range(k)) for y in range(5)] for i in range(m)]
+                            self.assertEqual(list(struct.unpack(f"{m * n}f", c)), [cell[i][y % 5] for i in range(m) for y in range(n)])
+
     def test_a_target_in_json(self):
         """It says the same as the words of LLVM, and what these do not say: cores, and the width of vectors."""
         for target, words in (('{"kind": "llvm", "mcpu": "znver4"}', "x86_64-linux-gnu,znver4"),

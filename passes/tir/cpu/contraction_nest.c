@@ -274,7 +274,7 @@ static tvms_node *over_strip(writer *w) {
   if (w->tile->group > 1) return over_parts(w);
   if (w->tile->packs) make_panel(w, 1, w->strip->columns);
   w->spare = tvms_contraction_make_spare(w);
-  bool blocks = tvms_tile_blocks_in_strip(w->tile);
+  bool blocks = tvms_tile_blocks_in_strip(w->c, w->tile);
   tvms_node *made = blocks ? over_sum_blocks(w, over_parts) : over_parts(w);
   tvms_node *allocated[2];
   uint32_t count = 0;
@@ -318,7 +318,9 @@ static tvms_node *over_strips(writer *w, body_writer *body, tvms_tile_threads lo
 static tvms_node *over_narrow(writer *w, int64_t lanes) {
   tvms_node *columns = w->c->stage.axes[w->c->column].extent;
   tvms_strip strip = narrow_strips(w, lanes);
-  tvms_node *made = over_alike_strips(w, &strip, over_strip, TVMS_TILE_STRIPS);
+  // The last one has columns of the one before it, whose sums are not ready where they are taken in blocks.
+  tvms_tile_threads loops = w->tile->sum_block ? TVMS_TILE_SERIAL : TVMS_TILE_STRIPS;
+  tvms_node *made = over_alike_strips(w, &strip, over_strip, loops);
   if (lanes / 2 < tvms_tile_least_lanes(w->tile)) return made;
   tvms_node *fits = build(w, TVMS_NODE_GE, columns, number(w, columns, lanes));
   return tvms_cpu_choice(w->unit, fits, made, over_narrow(w, lanes / 2));
@@ -372,7 +374,7 @@ static tvms_node *over_groups(writer *w) {
 }
 
 static tvms_node *over_all(writer *w) {
-  bool in_strip = tvms_tile_blocks_in_strip(w->tile);
+  bool in_strip = tvms_tile_blocks_in_strip(w->c, w->tile);
   return in_strip ? over_groups(w) : over_sum_blocks(w, over_groups);
 }
 

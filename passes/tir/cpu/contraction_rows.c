@@ -277,16 +277,34 @@ static tvms_node *over_unknown_rows(writer *w, int64_t most) {
       w, tvms_cpu_choice(w->unit, is_whole, tile, over_rest(w, most)));
 }
 
+// Unknown rows of the columns that whole strips leave over, by tiles of 8, 4, 2 and 1 of them: few of the work, so that there are
+// not as many kinds of tiles as of both, and narrow tiles of up to four rows take equally long.
+static tvms_node *over_powers(writer *w, int64_t most) {
+  tvms_node *all = rows_of(w);
+  tvms_node_vec stmts = {0};
+  int64_t rows = 1;
+  while (2 * rows <= most)
+    rows *= 2;
+  const piece whole = {.count = count_tiles(w, rows), .rows = rows};
+  tvms_stmt_push(w->unit, &stmts, over_piece(w, &whole));
+  while ((rows /= 2) > 0) {
+    tvms_node *twice = number(w, all, 2 * rows);
+    tvms_node *begin = build(w, TVMS_NODE_FLOOR_DIV, all, twice);
+    begin = build(w, TVMS_NODE_MUL, begin, twice);
+    tvms_node *rest = build(w, TVMS_NODE_FLOOR_MOD, all, twice);
+    const piece one = {.count = number(w, all, 1), .first = most, .rows = rows};
+    tvms_node *is_there = build(w, TVMS_NODE_GE, rest, number(w, all, rows));
+    tvms_node *tile = tile_of_piece(w, &one, begin, NULL);
+    tvms_stmt_push(w->unit, &stmts, tvms_cpu_choice(w->unit, is_there, tile, NULL));
+  }
+  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+}
+
 // A number of rows that is not known may be below a tile.
 tvms_node *tvms_contraction_over_rows(writer *w) {
-  bool known = tvms_contraction_knows_rows(w->c);
   int64_t rows = rows_of_tile(w);
-  if (!known && rows > 1 && tvms_contraction_rows_once(w->c))
-    return over_unknown_rows(w, rows);
-  tvms_node *tiled = over_rows(w, rows);
-  if (known || rows == 1) return tiled;
-  const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
-  tvms_node *least = number(w, axis->var, rows);
-  return tvms_cpu_choice(w->unit, build(w, TVMS_NODE_GE, axis->extent, least), tiled,
-                         over_rows(w, 1));
+  if (tvms_contraction_knows_rows(w->c) || rows == 1) return over_rows(w, rows);
+  bool narrow =
+      tvms_contraction_column_steps(w->c) < 0 && w->strip->columns < w->tile->strip;
+  return narrow ? over_powers(w, rows) : over_unknown_rows(w, rows);
 }

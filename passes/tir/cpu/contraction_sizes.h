@@ -16,10 +16,6 @@ int64_t tvms_contraction_uses(const tvms_contraction *contraction);
 // Is the number of rows known? Without an axis of rows it is 1.
 bool tvms_contraction_knows_rows(const tvms_contraction *contraction);
 
-// Is each row computed by one tile? Where neither rows nor columns are of a known number, the last tile of rows begins
-// earlier instead, so that there are not as many kinds of tiles as of both.
-bool tvms_contraction_rows_once(const tvms_contraction *contraction);
-
 // Is there an axis of more than one step, beside the rows, that the moving operand does not depend on?
 bool tvms_contraction_has_outer(const tvms_contraction *contraction);
 

@@ -154,9 +154,9 @@ static tvms_node *TVMS_NULLABLE is_large(scheduler *s, const tvms_contraction *c
                           tvms_int_imm_new(s->unit, column->extent->dtype,
                                            tvms_tile_least_lanes(tile), TVMS_NO_SPAN),
                           TVMS_NO_SPAN);
-  if (!tvms_contraction_knows_rows(c) && (wide || tile->packs)) {
+  if (!tvms_contraction_knows_rows(c) && tile->packs) {
     tvms_node *rows = c->stage.axes[c->row].extent;
-    int64_t fewest = wide || c->along_sum ? tile->rows : FEWEST_ROWS;
+    int64_t fewest = c->along_sum ? tile->rows : FEWEST_ROWS;
     high = tvms_build_binary(
         s->unit, TVMS_NODE_GE, rows,
         tvms_int_imm_new(s->unit, rows->dtype, fewest, TVMS_NO_SPAN), TVMS_NO_SPAN);

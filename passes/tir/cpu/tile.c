@@ -121,8 +121,9 @@ int64_t tvms_tile_rows(const tvms_tile *tile, int64_t vectors) {
       ->rows_with[vectors < TVMS_MOST_TILE_VECTORS ? vectors : TVMS_MOST_TILE_VECTORS];
 }
 
-bool tvms_tile_blocks_in_strip(const tvms_tile *tile) {
-  return tile->lines || (tile->beforehand && tile->group == 1);
+bool tvms_tile_blocks_in_strip(const tvms_contraction *c, const tvms_tile *tile) {
+  return tile->lines || tvms_contraction_column_steps(c) < 0
+         || (tile->beforehand && tile->group == 1);
 }
 
 int64_t tvms_tile_least_lanes(const tvms_tile *tile) {
@@ -337,7 +338,7 @@ static bool shares_rows(const tvms_tile_machine *m, const tvms_contraction *c,
 
 static bool has_few_rows(const tvms_tile_machine *m, const tvms_contraction *c) {
   return c->moving && c->moving->kind == TVMS_NODE_BUFFER_LOAD
-         && !tvms_contraction_knows_rows(c) && tvms_contraction_rows_once(c)
+         && !tvms_contraction_knows_rows(c) && tvms_contraction_column_steps(c) >= 0
          && !tvms_contraction_has_outer(c)
          && tvms_contraction_moving_bytes(c) > m->cache;
 }
@@ -432,8 +433,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
 }
 
 bool tvms_tile_repeats(const tvms_contraction *c, const tvms_tile *tile) {
-  return !tvms_contraction_rows_once(c)
-         || tvms_contraction_column_steps(c) % tile->lanes != 0
+  return tvms_contraction_column_steps(c) % tile->lanes != 0
          || (tile->lines && tile->strip % tile->lanes != 0);
 }
 

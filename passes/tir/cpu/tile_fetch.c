@@ -44,9 +44,8 @@ static void plan_panel(const tvms_tile_machine *m, const tvms_contraction *c,
   if (last && last < MOST_STEPS) return;
   int64_t tiles = rows / tile->rows;
   int64_t line = TVMS_CPU_CACHE_LINE * 8 / c->moving->dtype.bits;
-  bool unknown = rows < 0 && tvms_contraction_rows_once(c);
   bool several = tiles > 1 && tiles <= TVMS_MOST_TILES_AHEAD;
-  tile->panel_ahead = (unknown || several) && tvms_contraction_round_of(steps, line);
+  tile->panel_ahead = (rows < 0 || several) && tvms_contraction_round_of(steps, line);
   int64_t each = rows < 0    ? USUAL_STEPS
                  : tiles > 0 ? (steps + tiles - 1) / tiles
                              : steps;
