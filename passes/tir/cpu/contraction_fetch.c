@@ -112,7 +112,7 @@ static bool same_width(const writer *w) {
   return true;
 }
 
-// A single tile reads a panel as fast as it would fetch it.
+// A single tile reads a panel as fast as it would fetch it, if that lies there from end to end.
 enum { FEWEST_TILES = 2 };
 
 bool tvms_contraction_fetches_ahead(const writer *w) {
@@ -149,9 +149,10 @@ static tvms_node *fetch_unknown_share(writer *w, tvms_node *next, tvms_node *rou
   body = tvms_cpu_loop(w->unit, k, share, TVMS_FOR_SERIAL, body);
   tvms_node *some = build(w, TVMS_NODE_LT, build(w, TVMS_NODE_MUL, w->number, share),
                           number(w, k, steps));
-  tvms_node *several =
-      build(w, TVMS_NODE_GE, w->tile_count, number(w, k, FEWEST_TILES));
-  some = build(w, TVMS_NODE_AND, several, some);
+  if (w->tile->beforehand) {
+    tvms_node *fewest = number(w, k, FEWEST_TILES);
+    some = build(w, TVMS_NODE_AND, build(w, TVMS_NODE_GE, w->tile_count, fewest), some);
+  }
   return tvms_cpu_choice(w->unit, some, body, NULL);
 }
 
