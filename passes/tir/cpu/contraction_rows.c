@@ -62,12 +62,8 @@ static pieces pieces_of_rows(writer *w, int64_t most) {
           .count = number(w, axis->var, 1), .first = full * most, .rows = rows % most};
     return all;
   }
-  piece one = {.rows = most};
-  tvms_node *up = build(w, TVMS_NODE_ADD, axis->extent, number(w, axis->var, most - 1));
-  one.count = build(w, TVMS_NODE_FLOOR_DIV, up, number(w, axis->var, most));
-  if (most > 1)
-    one.last = build(w, TVMS_NODE_SUB, axis->extent, number(w, axis->var, most));
-  all.items[all.count++] = one;
+  // Tiles of one row, whose number is not known.
+  all.items[all.count++] = (piece){.count = axis->extent, .rows = most};
   return all;
 }
 
@@ -233,6 +229,14 @@ static tvms_node *ends_with(writer *w, int64_t most, int64_t rows) {
   return build(w, TVMS_NODE_OR, left, halved);
 }
 
+// Adds a tile of `rows` rows that whole tiles leave over, which is there if `condition` holds.
+static void push_tile(writer *w, tvms_node_vec *stmts, int64_t rows, tvms_node *begin,
+                      tvms_node *condition) {
+  const piece one = {.count = number(w, begin, 1), .first = rows, .rows = rows};
+  tvms_node *tile = tile_of_piece(w, &one, begin, NULL);
+  tvms_stmt_push(w->unit, stmts, tvms_cpu_choice(w->unit, condition, tile, NULL));
+}
+
 // What whole tiles leave over of rows whose number is not known: there is a tile for each number of them. What follows the sums
 // is there once for all these.
 static tvms_node *over_rest(writer *w, int64_t most) {
@@ -240,10 +244,8 @@ static tvms_node *over_rest(writer *w, int64_t most) {
   tvms_node_vec stmts = {0};
   w->unended = w->epilogue_count && w->tile->sum_in_result;
   for (int64_t rows = 1; rows < most; rows++) {
-    const piece one = {.count = number(w, all, 1), .first = most, .rows = rows};
-    tvms_node *is_that = ends_with(w, most, rows);
-    tvms_node *tile = tile_of_piece(w, &one, begin_of_rest(w, most, rows), NULL);
-    tvms_stmt_push(w->unit, &stmts, tvms_cpu_choice(w->unit, is_that, tile, NULL));
+    tvms_node *begin = begin_of_rest(w, most, rows);
+    push_tile(w, &stmts, rows, begin, ends_with(w, most, rows));
   }
   if (w->unended) {
     w->unended = false;
@@ -292,10 +294,8 @@ static tvms_node *over_powers(writer *w, int64_t most) {
     tvms_node *begin = build(w, TVMS_NODE_FLOOR_DIV, all, twice);
     begin = build(w, TVMS_NODE_MUL, begin, twice);
     tvms_node *rest = build(w, TVMS_NODE_FLOOR_MOD, all, twice);
-    const piece one = {.count = number(w, all, 1), .first = most, .rows = rows};
-    tvms_node *is_there = build(w, TVMS_NODE_GE, rest, number(w, all, rows));
-    tvms_node *tile = tile_of_piece(w, &one, begin, NULL);
-    tvms_stmt_push(w->unit, &stmts, tvms_cpu_choice(w->unit, is_there, tile, NULL));
+    push_tile(w, &stmts, rows, begin,
+              build(w, TVMS_NODE_GE, rest, number(w, all, rows)));
   }
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }

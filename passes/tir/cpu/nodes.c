@@ -1,7 +1,6 @@
 // Making loops, stores, buffers and blocks.
 #include "passes/tir/cpu/nodes.h"
 
-#include "arith/analyzer.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/places.h"
@@ -105,19 +104,6 @@ static bool is_allocated(tvms_list allocated, const tvms_node *buffer) {
   return false;
 }
 
-// The union of what several tiles touch becomes shorter when it is simplified as a whole.
-static void simplify_extents(tvms_unit *unit, tvms_list regions) {
-  for (uint32_t i = 0; i < regions.len; i++) {
-    tvms_list ranges = tvms_as_buffer_region(regions.items[i])->region;
-    for (uint32_t k = 0; k < ranges.len; k++) {
-      const tvms_range *range = tvms_as_range(ranges.items[k]);
-      if (tvms_cpu_number(range->extent) >= 0) continue;
-      tvms_node *extent = tvms_arith_simplify(unit, range->extent);
-      ranges.items[k] = tvms_range_new(unit, range->min, extent, TVMS_NO_SPAN);
-    }
-  }
-}
-
 // What is inferred from quotients may reach behind the last element, where nothing is touched.
 static void end_with_buffers(tvms_unit *unit, tvms_list regions) {
   for (uint32_t i = 0; i < regions.len; i++) {
@@ -154,8 +140,6 @@ tvms_node *tvms_cpu_block(tvms_unit *unit, const char *name, tvms_list allocated
       tvms_regions_put_buffer(&known, unit, one, one);
   }
   tvms_regions_infer_all(unit, &known, block);
-  simplify_extents(unit, block->reads);
-  simplify_extents(unit, block->writes);
   end_with_buffers(unit, block->reads);
   end_with_buffers(unit, block->writes);
   tvms_node_map_fini(&known);
