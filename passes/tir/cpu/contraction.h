@@ -49,13 +49,14 @@ typedef struct {
       resting;  // the first load that moves with the row; NULL: none
   bool
       contiguous;  // every load that moves with the columns takes one element after the other
-  int64_t taps;  // steps of a window that slides along the columns
+  int64_t taps;            // steps of a window that slides along the columns
   uint32_t outermost_sum;  // of more than one step; TVMS_MOST_STAGE_AXES: none
   bool one_sum;            // no other axis of the sum has more than one step
   bool along_sum;  // what moves with the columns lies in memory along the sum instead
   bool
       sums_in_order;  // the resting loads take one element after the other along the sum
   bool apart;         // buffers of the function's parameters are, which its caller says
+  bool changes;       // there are loops around that sizes may change with
 } tvms_contraction;
 
 // Is the stage a contraction? Returns NULL, or why not: a sentence's end.

@@ -173,7 +173,7 @@ static tvms_node *fetch_share(writer *w, tvms_node *next, tvms_node *round,
 // The same of the next block of a strip, or, behind the last one, of the first block of the next strip.
 static tvms_node *fetch_share_of_block(writer *w, tvms_node *round, int64_t rounds,
                                        int64_t steps) {
-  tvms_node *block = w->block, *blocks = number(w, block, w->blocks);
+  tvms_node *block = w->block, *blocks = w->blocks;
   tvms_node *next = build(w, TVMS_NODE_ADD, block, number(w, block, 1));
   tvms_node *strips = build(w, TVMS_NODE_FLOOR_DIV, next, blocks);
   strips = tvms_build_cast(w->unit, tvms_contraction_column_var(w)->dtype, strips,

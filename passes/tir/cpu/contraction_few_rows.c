@@ -26,6 +26,7 @@ static bool choose_for(tvms_unit *unit, const tvms_target *target,
   axis->extent = number(unit, axis->var, rows);
   if (tvms_contraction_find(unit, &stage, made)) return false;
   made->apart = c->apart;
+  made->changes = c->changes;
   *tile = tvms_tile_choose(unit, target, made, reorders);
   return true;
 }

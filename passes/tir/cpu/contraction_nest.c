@@ -150,6 +150,13 @@ static bool fills_on_threads(const writer *w) {
          && steps * w->strip->columns >= WORTH_THREADS;
 }
 
+// Lets the steps of a loop run on threads, also where it is chosen by how many steps a block has.
+static void run_on_threads(tvms_node *filled) {
+  if (filled->kind == TVMS_NODE_IF_THEN_ELSE)
+    filled = tvms_as_if_then_else(filled)->then_case;
+  if (filled->kind == TVMS_NODE_FOR) tvms_as_for(filled)->for_kind = TVMS_FOR_PARALLEL;
+}
+
 static tvms_node *fill_panel(writer *w) {
   tvms_node_vec stmts = {0};
   if (w->tile->lines) tvms_stmt_push(w->unit, &stmts, tvms_contraction_fill_lines(w));
@@ -157,10 +164,8 @@ static tvms_node *fill_panel(writer *w) {
     w->columns = &w->strip->parts[i];
     tvms_stmt_push(w->unit, &stmts, tvms_contraction_fill_tile(w));
   }
-  for (uint32_t i = 0; i < stmts.len && fills_on_threads(w); i++) {
-    if (stmts.items[i]->kind == TVMS_NODE_FOR)
-      tvms_as_for(stmts.items[i])->for_kind = TVMS_FOR_PARALLEL;
-  }
+  for (uint32_t i = 0; i < stmts.len && fills_on_threads(w); i++)
+    run_on_threads(stmts.items[i]);
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
@@ -201,13 +206,20 @@ static tvms_node *over_parts(writer *w) {
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
+// Blocks of the sum. There is one also where it has no steps: it stores what sums begin with.
+static tvms_node *count_blocks(writer *w) {
+  tvms_node *steps = tvms_contraction_flat_extent(w);
+  int64_t most = w->tile->sum_block;
+  tvms_node *up = build(w, TVMS_NODE_ADD, steps, number(w, steps, most - 1));
+  tvms_node *blocks = build(w, TVMS_NODE_FLOOR_DIV, up, number(w, steps, most));
+  return build(w, TVMS_NODE_MAX, blocks, number(w, steps, 1));
+}
+
 static tvms_node *over_sum_blocks(writer *w, body_writer *body) {
   if (!w->tile->sum_block) return body(w);
-  w->block = variable(w, "kb", tvms_contraction_first_sum(w)->var);
-  int64_t most = w->tile->sum_block;
-  w->blocks = (tvms_contraction_steps(w->c) + most - 1) / most;
-  tvms_contraction_enter_loop(w, w->block, number(w, w->block, w->blocks),
-                              TVMS_TILE_SERIAL);
+  w->blocks = count_blocks(w);
+  w->block = variable(w, "kb", w->blocks);
+  tvms_contraction_enter_loop(w, w->block, w->blocks, TVMS_TILE_SERIAL);
   tvms_node *made = tvms_contraction_leave_loop(w, body(w));
   w->block = NULL;
   return made;

@@ -34,6 +34,13 @@ bool tvms_contraction_knows_rows(const tvms_contraction *c) {
          || tvms_cpu_number(c->stage.axes[c->row].extent) >= 0;
 }
 
+bool tvms_contraction_keeps_sizes(const tvms_contraction *c) {
+  for (uint32_t i = 0; i < c->stage.count && c->changes; i++) {
+    if (tvms_cpu_number(c->stage.axes[i].extent) < 0) return false;
+  }
+  return true;
+}
+
 bool tvms_contraction_has_outer(const tvms_contraction *c) {
   for (uint32_t i = 0; i < c->stage.count; i++) {
     if (c->roles[i] == TVMS_AXIS_OUTER && !tvms_stage_axis_is_single(&c->stage.axes[i]))

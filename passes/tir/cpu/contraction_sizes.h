@@ -16,6 +16,10 @@ int64_t tvms_contraction_uses(const tvms_contraction *contraction);
 // Is the number of rows known? Without an axis of rows it is 1.
 bool tvms_contraction_knows_rows(const tvms_contraction *contraction);
 
+// Are all sizes known, or the same wherever the function is? Else a block with axes, which sees loops around it through
+// these alone, must not name them.
+bool tvms_contraction_keeps_sizes(const tvms_contraction *contraction);
+
 // Is there an axis of more than one step, beside the rows, that the moving operand does not depend on?
 bool tvms_contraction_has_outer(const tvms_contraction *contraction);
 

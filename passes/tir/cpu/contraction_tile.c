@@ -52,9 +52,16 @@ static tvms_node *add_stored(writer *w, const element *e) {
   return tvms_contraction_set_sum(w, e, build(w, TVMS_NODE_ADD, sum, stored(w)));
 }
 
-static tvms_node *choose(writer *w, tvms_node_kind kind, int64_t block,
-                         tvms_node *then_case, tvms_node *else_case) {
-  tvms_node *condition = build(w, kind, w->block, number(w, w->block, block));
+static tvms_node *in_first_block(writer *w, tvms_node_kind kind, tvms_node *then_case,
+                                 tvms_node *TVMS_NULLABLE else_case) {
+  tvms_node *condition = build(w, kind, w->block, number(w, w->block, 0));
+  return tvms_cpu_choice(w->unit, condition, then_case, else_case);
+}
+
+static tvms_node *in_last_block(writer *w, tvms_node *then_case,
+                                tvms_node *TVMS_NULLABLE else_case) {
+  tvms_node *last = build(w, TVMS_NODE_SUB, w->blocks, number(w, w->block, 1));
+  tvms_node *condition = build(w, TVMS_NODE_EQ, w->block, last);
   return tvms_cpu_choice(w->unit, condition, then_case, else_case);
 }
 
@@ -62,13 +69,13 @@ static tvms_node *choose(writer *w, tvms_node_kind kind, int64_t block,
 static tvms_node *begin_sums(writer *w) {
   tvms_node *first = tvms_contraction_each_element(w, set_to_init, NULL);
   if (!w->block || w->tile->sum_afresh) return first;
-  return choose(w, TVMS_NODE_EQ, 0, first,
-                tvms_contraction_each_element(w, set_to_stored, NULL));
+  return in_first_block(w, TVMS_NODE_EQ, first,
+                        tvms_contraction_each_element(w, set_to_stored, NULL));
 }
 
 static tvms_node *add_blocks_before(writer *w) {
-  return choose(w, TVMS_NODE_NE, 0, tvms_contraction_each_element(w, add_stored, NULL),
-                NULL);
+  return in_first_block(w, TVMS_NODE_NE,
+                        tvms_contraction_each_element(w, add_stored, NULL), NULL);
 }
 
 static tvms_node *copy_moving(writer *w, const element *e) {
@@ -79,8 +86,7 @@ static tvms_node *copy_moving(writer *w, const element *e) {
                         tvms_contraction_all_as_now(w, panel->indices), value);
 }
 
-tvms_node *tvms_contraction_fill_tile(writer *w) {
-  if (tvms_contraction_can_turn(w)) return tvms_contraction_fill_turned(w);
+static tvms_node *fill_step_by_step(writer *w) {
   tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
   tvms_contraction_open_sums(w, vars);
   tvms_node *row = w->row;
@@ -88,6 +94,13 @@ tvms_node *tvms_contraction_fill_tile(writer *w) {
   tvms_node *filled = tvms_contraction_each_element(w, copy_moving, NULL);
   w->row = row;
   return tvms_contraction_close_sums(w, filled, vars);
+}
+
+tvms_node *tvms_contraction_fill_tile(writer *w) {
+  if (!tvms_contraction_can_turn(w)) return fill_step_by_step(w);
+  tvms_node *turned = tvms_contraction_fill_turned(w);
+  tvms_node *holds = tvms_contraction_holds_square(w);
+  return holds ? tvms_cpu_choice(w->unit, holds, turned, fill_step_by_step(w)) : turned;
 }
 
 // ---- What follows ----
@@ -156,8 +169,7 @@ static tvms_node *end_sums(writer *w) {
   if (w->unended) return tvms_contraction_each_element(w, finish, NULL);
   tvms_node *last = end_all_sums(w);
   if (!w->block || (!w->epilogue_count && !tvms_contraction_has_words(w))) return last;
-  return choose(w, TVMS_NODE_EQ, w->blocks - 1, last,
-                tvms_contraction_each_element(w, finish, NULL));
+  return in_last_block(w, last, tvms_contraction_each_element(w, finish, NULL));
 }
 
 // What the tile keeps is allocated around it.
@@ -214,7 +226,7 @@ static tvms_node *end_stored_sums(writer *w) {
   w->rest = NULL;
   tvms_node *begin = tvms_contraction_each_element(w, set_to_stored, NULL);
   tvms_node *end = tvms_stmt_pair(w->unit, begin, end_all_sums(w));
-  return w->block ? choose(w, TVMS_NODE_EQ, w->blocks - 1, end, NULL) : end;
+  return w->block ? in_last_block(w, end, NULL) : end;
 }
 
 tvms_node *tvms_contraction_write_tile(writer *w) {

@@ -16,15 +16,24 @@ static tvms_node *number(writer *w, const tvms_node *like, int64_t value) {
   return tvms_int_imm_new(w->unit, like->dtype, value, TVMS_NO_SPAN);
 }
 
+// Steps of the sum, or of its shortest block; -1: not known.
+static int64_t fewest_steps(const writer *w) {
+  int64_t steps = tvms_contraction_steps(w->c), block = w->tile->sum_block;
+  if (!block || steps < 0) return steps;
+  return steps % block ? steps % block : block;
+}
+
 bool tvms_contraction_can_turn(const writer *w) {
   const tvms_contraction *c = w->c;
-  int64_t steps = w->tile->sum_block ? w->tile->sum_block : tvms_contraction_steps(c);
-  int64_t lanes = w->columns->width;
-  // The last block of the sum must hold a square, too.
-  int64_t last = w->tile->sum_block ? tvms_contraction_steps(c) % steps : 0;
+  int64_t lanes = w->columns->width, steps = fewest_steps(w);
   return c->along_sum && c->one_sum && c->column_count == 1 && w->columns->vectors
-         && lanes >= 4 && !(lanes & (lanes - 1)) && steps >= lanes
-         && (last == 0 || last >= lanes);
+         && lanes >= 4 && !(lanes & (lanes - 1)) && (steps < 0 || steps >= lanes);
+}
+
+tvms_node *tvms_contraction_holds_square(writer *w) {
+  if (fewest_steps(w) >= 0) return NULL;
+  tvms_node *steps = tvms_contraction_flat_steps(w);
+  return build(w, TVMS_NODE_GE, steps, number(w, steps, w->columns->width));
 }
 
 // lane or row of a square, as a loop around `body`
@@ -94,6 +103,8 @@ static tvms_node *write_squares(writer *w, tvms_node *column) {
   tvms_node *k = tvms_cpu_variable(w->unit, "k0", steps);
   tvms_node *step = build(w, TVMS_NODE_MIN, build(w, TVMS_NODE_MUL, k, lanes),
                           build(w, TVMS_NODE_SUB, steps, lanes));
+  // Where a square may not fit nothing is turned, but a region that is read is not to seem to begin before the operand.
+  if (fewest_steps(w) < 0) step = build(w, TVMS_NODE_MAX, step, number(w, steps, 0));
   tvms_node *up =
       build(w, TVMS_NODE_ADD, steps, number(w, steps, w->columns->width - 1));
   return tvms_cpu_loop(w->unit, k, build(w, TVMS_NODE_FLOOR_DIV, up, lanes),

@@ -98,10 +98,9 @@ static tvms_node *from_beginning(writer *w, tvms_node *var) {
     if (w->tile->sum_skew) {
       tvms_node *skew = build(w, TVMS_NODE_MUL, var, number(w, var, w->tile->sum_skew));
       in_part = build(w, TVMS_NODE_FLOOR_MOD, build(w, TVMS_NODE_ADD, w->block, skew),
-                      number(w, var, w->blocks));
+                      w->blocks);
     }
-    return build(w, TVMS_NODE_ADD,
-                 build(w, TVMS_NODE_MUL, var, number(w, var, w->blocks)), in_part);
+    return build(w, TVMS_NODE_ADD, build(w, TVMS_NODE_MUL, var, w->blocks), in_part);
   }
   tvms_node *done =
       build(w, TVMS_NODE_MUL, w->block, number(w, var, w->tile->sum_block));

@@ -57,7 +57,7 @@ typedef struct tvms_contraction_writer {
   tvms_node *TVMS_NULLABLE in_group;  // variable: of panels of a group, which one
   tvms_node *TVMS_NULLABLE step;   // variable: row of the panel, if the sum is one axis
   tvms_node *TVMS_NULLABLE block;  // variable: of the blocks
-  int64_t blocks;                  // how many
+  tvms_node *blocks;               // how many
   bool threads;                    // the loop whose steps run on threads is open
   tvms_loop_around
       around[TVMS_MOST_LOOPS_AROUND];  // of the tile at hand, but not inside of it

@@ -201,6 +201,7 @@ tvms_node *tvms_cpu_schedule_contraction(scheduler *s, tvms_list allocated,
   (void)tvms_cpu_split_groups(s->unit, &stage);
   if (tvms_contraction_find(s->unit, &stage, &c)) return NULL;
   c.apart = s->noalias;
+  c.changes = s->within || s->around.len;
   tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c, s->reorders);
   lay_out(s, &c, &tile, stmts, at);
   if (s->reorders) tvms_contraction_find_border(s->unit, stmts, at, &tile, &c);

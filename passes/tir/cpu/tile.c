@@ -339,7 +339,7 @@ static bool shares_rows(const tvms_tile_machine *m, const tvms_contraction *c,
 static bool has_few_rows(const tvms_tile_machine *m, const tvms_contraction *c) {
   return c->moving && c->moving->kind == TVMS_NODE_BUFFER_LOAD
          && !tvms_contraction_knows_rows(c) && tvms_contraction_column_steps(c) >= 0
-         && !tvms_contraction_has_outer(c)
+         && !tvms_contraction_has_outer(c) && tvms_contraction_keeps_sizes(c)
          && tvms_contraction_moving_bytes(c) > m->cache;
 }
 
@@ -353,7 +353,7 @@ static bool reads_in_place(tvms_unit *unit, const tvms_tile_machine *m,
   int64_t bytes = c->term->dtype.bits / 8, uses = tvms_contraction_uses(c);
   if (!c->moving || c->moving->kind != TVMS_NODE_BUFFER_LOAD
       || m->lanes * bytes < TVMS_CPU_CACHE_LINE || !c->contiguous || !c->one_sum
-      || tvms_contraction_steps(c) < 0 || tvms_contraction_has_outer(c)
+      || tvms_contraction_has_outer(c) || !tvms_contraction_keeps_sizes(c)
       || uses < TVMS_FEWEST_ROWS_IN_PLACE)
     return false;
   if (!tvms_contraction_knows_rows(c)) return has_few_rows(m, c);

@@ -40,8 +40,8 @@ static void plan_panel(const tvms_tile_machine *m, const tvms_contraction *c,
       || tvms_contraction_moving_bytes(c) <= m->cache / 2)
     return;
   // The last block of the sum must have as many.
-  int64_t last = tvms_contraction_steps(c) % steps;
-  if (last && last < MOST_STEPS) return;
+  int64_t all = tvms_contraction_steps(c);
+  if (all >= 0 && all % steps && all % steps < MOST_STEPS) return;
   int64_t tiles = rows / tile->rows;
   int64_t line = TVMS_CPU_CACHE_LINE * 8 / c->moving->dtype.bits;
   bool several = tiles > 1 && tiles <= TVMS_MOST_TILES_AHEAD;

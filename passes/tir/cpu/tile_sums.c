@@ -105,6 +105,14 @@ int64_t tvms_tile_even_block(const tvms_tile_machine *m, const tvms_contraction 
   return 0;
 }
 
+// The same of a sum whose number of steps is not known. It is in rounds of a line, as all blocks but the last one have them.
+static int64_t block_of_unknown(const tvms_tile_machine *m, const tvms_contraction *c,
+                                const tvms_tile *tile) {
+  int64_t most = m->cache / PART_OF_CACHE / (tile->strip * (c->term->dtype.bits / 8));
+  most = most / m->lanes * m->lanes;
+  return most && tvms_contraction_uses(c) > tile->rows ? most : 0;
+}
+
 // Steps of the sum that go through all rows and columns together; 0: all. A panel that is read once
 // per tile of rows is to lie near. Few rows read a large operand once: they take a handful of its
 // rows at a time, each from end to end, as memory is fastest.
@@ -118,9 +126,11 @@ int64_t tvms_tile_sum_block(const tvms_tile_machine *m, const tvms_contraction *
     MORE_STEPS = 32
   };
   int64_t steps = tvms_contraction_steps(c);
-  if ((rows < 0 && !tile->in_place) || steps < 0 || !tile->flat_sum
-      || tvms_contraction_has_outer(c))
+  if (!tile->flat_sum || tvms_contraction_has_outer(c)
+      || !tvms_contraction_keeps_sizes(c))
     return 0;
+  if (steps < 0 && (tile->packs || tile->in_place)) return block_of_unknown(m, c, tile);
+  if (rows < 0 && !tile->in_place) return 0;
   int64_t bytes = c->term->dtype.bits / 8;
   if (tile->packs || tile->in_place) {
     int64_t even = tvms_tile_even_block(m, c, tile);
@@ -140,5 +150,5 @@ int64_t tvms_tile_sum_block(const tvms_tile_machine *m, const tvms_contraction *
   // loaded and stored less often (10 rows by 3072 columns of 768 steps: a fifth less time).
   bool near = 2 * tvms_contraction_moving_bytes(c) <= m->last_cache;
   int64_t few = near && rows >= SEVERAL_ROWS ? MORE_STEPS : FEW_STEPS;
-  return far && steps > 2 * few ? few : 0;
+  return far && (steps < 0 || steps > 2 * few) ? few : 0;
 }
