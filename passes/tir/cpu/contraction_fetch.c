@@ -186,7 +186,7 @@ static tvms_node *fetch_share_of_block(writer *w, tvms_node *round, int64_t roun
 
 tvms_node *tvms_contraction_fetch_ahead(writer *w, tvms_node *round, int64_t rounds,
                                         int64_t steps) {
-  if (w->block && tvms_tile_blocks_in_strip(w->c, w->tile))
+  if (w->block && tvms_tile_blocks_in_strip(w->tile))
     return fetch_share_of_block(w, round, rounds, steps);
   return fetch_share(w, next_strip(w), round, rounds, steps);
 }

@@ -71,7 +71,7 @@ tvms_node *tvms_contraction_few_rows_nest(tvms_unit *unit, const tvms_few_rows *
   }
   if (room) {
     tvms_tile row = few->tiles[0];
-    row.sum_block = 0;
+    tvms_tile_sum_at_once(&row);
     tvms_node *end =
         tvms_contraction_nest(unit, c, &row, epilogues, epilogue_count, TVMS_NEST_END);
     tvms_stmt_push(unit, &stmts, where(unit, c, TVMS_NODE_LE, TVMS_FEW_ROWS, end));

@@ -286,7 +286,7 @@ static tvms_node *over_strip(writer *w) {
   if (w->tile->group > 1) return over_parts(w);
   if (w->tile->packs) make_panel(w, 1, w->strip->columns);
   w->spare = tvms_contraction_make_spare(w);
-  bool blocks = tvms_tile_blocks_in_strip(w->c, w->tile);
+  bool blocks = tvms_tile_blocks_in_strip(w->tile);
   tvms_node *made = blocks ? over_sum_blocks(w, over_parts) : over_parts(w);
   tvms_node *allocated[2];
   uint32_t count = 0;
@@ -330,19 +330,30 @@ static tvms_node *over_strips(writer *w, body_writer *body, tvms_tile_threads lo
 static tvms_node *over_narrow(writer *w, int64_t lanes) {
   tvms_node *columns = w->c->stage.axes[w->c->column].extent;
   tvms_strip strip = narrow_strips(w, lanes);
-  // The last one has columns of the one before it, whose sums are not ready where they are taken in blocks.
-  tvms_tile_threads loops = w->tile->sum_block ? TVMS_TILE_SERIAL : TVMS_TILE_STRIPS;
-  tvms_node *made = over_alike_strips(w, &strip, over_strip, loops);
+  tvms_node *made = over_alike_strips(w, &strip, over_strip, TVMS_TILE_STRIPS);
   if (lanes / 2 < tvms_tile_least_lanes(w->tile)) return made;
   tvms_node *fits = build(w, TVMS_NODE_GE, columns, number(w, columns, lanes));
   return tvms_cpu_choice(w->unit, fits, made, over_narrow(w, lanes / 2));
 }
 
-static tvms_node *over_columns(writer *w) {
-  if (w->group_columns >= 0) return over_strips(w, over_strip, TVMS_TILE_STRIPS);
+// The last strip has columns of the one before it, whose sums would not be ready where they are taken in blocks.
+static tvms_node *over_rest_of_columns(writer *w) {
+  const tvms_tile *tile = w->tile;
+  tvms_tile narrow = *tile;
+  tvms_tile_sum_at_once(&narrow);
+  w->tile = &narrow;
+  tvms_node *made = over_narrow(w, narrow.lanes);
+  w->tile = tile;
+  return made;
+}
+
+static tvms_node *over_whole_strips(writer *w) {
   tvms_strip strip = whole_strips(w);
-  tvms_node *whole = over_alike_strips(w, &strip, over_strip, TVMS_TILE_STRIPS);
-  return tvms_stmt_pair(w->unit, whole, over_narrow(w, w->tile->lanes));
+  return over_alike_strips(w, &strip, over_strip, TVMS_TILE_STRIPS);
+}
+
+static tvms_node *over_columns(writer *w) {
+  return over_strips(w, over_strip, TVMS_TILE_STRIPS);
 }
 
 // The panels of a group are filled before its strips serve the tiles of rows, on the same threads.
@@ -386,8 +397,11 @@ static tvms_node *over_groups(writer *w) {
 }
 
 static tvms_node *over_all(writer *w) {
-  bool in_strip = tvms_tile_blocks_in_strip(w->c, w->tile);
-  return in_strip ? over_groups(w) : over_sum_blocks(w, over_groups);
+  if (tvms_tile_blocks_in_strip(w->tile)) return over_groups(w);
+  if (tvms_contraction_column_steps(w->c) >= 0) return over_sum_blocks(w, over_groups);
+  w->group_begin = number(w, tvms_contraction_column_var(w), 0);
+  tvms_node *whole = over_sum_blocks(w, over_whole_strips);
+  return tvms_stmt_pair(w->unit, whole, over_rest_of_columns(w));
 }
 
 tvms_node *tvms_contraction_nest(tvms_unit *unit, const tvms_contraction *contraction,

@@ -121,9 +121,14 @@ int64_t tvms_tile_rows(const tvms_tile *tile, int64_t vectors) {
       ->rows_with[vectors < TVMS_MOST_TILE_VECTORS ? vectors : TVMS_MOST_TILE_VECTORS];
 }
 
-bool tvms_tile_blocks_in_strip(const tvms_contraction *c, const tvms_tile *tile) {
-  return tile->lines || tvms_contraction_column_steps(c) < 0
-         || (tile->beforehand && tile->group == 1);
+bool tvms_tile_blocks_in_strip(const tvms_tile *tile) {
+  return tile->lines || (tile->beforehand && tile->group == 1);
+}
+
+void tvms_tile_sum_at_once(tvms_tile *tile) {
+  tile->sum_block = 0;
+  tile->sum_apart = tile->sum_written = tile->sum_words = tile->sum_afresh = false;
+  tile->sum_skew = 0;
 }
 
 int64_t tvms_tile_least_lanes(const tvms_tile *tile) {
@@ -444,9 +449,7 @@ void tvms_tile_lay_out(const tvms_target *target, const tvms_contraction *c,
   tile->shares_lines = false;
   tile->spares = false;
   tile->beforehand = true;
-  tile->sum_block = 0;
-  tile->sum_apart = tile->sum_written = tile->sum_words = tile->sum_afresh = false;
-  tile->sum_skew = 0;
+  tvms_tile_sum_at_once(tile);
   tile->panel_fetch = 0;
   tile->threads = threads_for(target, tile, c);
   tvms_tile_machine m = machine_of(target, c->stage.store->value->dtype);

@@ -99,10 +99,11 @@ void tvms_tile_lay_out(const tvms_target *target, const tvms_contraction *contra
 int64_t tvms_tile_rows(const tvms_tile *tile, int64_t vectors);
 
 // Do blocks of the sum follow one another strip by strip, rather than all strips for each block? A strip that is laid out
-// beforehand is read from end to end then. Where the number of columns is not known, the last strip begins in the one before it,
-// and must begin its sums anew.
-bool tvms_tile_blocks_in_strip(const tvms_contraction *contraction,
-                               const tvms_tile *tile);
+// beforehand is read from end to end then.
+bool tvms_tile_blocks_in_strip(const tvms_tile *tile);
+
+// Lets the sum be taken from its beginning to its end for each tile.
+void tvms_tile_sum_at_once(tvms_tile *tile);
 
 // Lanes of the narrowest vectors that columns of unknown number are taken by; fewer columns are not tiled.
 int64_t tvms_tile_least_lanes(const tvms_tile *tile);
