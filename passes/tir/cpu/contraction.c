@@ -440,10 +440,10 @@ static bool copies_for_itself(const tvms_contraction *c) {
          && steps_of(c, TVMS_AXIS_ROW) == 1 && steps_of(c, TVMS_AXIS_OUTER) == 1;
 }
 
-// Rows of a number of columns that is not known are tiled if there are enough of them: what tiles leave over is done by
-// narrow ones, in which few rows would wait for their sums.
+// Rows of a number of columns that is not known are tiled if there are enough of them, or if they are those of a product.
 static bool has_rows_of_unknown_length(const tvms_contraction *c) {
   enum { FEWEST = 8 };
+  if (c->one_sum && (c->contiguous || c->along_sum)) return true;
   if (c->row == TVMS_MOST_STAGE_AXES) return false;
   const tvms_node *rows = c->stage.axes[c->row].extent;
   return !tvms_node_is_int_imm(rows) || tvms_as_int_imm(rows)->value >= FEWEST;

@@ -19,8 +19,9 @@ static tvms_node *number(writer *w, const tvms_node *like, int64_t value) {
 
 // Elements of `vectors` vectors from column `at` of the tile on.
 static tvms_node *write_vectors(writer *w, element *e,
-                                tvms_contraction_element_writer *write, int64_t at,
-                                int64_t slot, int64_t width, int64_t vectors) {
+                                tvms_contraction_element_writer *write,
+                                tvms_node *TVMS_NULLABLE at, int64_t slot,
+                                int64_t width, int64_t vectors) {
   const tvms_node *like = tvms_contraction_column_var(w);
   tvms_node *vector = NULL, *lane = NULL, *in_row = number(w, like, 0);
   if (vectors > 1) {
@@ -74,7 +75,7 @@ tvms_node *tvms_contraction_each(writer *w, tvms_contraction_element_writer *wri
   tvms_node_vec stmts = {0};
   if (c->vectors)
     tvms_stmt_push(w->unit, &stmts,
-                   write_vectors(w, &e, write, 0, 0, c->width, c->vectors));
+                   write_vectors(w, &e, write, NULL, 0, c->width, c->vectors));
   if (c->tail && !w->without_tail)
     tvms_stmt_push(
         w->unit, &stmts,

@@ -6,17 +6,11 @@
 #include "passes/tir/cpu/contraction_lines.h"
 #include "passes/tir/cpu/contraction_rows.h"
 #include "passes/tir/cpu/contraction_spare.h"
+#include "passes/tir/cpu/contraction_strips.h"
 #include "passes/tir/cpu/contraction_tile.h"
 #include "passes/tir/cpu/nodes.h"
 
 typedef tvms_contraction_writer writer;
-
-enum { MOST_STRIPS = 3 };
-
-typedef struct {
-  tvms_strip items[MOST_STRIPS];
-  uint32_t count;
-} strips;
 
 static tvms_node *build(writer *w, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
   return tvms_build_binary(w->unit, kind, a, b, TVMS_NO_SPAN);
@@ -57,86 +51,6 @@ static tvms_node *over_axes(writer *w, tvms_axis_role role, body_writer *body) {
 
 static tvms_node *over_outer(writer *w) {
   return over_axes(w, TVMS_AXIS_OUTER, tvms_contraction_over_rows);
-}
-
-// ---- Columns ----
-
-// Lanes for the last columns: a power of two, if a vector of that many can begin further left.
-static int64_t lanes_for(int64_t rest, int64_t columns) {
-  int64_t lanes = 4;
-  while (lanes < rest)
-    lanes *= 2;
-  return lanes <= columns ? lanes : rest;
-}
-
-// `columns` columns from `first` on as one tile.
-static tvms_tile_columns columns_at(const writer *w, int64_t first, int64_t columns) {
-  int64_t lanes = w->tile->lanes;
-  tvms_tile_columns made = {.first = first, .width = lanes, .vectors = columns / lanes};
-  int64_t rest = columns % lanes;
-  if (!rest) return made;
-  made.spare = rest == 1 && w->tile->spares && made.vectors > 0;
-  made.tail = made.spare ? 1 : lanes_for(rest, columns);
-  made.tail_at = columns - made.tail;
-  return made;
-}
-
-static tvms_strip *add_strip(writer *w, strips *all, tvms_node *count, int64_t first,
-                             int64_t columns) {
-  tvms_strip *s = &all->items[all->count++];
-  *s = (tvms_strip){.count = count, .first = first, .columns = columns};
-  int64_t lanes = w->tile->lanes, left = (columns + lanes - 1) / lanes, done = 0;
-  int64_t parts = (columns / lanes + w->tile->vectors - 1) / w->tile->vectors;
-  if (!parts) parts = 1;
-  for (; parts > 0; parts--) {
-    int64_t vectors = (left + parts - 1) / parts, width = vectors * lanes;
-    if (width > columns - done) width = columns - done;
-    s->parts[s->part_count++] = columns_at(w, done, width);
-    left -= vectors;
-    done += width;
-  }
-  return s;
-}
-
-// What is less than a vector goes into the last strip.
-static strips strips_of_columns(writer *w) {
-  strips all = {.count = 0};
-  int64_t columns = w->group_columns, one = w->tile->strip;
-  int64_t full = columns / one, rest = columns % one;
-  if (full && rest && rest < w->tile->lanes && !w->tile->lines
-      && !w->tile->beforehand) {
-    full--;
-    rest += one;
-  }
-  const tvms_node *like = tvms_contraction_column_var(w);
-  if (full) add_strip(w, &all, number(w, like, full), 0, one);
-  if (rest) add_strip(w, &all, number(w, like, 1), full * one, rest);
-  return all;
-}
-
-// Of columns whose number is not known: whole strips.
-static tvms_strip whole_strips(writer *w) {
-  strips all = {.count = 0};
-  tvms_node *columns = w->c->stage.axes[w->c->column].extent;
-  tvms_node *one = number(w, columns, w->tile->strip);
-  return *add_strip(w, &all, build(w, TVMS_NODE_FLOOR_DIV, columns, one), 0,
-                    w->tile->strip);
-}
-
-// And strips of one vector of so many lanes for what they leave over, of which the last one begins further left.
-static tvms_strip narrow_strips(writer *w, int64_t lanes) {
-  strips all = {.count = 0};
-  tvms_node *columns = w->c->stage.axes[w->c->column].extent;
-  tvms_node *rest =
-      build(w, TVMS_NODE_FLOOR_MOD, columns, number(w, columns, w->tile->strip));
-  tvms_node *up = build(w, TVMS_NODE_ADD, rest, number(w, columns, lanes - 1));
-  tvms_node *width = number(w, columns, lanes);
-  tvms_strip *made =
-      add_strip(w, &all, build(w, TVMS_NODE_FLOOR_DIV, up, width), 0, lanes);
-  made->parts[0] = (tvms_tile_columns){.width = lanes, .vectors = 1};
-  made->behind = build(w, TVMS_NODE_SUB, columns, rest);
-  made->last = build(w, TVMS_NODE_SUB, columns, width);
-  return *made;
 }
 
 // ---- Panels ----
@@ -319,7 +233,7 @@ static tvms_node *over_alike_strips(writer *w, const tvms_strip *s, body_writer 
 
 // What is done for each strip of a group.
 static tvms_node *over_strips(writer *w, body_writer *body, tvms_tile_threads loops) {
-  strips all = strips_of_columns(w);
+  tvms_strips all = tvms_contraction_strips(w);
   tvms_node_vec stmts = {0};
   for (uint32_t i = 0; i < all.count; i++)
     tvms_stmt_push(w->unit, &stmts, over_alike_strips(w, &all.items[i], body, loops));
@@ -329,9 +243,26 @@ static tvms_node *over_strips(writer *w, body_writer *body, tvms_tile_threads lo
 // What whole strips leave over, by vectors of so many lanes, or of fewer if there are not that many columns.
 static tvms_node *over_narrow(writer *w, int64_t lanes) {
   tvms_node *columns = w->c->stage.axes[w->c->column].extent;
-  tvms_strip strip = narrow_strips(w, lanes);
+  tvms_strip strip = tvms_contraction_narrow_strips(w, lanes);
   tvms_node *made = over_alike_strips(w, &strip, over_strip, TVMS_TILE_STRIPS);
   if (lanes / 2 < tvms_tile_least_lanes(w->tile)) return made;
+  tvms_node *fits = build(w, TVMS_NODE_GE, columns, number(w, columns, lanes));
+  return tvms_cpu_choice(w->unit, fits, made, over_narrow(w, lanes / 2));
+}
+
+// What whole strips leave over, as one strip of so many vectors, or narrow ones if there are not enough columns for a vector.
+static tvms_node *over_last_strip(writer *w) {
+  tvms_node_vec stmts = {0};
+  for (int64_t v = 1; v <= tvms_contraction_most_last_vectors(w); v++) {
+    tvms_strip strip = tvms_contraction_last_strip(w, v);
+    tvms_node *made = over_alike_strips(w, &strip, over_strip, TVMS_TILE_STRIPS);
+    tvms_node *has = tvms_contraction_last_strip_has(w, v);
+    tvms_stmt_push(w->unit, &stmts, tvms_cpu_choice(w->unit, has, made, NULL));
+  }
+  tvms_node *made = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+  int64_t lanes = w->tile->lanes;
+  if (lanes / 2 < tvms_tile_least_lanes(w->tile)) return made;
+  tvms_node *columns = w->c->stage.axes[w->c->column].extent;
   tvms_node *fits = build(w, TVMS_NODE_GE, columns, number(w, columns, lanes));
   return tvms_cpu_choice(w->unit, fits, made, over_narrow(w, lanes / 2));
 }
@@ -342,13 +273,14 @@ static tvms_node *over_rest_of_columns(writer *w) {
   tvms_tile narrow = *tile;
   tvms_tile_sum_at_once(&narrow);
   w->tile = &narrow;
-  tvms_node *made = over_narrow(w, narrow.lanes);
+  tvms_node *made =
+      narrow.last_strip ? over_last_strip(w) : over_narrow(w, narrow.lanes);
   w->tile = tile;
   return made;
 }
 
 static tvms_node *over_whole_strips(writer *w) {
-  tvms_strip strip = whole_strips(w);
+  tvms_strip strip = tvms_contraction_whole_strips(w);
   return over_alike_strips(w, &strip, over_strip, TVMS_TILE_STRIPS);
 }
 
@@ -359,7 +291,7 @@ static tvms_node *over_columns(writer *w) {
 // The panels of a group are filled before its strips serve the tiles of rows, on the same threads.
 static tvms_node *over_group(writer *w) {
   if (!w->tile->packs) return over_outer(w);
-  strips all = strips_of_columns(w);
+  tvms_strips all = tvms_contraction_strips(w);
   int64_t widest = 0;
   for (uint32_t i = 0; i < all.count; i++) {
     if (all.items[i].columns > widest) widest = all.items[i].columns;

@@ -125,8 +125,9 @@ tvms_node *tvms_contraction_fill_turned(writer *w) {
                             squares);
   tvms_stmt_push(w->unit, &stmts, squares);
   if (c->tail) {
-    int64_t last = c->first + c->tail_at + c->tail - c->width;
-    tvms_stmt_push(w->unit, &stmts, write_squares(w, number(w, like, last)));
+    tvms_node *last = number(w, like, c->first + c->tail - c->width);
+    last = build(w, TVMS_NODE_ADD, last, c->tail_at);
+    tvms_stmt_push(w->unit, &stmts, write_squares(w, last));
   }
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }

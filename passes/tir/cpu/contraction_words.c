@@ -116,7 +116,7 @@ tvms_node *tvms_contraction_add_words(writer *w) {
   tvms_node *line = tvms_cpu_variable(w->unit, "j", like);
   tvms_node *byte = tvms_cpu_variable(w->unit, "q", like);
   tvms_node *first =
-      build(w, TVMS_NODE_ADD, w->strip_begin, tvms_contraction_tile_column(w, 0));
+      build(w, TVMS_NODE_ADD, w->strip_begin, tvms_contraction_tile_column(w, NULL));
   tvms_node *begin =
       build(w, TVMS_NODE_ADD, first,
             build(w, TVMS_NODE_MUL, line, number(w, like, TVMS_CPU_CACHE_LINE)));

@@ -20,9 +20,10 @@ const tvms_node *tvms_contraction_column_var(const writer *w) {
   return w->c->stage.axes[w->c->column].var;
 }
 
-tvms_node *tvms_contraction_tile_column(writer *w, int64_t at) {
+tvms_node *tvms_contraction_tile_column(writer *w, tvms_node *at) {
   const tvms_node *like = tvms_contraction_column_var(w);
-  tvms_node *column = number(w, like, w->columns->first + at);
+  tvms_node *column = number(w, like, w->columns->first);
+  if (at) column = build(w, TVMS_NODE_ADD, column, at);
   return w->part ? build(w, TVMS_NODE_ADD, w->part, column) : column;
 }
 

@@ -13,9 +13,9 @@ typedef struct {
   int64_t first;  // column of the strip
   int64_t width;  // lanes of a vector
   int64_t vectors;
-  int64_t tail;     // lanes of the last vector; 0: there is none
-  int64_t tail_at;  // its first column, from `first` on
-  bool spare;       // the tail is one column, which is summed in lanes
+  int64_t tail;                      // lanes of the last vector; 0: there is none
+  tvms_node *TVMS_NULLABLE tail_at;  // its first column, from `first` on
+  bool spare;                        // the tail is one column, which is summed in lanes
 } tvms_tile_columns;
 
 enum { TVMS_MOST_STRIP_PARTS = 64 };
@@ -93,8 +93,9 @@ const tvms_node *tvms_contraction_column_var(const tvms_contraction_writer *w);
 // Says what the axes of the columns are at column number `flat`.
 void tvms_contraction_set_column(tvms_contraction_writer *w, tvms_node *flat);
 
-// The column of the strip that lies `at` columns behind the first one of the tile at hand.
-tvms_node *tvms_contraction_tile_column(tvms_contraction_writer *w, int64_t at);
+// The column of the strip that lies `at` columns behind the first one of the tile at hand; NULL: 0.
+tvms_node *tvms_contraction_tile_column(tvms_contraction_writer *w,
+                                        tvms_node *TVMS_NULLABLE at);
 
 // `node` with the variables of the stage as they are now.
 tvms_node *tvms_contraction_as_now(tvms_contraction_writer *w, tvms_node *node);

@@ -191,6 +191,12 @@ static void note_gone(scheduler *s, epilogues *b, tvms_list stmts, uint32_t at,
   }
 }
 
+// Few rows whose length changes with loops around: the lines of a triangle are too short for tiles.
+static bool is_short_line(const tvms_contraction *c) {
+  return tvms_contraction_column_steps(c) < 0 && !tvms_contraction_keeps_sizes(c)
+         && tvms_contraction_uses(c) < TVMS_FEWEST_ROWS_IN_PLACE;
+}
+
 tvms_node *tvms_cpu_schedule_contraction(scheduler *s, tvms_list allocated,
                                          tvms_list stmts, uint32_t at, uint32_t *used) {
   tvms_stage stage;
@@ -202,6 +208,7 @@ tvms_node *tvms_cpu_schedule_contraction(scheduler *s, tvms_list allocated,
   if (tvms_contraction_find(s->unit, &stage, &c)) return NULL;
   c.apart = s->noalias;
   c.changes = s->within || s->around.len;
+  if (is_short_line(&c)) return NULL;
   tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c, s->reorders);
   lay_out(s, &c, &tile, stmts, at);
   if (s->reorders) tvms_contraction_find_border(s->unit, stmts, at, &tile, &c);

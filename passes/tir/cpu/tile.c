@@ -348,6 +348,16 @@ static bool has_few_rows(const tvms_tile_machine *m, const tvms_contraction *c) 
          && tvms_contraction_moving_bytes(c) > m->cache;
 }
 
+// Of columns whose number is not known: few rows would wait for their sums in each narrow strip that whole ones leave over. These have
+// all of it at once, and a whole one, too, where it is one vector: unless they go through blocks of the sum.
+static void plan_last_strip(const tvms_contraction *c, tvms_tile *tile) {
+  bool few = tvms_contraction_knows_rows(c)
+             && tvms_contraction_uses(c) < TVMS_FEWEST_ROWS_IN_PLACE;
+  tile->last_strip = few && tvms_contraction_column_steps(c) < 0
+                     && tile->vectors <= TVMS_MOST_TILE_VECTORS;
+  tile->joins_rest = tile->last_strip && !tile->sum_block;
+}
+
 // May strips of a large moving operand be read where they lie? Those of several lines are as fast there as in a panel, by
 // blocks of the sum that the second cache holds, if the tiles fetch the next one meanwhile: 64 rows of 3072 x 768 take 7 %
 // less time than with copies, 16 of 1024 x 1024 a fifth less than end to end. Of more rows the copies cost less than vectors
@@ -427,6 +437,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   tile.sum_block = tvms_tile_sum_block(&m, c, &tile, rows);
   if (m.registers >= MANY_REGISTERS)
     tvms_tile_plan_stream(unit, target, c, &tile, reorders);
+  plan_last_strip(c, &tile);
   overlap_rows(&m, &tile, c, rows);
   tile.rests = tvms_contraction_rests(unit, c, &tile, m.cache);
   tile.threads = threads_for(target, &tile, c);

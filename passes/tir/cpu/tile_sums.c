@@ -142,7 +142,7 @@ int64_t tvms_tile_sum_block(const tvms_tile_machine *m, const tvms_contraction *
     if (tile->in_place) one = (one + m->lanes - 1) / m->lanes * m->lanes;
     return blocks > 1 ? one : 0;
   }
-  int64_t columns = tvms_contraction_column_steps(c);
+  int64_t columns = tvms_contraction_usual_columns(c);
   bool far = c->contiguous && rows <= FEW_ROWS
              && tvms_contraction_moving_bytes(c) > m->cache
              && columns * bytes >= FEWEST_BYTES;
