@@ -20,12 +20,12 @@ tvms_few_rows tvms_contraction_plan_few_rows(tvms_unit *unit, const tvms_target 
                                              const tvms_contraction *contraction,
                                              const tvms_tile *tile, bool reorders);
 
-// These nests and `many`, the nest for more rows, each where the number of rows is one of its own. `room`: sums that are not ready
-// may lie where the last epilogue stores.
+// These nests and the one for more rows by `tile`, each where the number of rows is one of its own. `room`: sums that are not
+// ready may lie where the last epilogue stores.
 tvms_node *tvms_contraction_few_rows_nest(tvms_unit *unit, const tvms_few_rows *few,
                                           const tvms_contraction *contraction,
+                                          const tvms_tile *tile,
                                           const tvms_epilogue *epilogues,
-                                          uint32_t epilogue_count, bool room,
-                                          tvms_node *many);
+                                          uint32_t epilogue_count, bool room);
 
 #endif

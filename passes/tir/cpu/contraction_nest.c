@@ -244,7 +244,10 @@ static tvms_node *over_strips(writer *w, body_writer *body, tvms_tile_threads lo
 static tvms_node *over_narrow(writer *w, int64_t lanes) {
   tvms_node *columns = w->c->stage.axes[w->c->column].extent;
   tvms_strip strip = tvms_contraction_narrow_strips(w, lanes);
-  tvms_node *made = over_alike_strips(w, &strip, over_strip, TVMS_TILE_STRIPS);
+  // Two of them have columns in common, where one must not find what the other one has not ended.
+  bool ends_later = w->epilogue_count && w->tile->sum_in_result;
+  tvms_node *made = over_alike_strips(w, &strip, over_strip,
+                                      ends_later ? TVMS_TILE_SERIAL : TVMS_TILE_STRIPS);
   if (lanes / 2 < tvms_tile_least_lanes(w->tile)) return made;
   tvms_node *fits = build(w, TVMS_NODE_GE, columns, number(w, columns, lanes));
   return tvms_cpu_choice(w->unit, fits, made, over_narrow(w, lanes / 2));
@@ -332,19 +335,23 @@ static tvms_node *over_all(writer *w) {
   if (tvms_tile_blocks_in_strip(w->tile)) return over_groups(w);
   if (tvms_contraction_column_steps(w->c) >= 0) return over_sum_blocks(w, over_groups);
   w->group_begin = number(w, tvms_contraction_column_var(w), 0);
+  if (w->column_part == TVMS_NEST_REST) return over_rest_of_columns(w);
   tvms_node *whole = over_sum_blocks(w, over_whole_strips);
+  if (w->column_part == TVMS_NEST_STRIPS) return whole;
   return tvms_stmt_pair(w->unit, whole, over_rest_of_columns(w));
 }
 
 tvms_node *tvms_contraction_nest(tvms_unit *unit, const tvms_contraction *contraction,
                                  const tvms_tile *tile, const tvms_epilogue *epilogues,
-                                 uint32_t epilogue_count, tvms_nest_part part) {
+                                 uint32_t epilogue_count, tvms_nest_part part,
+                                 tvms_nest_columns columns) {
   writer w = {.unit = unit,
               .c = contraction,
               .tile = tile,
               .epilogues = epilogues,
               .epilogue_count = epilogue_count,
               .term = contraction->term,
+              .column_part = columns,
               .unended = part == TVMS_NEST_SUMS,
               .ended = part == TVMS_NEST_END,
               .in_rows = tile->group > 1 ? over_columns : tvms_contraction_write_tile};

@@ -17,6 +17,14 @@ typedef struct {
 // What a nest does: all, or all but what follows the sums, which are stored where the last epilogue stores, or that.
 typedef enum { TVMS_NEST_WHOLE, TVMS_NEST_SUMS, TVMS_NEST_END } tvms_nest_part;
 
+// Of columns whose number is not known, which ones: whole strips, and behind these what they leave over, which takes columns of the
+// last one, too, and does all that is to be done for them.
+typedef enum {
+  TVMS_NEST_ALL_COLUMNS,
+  TVMS_NEST_STRIPS,
+  TVMS_NEST_REST
+} tvms_nest_columns;
+
 // The statement that computes the contraction tile by tile, and what is done with each tile while it
 // is in registers; the last epilogue stores. Every element is added up in the order of the stage,
 // so results have the same bits.
@@ -32,6 +40,7 @@ typedef enum { TVMS_NEST_WHOLE, TVMS_NEST_SUMS, TVMS_NEST_END } tvms_nest_part;
 // `tile->rows_overlap`, the last tile overlaps the one before, and a plain nest serves sizes below one tile.
 tvms_node *tvms_contraction_nest(tvms_unit *unit, const tvms_contraction *contraction,
                                  const tvms_tile *tile, const tvms_epilogue *epilogues,
-                                 uint32_t epilogue_count, tvms_nest_part part);
+                                 uint32_t epilogue_count, tvms_nest_part part,
+                                 tvms_nest_columns columns);
 
 #endif

@@ -13,6 +13,11 @@ int64_t tvms_contraction_moving_bytes(const tvms_contraction *c) {
   return bytes;
 }
 
+bool tvms_contraction_is_far(const tvms_contraction *c, int64_t cache) {
+  bool known = tvms_contraction_column_steps(c) >= 0 || tvms_contraction_steps(c) >= 0;
+  return !known || tvms_contraction_moving_bytes(c) > cache;
+}
+
 int64_t tvms_contraction_usual_columns(const tvms_contraction *c) {
   enum { USUAL = 512 };
   int64_t columns = tvms_contraction_column_steps(c);

@@ -229,8 +229,21 @@ static tvms_node *add_in_rounds(writer *w, int64_t steps) {
   return flat ? body : tvms_contraction_close_sums(w, body, vars);
 }
 
+// Steps that are written out where the block has all of them, else a loop.
+static tvms_node *add_written(writer *w) {
+  tvms_node *steps = tvms_contraction_flat_steps(w);
+  tvms_node *most = number(w, steps, w->tile->sum_block);
+  w->full_block = true;
+  tvms_node *full = add_step_by_step(w);
+  w->full_block = false;
+  tvms_node *is_full = build(w, TVMS_NODE_EQ, steps, most);
+  return tvms_cpu_choice(w->unit, is_full, full, add_step_by_step(w));
+}
+
 tvms_node *tvms_contraction_add_up(writer *w) {
   if (tvms_contraction_has_words(w)) return tvms_contraction_add_words(w);
+  if (w->tile->sum_written && tvms_contraction_inner_steps(w) < 0)
+    return add_written(w);
   int64_t round = steps_of_round(w);
   tvms_node *added = round ? add_in_rounds(w, round) : add_step_by_step(w);
   return w->columns->spare

@@ -85,7 +85,15 @@ tvms_node *tvms_contraction_flat_steps(writer *w) {
   tvms_node *extent = tvms_contraction_flat_extent(w);
   if (!w->block) return extent;
   tvms_node *most = number(w, w->block, w->tile->sum_block);
-  if (tvms_contraction_steps(w->c) % w->tile->sum_block == 0) return most;
+  bool even = tvms_contraction_steps(w->c) % w->tile->sum_block == 0;
+  if (even || w->full_block) return most;
+  if (w->tile->sum_apart) {
+    // Only the last parts are shorter than as many steps as there are blocks.
+    tvms_node *up = build(w, TVMS_NODE_ADD, w->blocks, extent);
+    up = build(w, TVMS_NODE_SUB, up, w->block);
+    up = build(w, TVMS_NODE_SUB, up, number(w, up, 1));
+    return build(w, TVMS_NODE_FLOOR_DIV, up, w->blocks);
+  }
   tvms_node *done = build(w, TVMS_NODE_MUL, w->block, most);
   return build(w, TVMS_NODE_MIN, most, build(w, TVMS_NODE_SUB, extent, done));
 }
@@ -164,10 +172,12 @@ void tvms_contraction_open_sums(writer *w, tvms_node **vars) {
 
 tvms_node *tvms_contraction_close_sums(writer *w, tvms_node *body,
                                        tvms_node *const *vars) {
-  if (w->tile->flat_sum)
-    return tvms_cpu_loop(w->unit, vars[0], tvms_contraction_flat_steps(w),
-                         w->tile->sum_written ? TVMS_FOR_UNROLLED : TVMS_FOR_SERIAL,
-                         body);
+  if (w->tile->flat_sum) {
+    tvms_node *steps = tvms_contraction_flat_steps(w);
+    bool written = w->tile->sum_written && tvms_node_is_int_imm(steps);
+    return tvms_cpu_loop(w->unit, vars[0], steps,
+                         written ? TVMS_FOR_UNROLLED : TVMS_FOR_SERIAL, body);
+  }
   for (uint32_t i = w->c->stage.count; i-- > 0;) {
     if (!vars[i]) continue;
     if (w->c->border.found && w->c->border.sum == i)

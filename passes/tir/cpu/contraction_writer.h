@@ -47,7 +47,8 @@ typedef struct tvms_contraction_writer {
   uint32_t epilogue_count;
   tvms_node_map now;     // variable of the stage -> what it is in the loops around
   tvms_analyzer *lanes;  // knows the variables of vectors, and of lanes in them
-  tvms_node *term;       // with the panel in the place of the moving operand
+  tvms_nest_columns column_part;
+  tvms_node *term;  // with the panel in the place of the moving operand
   tvms_node *TVMS_NULLABLE panel;
   tvms_node *TVMS_NULLABLE spare;  // load: the moving operand at the spare column
   // Load: the resting operand of the tile at hand, converted; its row is a variable.
@@ -58,7 +59,8 @@ typedef struct tvms_contraction_writer {
   tvms_node *TVMS_NULLABLE step;   // variable: row of the panel, if the sum is one axis
   tvms_node *TVMS_NULLABLE block;  // variable: of the blocks
   tvms_node *blocks;               // how many
-  bool threads;                    // the loop whose steps run on threads is open
+  bool full_block;  // the block at hand is known to have as many steps as any
+  bool threads;     // the loop whose steps run on threads is open
   tvms_loop_around
       around[TVMS_MOST_LOOPS_AROUND];  // of the tile at hand, but not inside of it
   uint32_t around_count;

@@ -144,8 +144,7 @@ static bool is_used_before(scheduler *s, tvms_list stmts, uint32_t at,
 // Are there as many rows and columns as tiles pay for, where their numbers are not known? NULL: they are, or tiles pay anyway.
 static tvms_node *TVMS_NULLABLE is_large(scheduler *s, const tvms_contraction *c,
                                          const tvms_tile *tile) {
-  // A panel that is copied as it lies pays sooner than one that has to be turned.
-  enum { FEWEST_ROWS = 3 };
+  enum { FEWEST_ROWS = 3 };  // that a panel is copied for
   const tvms_stage_axis *column = &c->stage.axes[c->column];
   tvms_node *wide = NULL, *high = NULL;
   if (tvms_contraction_column_steps(c) < 0)
@@ -154,12 +153,12 @@ static tvms_node *TVMS_NULLABLE is_large(scheduler *s, const tvms_contraction *c
                           tvms_int_imm_new(s->unit, column->extent->dtype,
                                            tvms_tile_least_lanes(tile), TVMS_NO_SPAN),
                           TVMS_NO_SPAN);
-  if (!tvms_contraction_knows_rows(c) && tile->packs) {
+  if (!tvms_contraction_knows_rows(c) && tile->packs && !tile->few_rows) {
     tvms_node *rows = c->stage.axes[c->row].extent;
-    int64_t fewest = c->along_sum ? tile->rows : FEWEST_ROWS;
     high = tvms_build_binary(
         s->unit, TVMS_NODE_GE, rows,
-        tvms_int_imm_new(s->unit, rows->dtype, fewest, TVMS_NO_SPAN), TVMS_NO_SPAN);
+        tvms_int_imm_new(s->unit, rows->dtype, FEWEST_ROWS, TVMS_NO_SPAN),
+        TVMS_NO_SPAN);
   }
   if (!wide || !high) return wide ? wide : high;
   return tvms_build_binary(s->unit, TVMS_NODE_AND, high, wide, TVMS_NO_SPAN);
@@ -226,10 +225,8 @@ tvms_node *tvms_cpu_schedule_contraction(scheduler *s, tvms_list allocated,
   tell_tiled(s, &c, &tile, b.count);
   tvms_span outer = tvms_cpu_begin_at(s, c.stage.nest);
   tvms_node *made =
-      tvms_contraction_nest(s->unit, &c, &tile, b.stages, b.count, TVMS_NEST_WHOLE);
-  made =
-      tvms_contraction_few_rows_nest(s->unit, &few, &c, b.stages, b.count, room, made);
-  tvms_node *large = few.wanted ? NULL : is_large(s, &c, &tile);
+      tvms_contraction_few_rows_nest(s->unit, &few, &c, &tile, b.stages, b.count, room);
+  tvms_node *large = is_large(s, &c, &tile);
   if (large) {
     tvms_list all = {stmts.items + at, 1 + b.used};
     made = tvms_cpu_choice(s->unit, large, made, untiled(s, all, b.gone));

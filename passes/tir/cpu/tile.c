@@ -131,6 +131,13 @@ void tvms_tile_sum_at_once(tvms_tile *tile) {
   tile->sum_skew = 0;
 }
 
+void tvms_tile_take_strips(tvms_tile *tile, const tvms_tile *other) {
+  tile->vectors = other->vectors;
+  tile->strip = other->strip;
+  tile->rows = tile->rows_with[tile->vectors];
+  tile->last_strip = tile->joins_rest = false;
+}
+
 int64_t tvms_tile_least_lanes(const tvms_tile *tile) {
   enum { LEAST = 4 };
   int64_t lanes = tile->lanes;
@@ -341,11 +348,12 @@ static bool shares_rows(const tvms_tile_machine *m, const tvms_contraction *c,
          && 3 * tvms_contraction_moving_bytes(c) <= m->cache;
 }
 
+// Have few rows, whose number is not known, nests of their own? Of an operand that may be larger than it is taken for they copy nothing.
 static bool has_few_rows(const tvms_tile_machine *m, const tvms_contraction *c) {
+  int64_t cache = tvms_contraction_steps(c) < 0 ? m->cache / 2 : m->cache;
   return c->moving && c->moving->kind == TVMS_NODE_BUFFER_LOAD
-         && !tvms_contraction_knows_rows(c) && tvms_contraction_column_steps(c) >= 0
-         && !tvms_contraction_has_outer(c) && tvms_contraction_keeps_sizes(c)
-         && tvms_contraction_moving_bytes(c) > m->cache;
+         && !tvms_contraction_knows_rows(c) && !tvms_contraction_has_outer(c)
+         && tvms_contraction_keeps_sizes(c) && tvms_contraction_is_far(c, cache);
 }
 
 // Of columns whose number is not known: few rows would wait for their sums in each narrow strip that whole ones leave over. These have

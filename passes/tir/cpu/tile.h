@@ -108,6 +108,9 @@ bool tvms_tile_blocks_in_strip(const tvms_tile *tile);
 // Lets the sum be taken from its beginning to its end for each tile.
 void tvms_tile_sum_at_once(tvms_tile *tile);
 
+// Lets whole strips be those of another tile, and leaves no last strip to this one.
+void tvms_tile_take_strips(tvms_tile *tile, const tvms_tile *other);
+
 // Lanes of the narrowest vectors that columns of unknown number are taken by; fewer columns are not tiled.
 int64_t tvms_tile_least_lanes(const tvms_tile *tile);
 

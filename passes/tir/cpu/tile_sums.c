@@ -56,7 +56,7 @@ void tvms_tile_plan_stream(tvms_unit *unit, const tvms_target *target,
   tvms_visitor visitor = {.self = &n, .enter = note_width};
   tvms_walk(n.memory, c->term, &visitor);
   bool far = reorders && steps % FAR_ROWS == 0;
-  if (n.bits >= 32 && steps % FAR_STEPS == 0 && reorders) {
+  if (n.bits >= 32 && (steps < 0 || steps % FAR_STEPS == 0) && reorders) {
     tile->sum_block = FAR_STEPS;
     tile->sum_apart = tile->sum_written = true;
   } else if (n.bits == 16 && far) {
@@ -123,6 +123,7 @@ int64_t tvms_tile_sum_block(const tvms_tile_machine *m, const tvms_contraction *
     SEVERAL_ROWS = 4,
     FEWEST_BYTES = 256,
     FEW_STEPS = 8,
+    SOME_STEPS = 16,
     MORE_STEPS = 32
   };
   int64_t steps = tvms_contraction_steps(c);
@@ -143,12 +144,14 @@ int64_t tvms_tile_sum_block(const tvms_tile_machine *m, const tvms_contraction *
     return blocks > 1 ? one : 0;
   }
   int64_t columns = tvms_contraction_usual_columns(c);
-  bool far = c->contiguous && rows <= FEW_ROWS
-             && tvms_contraction_moving_bytes(c) > m->cache
+  bool far = c->contiguous && rows <= FEW_ROWS && tvms_contraction_is_far(c, m->cache)
              && columns * bytes >= FEWEST_BYTES;
   // What the last cache holds comes as fast in any order, so that several rows are done with it in longer blocks: their sums are
   // loaded and stored less often (10 rows by 3072 columns of 768 steps: a fifth less time).
   bool near = 2 * tvms_contraction_moving_bytes(c) <= m->last_cache;
   int64_t few = near && rows >= SEVERAL_ROWS ? MORE_STEPS : FEW_STEPS;
+  // Of an operand whose size is not known they are a compromise.
+  if (few > SOME_STEPS && (steps < 0 || tvms_contraction_column_steps(c) < 0))
+    few = SOME_STEPS;
   return far && (steps < 0 || steps > 2 * few) ? few : 0;
 }
