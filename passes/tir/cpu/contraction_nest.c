@@ -240,17 +240,19 @@ static tvms_node *over_strips(writer *w, body_writer *body, tvms_tile_threads lo
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
-// What whole strips leave over, by vectors of so many lanes, or of fewer if there are not that many columns.
+// What whole strips leave over, by vectors of so many lanes and of fewer.
 static tvms_node *over_narrow(writer *w, int64_t lanes) {
-  tvms_node *columns = w->c->stage.axes[w->c->column].extent;
-  tvms_strip strip = tvms_contraction_narrow_strips(w, lanes);
+  tvms_node_vec stmts = {0};
   // Two of them have columns in common, where one must not find what the other one has not ended.
   bool ends_later = w->epilogue_count && w->tile->sum_in_result;
-  tvms_node *made = over_alike_strips(w, &strip, over_strip,
-                                      ends_later ? TVMS_TILE_SERIAL : TVMS_TILE_STRIPS);
-  if (lanes / 2 < tvms_tile_least_lanes(w->tile)) return made;
-  tvms_node *fits = build(w, TVMS_NODE_GE, columns, number(w, columns, lanes));
-  return tvms_cpu_choice(w->unit, fits, made, over_narrow(w, lanes / 2));
+  tvms_tile_threads loops = ends_later ? TVMS_TILE_SERIAL : TVMS_TILE_STRIPS;
+  for (; lanes >= tvms_tile_least_lanes(w->tile); lanes /= 2) {
+    tvms_strip strip = tvms_contraction_narrow_strips(w, lanes);
+    tvms_node *made = over_alike_strips(w, &strip, over_strip, loops);
+    tvms_node *has = tvms_contraction_has_narrow_strips(w, lanes);
+    tvms_stmt_push(w->unit, &stmts, tvms_cpu_choice(w->unit, has, made, NULL));
+  }
+  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
 // What whole strips leave over, as one strip of so many vectors, or narrow ones if there are not enough columns for a vector.

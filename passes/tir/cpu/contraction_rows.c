@@ -279,7 +279,7 @@ static tvms_node *over_unknown_rows(writer *w, int64_t most) {
       w, tvms_cpu_choice(w->unit, is_whole, tile, over_rest(w, most)));
 }
 
-// Unknown rows of columns that are fewer than a vector, by tiles of 8, 4, 2 and 1 of them: few of the work, so that there are not as
+// Unknown rows of columns that are fewer than half a vector, by tiles of 8, 4, 2 and 1 of them: few of the work, so that there are not as
 // many kinds of tiles as of both, and narrow tiles of up to four rows take equally long.
 static tvms_node *over_powers(writer *w, int64_t most) {
   tvms_node *all = rows_of(w);
@@ -305,6 +305,6 @@ tvms_node *tvms_contraction_over_rows(writer *w) {
   int64_t rows = rows_of_tile(w);
   if (tvms_contraction_knows_rows(w->c) || rows == 1) return over_rows(w, rows);
   bool narrow =
-      tvms_contraction_column_steps(w->c) < 0 && w->strip->columns < w->tile->lanes;
+      tvms_contraction_column_steps(w->c) < 0 && 2 * w->strip->columns < w->tile->lanes;
   return narrow ? over_powers(w, rows) : over_unknown_rows(w, rows);
 }

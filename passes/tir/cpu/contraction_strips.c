@@ -99,14 +99,48 @@ tvms_strip tvms_contraction_whole_strips(writer *w) {
   return *add_strip(w, &all, count_whole(w), 0, w->tile->strip);
 }
 
+// Half a vector and less of them is left to a narrower strip.
+static tvms_node *count_widest(writer *w, int64_t lanes) {
+  tvms_node *rest = rest_of(w, w->tile->strip);
+  bool halves = lanes / 2 >= tvms_tile_least_lanes(w->tile);
+  tvms_node *up = build(w, TVMS_NODE_ADD, rest,
+                        number(w, rest, halves ? lanes / 2 - 1 : lanes - 1));
+  return build(w, TVMS_NODE_FLOOR_DIV, up, number(w, rest, lanes));
+}
+
+// One where half a vector and less is left over, or all columns that are not as many as a vector.
+static tvms_node *count_halves(writer *w, int64_t lanes) {
+  tvms_node *columns = columns_of(w), *vector = number(w, columns, 2 * lanes);
+  tvms_node *one = number(w, columns, lanes), *rest = rest_of(w, 2 * lanes);
+  tvms_node *up = build(w, TVMS_NODE_ADD, rest, number(w, columns, lanes - 1));
+  tvms_node *all = build(w, TVMS_NODE_FLOOR_DIV, up, one);
+  up = build(w, TVMS_NODE_FLOOR_MOD, up, vector);
+  return tvms_select_new(w->unit, build(w, TVMS_NODE_LE, vector, columns),
+                         build(w, TVMS_NODE_FLOOR_DIV, up, one), all, TVMS_NO_SPAN);
+}
+
 tvms_strip tvms_contraction_narrow_strips(writer *w, int64_t lanes) {
   tvms_strips all = {.count = 0};
-  tvms_node *columns = columns_of(w), *rest = rest_of(w, w->tile->strip);
-  tvms_strip *made = add_strip(w, &all, ceil_div(w, rest, lanes), 0, lanes);
+  tvms_node *columns = columns_of(w);
+  bool widest = lanes == w->tile->lanes, halves = 2 * lanes == w->tile->lanes;
+  tvms_node *count = widest   ? count_widest(w, lanes)
+                     : halves ? count_halves(w, lanes)
+                              : ceil_div(w, columns, lanes);
+  tvms_strip *made = add_strip(w, &all, count, 0, lanes);
   made->parts[0] = (tvms_tile_columns){.width = lanes, .vectors = 1};
+  tvms_node *rest = rest_of(w, widest ? w->tile->strip : w->tile->lanes);
   made->behind = build(w, TVMS_NODE_SUB, columns, rest);
   made->last = build(w, TVMS_NODE_SUB, columns, number(w, columns, lanes));
   return *made;
+}
+
+tvms_node *tvms_contraction_has_narrow_strips(writer *w, int64_t lanes) {
+  tvms_node *columns = columns_of(w);
+  tvms_node *fits = build(w, TVMS_NODE_GE, columns, number(w, columns, lanes));
+  if (2 * lanes >= w->tile->lanes) return fits;
+  tvms_node *few = build(w, TVMS_NODE_LT, columns, number(w, columns, 2 * lanes));
+  return lanes == tvms_tile_least_lanes(w->tile) ? few
+                                                 : build(w, TVMS_NODE_AND, fits, few);
 }
 
 int64_t tvms_contraction_most_last_vectors(const writer *w) {

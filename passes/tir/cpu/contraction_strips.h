@@ -18,8 +18,14 @@ tvms_strips tvms_contraction_strips(tvms_contraction_writer *w);
 // Of columns whose number is not known: whole strips.
 tvms_strip tvms_contraction_whole_strips(tvms_contraction_writer *w);
 
-// And strips of one vector of so many lanes for what they leave over, of which the last one begins further left.
+// And strips of one vector of so many lanes for what they leave over, of which the last one begins further left. Half a vector and less
+// is left to a vector of half as many lanes, which takes half the time on some machines. Fewer columns than a vector are in vectors of
+// the most lanes that fit.
 tvms_strip tvms_contraction_narrow_strips(tvms_contraction_writer *w, int64_t lanes);
+
+// Are there as many columns as narrow strips of so many lanes need, and do these take any?
+tvms_node *tvms_contraction_has_narrow_strips(tvms_contraction_writer *w,
+                                              int64_t lanes);
 
 // The most vectors of the last strip.
 int64_t tvms_contraction_most_last_vectors(const tvms_contraction_writer *w);

@@ -13,6 +13,9 @@
 // Accumulators that keep two multiply-add units busy: four steps until a sum is ready.
 enum { FEWEST_SUMS = 8 };
 
+// Steps of a sum that strips read a large operand for where it lies, by rows of an unknown number, before that is copied.
+enum { MOST_STEPS_IN_STRIPS = 1024 };
+
 // Vectors of a wide tile.
 enum { WIDE = 4 };
 
@@ -348,9 +351,11 @@ static bool shares_rows(const tvms_tile_machine *m, const tvms_contraction *c,
          && 3 * tvms_contraction_moving_bytes(c) <= m->cache;
 }
 
-// Have few rows, whose number is not known, nests of their own? Of an operand that may be larger than it is taken for they copy nothing.
+// Have few rows, whose number is not known, nests of their own? Of an operand of many rows, or an unknown number of them, which is
+// copied for more rows, also where the cache may hold it: they copy nothing.
 static bool has_few_rows(const tvms_tile_machine *m, const tvms_contraction *c) {
-  int64_t cache = tvms_contraction_steps(c) < 0 ? m->cache / 2 : m->cache;
+  int64_t steps = tvms_contraction_steps(c);
+  int64_t cache = steps < 0 || steps > MOST_STEPS_IN_STRIPS ? m->cache / 2 : m->cache;
   return c->moving && c->moving->kind == TVMS_NODE_BUFFER_LOAD
          && !tvms_contraction_knows_rows(c) && !tvms_contraction_has_outer(c)
          && tvms_contraction_keeps_sizes(c) && tvms_contraction_is_far(c, cache);
@@ -387,10 +392,10 @@ static bool reads_in_place(tvms_unit *unit, const tvms_tile_machine *m,
 // Is a large moving operand copied? Of rows whose number is not known, and sums that do not go through more pages than the
 // machine knows, only for many.
 static bool is_worth_packing(const tvms_tile_machine *m, const tvms_contraction *c) {
-  enum { MOST_STEPS = 1024, UNKNOWN_ROWS = 192 };
+  enum { UNKNOWN_ROWS = 192 };
   int64_t bytes = c->term->dtype.bits / 8, steps = tvms_contraction_steps(c);
   bool strips = m->lanes * bytes >= TVMS_CPU_CACHE_LINE && c->contiguous && c->one_sum;
-  bool stays = strips && steps > 0 && steps <= MOST_STEPS;
+  bool stays = strips && steps > 0 && steps <= MOST_STEPS_IN_STRIPS;
   return tvms_contraction_uses(c) >= (stays ? UNKNOWN_ROWS : ROWS_OF_COPIES);
 }
 
