@@ -306,7 +306,27 @@ static void begin_at_zero(const tvms_te *te, tvms_buffer *buffer) {
       tvms_int_imm_new(te->unit, buffer->elem_offset->dtype, 0, TVMS_NO_SPAN);
 }
 
-// The loops around a block as one, which runs on threads. Their variables become quotients and remainders.
+// Joins loop `at` of those around a block, as the next one further out, with what `all` has; the last one needs no remainder.
+static void join_loop(tvms_te *te, tvms_for *all, const tvms_node_vec *loops,
+                      tvms_list values, uint32_t at, bool last) {
+  tvms_unit *unit = te->unit;
+  tvms_node *extent = tvms_as_for(loops->items[at])->extent;
+  tvms_node *value =
+      tvms_build_binary(unit, TVMS_NODE_FLOOR_DIV, all->var, all->extent, TVMS_NO_SPAN);
+  if (!last)
+    value = tvms_build_binary(unit, TVMS_NODE_FLOOR_MOD, value, extent, TVMS_NO_SPAN);
+  values.items[at] = simplify(te, value);
+  all->extent = simplify(
+      te, tvms_build_binary(unit, TVMS_NODE_MUL, extent, all->extent, TVMS_NO_SPAN));
+}
+
+static bool is_known(const tvms_node *loop) {
+  return tvms_node_is_int_imm(tvms_as_for((tvms_node *)(uintptr_t)loop)->extent);
+}
+
+// The loops around a block as one, which runs on threads. Their variables become quotients and remainders, by constants: a quotient by
+// what is not known would have to be computed wherever it is used, and may fail there. So loops of known extent are joined with the
+// outermost of the others, and what is left of these stays, around the block.
 static tvms_node *join_loops(tvms_te *te, tvms_node *nest) {
   tvms_unit *unit = te->unit;
   tvms_node_vec loops = {0};
@@ -317,18 +337,21 @@ static tvms_node *join_loops(tvms_te *te, tvms_node *nest) {
   all->var = tvms_var_new(unit, symbol(te, "tile"), index_dtype, TVMS_NO_SPAN);
   all->min = tvms_int_imm_new(unit, index_dtype, 0, TVMS_NO_SPAN);
   all->extent = tvms_int_imm_new(unit, index_dtype, 1, TVMS_NO_SPAN);
-  all->body = nest;
   tvms_list values = tvms_as_block_realize(nest)->iter_values;
+  uint32_t unknown = 0, joined = 0;
+  while (unknown < loops.len && is_known(loops.items[unknown]))
+    unknown++;
   for (uint32_t i = loops.len; i-- > 0;) {
-    tvms_node *extent = tvms_as_for(loops.items[i])->extent;
-    tvms_node *at = tvms_build_binary(unit, TVMS_NODE_FLOOR_DIV, all->var, all->extent,
-                                      TVMS_NO_SPAN);
-    if (i > 0)
-      at = tvms_build_binary(unit, TVMS_NODE_FLOOR_MOD, at, extent, TVMS_NO_SPAN);
-    values.items[i] = simplify(te, at);
-    all->extent = simplify(
-        te, tvms_build_binary(unit, TVMS_NODE_MUL, extent, all->extent, TVMS_NO_SPAN));
+    if (is_known(loops.items[i]))
+      join_loop(te, all, &loops, values, i, ++joined == loops.len);
   }
+  if (unknown < loops.len) join_loop(te, all, &loops, values, unknown, true);
+  for (uint32_t i = loops.len; i-- > unknown + 1;) {
+    if (is_known(loops.items[i])) continue;
+    tvms_as_for(loops.items[i])->body = nest;
+    nest = loops.items[i];
+  }
+  all->body = nest;
   tvms_vec_fini(memory_of(te), &loops);
   return &all->head;
 }
