@@ -97,7 +97,7 @@ static int64_t tile_for(const tvms_node *dim, int64_t most, int64_t otherwise) {
 
 // Scores, keys, values, queries and sums of a tile are to fit in half of the second cache.
 static void choose_tiles(const fuser *f, tvms_attention *a) {
-  enum { QUERIES = 128, KEYS = 512, FEWEST_KEYS = 64, KEYS_NOT_KNOWN = 128 };
+  enum { QUERIES = 128, KEYS = 512, FEWEST_KEYS = 64, KEYS_NOT_KNOWN = 64 };
   int64_t bytes = a->dtype.bits == 64 ? 8 : 4, room = f->cache / 2 / bytes;
   int64_t depth = number_of(a->depth), width = number_of(a->width);
   a->query_tile = tile_for(a->dims[a->rank - 2], QUERIES, QUERIES / 2);

@@ -169,8 +169,25 @@ static void write_known_line(tvms_line_writer *w, int64_t length, uint8_t kind,
   if (count == 0) write_segment(w, 0, length, kind, stmts);
 }
 
+// A line of less than a vector, as two of half as many lanes that overlap, if it has so many elements; else as `other`.
+static tvms_node *write_short_line(tvms_line_writer *w, tvms_node *length,
+                                   tvms_node *other) {
+  enum { FEWEST = 4 };
+  int64_t half = pass_plan(w)->lanes / 2;
+  if (half < FEWEST) return other;
+  tvms_node *lanes = number(w, half);
+  set_chunk(w, number(w, 0), 1, half, NULL);
+  tvms_node *first = write_chunk(w);
+  set_chunk(w, build(w, TVMS_NODE_SUB, length, lanes), 1, half,
+            build(w, TVMS_NODE_SUB, number(w, 2 * half), length));
+  tvms_node *more = build(w, TVMS_NODE_GT, length, lanes);
+  tvms_node *second = tvms_cpu_choice(w->unit, more, write_chunk(w), NULL);
+  tvms_node *fits = build(w, TVMS_NODE_GE, length, lanes);
+  return tvms_cpu_choice(w->unit, fits, tvms_stmt_pair(w->unit, first, second), other);
+}
+
 // What is left over of a line whose length is not known: a vector that begins further left, if
-// the line has as many elements, else one element after the other.
+// the line has as many elements, else less than one.
 static tvms_node *write_unknown_rest(tvms_line_writer *w, tvms_node *length) {
   const tvms_line_pass_plan *p = pass_plan(w);
   tvms_node *lanes = number(w, p->lanes);
@@ -183,7 +200,9 @@ static tvms_node *write_unknown_rest(tvms_line_writer *w, tvms_node *length) {
   set_chunk(w, build(w, TVMS_NODE_SUB, length, lanes), 1, p->lanes,
             build(w, TVMS_NODE_SUB, lanes, rest));
   tvms_node *fits = build(w, TVMS_NODE_GE, length, lanes);
-  tvms_node *chosen = tvms_cpu_choice(w->unit, fits, write_chunk(w), one_by_one);
+  tvms_node *last = write_chunk(w);
+  tvms_node *chosen =
+      tvms_cpu_choice(w->unit, fits, last, write_short_line(w, length, one_by_one));
   tvms_node *any = build(w, TVMS_NODE_NE, rest, number(w, 0));
   return tvms_cpu_choice(w->unit, any, chosen, NULL);
 }
