@@ -140,6 +140,33 @@ static tvms_node *compact(compaction *c, tvms_node *node, const tvms_node *regio
   return copy;
 }
 
+// The region with whole dimensions in the place of those of which a part is touched whose length is not known: where that begins would
+// have to be taken away from each index.
+static tvms_node *with_whole_dimensions(compaction *c, const tvms_node *buffer,
+                                        tvms_node *region) {
+  tvms_list shape = tvms_as_buffer(buffer)->shape,
+            old = tvms_as_buffer_region(region)->region;
+  tvms_list made = tvms_list_copy(c->unit, old.items, old.len);
+  for (uint32_t i = 0; i < old.len && i < shape.len; i++) {
+    const tvms_range *range = tvms_as_range(old.items[i]);
+    if (tvms_node_is_int_imm(range->extent)) continue;
+    tvms_node *zero = tvms_int_imm_new(c->unit, shape.items[i]->dtype, 0, TVMS_NO_SPAN);
+    made.items[i] = tvms_range_new(c->unit, zero, shape.items[i], old.items[i]->span);
+  }
+  tvms_node *copy = tvms_node_copy(c->unit, region);
+  tvms_as_buffer_region(copy)->region = made;
+  return copy;
+}
+
+static void keep_whole_dimensions(compaction *c) {
+  for (uint32_t i = 0; i < c->regions.cap; i++) {
+    const tvms_node_pair *pair = &c->regions.pairs[i];
+    if (pair->key && pair->value)
+      tvms_node_map_put(&c->regions, pair->key,
+                        with_whole_dimensions(c, pair->key, pair->value));
+  }
+}
+
 // ---- Accesses ----
 
 // Where the touched region of a buffer begins in each dimension; NULL: the buffer stays.
@@ -224,6 +251,8 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_node *body = tvms_as_prim_func(function)->body, *changed = function;
   bool inside = TVMS_OPTION(run, CompactBufferAllocation, is_strict).number != 0;
   if (tvms_touched_regions_collect(unit, body, inside, &c.regions)) {
+    if (TVMS_OPTION(run, CompactBufferAllocation, whole).number != 0)
+      keep_whole_dimensions(&c);
     tvms_visitor visitor = {.self = &c, .enter = note_aligns};
     tvms_walk(memory, body, &visitor);
     tvms_rewriter r;
