@@ -96,10 +96,52 @@ static tvms_node *both(tvms_unit *unit, tvms_node *TVMS_NULLABLE given,
   return tvms_bitwise_new(unit, TVMS_TIR_bitwise_and, given, condition, TVMS_NO_SPAN);
 }
 
+static bool is_wide_ramp(const tvms_node *node) {
+  enum { WIDE = 64 };
+  return node->kind == TVMS_NODE_RAMP && tvms_dtype_is_int(node->dtype)
+         && node->dtype.bits == WIDE && tvms_node_is_int(tvms_as_ramp(node)->stride, 1)
+         && tvms_dtype_is_scalar(tvms_as_ramp(node)->base->dtype);
+}
+
+// T.Ramp(0, 1, lanes), or what is compared with it: x - base, as lanes of 32 bits. What is less than each lane, or more, is as good as -1,
+// or the number of lanes.
+static tvms_node *narrow_side(tvms_unit *unit, tvms_node *x, const tvms_ramp *ramp) {
+  tvms_dtype narrow = TVMS_DTYPE(INT, 32), wide = ramp->base->dtype;
+  int64_t lanes = ramp->head.dtype.lanes;
+  tvms_node *count = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), lanes, TVMS_NO_SPAN);
+  if (x == &ramp->head) {
+    tvms_node *zero = tvms_int_imm_new(unit, narrow, 0, TVMS_NO_SPAN);
+    tvms_node *one = tvms_int_imm_new(unit, narrow, 1, TVMS_NO_SPAN);
+    return tvms_build_ramp(unit, zero, one, count, x->span);
+  }
+  tvms_node *most = tvms_int_imm_new(unit, wide, lanes, TVMS_NO_SPAN);
+  tvms_node *least = tvms_int_imm_new(unit, wide, -1, TVMS_NO_SPAN);
+  tvms_node *at = tvms_build_binary(unit, TVMS_NODE_SUB, tvms_as_broadcast(x)->value,
+                                    ramp->base, TVMS_NO_SPAN);
+  at = tvms_build_binary(unit, TVMS_NODE_MIN, at, most, TVMS_NO_SPAN);
+  at = tvms_build_binary(unit, TVMS_NODE_MAX, at, least, TVMS_NO_SPAN);
+  at = tvms_build_cast(unit, narrow, at, TVMS_NO_SPAN);
+  return tvms_build_broadcast(unit, at, count, x->span);
+}
+
+// A ramp of 64 bits compared with one value: half as many bits of lanes, or fewer, decide that.
+static tvms_node *narrowed(tvms_unit *unit, tvms_node *condition) {
+  bool compares = condition->kind >= TVMS_NODE_LT && condition->kind <= TVMS_NODE_GE;
+  if (!compares) return condition;
+  const tvms_binary *sides = tvms_as_binary(condition);
+  bool first = is_wide_ramp(sides->a);
+  tvms_node *ramp = first ? sides->a : sides->b, *other = first ? sides->b : sides->a;
+  if (!is_wide_ramp(ramp) || other->kind != TVMS_NODE_BROADCAST) return condition;
+  return tvms_build_binary(unit, (tvms_node_kind)condition->kind,
+                           narrow_side(unit, sides->a, tvms_as_ramp(ramp)),
+                           narrow_side(unit, sides->b, tvms_as_ramp(ramp)),
+                           condition->span);
+}
+
 // Vectors are combined by bits, as texts say it.
 static tvms_node *by_bits(tvms_unit *unit, tvms_node *condition) {
   bool is_and = condition->kind == TVMS_NODE_AND;
-  if (!is_and && condition->kind != TVMS_NODE_OR) return condition;
+  if (!is_and && condition->kind != TVMS_NODE_OR) return narrowed(unit, condition);
   const tvms_binary *parts = tvms_as_binary(condition);
   return tvms_bitwise_new(unit, is_and ? TVMS_TIR_bitwise_and : TVMS_TIR_bitwise_or,
                           by_bits(unit, parts->a), by_bits(unit, parts->b),
