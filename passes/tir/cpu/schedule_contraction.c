@@ -196,41 +196,122 @@ static bool is_short_line(const tvms_contraction *c) {
          && tvms_contraction_uses(c) < TVMS_FEWEST_ROWS_IN_PLACE;
 }
 
+// ---- Versions ----
+
+// A contraction as it is planned: its tile, and those for few rows.
+typedef struct {
+  tvms_contraction c;
+  tvms_tile tile;
+  tvms_few_rows few;
+  uint32_t axis;  // of a version: the one that has one step
+} plan;
+
+enum { MOST_VERSIONS = 2 };
+
+typedef struct {
+  plan items[MOST_VERSIONS];
+  uint32_t count;
+} versions;
+
+static void plan_few(scheduler *s, plan *p) {
+  p->few =
+      tvms_contraction_plan_few_rows(s->unit, &s->target, &p->c, &p->tile, s->reorders);
+}
+
+// The contraction where `axis` has one step; false: it is none then.
+static bool plan_version(scheduler *s, const plan *p, uint32_t axis, plan *made) {
+  tvms_stage stage = p->c.stage;
+  tvms_stage_axis *single = &stage.axes[axis];
+  single->extent = tvms_int_imm_new(s->unit, single->extent->dtype, 1, TVMS_NO_SPAN);
+  *made = (plan){.axis = axis};
+  if (tvms_contraction_find(s->unit, &stage, &made->c)) return false;
+  made->c.apart = p->c.apart;
+  made->c.changes = p->c.changes;
+  made->tile = tvms_tile_choose(s->unit, &s->target, &made->c, s->reorders);
+  plan_few(s, made);
+  return true;
+}
+
+// Rows of a batch, both of them unknown in number, or one of them: how a large operand is read best depends on how many there are in
+// all, but a single sequence, or a single row of each, is as common as many.
+static versions plan_versions(scheduler *s, const plan *p) {
+  versions all = {.count = 0};
+  const tvms_contraction *c = &p->c;
+  int64_t cache = tvms_target_cache(&s->target, 1, 256 * 1024);
+  uint32_t outer = 0;
+  for (uint32_t i = 0; i < c->stage.count; i++)
+    outer +=
+        c->roles[i] == TVMS_AXIS_OUTER && !tvms_stage_axis_is_single(&c->stage.axes[i]);
+  if (outer != 1 || p->tile.beforehand || !c->one_sum
+      || 2 * tvms_contraction_moving_bytes(c) < cache)
+    return all;
+  for (uint32_t i = 0; i < c->stage.count; i++) {
+    bool rows = c->roles[i] == TVMS_AXIS_OUTER || c->roles[i] == TVMS_AXIS_ROW;
+    if (rows && tvms_cpu_number(c->stage.axes[i].extent) < 0
+        && plan_version(s, p, i, &all.items[all.count]))
+      all.count++;
+  }
+  return all;
+}
+
+static bool takes_blocks(const plan *p) {
+  return p->tile.sum_block || p->few.blocks;
+}
+
+static tvms_node *write_plan(scheduler *s, plan *p, const epilogues *b, bool room) {
+  p->tile.sum_in_result = room;
+  return tvms_contraction_few_rows_nest(s->unit, &p->few, &p->c, &p->tile, b->stages,
+                                        b->count, room);
+}
+
+// `otherwise`, or the nest of a version where its axis has one step and its tiles pay.
+static tvms_node *or_version(scheduler *s, plan *p, const epilogues *b, bool room,
+                             const tvms_contraction *c, tvms_node *otherwise) {
+  tvms_node *extent = c->stage.axes[p->axis].extent;
+  tvms_node *one = tvms_int_imm_new(s->unit, extent->dtype, 1, TVMS_NO_SPAN);
+  tvms_node *fits = tvms_build_binary(s->unit, TVMS_NODE_EQ, extent, one, TVMS_NO_SPAN);
+  tvms_node *large = is_large(s, &p->c, &p->tile);
+  if (large)
+    fits = tvms_build_binary(s->unit, TVMS_NODE_AND, fits, large, TVMS_NO_SPAN);
+  return tvms_cpu_choice(s->unit, fits, write_plan(s, p, b, room), otherwise);
+}
+
 tvms_node *tvms_cpu_schedule_contraction(scheduler *s, tvms_list allocated,
                                          tvms_list stmts, uint32_t at, uint32_t *used) {
   tvms_stage stage;
-  tvms_contraction c;
+  plan p = {.axis = 0};
   if (s->untiled || tvms_stage_read(s->unit, stmts.items[at], &stage)
       || !tvms_stage_has_sums(&stage))
     return NULL;
   (void)tvms_cpu_split_groups(s->unit, &stage);
-  if (tvms_contraction_find(s->unit, &stage, &c)) return NULL;
-  c.apart = s->noalias;
-  c.changes = s->within || s->around.len;
-  if (is_short_line(&c)) return NULL;
-  tvms_tile tile = tvms_tile_choose(s->unit, &s->target, &c, s->reorders);
-  lay_out(s, &c, &tile, stmts, at);
-  if (s->reorders) tvms_contraction_find_border(s->unit, stmts, at, &tile, &c);
-  epilogues b = find_epilogues(s, &c, &tile, allocated, stmts, at);
+  if (tvms_contraction_find(s->unit, &stage, &p.c)) return NULL;
+  p.c.apart = s->noalias;
+  p.c.changes = s->within || s->around.len;
+  if (is_short_line(&p.c)) return NULL;
+  p.tile = tvms_tile_choose(s->unit, &s->target, &p.c, s->reorders);
+  lay_out(s, &p.c, &p.tile, stmts, at);
+  if (s->reorders) tvms_contraction_find_border(s->unit, stmts, at, &p.tile, &p.c);
+  epilogues b = find_epilogues(s, &p.c, &p.tile, allocated, stmts, at);
   *used = b.used;
   if (tvms_cpu_may_store_twice(s->unit, b.stages, b.count))
-    tvms_tile_join_rest(&c, &tile);
-  tvms_few_rows few =
-      tvms_contraction_plan_few_rows(s->unit, &s->target, &c, &tile, s->reorders);
-  bool blocks = tile.sum_block || few.blocks;
-  bool room = b.count && tvms_cpu_result_has_room(s->unit, &c, b.stages, b.count);
-  tile.sum_in_result = room;
+    tvms_tile_join_rest(&p.c, &p.tile);
+  plan_few(s, &p);
+  versions v = plan_versions(s, &p);
+  bool blocks = takes_blocks(&p);
+  for (uint32_t i = 0; i < v.count; i++)
+    blocks |= takes_blocks(&v.items[i]);
+  bool room = b.count && tvms_cpu_result_has_room(s->unit, &p.c, b.stages, b.count);
   // Else blocks of the sum leave what is not ready in the buffer of the contraction.
   note_gone(s, &b, stmts, at, blocks && !room);
-  tell_tiled(s, &c, &tile, b.count);
-  tvms_span outer = tvms_cpu_begin_at(s, c.stage.nest);
-  tvms_node *made =
-      tvms_contraction_few_rows_nest(s->unit, &few, &c, &tile, b.stages, b.count, room);
-  tvms_node *large = is_large(s, &c, &tile);
+  tell_tiled(s, &p.c, &p.tile, b.count);
+  tvms_span outer = tvms_cpu_begin_at(s, p.c.stage.nest);
+  tvms_node *made = write_plan(s, &p, &b, room), *large = is_large(s, &p.c, &p.tile);
   if (large) {
     tvms_list all = {stmts.items + at, 1 + b.used};
     made = tvms_cpu_choice(s->unit, large, made, untiled(s, all, b.gone));
   }
+  for (uint32_t i = v.count; i-- > 0;)
+    made = or_version(s, &v.items[i], &b, room, &p.c, made);
   for (uint32_t i = 0; i < b.gone.len; i++)
     tvms_node_map_put(&s->gone, b.gone.items[i], b.gone.items[i]);
   s->unit->origin = outer;
