@@ -69,6 +69,8 @@ void tvms_contraction_fetch_next(writer *w, tvms_node_vec *stmts) {
   tvms_node *first = build(w, TVMS_NODE_MUL, w->number, number(w, k, share));
   tvms_node *last =
       build(w, TVMS_NODE_SUB, tvms_contraction_flat_steps(w), number(w, k, share));
+  if (tvms_contraction_steps(w->c) < 0)
+    last = build(w, TVMS_NODE_MAX, last, number(w, k, 0));
   tvms_contraction_set_step(
       w, build(w, TVMS_NODE_ADD, build(w, TVMS_NODE_MIN, first, last), k));
   tvms_node *body = fetch_lines(w, next_strip(w), TVMS_FOR_SERIAL);
@@ -138,8 +140,10 @@ static tvms_node *steps_before_end(writer *w, int64_t most, int64_t steps) {
 static tvms_node *fetch_unknown_share(writer *w, tvms_node *next, tvms_node *round,
                                       int64_t rounds, int64_t steps) {
   tvms_node *k = tvms_cpu_variable(w->unit, "row", round);
-  tvms_node *up = build(w, TVMS_NODE_ADD, w->tile_count, number(w, k, steps - 1));
-  tvms_node *share = build(w, TVMS_NODE_FLOOR_DIV, up, w->tile_count);
+  // There may be no tile at all where the text says how many steps each one takes.
+  tvms_node *tiles = build(w, TVMS_NODE_MAX, w->tile_count, number(w, k, 1));
+  tvms_node *share = build(w, TVMS_NODE_FLOOR_DIV, number(w, k, steps - 1), tiles);
+  share = build(w, TVMS_NODE_ADD, share, number(w, k, 1));
   tvms_node *at = build(w, TVMS_NODE_MUL, w->number, number(w, k, rounds));
   at = build(w, TVMS_NODE_MUL, build(w, TVMS_NODE_ADD, at, round), share);
   at = build(w, TVMS_NODE_ADD, at, k);

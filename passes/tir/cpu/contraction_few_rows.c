@@ -4,6 +4,7 @@
 //   if m == 1: the operand from end to end, four rows of it at a time
 //   if m == 2: ...
 //   if m < 8: what follows the sums
+//   what whole strips leave over, for any m, where the number of columns is not known
 //
 // An operand that the second cache does not hold is read once for few rows, and how it is read decides how fast they are: as
 // memory is fastest, or strip by strip. What follows the sums is there once for all of them.

@@ -135,7 +135,7 @@ static tvms_node *over_sum_blocks(writer *w, body_writer *body) {
   w->block = variable(w, "kb", w->blocks);
   tvms_contraction_enter_loop(w, w->block, w->blocks, TVMS_TILE_SERIAL);
   tvms_node *made = tvms_contraction_leave_loop(w, body(w));
-  w->block = NULL;
+  w->block = w->blocks = NULL;
   return made;
 }
 
@@ -277,6 +277,9 @@ static tvms_node *over_rest_of_columns(writer *w) {
   const tvms_tile *tile = w->tile;
   tvms_tile narrow = *tile;
   tvms_tile_sum_at_once(&narrow);
+  narrow.panel_fetch = 0;
+  // Converted rows would be as long as the sum, not as a block of it.
+  narrow.rests &= tvms_contraction_steps(w->c) >= 0;
   w->tile = &narrow;
   tvms_node *made =
       narrow.last_strip ? over_last_strip(w) : over_narrow(w, narrow.lanes);

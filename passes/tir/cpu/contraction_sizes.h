@@ -7,7 +7,7 @@
 // Bytes of the moving operand of one batch; an axis of unknown length is taken to have 512 steps.
 int64_t tvms_contraction_moving_bytes(const tvms_contraction *contraction);
 
-// Does a cache of so many bytes not hold the moving operand? One of which neither rows nor columns are known is taken to be too
+// Does a cache of so many bytes not hold the moving operand? One of which neither the columns nor the steps of the sum are known is taken to be too
 // large for any: it is read well by few rows wherever it lies.
 bool tvms_contraction_is_far(const tvms_contraction *contraction, int64_t cache);
 

@@ -87,7 +87,7 @@ static tvms_node *ceil_div(writer *w, tvms_node *a, int64_t b) {
 // Whole strips but the one that the last strip has.
 static tvms_node *count_whole(writer *w) {
   tvms_node *columns = columns_of(w), *one = number(w, columns, w->tile->strip);
-  if (!w->tile->joins_rest) return build(w, TVMS_NODE_FLOOR_DIV, columns, one);
+  if (!w->tile->last_takes_whole) return build(w, TVMS_NODE_FLOOR_DIV, columns, one);
   tvms_node *before = number(w, columns, w->tile->lanes + 1);
   before = build(w, TVMS_NODE_SUB, columns, before);
   return build(w, TVMS_NODE_MAX, build(w, TVMS_NODE_FLOOR_DIV, before, one),
@@ -144,7 +144,7 @@ tvms_node *tvms_contraction_has_narrow_strips(writer *w, int64_t lanes) {
 }
 
 int64_t tvms_contraction_most_last_vectors(const writer *w) {
-  return w->tile->vectors + w->tile->joins_rest;
+  return w->tile->vectors + w->tile->last_takes_whole;
 }
 
 static tvms_node *begin_of_last(writer *w) {

@@ -85,7 +85,8 @@ tvms_node *tvms_contraction_flat_steps(writer *w) {
   tvms_node *extent = tvms_contraction_flat_extent(w);
   if (!w->block) return extent;
   tvms_node *most = number(w, w->block, w->tile->sum_block);
-  bool even = tvms_contraction_steps(w->c) % w->tile->sum_block == 0;
+  int64_t steps = tvms_contraction_steps(w->c);
+  bool even = steps >= 0 && steps % w->tile->sum_block == 0;
   if (even || w->full_block) return most;
   if (w->tile->sum_apart) {
     // Only the last parts are shorter than as many steps as there are blocks.
@@ -95,7 +96,10 @@ tvms_node *tvms_contraction_flat_steps(writer *w) {
     return build(w, TVMS_NODE_FLOOR_DIV, up, w->blocks);
   }
   tvms_node *done = build(w, TVMS_NODE_MUL, w->block, most);
-  return build(w, TVMS_NODE_MIN, most, build(w, TVMS_NODE_SUB, extent, done));
+  tvms_node *left = build(w, TVMS_NODE_SUB, extent, done);
+  // What is as long as the steps is allocated: it must not seem to be less than nothing.
+  if (steps < 0) left = build(w, TVMS_NODE_MAX, left, number(w, left, 0));
+  return build(w, TVMS_NODE_MIN, most, left);
 }
 
 // What a variable of the sum counts from the beginning on, if it counts in the block at hand.

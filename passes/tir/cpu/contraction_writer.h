@@ -58,7 +58,7 @@ typedef struct tvms_contraction_writer {
   tvms_node *TVMS_NULLABLE in_group;  // variable: of panels of a group, which one
   tvms_node *TVMS_NULLABLE step;   // variable: row of the panel, if the sum is one axis
   tvms_node *TVMS_NULLABLE block;  // variable: of the blocks
-  tvms_node *blocks;               // how many
+  tvms_node *TVMS_NULLABLE blocks;  // how many; with `block`
   bool full_block;  // the block at hand is known to have as many steps as any
   bool threads;     // the loop whose steps run on threads is open
   tvms_loop_around

@@ -138,7 +138,8 @@ void tvms_tile_take_strips(tvms_tile *tile, const tvms_tile *other) {
   tile->vectors = other->vectors;
   tile->strip = other->strip;
   tile->rows = tile->rows_with[tile->vectors];
-  tile->last_strip = tile->joins_rest = false;
+  tile->sum_words = false;  // they have vectors of their own
+  tile->last_strip = tile->last_takes_whole = false;
 }
 
 int64_t tvms_tile_least_lanes(const tvms_tile *tile) {
@@ -322,17 +323,21 @@ static bool joins_often(const tvms_contraction *c) {
 // with 1024 or 2048 rows take 3 to 6 % less time; with half of it they gain less, or lose.
 static int64_t group_for(const tvms_tile_machine *m, const tvms_contraction *c,
                          const tvms_tile *tile) {
+  enum { USUAL_STEPS = 512 };
   int64_t columns = tvms_contraction_column_steps(c);
   if (tile->lines || tile->spares || streams(tile) || c->row == TVMS_MOST_STAGE_AXES
       || !tvms_contraction_knows_rows(c) || columns <= tile->strip)
     return 1;
   int64_t all = tvms_contraction_steps(c);
-  int64_t steps = tile->sum_block ? tile->sum_block : all;
-  double rows = tvms_contraction_resting_bytes(c) * (double)steps / (double)all;
+  int64_t steps = tile->sum_block ? tile->sum_block : all < 0 ? USUAL_STEPS : all;
+  int64_t bytes = c->term->dtype.bits / 8;
+  double rows = all < 0
+                    ? (double)tvms_contraction_uses(c) * (double)(steps * bytes)
+                    : tvms_contraction_resting_bytes(c) * (double)steps / (double)all;
   if (2 * (rows + tvms_contraction_result_bytes(c)) <= (double)m->cache) return 1;
   int64_t strips = (columns + tile->strip - 1) / tile->strip;
   if (3 * tvms_contraction_moving_bytes(c) <= m->cache) return strips;
-  int64_t most = m->cache / 4 / (steps * tile->strip * (c->term->dtype.bits / 8));
+  int64_t most = m->cache / 4 / (steps * tile->strip * bytes);
   if (most < 2 || 2 * rows <= (double)m->cache) return 1;
   int64_t groups = (strips + most - 1) / most;
   return (strips + groups - 1) / groups;
@@ -351,8 +356,8 @@ static bool shares_rows(const tvms_tile_machine *m, const tvms_contraction *c,
          && 3 * tvms_contraction_moving_bytes(c) <= m->cache;
 }
 
-// Have few rows, whose number is not known, nests of their own? Of an operand of many rows, or an unknown number of them, which is
-// copied for more rows, also where the cache may hold it: they copy nothing.
+// Have few rows, whose number is not known, nests of their own? Where the sum has many steps, or an unknown number of them, and more
+// rows copy the operand, they have them also for one that the cache may hold: they copy nothing.
 static bool has_few_rows(const tvms_tile_machine *m, const tvms_contraction *c) {
   int64_t steps = tvms_contraction_steps(c);
   int64_t cache = steps < 0 || steps > MOST_STEPS_IN_STRIPS ? m->cache / 2 : m->cache;
@@ -368,7 +373,7 @@ static void plan_last_strip(const tvms_contraction *c, tvms_tile *tile) {
              && tvms_contraction_uses(c) < TVMS_FEWEST_ROWS_IN_PLACE;
   tile->last_strip = few && tvms_contraction_column_steps(c) < 0
                      && tile->vectors <= TVMS_MOST_TILE_VECTORS;
-  tile->joins_rest = tile->last_strip && !tile->sum_block;
+  tile->last_takes_whole = tile->last_strip && !tile->sum_block;
 }
 
 // May strips of a large moving operand be read where they lie? Those of several lines are as fast there as in a panel, by

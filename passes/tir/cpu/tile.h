@@ -45,9 +45,9 @@ typedef struct {
   // Strips that a tile of rows goes through, one after the other, before the next one; 1: each strip goes through all rows.
   int64_t group;
   bool spares;  // one column that vectors leave over is summed in lanes
-  // Of columns whose number is not known: what whole strips leave over is one strip, rather than narrow ones, which has a whole one,
-  // too, if `joins_rest` and it were one vector.
-  bool last_strip, joins_rest;
+  // Of columns whose number is not known: what whole strips leave over is one strip, rather than narrow ones; it takes a whole strip with
+  // it where it would be one vector.
+  bool last_strip, last_takes_whole;
   bool beforehand;    // the moving operand is laid out in strips already
   bool lines;         // a strip is some steps of the outermost axis of the columns
   bool shares_lines;  // of its panel, by the steps of a window

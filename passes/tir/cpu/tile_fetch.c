@@ -39,7 +39,7 @@ static void plan_panel(const tvms_tile_machine *m, const tvms_contraction *c,
   if (!in_rows || steps < 2 || tvms_contraction_has_outer(c)
       || tvms_contraction_moving_bytes(c) <= m->cache / 2)
     return;
-  // The last block of the sum must have as many.
+  // The last block of the sum must have as many, where that is known.
   int64_t all = tvms_contraction_steps(c);
   if (all >= 0 && all % steps && all % steps < MOST_STEPS) return;
   int64_t tiles = rows / tile->rows;

@@ -55,7 +55,7 @@ void tvms_tile_plan_stream(tvms_unit *unit, const tvms_target *target,
                  c->term->dtype.bits};
   tvms_visitor visitor = {.self = &n, .enter = note_width};
   tvms_walk(n.memory, c->term, &visitor);
-  bool far = reorders && steps % FAR_ROWS == 0;
+  bool far = reorders && steps >= 0 && steps % FAR_ROWS == 0;
   if (n.bits >= 32 && (steps < 0 || steps % FAR_STEPS == 0) && reorders) {
     tile->sum_block = FAR_STEPS;
     tile->sum_apart = tile->sum_written = true;
@@ -71,7 +71,7 @@ void tvms_tile_plan_stream(tvms_unit *unit, const tvms_target *target,
     tile->sum_apart = tile->sum_words = true;
     tile->vectors = LINES_OF_WORDS * TVMS_CPU_WORD;
     tile->strip = LINES_OF_WORDS * TVMS_CPU_CACHE_LINE;
-  } else if (n.bits == 8 && steps % STEPS_OF_BYTES == 0
+  } else if (n.bits == 8 && steps >= 0 && steps % STEPS_OF_BYTES == 0
              && tile->vectors > VECTORS_OF_BYTES) {
     tile->sum_block = STEPS_OF_BYTES;
     tile->sum_written = true;
@@ -105,7 +105,8 @@ int64_t tvms_tile_even_block(const tvms_tile_machine *m, const tvms_contraction 
   return 0;
 }
 
-// The same of a sum whose number of steps is not known. It is in rounds of a line, as all blocks but the last one have them.
+// The same of a sum whose number of steps is not known, as a multiple of the lanes, so that rounds leave nothing over but in the last
+// block.
 static int64_t block_of_unknown(const tvms_tile_machine *m, const tvms_contraction *c,
                                 const tvms_tile *tile) {
   int64_t most = m->cache / PART_OF_CACHE / (tile->strip * (c->term->dtype.bits / 8));
