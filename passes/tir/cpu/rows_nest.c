@@ -169,12 +169,18 @@ static void write_known_line(tvms_line_writer *w, int64_t length, uint8_t kind,
   if (count == 0) write_segment(w, 0, length, kind, stmts);
 }
 
-// A line of less than a vector, as two of half as many lanes that overlap, if it has so many elements; else as `other`.
+// Are there several lines?
+static bool has_lines(const tvms_line_writer *w) {
+  return w->g->row_count > 0 || tvms_line_first(w)->own_count > pass_plan(w)->fused;
+}
+
+// A line of less than a vector, as two of half as many lanes that overlap, if it has so many elements; else as `other`. A single line is not
+// worth the code.
 static tvms_node *write_short_line(tvms_line_writer *w, tvms_node *length,
                                    tvms_node *other) {
   enum { FEWEST = 4 };
   int64_t half = pass_plan(w)->lanes / 2;
-  if (half < FEWEST) return other;
+  if (half < FEWEST || !has_lines(w)) return other;
   tvms_node *lanes = number(w, half);
   set_chunk(w, number(w, 0), 1, half, NULL);
   tvms_node *first = write_chunk(w);
