@@ -216,6 +216,8 @@ typedef struct {
 static void plan_few(scheduler *s, plan *p) {
   p->few =
       tvms_contraction_plan_few_rows(s->unit, &s->target, &p->c, &p->tile, s->reorders);
+  // They have no nests of their own if one number of them is none that is tiled.
+  p->tile.few_rows = p->few.wanted;
 }
 
 // The contraction where `axis` has one step; false: it is none then.
