@@ -167,10 +167,10 @@ static tvms_node *with_whole_dimensions(compaction *c, const tvms_node *buffer,
 
 static void keep_whole_dimensions(compaction *c) {
   for (uint32_t i = 0; i < c->regions.cap; i++) {
-    const tvms_node_pair *pair = &c->regions.pairs[i];
+    // In place: the map must not grow while it is gone through.
+    tvms_node_pair *pair = &c->regions.pairs[i];
     if (pair->key && pair->value)
-      tvms_node_map_put(&c->regions, pair->key,
-                        with_whole_dimensions(c, pair->key, pair->value));
+      pair->value = with_whole_dimensions(c, pair->key, pair->value);
   }
 }
 
