@@ -527,3 +527,16 @@ const char *TVMS_NULLABLE tvms_contraction_find(tvms_unit *unit,
   finder f = {&unit->context->memory, &all, found};
   return find(&f);
 }
+
+const char *TVMS_NULLABLE tvms_contraction_find_for(tvms_unit *unit,
+                                                    const tvms_contraction *c,
+                                                    uint32_t axis, int64_t steps,
+                                                    tvms_contraction *found) {
+  tvms_stage stage = c->stage;
+  tvms_stage_axis *settled = &stage.axes[axis];
+  settled->extent = tvms_int_imm_new(unit, settled->var->dtype, steps, TVMS_NO_SPAN);
+  const char *why_not = tvms_contraction_find(unit, &stage, found);
+  found->apart = c->apart;
+  found->changes = c->changes;
+  return why_not;
+}

@@ -64,6 +64,12 @@ const char *TVMS_NULLABLE tvms_contraction_find(tvms_unit *unit,
                                                 const tvms_stage *stage,
                                                 tvms_contraction *found);
 
+// Is the contraction one where `axis` has so many steps, too? Returns NULL, or why not, as tvms_contraction_find does.
+const char *TVMS_NULLABLE tvms_contraction_find_for(tvms_unit *unit,
+                                                    const tvms_contraction *contraction,
+                                                    uint32_t axis, int64_t steps,
+                                                    tvms_contraction *found);
+
 // Does an expression consist of loads, constants, casts, and sums, products and bits of them?
 bool tvms_contraction_is_arithmetic(tvms_memory *memory, tvms_node *expr);
 

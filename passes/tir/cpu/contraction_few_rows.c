@@ -23,12 +23,7 @@ static tvms_node *number(tvms_unit *unit, const tvms_node *like, int64_t value) 
 static bool choose_for(tvms_unit *unit, const tvms_target *target,
                        const tvms_contraction *c, const tvms_tile *many, int64_t rows,
                        bool reorders, tvms_contraction *made, tvms_tile *tile) {
-  tvms_stage stage = c->stage;
-  tvms_stage_axis *axis = &stage.axes[c->row];
-  axis->extent = number(unit, axis->var, rows);
-  if (tvms_contraction_find(unit, &stage, made)) return false;
-  made->apart = c->apart;
-  made->changes = c->changes;
+  if (tvms_contraction_find_for(unit, c, c->row, rows, made)) return false;
   *tile = tvms_tile_choose(unit, target, made, reorders);
   if (tvms_contraction_column_steps(c) < 0) tvms_tile_take_strips(tile, many);
   return true;

@@ -120,18 +120,19 @@ static tvms_node *count_halves(writer *w, int64_t lanes) {
 }
 
 tvms_strip tvms_contraction_narrow_strips(writer *w, int64_t lanes) {
-  tvms_strips all = {.count = 0};
   tvms_node *columns = columns_of(w);
   bool widest = lanes == w->tile->lanes, halves = 2 * lanes == w->tile->lanes;
   tvms_node *count = widest   ? count_widest(w, lanes)
                      : halves ? count_halves(w, lanes)
                               : ceil_div(w, columns, lanes);
-  tvms_strip *made = add_strip(w, &all, count, 0, lanes);
-  made->parts[0] = (tvms_tile_columns){.width = lanes, .vectors = 1};
   tvms_node *rest = rest_of(w, widest ? w->tile->strip : w->tile->lanes);
-  made->behind = build(w, TVMS_NODE_SUB, columns, rest);
-  made->last = build(w, TVMS_NODE_SUB, columns, number(w, columns, lanes));
-  return *made;
+  return (tvms_strip){.count = count,
+                      .behind = build(w, TVMS_NODE_SUB, columns, rest),
+                      .last =
+                          build(w, TVMS_NODE_SUB, columns, number(w, columns, lanes)),
+                      .columns = lanes,
+                      .parts = {{.width = lanes, .vectors = 1}},
+                      .part_count = 1};
 }
 
 tvms_node *tvms_contraction_has_narrow_strips(writer *w, int64_t lanes) {

@@ -222,13 +222,8 @@ static void plan_few(scheduler *s, plan *p) {
 
 // The contraction where `axis` has one step; false: it is none then.
 static bool plan_version(scheduler *s, const plan *p, uint32_t axis, plan *made) {
-  tvms_stage stage = p->c.stage;
-  tvms_stage_axis *single = &stage.axes[axis];
-  single->extent = tvms_int_imm_new(s->unit, single->extent->dtype, 1, TVMS_NO_SPAN);
   *made = (plan){.axis = axis};
-  if (tvms_contraction_find(s->unit, &stage, &made->c)) return false;
-  made->c.apart = p->c.apart;
-  made->c.changes = p->c.changes;
+  if (tvms_contraction_find_for(s->unit, &p->c, axis, 1, &made->c)) return false;
   made->tile = tvms_tile_choose(s->unit, &s->target, &made->c, s->reorders);
   plan_few(s, made);
   return true;

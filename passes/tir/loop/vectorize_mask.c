@@ -108,7 +108,7 @@ static bool is_wide_ramp(const tvms_node *node) {
 static tvms_node *narrow_side(tvms_unit *unit, tvms_node *x, const tvms_ramp *ramp) {
   tvms_dtype narrow = TVMS_DTYPE(INT, 32), wide = ramp->base->dtype;
   int64_t lanes = ramp->head.dtype.lanes;
-  tvms_node *count = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), lanes, TVMS_NO_SPAN);
+  tvms_node *count = tvms_int_imm_new(unit, narrow, lanes, TVMS_NO_SPAN);
   if (x == &ramp->head) {
     tvms_node *zero = tvms_int_imm_new(unit, narrow, 0, TVMS_NO_SPAN);
     tvms_node *one = tvms_int_imm_new(unit, narrow, 1, TVMS_NO_SPAN);
