@@ -4,6 +4,7 @@
 #include "backend/core/division.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/once.h"
 #include "backend/llvm/types.h"
 
 static bool is_nonzero_constant(const tvms_node *node) {
@@ -80,6 +81,25 @@ static LLVMValueRef floor_by(emitter *e, LLVMValueRef a, const tvms_division *by
   return LLVMBuildXor(builder, quotient, sign, "");
 }
 
+// The power of two that a divisor is in all lanes, or -1.
+static int log_of(const tvms_node *divisor) {
+  int64_t value;
+  bool is_power = tvms_node_int_in_lanes(divisor, &value) && value > 0
+                  && (value & (value - 1)) == 0;
+  return is_power ? __builtin_ctzll((uint64_t)value) : -1;
+}
+
+// A quotient by 2^log of an integer that may be negative, rounded down, or what is left over of it.
+static LLVMValueRef floor_by_power(emitter *e, LLVMValueRef a, int log, bool modulo) {
+  LLVMTypeRef type = LLVMTypeOf(a);
+  int64_t other = modulo ? (int64_t)((UINT64_C(1) << log) - 1) : log;
+  LLVMValueRef b = tvms_emit_constant(e, type, other);
+  tvms_once op = modulo ? TVMS_ONCE_AND : TVMS_ONCE_SHIFT;
+  if (e->in_index) return tvms_emit_once(e, op, a, b);
+  return modulo ? LLVMBuildAnd(e->builder, a, b, "")
+                : LLVMBuildAShr(e->builder, a, b, "");
+}
+
 LLVMValueRef tvms_emit_division(emitter *e, const tvms_node *node, LLVMValueRef a,
                                 LLVMValueRef b) {
   LLVMBuilderRef builder = e->builder;
@@ -90,6 +110,8 @@ LLVMValueRef tvms_emit_division(emitter *e, const tvms_node *node, LLVMValueRef 
   if (node->dtype.code == TVMS_UINT) {
     return modulo ? LLVMBuildURem(builder, a, b, "") : LLVMBuildUDiv(builder, a, b, "");
   }
+  int log = floors ? log_of(divisor) : -1;
+  if (log >= 0) return floor_by_power(e, a, log, modulo);
   tvms_division by;
   if (floors && tvms_division_read(node, &by)) {
     LLVMValueRef whole = floor_by(e, a, &by);

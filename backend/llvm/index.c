@@ -49,6 +49,16 @@ static LLVMValueRef multiplied(emitter *e, const tvms_binary *product, int64_t *
   return tvms_emit_once(e, TVMS_ONCE_MUL, value, tvms_emit_int(e, by));
 }
 
+// (a + number) * b is a * b and number * b, which is the same for all steps of a loop and done in front of it.
+static LLVMValueRef distributed(emitter *e, const tvms_binary *product) {
+  int64_t inner = 0;
+  LLVMValueRef b = tvms_emit_index(e, product->b);
+  LLVMValueRef value = tvms_emit_index_parts(e, product->a, &inner);
+  LLVMValueRef made = value ? tvms_emit_once(e, TVMS_ONCE_MUL, value, b) : NULL;
+  if (inner == 0) return made ? made : tvms_emit_int(e, 0);
+  return add(e, made, tvms_emit_once(e, TVMS_ONCE_MUL, b, tvms_emit_int(e, inner)));
+}
+
 static LLVMValueRef parts(emitter *e, const tvms_node *node, int64_t *more) {
   const tvms_binary *binary = tvms_node_is_binary(node) ? tvms_as_binary(node) : NULL;
   int64_t negated = 0;
@@ -77,7 +87,7 @@ static LLVMValueRef parts(emitter *e, const tvms_node *node, int64_t *more) {
   case TVMS_NODE_MUL:
     if (tvms_node_is_int_imm(binary->a) || tvms_node_is_int_imm(binary->b))
       return multiplied(e, binary, more);
-    return whole(e, node);
+    return distributed(e, binary);
   default: return whole(e, node);
   }
 }

@@ -13,7 +13,7 @@
 #include "backend/llvm/frame.h"
 
 // Beside those of tvms_once.
-enum { SIGNED_CAST = TVMS_ONCE_MAX + 1, UNSIGNED_CAST, PLACE, PLACE_INSIDE };
+enum { SIGNED_CAST = TVMS_ONCE_AND + 1, UNSIGNED_CAST, PLACE, PLACE_INSIDE };
 
 enum { MOST_IN_FRONT = 256 };  // of a loop: each lives as long as the loop runs
 
@@ -77,6 +77,8 @@ static LLVMValueRef build_binary(LLVMBuilderRef builder, tvms_once op, LLVMValue
   if (op == TVMS_ONCE_ADD) return LLVMBuildNSWAdd(builder, a, b, "");
   if (op == TVMS_ONCE_SUB) return LLVMBuildNSWSub(builder, a, b, "");
   if (op == TVMS_ONCE_MUL) return LLVMBuildNSWMul(builder, a, b, "");
+  if (op == TVMS_ONCE_SHIFT) return LLVMBuildAShr(builder, a, b, "");
+  if (op == TVMS_ONCE_AND) return LLVMBuildAnd(builder, a, b, "");
   LLVMValueRef less = LLVMBuildICmp(builder, LLVMIntSLT, a, b, "");
   bool least = op == TVMS_ONCE_MIN;
   return LLVMBuildSelect(builder, less, least ? a : b, least ? b : a, "");

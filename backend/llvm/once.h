@@ -11,6 +11,8 @@ typedef enum {
   TVMS_ONCE_MUL,
   TVMS_ONCE_MIN,  // signed, as all that follows
   TVMS_ONCE_MAX,
+  TVMS_ONCE_SHIFT,  // to the right: a quotient by a power of two that is rounded down
+  TVMS_ONCE_AND,    // and what is left over of it
 } tvms_once;
 
 // The result of `op` on integers or vectors of them.

@@ -431,12 +431,20 @@ static bool goes_along_sum(const finder *f) {
   return true;
 }
 
+// Is the axis in front of the columns one whose length is not known?
+static bool has_unknown_lines(const tvms_contraction *c) {
+  return c->columns[0] > 0 && !c->stage.axes[c->columns[0] - 1].sums
+         && !tvms_node_is_int_imm(c->stage.axes[c->columns[0] - 1].extent);
+}
+
 // A window of few taps that slides over lines which are no neighbours in memory, and nothing else that
-// would use a copy of them: copying costs more than the sums.
+// would use a copy of them: copying costs more than the sums. Lines of a number that is not known are no columns together.
 static bool copies_for_itself(const tvms_contraction *c) {
   enum { MOST_TAPS = 64 };
-  int64_t taps = tvms_contraction_steps(c);
-  return !c->contiguous && c->column_count > 1 && taps >= 0 && taps <= MOST_TAPS
+  int64_t taps = tvms_contraction_steps(c), length = tvms_contraction_column_steps(c);
+  bool together = !c->contiguous && c->column_count > 1;
+  bool apart = c->taps > 1 && length <= TVMS_LONGEST_LINE && has_unknown_lines(c);
+  return (together || apart) && taps >= 0 && taps <= MOST_TAPS
          && steps_of(c, TVMS_AXIS_ROW) == 1 && steps_of(c, TVMS_AXIS_OUTER) == 1;
 }
 

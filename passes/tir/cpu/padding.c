@@ -81,66 +81,117 @@ typedef struct {
   tvms_unit *unit;
   const tvms_stage *stage;
   const tvms_stage_axis *line;
-  tvms_node *condition;
 } bordered;
 
-// The parts of a condition that change along the line; NULL: there are none.
-static tvms_node *TVMS_NULLABLE along_line(const bordered *b, tvms_node *condition) {
-  if (condition->kind != TVMS_NODE_AND)
-    return mentions(b->unit, condition, b->line->var) ? condition : NULL;
-  tvms_node *first = along_line(b, tvms_as_binary(condition)->a);
-  tvms_node *second = along_line(b, tvms_as_binary(condition)->b);
+// The parts of a condition that change along the line; NULL: there are none. With a `sign`: only those that hold least at its end (1),
+// or elsewhere (-1).
+static tvms_node *TVMS_NULLABLE along_line(const bordered *b, tvms_node *condition,
+                                           int sign) {
+  if (condition->kind != TVMS_NODE_AND) {
+    if (!mentions(b->unit, condition, b->line->var)) return NULL;
+    bool at_end = tvms_line_growth(b->unit, condition, b->line->var) > 0;
+    return sign == 0 || at_end == (sign > 0) ? condition : NULL;
+  }
+  tvms_node *first = along_line(b, tvms_as_binary(condition)->a, sign);
+  tvms_node *second = along_line(b, tvms_as_binary(condition)->b, sign);
   if (!first || !second) return first ? first : second;
   return tvms_build_binary(b->unit, TVMS_NODE_AND, first, second, TVMS_NO_SPAN);
 }
 
-// Does it hold for steps `begin` up to `end` of the line, and all of the other axes?
-static bool holds(const bordered *b, int64_t begin, int64_t end) {
+static tvms_line_range all_of(tvms_unit *unit, const tvms_stage_axis *axis) {
+  return (tvms_line_range){tvms_int_imm_new(unit, axis->var->dtype, 0, TVMS_NO_SPAN),
+                           axis->extent};
+}
+
+static void bind_range(tvms_unit *unit, tvms_analyzer *analyzer,
+                       const tvms_stage_axis *axis, const tvms_line_range *range) {
+  tvms_node *extent =
+      tvms_build_binary(unit, TVMS_NODE_SUB, range->end, range->begin, TVMS_NO_SPAN);
+  tvms_analyzer_bind_range(analyzer, axis->var, range->begin, extent);
+}
+
+// Does it hold for these steps of the axes of a stage? `analyzer` knows of them, too.
+static bool holds(tvms_unit *unit, tvms_analyzer *analyzer, const tvms_stage *stage,
+                  const tvms_line_range *ranges, tvms_node *TVMS_NULLABLE condition) {
+  if (!condition) return true;
+  if (condition->kind == TVMS_NODE_AND) {
+    const tvms_binary *both = tvms_as_binary(condition);
+    return holds(unit, analyzer, stage, ranges, both->a)
+           && holds(unit, analyzer, stage, ranges, both->b);
+  }
+  if (tvms_node_is_true(tvms_analyzer_simplify(analyzer, condition))) return true;
+  for (uint32_t i = 0; i < stage->count; i++)
+    condition = tvms_line_least(unit, condition, stage->axes[i].var, &ranges[i]);
+  return tvms_node_is_true(tvms_analyzer_simplify(analyzer, condition));
+}
+
+// Does a condition hold for steps `range` of the line, and all of the other axes?
+static bool holds_along(const bordered *b, tvms_node *TVMS_NULLABLE condition,
+                        tvms_line_range range) {
+  tvms_line_range ranges[TVMS_MOST_STAGE_AXES];
   tvms_analyzer *analyzer = tvms_analyzer_new(b->unit);
   for (uint32_t i = 0; i < b->stage->count; i++) {
     const tvms_stage_axis *axis = &b->stage->axes[i];
-    bool line = axis == b->line;
-    tvms_dtype dtype = axis->var->dtype;
-    tvms_node *first = tvms_int_imm_new(b->unit, dtype, line ? begin : 0, TVMS_NO_SPAN);
-    tvms_node *extent =
-        line ? tvms_int_imm_new(b->unit, dtype, end - begin, TVMS_NO_SPAN)
-             : axis->extent;
-    tvms_analyzer_bind_range(analyzer, axis->var, first, extent);
+    ranges[i] = axis == b->line ? range : all_of(b->unit, axis);
+    bind_range(b->unit, analyzer, axis, &ranges[i]);
   }
-  tvms_node *made = tvms_analyzer_simplify(analyzer, b->condition);
+  bool made = holds(b->unit, analyzer, b->stage, ranges, condition);
   tvms_analyzer_free(analyzer);
-  return tvms_node_is_true(made);
+  return made;
 }
 
-// Where the condition holds along the line for all other axes: `low` up to `high`. False: a part of
-// it is not known, or many steps are left out.
+// The place `steps` behind the begin of the line, or in front of its end.
+static tvms_node *place_on(const bordered *b, int64_t steps, bool back) {
+  tvms_node *number =
+      tvms_int_imm_new(b->unit, b->line->var->dtype, steps, TVMS_NO_SPAN);
+  return back ? tvms_build_binary(b->unit, TVMS_NODE_SUB, b->line->extent, number,
+                                  TVMS_NO_SPAN)
+              : number;
+}
+
+// Where the condition holds along the line for all other axes: from `low` steps behind its begin on, up to `high` in front of
+// its end. False: a part of it is not known, or many steps are left out. Of a line whose length is not known, what holds further on
+// is not asked at its begin: it has more steps than those at both ends.
 static bool find_borders(tvms_unit *unit, const tvms_stage *stage,
                          const tvms_stage_axis *line, tvms_node *condition,
                          int64_t *low, int64_t *high) {
-  bordered b = {unit, stage, line, condition};
+  bordered b = {unit, stage, line};
   int64_t length = tvms_cpu_number(line->extent);
-  *low = 0;
-  *high = length;
-  b.condition = along_line(&b, condition);
-  if (!b.condition) return true;
-  if (length < 2 * MOST_BORDER + 1) return false;
-  while (*low < MOST_BORDER && !holds(&b, *low, *low + 1))
+  *low = *high = 0;
+  tvms_node *all = along_line(&b, condition, 0);
+  if (!all) return true;
+  if (length >= 0 && length < 2 * MOST_BORDER + 1) return false;
+  tvms_node *at_begin = length < 0 ? along_line(&b, condition, -1) : all;
+  tvms_node *at_end = length < 0 ? along_line(&b, condition, 1) : all;
+  while (*low < MOST_BORDER
+         && !holds_along(&b, at_begin,
+                         (tvms_line_range){place_on(&b, *low, false),
+                                           place_on(&b, *low + 1, false)}))
     ++*low;
-  while (length - *high < MOST_BORDER && !holds(&b, *high - 1, *high))
-    --*high;
-  return holds(&b, *low, *high);
+  while (*high < MOST_BORDER
+         && !holds_along(&b, at_end,
+                         (tvms_line_range){place_on(&b, *high + 1, true),
+                                           place_on(&b, *high, true)}))
+    ++*high;
+  return holds_along(
+      &b, all, (tvms_line_range){place_on(&b, *low, false), place_on(&b, *high, true)});
 }
 
-uint32_t tvms_line_padding_cuts(tvms_unit *unit, const tvms_line_member *m,
-                                tvms_node *condition, int64_t *cuts, uint32_t count) {
+bool tvms_line_padding_borders(tvms_unit *unit, const tvms_line_member *m,
+                               tvms_node *condition, const tvms_stage_axis *axis,
+                               int64_t *low, int64_t *high) {
+  return find_borders(unit, &m->stage, axis, condition, low, high);
+}
+
+void tvms_line_padding_cuts(const tvms_line_member *m, tvms_node *condition,
+                            tvms_line_cuts *cuts) {
   const tvms_stage_axis *line = &m->stage.axes[m->own[m->own_count - 1]];
-  int64_t low, high, length = tvms_cpu_number(line->extent);
-  if (!find_borders(unit, &m->stage, line, condition, &low, &high)) return count;
+  int64_t low, high;
+  if (!find_borders(cuts->unit, &m->stage, line, condition, &low, &high)) return;
   for (int64_t at = 1; at <= low; at++)
-    count = tvms_line_add_cut(cuts, count, length, at);
-  for (int64_t at = high; at < length; at++)
-    count = tvms_line_add_cut(cuts, count, length, at);
-  return count;
+    tvms_line_cuts_add(cuts, at);
+  for (int64_t at = 1; at <= high; at++)
+    tvms_line_cuts_add_back(cuts, at);
 }
 
 // ---- Lines ----
@@ -290,6 +341,7 @@ typedef struct {
   tvms_unit *unit;
   const tvms_line_member *member;
   const tvms_line_part *part;
+  const tvms_line_range *ranges;  // of all axes
   tvms_analyzer *analyzer;
   tvms_line_padding_guards *guards;
 } splitting;
@@ -310,19 +362,16 @@ static void sort_part(const splitting *s, tvms_node *part) {
     sort_part(s, tvms_as_binary(part)->b);
     return;
   }
-  if (tvms_node_is_true(tvms_analyzer_simplify(s->analyzer, part))) return;
+  if (holds(s->unit, s->analyzer, &s->member->stage, s->ranges, part)) return;
   const tvms_node *line = line_axis(s->member)->var;
   if (s->part->masked && mentions(s->unit, part, line)) {
     put(s, &s->guards->lanes, part);
     return;
   }
   // Borders of a line are segments of one element.
-  if (s->part->end && mentions(s->unit, part, line)) {
-    tvms_node *begin =
-        tvms_int_imm_new(s->unit, line->dtype, s->part->begin, TVMS_NO_SPAN);
-    part =
-        tvms_arith_simplify(s->unit, tvms_substitute_one(s->unit, part, line, begin));
-  }
+  if (s->part->line.end && mentions(s->unit, part, line))
+    part = tvms_arith_simplify(
+        s->unit, tvms_substitute_one(s->unit, part, line, s->part->line.begin));
   if (s->part->around && mentions(s->unit, part, s->part->around->var)) {
     put(s, &s->guards->tile, part);
     return;
@@ -336,22 +385,27 @@ static void sort_part(const splitting *s, tvms_node *part) {
   put(s, &s->guards->always, part);
 }
 
-// What is known of an axis in a part.
-static void bind_axis(const splitting *s, const tvms_stage_axis *axis) {
-  const tvms_line_part *part = s->part;
-  int64_t first = 0, end = 0;
-  if (part->around && axis->var == part->around->var) {
-    first = part->low;
-    end = part->high;
-  } else if (axis == line_axis(s->member)) {
-    first = part->begin;
-    end = part->end;
-  }
-  tvms_dtype dtype = axis->var->dtype;
-  tvms_node *begin = tvms_int_imm_new(s->unit, dtype, end ? first : 0, TVMS_NO_SPAN);
-  tvms_node *extent =
-      end ? tvms_int_imm_new(s->unit, dtype, end - first, TVMS_NO_SPAN) : axis->extent;
-  tvms_analyzer_bind_range(s->analyzer, axis->var, begin, extent);
+// Steps that are counted from one end of an axis of unknown length, as far as what holds `inside` of it is to be asked.
+static tvms_line_range limited(tvms_line_range range, const tvms_line_range *inside) {
+  if (!inside->end) return range;
+  bool from_begin = tvms_node_is_int_imm(range.end);
+  bool from_end = !tvms_node_is_int_imm(range.begin);
+  return (tvms_line_range){from_end ? inside->begin : range.begin,
+                           from_begin ? inside->end : range.end};
+}
+
+// The steps of an axis that a part has; `least`: those for which its condition is asked.
+static tvms_line_range steps_of(tvms_unit *unit, const tvms_line_member *m,
+                                const tvms_stage_axis *axis, const tvms_line_part *part,
+                                bool least) {
+  bool around = part->around && axis->var == part->around->var;
+  bool line = !around && axis == line_axis(m);
+  tvms_line_range range = around ? part->tile
+                          : line ? part->line
+                                 : (tvms_line_range){0};
+  if (!range.end) return all_of(unit, axis);
+  return least ? limited(range, around ? &part->tile_inside : &part->line_inside)
+               : range;
 }
 
 tvms_line_padding_guards tvms_line_padding_split(tvms_unit *unit,
@@ -359,9 +413,14 @@ tvms_line_padding_guards tvms_line_padding_split(tvms_unit *unit,
                                                  tvms_node *condition,
                                                  const tvms_line_part *part) {
   tvms_line_padding_guards guards = {.always = NULL};
-  splitting s = {unit, m, part, tvms_analyzer_new(unit), &guards};
-  for (uint32_t i = 0; i < m->stage.count; i++)
-    bind_axis(&s, &m->stage.axes[i]);
+  tvms_line_range ranges[TVMS_MOST_STAGE_AXES];
+  splitting s = {unit, m, part, ranges, tvms_analyzer_new(unit), &guards};
+  for (uint32_t i = 0; i < m->stage.count; i++) {
+    const tvms_stage_axis *axis = &m->stage.axes[i];
+    ranges[i] = steps_of(unit, m, axis, part, true);
+    tvms_line_range range = steps_of(unit, m, axis, part, false);
+    bind_range(unit, s.analyzer, axis, &range);
+  }
   sort_part(&s, condition);
   tvms_analyzer_free(s.analyzer);
   return guards;

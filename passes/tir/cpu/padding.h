@@ -11,7 +11,7 @@
 #ifndef TVMS_PASSES_TIR_CPU_PADDING_H
 #define TVMS_PASSES_TIR_CPU_PADDING_H
 
-#include "passes/tir/cpu/rows.h"
+#include "passes/tir/cpu/segments.h"
 
 // Does `to` load what `from` stores once, as an element of a sum, product or extreme to which the
 // other side of `from`'s T.if_then_else adds nothing? Lines of `to` must be whole lines of what
@@ -30,17 +30,24 @@ tvms_node *TVMS_NULLABLE tvms_line_padding_condition(tvms_unit *unit,
 tvms_node *tvms_line_padding_chosen(tvms_unit *unit, const tvms_line_member *member,
                                     tvms_node *lanes);
 
-// Adds the places of a member's line where such a condition changes, in order, to the `count` known
-// ones (see tvms_line_cuts); returns how many there are then.
-uint32_t tvms_line_padding_cuts(tvms_unit *unit, const tvms_line_member *member,
-                                tvms_node *condition, int64_t *cuts, uint32_t count);
+// Adds the places of a member's line where such a condition changes.
+void tvms_line_padding_cuts(const tvms_line_member *member, tvms_node *condition,
+                            tvms_line_cuts *cuts);
 
-// Steps of the axis around the line, and of the line, for which a condition is asked; an end of 0: all.
+// How many steps at the begin of an axis of the member, and at its end, such a condition leaves something out at. False: more than
+// a few, or that is not known.
+bool tvms_line_padding_borders(tvms_unit *unit, const tvms_line_member *member,
+                               tvms_node *condition, const tvms_stage_axis *axis,
+                               int64_t *low, int64_t *high);
+
+// Steps of the axis around the line, and of the line, for which a condition is asked.
 typedef struct {
   const tvms_stage_axis *TVMS_NULLABLE around;
-  int64_t low, high;
-  int64_t begin, end;  // of the line
-  bool masked;         // the line is one vector, whose lanes may differ
+  tvms_line_range tile, line;
+  // Steps of both that have no padding, of an axis whose length is not known: what is counted from its begin ends before the
+  // last of them, what is counted from its end begins behind the first one.
+  tvms_line_range tile_inside, line_inside;
+  bool masked;  // the line is one vector, whose lanes may differ
 } tvms_line_part;
 
 // Parts of a condition, by the loops of the member in which they are asked.

@@ -581,12 +581,13 @@ static bool keep_load(void *self, const tvms_buffer_load *load) {
   return false;
 }
 
-// Bytes of what a map stores in one row, or -1 if that is not known.
+// Bytes of what a map stores in one row; sizes that are not known count as 64. -1: too many.
 static int64_t row_bytes(const tvms_line_member *m) {
+  enum { UNKNOWN = 64 };
   int64_t bytes = (m->stage.store->value->dtype.bits + 7) / 8;
   for (uint32_t i = 0; i < m->own_count; i++) {
     int64_t extent = tvms_cpu_number(m->stage.axes[m->own[i]].extent);
-    if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes)) return -1;
+    if (__builtin_mul_overflow(bytes, extent < 0 ? UNKNOWN : extent, &bytes)) return -1;
   }
   return bytes;
 }

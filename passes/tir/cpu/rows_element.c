@@ -308,9 +308,12 @@ static tvms_node *bounded(tvms_line_writer *w, tvms_node *expr) {
 static tvms_node *now_in_segment(tvms_line_writer *w, uint32_t at, tvms_node *expr) {
   const tvms_line_member *m = &w->g->members[at];
   uint32_t outermost = m->own_count - pass_plan(w)->fused;
-  if (w->segment_end > 0)
+  if (w->segment.end)
     expr = tvms_line_between(w->unit, expr, m->stage.axes[m->own[outermost]].var,
-                             w->segment_begin, w->segment_end);
+                             &w->segment);
+  if (w->lines.end)
+    expr = tvms_line_between(w->unit, expr, m->stage.axes[m->own[outermost - 1]].var,
+                             &w->lines);
   return tvms_line_as_now(w, bounded(w, expr));
 }
 
@@ -401,11 +404,16 @@ static uint32_t order_sums(const tvms_line_member *m, uint32_t first, uint32_t *
   return count;
 }
 
+static bool is_single(const tvms_line_writer *w, const tvms_line_range *range) {
+  tvms_node *steps = build(w, TVMS_NODE_SUB, range->end, range->begin);
+  return tvms_node_is_int(tvms_arith_simplify(w->unit, steps), 1);
+}
+
 // Where a condition is not known before the program runs, the loops around it stay loops.
 static tvms_node *around_sums(tvms_line_writer *w, const tvms_line_member *m,
                               const tvms_line_padding_guards *guards, uint32_t first,
                               tvms_node *const *vars, tvms_node *body) {
-  bool border = w->segment_end - w->segment_begin == 1 && w->chunk.tile > 1;
+  bool border = w->segment.end && is_single(w, &w->segment) && w->chunk.tile > 1;
   bool few = writes_sums_out(w, m) && (w->chunk.lanes > 1 || border);
   uint32_t axes[TVMS_MOST_STAGE_AXES];
   for (uint32_t n = order_sums(m, first, axes); n-- > 0;) {
@@ -439,8 +447,8 @@ static tvms_node *term_of(tvms_line_writer *w, uint32_t at,
   // The axis of the member that stands where that of the first one does.
   const tvms_stage_axis *around = tvms_line_around(w);
   if (around) around = &m->stage.axes[m->own[m->own_count - p->fused - 1]];
-  tvms_line_part part = {around,           w->tile_low,    w->tile_high,
-                         w->segment_begin, w->segment_end, p->active > 0};
+  tvms_line_part part = {around,         w->tile,           w->segment,
+                         w->tile_inside, w->segment_inside, p->active > 0};
   *guards = tvms_line_padding_split(w->unit, m, p->guard, &part);
   return guards->lanes ? tvms_line_padding_chosen(w->unit, m, guards->lanes)
                        : p->guarded_term;

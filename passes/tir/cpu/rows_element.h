@@ -32,10 +32,12 @@ typedef struct {
   tvms_node *TVMS_NULLABLE
       turned;  // buffer: what rows share, as words have their bytes
   uint32_t pass;
-  // Of the outermost axis of the line, where conditions are known; end 0: all.
-  int64_t segment_begin, segment_end;
-  // Steps of the axis around the line that the chunk may be at; tile_high 0: all.
-  int64_t tile_low, tile_high;
+  // Of the outermost axis of the line, where conditions are known.
+  tvms_line_range segment;
+  tvms_line_range
+      lines;  // steps of the axis in front of the line, where conditions are known
+  tvms_line_range tile;  // steps of the axis around the line that the chunk may be at
+  tvms_line_range segment_inside, tile_inside;  // see tvms_line_part
   tvms_node *TVMS_NULLABLE guard;  // of each step of a tile, as it is there
   tvms_line_chunk chunk;
   // Rows that are done together: how many, how far apart, where the first one is, and which is at hand.

@@ -263,10 +263,11 @@ int64_t tvms_line_taps(const tvms_stage *stage) {
 }
 
 // Steps of an axis that are done together: as many as registers allow, none left over if that leaves
-// enough for sums not to wait for each other.
+// enough for sums not to wait for each other. Of a length that is not known, just enough: fewer are left over.
 static int64_t steps_together(int64_t extent, int64_t vectors) {
   enum { MOST_STEPS = 8, ENOUGH_STEPS = 4 };
   int64_t most = MOST_SUMS / vectors < MOST_STEPS ? MOST_SUMS / vectors : MOST_STEPS;
+  if (extent < 0) return ENOUGH_STEPS;
   if (extent <= most) return extent;
   for (int64_t steps = most; steps >= ENOUGH_STEPS; steps--) {
     if (extent % steps == 0) return steps;
@@ -275,7 +276,8 @@ static int64_t steps_together(int64_t extent, int64_t vectors) {
 }
 
 // Windows that slide share what they load with those beside them: tiles of few vectors and several
-// steps of the axis around the line. One vector if they slide along that axis only: then more steps share more.
+// steps of the axis around the line. One vector if they slide along that axis only: then more steps share more, or if the length
+// of the line is not known: then less is left over.
 static void plan_tile(tvms_unit *unit, const tvms_line_group *g, uint32_t pass,
                       tvms_line_pass_plan *p) {
   for (uint32_t i = 0; i < g->count; i++) {
@@ -284,9 +286,9 @@ static void plan_tile(tvms_unit *unit, const tvms_line_group *g, uint32_t pass,
     if (tvms_line_taps(&m->stage) < 0 || m->own_count <= p->fused) return;
     int64_t extent =
         tvms_cpu_number(m->stage.axes[m->own[m->own_count - p->fused - 1]].extent);
-    if (extent < 1) return;
+    if (extent == 0) return;
     bool along = tvms_line_slides(unit, m, m->stage.axes[m->own[m->own_count - 1]].var);
-    int64_t most = along ? 2 : 1;
+    int64_t most = along && line_length(m, p->fused) >= 0 ? 2 : 1;
     if (p->vectors > most) p->vectors = most;
     p->tile = steps_together(extent, p->vectors);
   }
@@ -395,6 +397,18 @@ static int64_t vector_lanes(const tvms_line_group *g, const tvms_target *target,
   return bits / pass_bits(g, pass);
 }
 
+// Are these the lines of an image that windows of the group go along? They are short: where their length is not known, loops over
+// several vectors at a time are mostly left at once.
+static bool has_windows(tvms_unit *unit, const tvms_line_group *g) {
+  for (uint32_t i = 0; i < g->count; i++) {
+    const tvms_line_member *m = &g->members[i];
+    if (m->kind == TVMS_LINE_COLUMN && m->own_count
+        && tvms_line_slides(unit, m, m->stage.axes[m->own[m->own_count - 1]].var))
+      return true;
+  }
+  return false;
+}
+
 static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
                       const tvms_line_options *options, uint32_t pass,
                       const tvms_line_plan *plan, tvms_line_pass_plan *p) {
@@ -425,6 +439,7 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
   // Functions keep all units busy with one vector; more of them only need more registers.
   if (costly) p->vectors = folds ? 1 : COSTLY_VECTORS;
   int64_t length = line_length(first, p->fused);
+  if (length < 0 && !pass_folds(g, pass) && has_windows(unit, g)) p->vectors = 1;
   while (length >= 0 && p->lanes > length && p->lanes > 1)
     p->lanes /= 2;
   while (length >= 0 && p->vectors > 1 && p->vectors * p->lanes > length)

@@ -9,51 +9,125 @@
 #include "ir/walk.h"
 #include "passes/tir/cpu/places.h"
 
+// ---- Places ----
+
+tvms_line_cuts tvms_line_cuts_new(tvms_unit *unit, tvms_node *length) {
+  return (tvms_line_cuts){.unit = unit, .length = length};
+}
+
+// Adds `at` to numbers that become larger, or smaller.
+static void insert(int64_t *items, uint32_t *count, int64_t at, bool larger) {
+  uint32_t i = 0;
+  while (i < *count && (larger ? items[i] < at : items[i] > at))
+    i++;
+  if (i < *count && items[i] == at) return;
+  for (uint32_t k = *count; k > i; k--)
+    items[k] = items[k - 1];
+  items[i] = at;
+  ++*count;
+}
+
+static bool has_room(const tvms_line_cuts *cuts, int64_t at) {
+  int64_t length = tvms_cpu_number(cuts->length);
+  return at > 0 && (length < 0 || at < length)
+         && cuts->begins + cuts->ends + 1 < TVMS_MOST_SEGMENTS;
+}
+
+void tvms_line_cuts_add(tvms_line_cuts *cuts, int64_t at) {
+  if (has_room(cuts, at)) insert(cuts->begin, &cuts->begins, at, true);
+}
+
+void tvms_line_cuts_add_back(tvms_line_cuts *cuts, int64_t at) {
+  int64_t length = tvms_cpu_number(cuts->length);
+  if (length >= 0)
+    tvms_line_cuts_add(cuts, length - at);
+  else if (has_room(cuts, at))
+    insert(cuts->end, &cuts->ends, at, false);
+}
+
+int64_t tvms_line_cuts_least(const tvms_line_cuts *cuts) {
+  int64_t first = cuts->begins ? cuts->begin[cuts->begins - 1] : 0;
+  return first + (cuts->ends ? cuts->end[0] : 0);
+}
+
+// Where cut `at` is; from 1 on, 0 being the begin of the line.
+static tvms_node *place_of(const tvms_line_cuts *cuts, uint32_t at) {
+  tvms_dtype dtype = cuts->length->dtype;
+  bool begins = at <= cuts->begins;
+  if (!begins && at > cuts->begins + cuts->ends) return cuts->length;
+  int64_t steps = at == 0  ? 0
+                  : begins ? cuts->begin[at - 1]
+                           : cuts->end[at - 1 - cuts->begins];
+  tvms_node *number = tvms_int_imm_new(cuts->unit, dtype, steps, TVMS_NO_SPAN);
+  if (begins) return number;
+  return tvms_arith_simplify(
+      cuts->unit,
+      tvms_build_binary(cuts->unit, TVMS_NODE_SUB, cuts->length, number, TVMS_NO_SPAN));
+}
+
+tvms_line_range tvms_line_cuts_segment(const tvms_line_cuts *cuts, uint32_t at) {
+  return (tvms_line_range){place_of(cuts, at), place_of(cuts, at + 1)};
+}
+
+// ---- Conditions ----
+
 typedef struct {
-  tvms_unit *unit;
+  tvms_line_cuts *cuts;
   const tvms_node *line;
-  int64_t length;
-  int64_t *cuts;
-  uint32_t count;
   uint32_t depth;  // loads around
 } cutting;
 
-uint32_t tvms_line_add_cut(int64_t *cuts, uint32_t count, int64_t length, int64_t at) {
-  if (at <= 0 || at >= length) return count;
-  uint32_t i = 0;
-  while (i < count && cuts[i] < at)
-    i++;
-  if (i < count && cuts[i] == at) return count;
-  if (count + 1 >= TVMS_MOST_SEGMENTS) return count;
-  for (uint32_t k = count; k > i; k--)
-    cuts[k] = cuts[k - 1];
-  cuts[i] = at;
-  return count + 1;
-}
-
-static void add_cut(cutting *c, int64_t at) {
-  c->count = tvms_line_add_cut(c->cuts, c->count, c->length, at);
-}
-
-// `a < b` changes where line * step + rest is 0 for the first time, step being 1 or -1.
-static bool linear(cutting *c, tvms_node *a, tvms_node *b, int64_t *step,
-                   int64_t *rest) {
-  tvms_unit *unit = c->unit;
+// a - b along the line: `rest` at its first step, and what it grows by with each further one. False: it is not linear.
+static bool linear(tvms_unit *unit, const tvms_node *line, tvms_node *a, tvms_node *b,
+                   int64_t *step, tvms_node **rest) {
   tvms_node *minus = tvms_build_binary(unit, TVMS_NODE_SUB, a, b, TVMS_NO_SPAN);
   if (!minus) return false;
-  tvms_node *zero = tvms_int_imm_new(unit, c->line->dtype, 0, TVMS_NO_SPAN);
-  tvms_node *one = tvms_int_imm_new(unit, c->line->dtype, 1, TVMS_NO_SPAN);
-  tvms_node *at[2] = {zero, one};
-  int64_t values[2];
+  tvms_node *values[2];
   for (uint32_t i = 0; i < 2; i++) {
-    tvms_node *value = tvms_substitute_one(unit, minus, c->line, at[i]);
-    value = tvms_arith_simplify(unit, value);
-    if (!tvms_node_is_int_imm(value)) return false;
-    values[i] = tvms_cpu_number(value);
+    tvms_node *at = tvms_int_imm_new(unit, line->dtype, i, TVMS_NO_SPAN);
+    tvms_node *value = tvms_substitute_one(unit, minus, line, at);
+    values[i] = tvms_arith_simplify(unit, value);
   }
   *rest = values[0];
-  *step = values[1] - values[0];
-  return *step == 1 || *step == -1;
+  tvms_node *grows =
+      tvms_build_binary(unit, TVMS_NODE_SUB, values[1], values[0], TVMS_NO_SPAN);
+  if (!grows) return false;
+  grows = tvms_arith_simplify(unit, grows);
+  if (!tvms_node_is_int_imm(grows)) return false;
+  *step = tvms_as_int_imm(grows)->value;
+  return true;
+}
+
+// The sides of a comparison as those of a < b or a <= b; true: of the latter. False for others than those of indices.
+static bool sides_of(const tvms_node *node, tvms_node **a, tvms_node **b, bool *equal) {
+  if (node->kind < TVMS_NODE_LT || node->kind > TVMS_NODE_GE) return false;
+  const tvms_binary *binary = tvms_as_binary(node);
+  bool turned = node->kind == TVMS_NODE_GT || node->kind == TVMS_NODE_GE;
+  *a = turned ? binary->b : binary->a;
+  *b = turned ? binary->a : binary->b;
+  *equal = node->kind == TVMS_NODE_LE || node->kind == TVMS_NODE_GE;
+  return tvms_dtype_is_index((*a)->dtype);
+}
+
+// Adds the place that is `rest` with the opposite sign, if `negated`, and `more`: a number, or one that is subtracted
+// from the length.
+static void add_place(tvms_line_cuts *cuts, tvms_node *rest, bool negated,
+                      int64_t more) {
+  tvms_unit *unit = cuts->unit;
+  tvms_node *number = tvms_int_imm_new(unit, rest->dtype, more, TVMS_NO_SPAN);
+  tvms_node *at = tvms_build_binary(unit, negated ? TVMS_NODE_SUB : TVMS_NODE_ADD,
+                                    number, rest, TVMS_NO_SPAN);
+  if (!at) return;
+  at = tvms_arith_simplify(unit, at);
+  if (tvms_node_is_int_imm(at)) {
+    tvms_line_cuts_add(cuts, tvms_as_int_imm(at)->value);
+    return;
+  }
+  tvms_node *back =
+      tvms_build_binary(unit, TVMS_NODE_SUB, cuts->length, at, TVMS_NO_SPAN);
+  back = back ? tvms_arith_simplify(unit, back) : NULL;
+  if (back && tvms_node_is_int_imm(back))
+    tvms_line_cuts_add_back(cuts, tvms_as_int_imm(back)->value);
 }
 
 static void cut_comparison(cutting *c, const tvms_node *node);
@@ -67,8 +141,8 @@ static bool cut_chosen(cutting *c, const tvms_node *node) {
   tvms_node *values[] = {choice->true_value, choice->false_value};
   for (uint32_t i = 0; i < 2; i++) {
     tvms_node *a = first ? values[i] : binary->a, *b = first ? binary->b : values[i];
-    tvms_node *made =
-        tvms_build_binary(c->unit, (tvms_node_kind)node->kind, a, b, TVMS_NO_SPAN);
+    tvms_node *made = tvms_build_binary(c->cuts->unit, (tvms_node_kind)node->kind, a, b,
+                                        TVMS_NO_SPAN);
     if (made && made->kind == node->kind) cut_comparison(c, made);
   }
   return true;
@@ -76,17 +150,15 @@ static bool cut_chosen(cutting *c, const tvms_node *node) {
 
 static void cut_comparison(cutting *c, const tvms_node *node) {
   if (cut_chosen(c, node)) return;
-  const tvms_binary *binary = tvms_as_binary(node);
-  tvms_node *a = binary->a, *b = binary->b;
-  bool equal = node->kind == TVMS_NODE_LE || node->kind == TVMS_NODE_GE;
-  if (node->kind == TVMS_NODE_GT || node->kind == TVMS_NODE_GE) {
-    a = binary->b;
-    b = binary->a;
-  }
-  int64_t step, rest;
-  if (!tvms_dtype_is_index(a->dtype) || !linear(c, a, b, &step, &rest)) return;
+  tvms_node *a, *b, *rest;
+  bool equal;
+  int64_t step;
   // step * line + rest < 0, or <= 0
-  add_cut(c, step > 0 ? -rest + equal : rest + !equal);
+  if (!sides_of(node, &a, &b, &equal)
+      || !linear(c->cuts->unit, c->line, a, b, &step, &rest)
+      || (step != 1 && step != -1))
+    return;
+  add_place(c->cuts, rest, step > 0, step > 0 ? equal : !equal);
 }
 
 static tvms_walk_step find_comparison(void *self, tvms_node *node,
@@ -95,7 +167,7 @@ static tvms_walk_step find_comparison(void *self, tvms_node *node,
   cutting *c = self;
   if (node->kind == TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_SKIP;
   bool compares = node->kind >= TVMS_NODE_LT && node->kind <= TVMS_NODE_GE;
-  if (compares && tvms_walk_contains(&c->unit->context->memory, node, c->line))
+  if (compares && tvms_walk_contains(&c->cuts->unit->context->memory, node, c->line))
     cut_comparison(c, node);
   return compares ? TVMS_WALK_SKIP : TVMS_WALK_ON;
 }
@@ -116,7 +188,7 @@ static tvms_walk_step find_choice(void *self, tvms_node *node, tvms_field_role r
   tvms_node *condition = condition_of(node, c->depth > 0);
   if (!condition) return TVMS_WALK_ON;
   tvms_visitor visitor = {.self = c, .enter = find_comparison};
-  tvms_walk(&c->unit->context->memory, condition, &visitor);
+  tvms_walk(&c->cuts->unit->context->memory, condition, &visitor);
   return TVMS_WALK_ON;
 }
 
@@ -125,12 +197,10 @@ static void leave_load(void *self, tvms_node *node, tvms_field_role role) {
   ((cutting *)self)->depth -= node->kind == TVMS_NODE_BUFFER_LOAD;
 }
 
-uint32_t tvms_line_cuts(tvms_unit *unit, tvms_node *expr, const tvms_node *line,
-                        int64_t length, int64_t *cuts, uint32_t count) {
-  cutting c = {unit, line, length, cuts, count, 0};
+void tvms_line_cuts_find(tvms_line_cuts *cuts, tvms_node *expr, const tvms_node *line) {
+  cutting c = {cuts, line, 0};
   tvms_visitor visitor = {.self = &c, .enter = find_choice, .leave = leave_load};
-  tvms_walk(&unit->context->memory, expr, &visitor);
-  return c.count;
+  tvms_walk(&cuts->unit->context->memory, expr, &visitor);
 }
 
 typedef struct {
@@ -150,24 +220,97 @@ static tvms_walk_step find_asking(void *self, tvms_node *node, tvms_field_role r
 
 bool tvms_line_cuts_suffice(tvms_unit *unit, tvms_node *expr,
                             const tvms_stage_axis *axis) {
-  int64_t cuts[TVMS_MOST_SEGMENTS], length = tvms_cpu_number(axis->extent), begin = 0;
-  if (length < 1) return false;
+  if (tvms_cpu_number(axis->extent) < 1) return false;
   asking a = {&unit->context->memory, axis->var};
   tvms_visitor visitor = {.self = &a, .enter = find_asking};
-  uint32_t count = tvms_line_cuts(unit, expr, axis->var, length, cuts, 0);
-  for (uint32_t i = 0; i <= count; i++) {
-    int64_t end = i < count ? cuts[i] : length;
-    tvms_node *made = tvms_line_between(unit, expr, axis->var, begin, end);
+  tvms_line_cuts cuts = tvms_line_cuts_new(unit, axis->extent);
+  tvms_line_cuts_find(&cuts, expr, axis->var);
+  for (uint32_t i = 0; i <= cuts.begins; i++) {
+    tvms_line_range range = tvms_line_cuts_segment(&cuts, i);
+    tvms_node *made = tvms_line_between(unit, expr, axis->var, &range);
     if (!tvms_walk(a.memory, made, &visitor)) return false;
-    begin = end;
   }
   return true;
+}
+
+// ---- What is known between two cuts ----
+
+typedef struct {
+  tvms_unit *unit;
+  tvms_analyzer *analyzer;
+  const tvms_node *var;
+  const tvms_line_range *range;
+} settling;
+
+static tvms_node *at_end(tvms_unit *unit, tvms_node *condition, const tvms_node *var,
+                         const tvms_line_range *range, bool last) {
+  tvms_node *at = range->begin;
+  if (last)
+    at = tvms_build_binary(unit, TVMS_NODE_SUB, range->end,
+                           tvms_int_imm_new(unit, var->dtype, 1, TVMS_NO_SPAN),
+                           TVMS_NO_SPAN);
+  return tvms_substitute_one(unit, condition, var, at);
+}
+
+int64_t tvms_line_growth(tvms_unit *unit, tvms_node *comparison, const tvms_node *var) {
+  tvms_node *a, *b, *rest;
+  bool equal;
+  int64_t step;
+  bool known = sides_of(comparison, &a, &b, &equal)
+               && tvms_walk_contains(&unit->context->memory, comparison, var)
+               && linear(unit, var, a, b, &step, &rest);
+  return known ? step : 0;
+}
+
+tvms_node *tvms_line_least(tvms_unit *unit, tvms_node *comparison, const tvms_node *var,
+                           const tvms_line_range *range) {
+  int64_t step = tvms_line_growth(unit, comparison, var);
+  return step ? at_end(unit, comparison, var, range, step > 0) : comparison;
+}
+
+static tvms_node *settle_comparison(const settling *s, tvms_node *condition) {
+  int64_t step = tvms_line_growth(s->unit, condition, s->var);
+  if (step == 0) return condition;
+  tvms_node *ends[2];
+  for (uint32_t i = 0; i < 2; i++)
+    ends[i] = tvms_analyzer_simplify(
+        s->analyzer, at_end(s->unit, condition, s->var, s->range, i == (step > 0)));
+  // It holds least at the end of [1], and most at that of [0].
+  if (tvms_node_is_true(ends[1])) return ends[1];
+  return tvms_node_is_int(ends[0], 0) ? ends[0] : condition;
+}
+
+static tvms_node *settle(const settling *s, tvms_node *condition) {
+  if (condition->kind != TVMS_NODE_AND && condition->kind != TVMS_NODE_OR)
+    return settle_comparison(s, condition);
+  const tvms_binary *binary = tvms_as_binary(condition);
+  tvms_node *a = settle(s, binary->a), *b = settle(s, binary->b);
+  if (a == binary->a && b == binary->b) return condition;
+  return tvms_build_binary(s->unit, (tvms_node_kind)condition->kind, a, b,
+                           TVMS_NO_SPAN);
+}
+
+tvms_node *tvms_line_settle(tvms_analyzer *analyzer, tvms_unit *unit,
+                            tvms_node *condition, const tvms_node *var,
+                            const tvms_line_range *range) {
+  settling s = {unit, analyzer, var, range};
+  return range->end ? settle(&s, condition) : condition;
+}
+
+// A condition as it is between two cuts.
+static tvms_node *known(tvms_rewriter *r, tvms_node *condition) {
+  const settling *s = r->self;
+  condition = tvms_analyzer_simplify(s->analyzer, condition);
+  tvms_node *settled =
+      tvms_node_is_int_imm(condition) ? condition : settle(s, condition);
+  return settled == condition ? condition
+                              : tvms_analyzer_simplify(s->analyzer, settled);
 }
 
 static tvms_node *choose(tvms_rewriter *r, tvms_node *node) {
   if (tvms_call_opcode(node) != TVMS_TIR_if_then_else) return node;
   const tvms_call *call = tvms_as_call(node);
-  tvms_node *condition = tvms_analyzer_simplify(r->self, call->args.items[0]);
+  tvms_node *condition = known(r, call->args.items[0]);
   if (tvms_node_is_int_imm(condition))
     return call->args.items[tvms_node_is_true(condition) ? 1 : 2];
   if (condition == call->args.items[0]) return node;
@@ -179,23 +322,23 @@ static tvms_node *choose(tvms_rewriter *r, tvms_node *node) {
 static tvms_node *choose_value(tvms_rewriter *r, tvms_node *node) {
   const tvms_select *choice = tvms_as_select(node);
   if (!tvms_dtype_is_index(node->dtype)) return node;
-  tvms_node *condition = tvms_analyzer_simplify(r->self, choice->condition);
+  tvms_node *condition = known(r, choice->condition);
   if (!tvms_node_is_int_imm(condition)) return node;
   return tvms_node_is_true(condition) ? choice->true_value : choice->false_value;
 }
 
 tvms_node *tvms_line_between(tvms_unit *unit, tvms_node *expr, const tvms_node *line,
-                             int64_t begin, int64_t end) {
-  tvms_analyzer *analyzer = tvms_analyzer_new(unit);
-  tvms_analyzer_bind_range(
-      analyzer, line, tvms_int_imm_new(unit, line->dtype, begin, TVMS_NO_SPAN),
-      tvms_int_imm_new(unit, line->dtype, end - begin, TVMS_NO_SPAN));
+                             const tvms_line_range *range) {
+  settling s = {unit, tvms_analyzer_new(unit), line, range};
+  tvms_node *steps =
+      tvms_build_binary(unit, TVMS_NODE_SUB, range->end, range->begin, TVMS_NO_SPAN);
+  tvms_analyzer_bind_range(s.analyzer, line, range->begin, steps);
   tvms_rewriter r;
-  tvms_rewriter_init(&r, unit, analyzer);
+  tvms_rewriter_init(&r, unit, &s);
   r.leave[TVMS_NODE_CALL] = choose;
   r.leave[TVMS_NODE_SELECT] = choose_value;
   tvms_node *made = tvms_rewrite(&r, expr);
   tvms_rewriter_fini(&r);
-  tvms_analyzer_free(analyzer);
+  tvms_analyzer_free(s.analyzer);
   return made;
 }

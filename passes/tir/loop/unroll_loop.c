@@ -245,9 +245,11 @@ static tvms_node *fold_binary(tvms_rewriter *r, tvms_node *node) {
 
 static tvms_node *fold_if(tvms_rewriter *r, tvms_node *node) {
   const tvms_if_then_else *branch = tvms_as_if_then_else(node);
-  if (!is_number(branch->condition)) return node;
-  tvms_node *taken =
-      tvms_node_is_true(branch->condition) ? branch->then_case : branch->else_case;
+  // A step may settle a condition whatever sizes are that are not known: (h - 1) // 2 * 2 - 6 <= h
+  tvms_node *condition = branch->condition;
+  if (!is_number(condition)) condition = tvms_arith_simplify(r->unit, condition);
+  if (!is_number(condition)) return node;
+  tvms_node *taken = tvms_node_is_true(condition) ? branch->then_case : branch->else_case;
   return taken ? taken : tvms_stmt_none(r->unit, node->span);
 }
 

@@ -26,6 +26,7 @@ typedef struct {
   bool copies;               // flat buffers, too
   bool bytes;                // bool becomes int8
   bool zero_offset;          // flat buffers begin at zero
+  bool undivided;            // no place is divided by what is not known
   tvms_node_map iters;       // variables of loops and threads → RANGE
   bool dependent;            // one of them has a range that depends on another
   tvms_node_vec conditions;  // about them, around the access at hand
@@ -226,6 +227,24 @@ static tvms_walk_step note_iter(void *self, tvms_node *node, tvms_field_role rol
   return TVMS_WALK_ON;
 }
 
+static tvms_walk_step find_quotient(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self;
+  (void)role;
+  bool divides =
+      (node->kind == TVMS_NODE_FLOOR_DIV || node->kind == TVMS_NODE_FLOOR_MOD)
+      && !tvms_node_is_int_imm(tvms_as_binary(node)->b);
+  return divides ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// Is something in these places divided by what is not known?
+static bool are_divided(flattening *f, tvms_node *const *places, uint32_t count) {
+  tvms_visitor visitor = {.enter = find_quotient};
+  for (uint32_t i = 0; i < count; i++) {
+    if (!tvms_walk(&f->unit->context->memory, places[i], &visitor)) return true;
+  }
+  return false;
+}
+
 // The places as sums of iterators, all together, if they are; else as they are.
 static void simplify_places(flattening *f, tvms_list places) {
   if (f->dependent) return;
@@ -244,6 +263,7 @@ static void simplify_places(flattening *f, tvms_list places) {
   bool found =
       tvms_iter_map_simplify(f->unit, analyzer, used.domains.items, used.domains.len,
                              places.items, places.len, predicate, false, made);
+  found = found && !(f->undivided && are_divided(f, made, places.len));
   for (uint32_t i = 0; found && i < places.len; i++)
     places.items[i] = made[i];
   tvms_vec_fini(memory, &used.domains);
@@ -506,6 +526,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   f.bytes = tvms_release_has(unit->dialect, TVMS_FACT_flat_bools_are_int8);
   f.zero_offset = tvms_release_has(unit->dialect, TVMS_FACT_flat_buffers_begin_at_zero)
                   || TVMS_OPTION(run, FlattenBuffer, zero_offset).number != 0;
+  f.undivided = TVMS_OPTION(run, FlattenBuffer, undivided).number != 0;
   tvms_node_map_init(&f.buffers, &run->context->memory);
   tvms_node_map_init(&f.iters, &run->context->memory);
   tvms_scopes_init(&f.scopes, unit);
