@@ -26,7 +26,7 @@ typedef struct {
   bool copies;               // flat buffers, too
   bool bytes;                // bool becomes int8
   bool zero_offset;          // flat buffers begin at zero
-  bool undivided;            // no place is divided by what is not known
+  bool undivided;            // no place is divided by what is not known for it
   tvms_node_map iters;       // variables of loops and threads → RANGE
   bool dependent;            // one of them has a range that depends on another
   tvms_node_vec conditions;  // about them, around the access at hand
@@ -227,22 +227,22 @@ static tvms_walk_step note_iter(void *self, tvms_node *node, tvms_field_role rol
   return TVMS_WALK_ON;
 }
 
-static tvms_walk_step find_quotient(void *self, tvms_node *node, tvms_field_role role) {
-  (void)self;
+static tvms_walk_step count_quotient(void *self, tvms_node *node,
+                                     tvms_field_role role) {
   (void)role;
-  bool divides =
-      (node->kind == TVMS_NODE_FLOOR_DIV || node->kind == TVMS_NODE_FLOOR_MOD)
-      && !tvms_node_is_int_imm(tvms_as_binary(node)->b);
-  return divides ? TVMS_WALK_STOP : TVMS_WALK_ON;
+  uint32_t *count = self;
+  *count += (node->kind == TVMS_NODE_FLOOR_DIV || node->kind == TVMS_NODE_FLOOR_MOD)
+            && !tvms_node_is_int_imm(tvms_as_binary(node)->b);
+  return TVMS_WALK_ON;
 }
 
-// Is something in these places divided by what is not known?
-static bool are_divided(flattening *f, tvms_node *const *places, uint32_t count) {
-  tvms_visitor visitor = {.enter = find_quotient};
-  for (uint32_t i = 0; i < count; i++) {
-    if (!tvms_walk(&f->unit->context->memory, places[i], &visitor)) return true;
-  }
-  return false;
+// How often these places are divided by what is not known.
+static uint32_t divisions(flattening *f, tvms_node *const *places, uint32_t count) {
+  uint32_t found = 0;
+  tvms_visitor visitor = {.self = &found, .enter = count_quotient};
+  for (uint32_t i = 0; i < count; i++)
+    tvms_walk(&f->unit->context->memory, places[i], &visitor);
+  return found;
 }
 
 // The places as sums of iterators, all together, if they are; else as they are.
@@ -263,7 +263,8 @@ static void simplify_places(flattening *f, tvms_list places) {
   bool found =
       tvms_iter_map_simplify(f->unit, analyzer, used.domains.items, used.domains.len,
                              places.items, places.len, predicate, false, made);
-  found = found && !(f->undivided && are_divided(f, made, places.len));
+  if (found && f->undivided)
+    found = divisions(f, made, places.len) <= divisions(f, places.items, places.len);
   for (uint32_t i = 0; found && i < places.len; i++)
     places.items[i] = made[i];
   tvms_vec_fini(memory, &used.domains);
