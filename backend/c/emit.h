@@ -105,6 +105,8 @@ typedef struct {
   uint64_t frame;                      // bytes on the stack of the function
   c_loop *TVMS_NULLABLE loop;
   bool in_index;  // integer arithmetic cannot overflow: it makes an index
+  uint32_t past;  // loops around that say that vectors are stored past the caches
+  bool has_past;  // the function stores some so
 } c_emitter;
 
 // Leaves with TVMS_FOUND_ERRORS; something was reported.

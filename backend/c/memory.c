@@ -6,6 +6,7 @@
 #include "backend/c/expr.h"
 #include "backend/c/folds.h"
 #include "backend/c/masked.h"
+#include "backend/c/past.h"
 #include "backend/c/picked.h"
 #include "backend/c/registers.h"
 #include "backend/c/sums.h"
@@ -475,7 +476,7 @@ static void store_whole(c_emitter *e, const tvms_store *store, const place *p,
   if (tvms_c_is_narrow(element))
     value = tvms_c_narrowed(e, store->value->dtype, span, value);
   if (element.code == TVMS_BOOL) value = tvms_c_truths(e, (int)p->lanes, span, value);
-  tvms_c_store_whole(e, form_of(p, element), span, memory, value);
+  tvms_c_store_vector(e, form_of(p, element), span, memory, value);
 }
 
 void tvms_c_store(c_emitter *e, const tvms_node *node) {

@@ -5,6 +5,7 @@
 #include "backend/c/emit.h"
 #include "backend/c/entry.h"
 #include "backend/c/memory.h"
+#include "backend/c/past.h"
 #include "backend/c/registers.h"
 #include "backend/c/stmt.h"
 #include "backend/c/wide.h"
@@ -45,6 +46,8 @@ static void open_function(c_emitter *e, const tvms_member *member) {
   e->truths.len = 0;
   e->chosen.len = 0;
   e->crowded = false;
+  e->past = 0;
+  e->has_past = false;
   e->folded.len = 0;
   e->windowed = false;
   e->frame = 0;
@@ -97,7 +100,10 @@ static void write_body(c_emitter *e, const tvms_member *member, tvms_node *body)
   e->bindings = tvms_scaled_bindings(e->context, body, member->unit->next_id);
   e->ranges = tvms_c_ranges_find(e->context, body, member->unit->next_id);
   e->room = tvms_place_is_relax(member->function) ? C_RELAX : C_KERNEL;
-  if (tvms_c_stmt(e, body)) tvms_c_line(e, "return 0;");
+  if (tvms_c_stmt(e, body)) {
+    tvms_c_order_stores(e);
+    tvms_c_line(e, "return 0;");
+  }
   e->room = C_ENTRY;
   tvms_c_close(e);
   if (e->line) tvms_strbuf_puts(&e->body, "#line 1 \"entry\"\n");

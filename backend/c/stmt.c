@@ -4,10 +4,12 @@
 
 #include "backend/c/expr.h"
 #include "backend/c/memory.h"
+#include "backend/c/past.h"
 #include "backend/c/short_loops.h"
 #include "backend/core/place.h"
 #include "interp/meaning.h"
 #include "ir/build.h"
+#include "ir/nontemporal.h"
 #include "ir/walk.h"
 #include "support/diag_ids.h"
 
@@ -88,6 +90,7 @@ static bool emit_return(c_emitter *e, const tvms_node *TVMS_NULLABLE source) {
                 tvms_c_to_memory(e, e->result_dtype, value));
   }
   tvms_c_free_from(e, 0);
+  tvms_c_order_stores(e);
   tvms_c_line(e, "return 0;");
   return false;
 }
@@ -203,7 +206,11 @@ static void emit_declaration(c_emitter *e, const tvms_decl_buffer *declare) {
 static bool stmt_kind(c_emitter *e, const tvms_node *node) {
   switch ((int)node->kind) {
   case TVMS_NODE_SEQ: return emit_block(e, tvms_as_seq(node)->stmts);
-  case TVMS_NODE_FOR: emit_for(e, node); return true;
+  case TVMS_NODE_FOR:
+    e->past += tvms_stmt_is_nontemporal(tvms_as_for(node));
+    emit_for(e, node);
+    e->past -= tvms_stmt_is_nontemporal(tvms_as_for(node));
+    return true;
   case TVMS_NODE_WHILE: emit_while(e, node); return true;
   case TVMS_NODE_IF_THEN_ELSE: return emit_branch(e, tvms_as_if_then_else(node));
   case TVMS_NODE_EVALUATE: return emit_evaluate(e, node);

@@ -9,6 +9,7 @@
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/debug.h"
 #include "backend/llvm/emit.h"
+#include "backend/llvm/past.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/symbols.h"
 #include "backend/llvm/types.h"
@@ -76,6 +77,9 @@ void tvms_emit_body(emitter *e, const tvms_member *member) {
     if (buffer) tvms_emit_define_buffer(e, buffer, LLVMGetParam(e->function, i + 2));
   }
   tvms_emit_stmt(e, function->body);
-  if (tvms_emit_is_open(e)) LLVMBuildRet(e->builder, LLVMConstNull(e->i32));
+  if (tvms_emit_is_open(e)) {
+    tvms_emit_order_stores(e);
+    LLVMBuildRet(e->builder, LLVMConstNull(e->i32));
+  }
   tvms_vec_fini(&e->context->memory, &sizes);
 }

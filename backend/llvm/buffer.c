@@ -18,6 +18,7 @@
 #include "backend/llvm/kept.h"
 #include "backend/llvm/masked.h"
 #include "backend/llvm/once.h"
+#include "backend/llvm/past.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/strided.h"
 #include "backend/llvm/types.h"
@@ -593,7 +594,8 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
     tvms_dtype vector = tvms_dtype_with_lanes(element, (int)lanes);
     note_vectors(e, tvms_emit_use_buffer(e, store->buffer, node->span));
     if (store->value->dtype.lanes <= 1) value = tvms_emit_splat(e, value, lanes);
-    tvms_emit_store(e, vector, value, counted, node->span);
+    const view *whole_view = tvms_emit_use_buffer(e, store->buffer, node->span);
+    tvms_emit_store_vector(e, vector, value, counted, whole_view->data, node->span);
     return;
   }
   access_path path =
@@ -613,7 +615,7 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
     if (predicate)
       tvms_emit_store_masked(e, vector, value, place, predicate, node->span);
     else
-      tvms_emit_store(e, vector, value, place, node->span);
+      tvms_emit_store_vector(e, vector, value, place, path.view->data, node->span);
     return;
   }
   for (uint32_t i = 0; i < lanes; i++) {

@@ -43,7 +43,8 @@ enum {
   STORES_SUMS = 32,  // vectors that a loop keeps in the frame from step to step
   STORES_ELEMENTS_AROUND_LOOPS = 64,
   STAYS_IN_LOOPS =
-      128  // innermost ones, or those that keep sums, go to the same place in each step
+      128,  // innermost ones, or those that keep sums, go to the same place in each step
+  STORES_PAST = 256  // the caches
 };
 
 // What is allocated: memory from the C library, or so many boxes of a list.
@@ -178,9 +179,10 @@ typedef struct {
   phased_load phased[MOST_STRIDED];
   uint32_t phased_count;
   made_once once[ONCE_SETS][ONCE_PLACES];  // those of a set: the last one first
-  uint8_t stores;                          // what it stores: STORES_
-  bool in_parallel;                        // its code is the steps of a parallel loop
-  bool in_index;  // integer arithmetic cannot overflow: it makes an index
+  uint16_t stores;                         // what it stores: STORES_
+  uint32_t past;     // loops around that say that vectors are stored past the caches
+  bool in_parallel;  // its code is the steps of a parallel loop
+  bool in_index;     // integer arithmetic cannot overflow: it makes an index
 } emitter;
 
 // Emits the code of one of two alternatives, and gives its value (tvms_emit_choose).

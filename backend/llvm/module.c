@@ -57,6 +57,7 @@ static void open_function(emitter *e, const tvms_member *member) {
   e->in_index = false;
   e->in_parallel = false;
   e->stores = 0;
+  e->past = 0;
   e->strided_count = 0;
   e->phased_count = 0;
 }

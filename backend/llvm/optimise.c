@@ -334,13 +334,13 @@ static bool has_large_block(LLVMValueRef function) {
 }
 
 // Has vector code nothing that LLVM would have to find?
-static bool is_plain(LLVMValueRef function, uint8_t stores) {
+static bool is_plain(LLVMValueRef function, uint16_t stores) {
   if (stores & STAYS_IN_LOOPS) return false;
   if (stores & STORES_SUMS) return !has(function, is_beyond_tiles);
   return !has(function, is_arithmetic) && !has_large_block(function);
 }
 
-void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores) {
+void tvms_llvm_mark_code(LLVMValueRef function, uint16_t stores) {
   bool own = stores & (STORES_VECTORS | STORES_ELEMENTS);
   if (!own && stores & STARTS_THREADS) tvms_llvm_make_fast(function);
   if (!own) return;

@@ -10,7 +10,7 @@
 // Says of a function what it stores (STORES_ in backend/llvm/emit.h). One of which nothing is
 // said, or that stores nothing, gets what the others get; one that does nothing but start parallel loops
 // is compiled the fast way.
-void tvms_llvm_mark_code(LLVMValueRef function, uint8_t stores);
+void tvms_llvm_mark_code(LLVMValueRef function, uint16_t stores);
 
 // Marks a function that LLVM's passes leave as it is and the fast code generator makes: straight-line
 // code that is checked, not computed with, or that only runs when something failed.

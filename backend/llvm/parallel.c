@@ -18,6 +18,7 @@
 #include "backend/llvm/index.h"
 #include "backend/llvm/modules.h"
 #include "backend/llvm/optimise.h"
+#include "backend/llvm/past.h"
 #include "backend/llvm/stmt.h"
 #include "backend/llvm/types.h"
 #include "backend/x86/kept.h"
@@ -200,6 +201,7 @@ static LLVMValueRef emit_steps(outline *o) {
   mark_apart(o);
   tvms_emit_part(e, o->loop, LLVMGetParam(e->function, count - 2),
                  LLVMGetParam(e->function, count - 1));
+  tvms_emit_order_stores(e);
   LLVMBuildRet(e->builder, LLVMConstNull(e->i32));
   tvms_llvm_mark_code(e->function, e->stores);
   return e->function;
@@ -435,6 +437,7 @@ static LLVMValueRef fill_record(outline *o, LLVMValueRef extent) {
 static void emit_call(outline *o) {
   emitter *e = o->e;
   LLVMBuilderRef b = e->builder;
+  tvms_emit_order_stores(e);
   e->stores |= STARTS_THREADS;
   LLVMValueRef extent = tvms_emit_index(e, o->loop->extent);
   LLVMValueRef record = fill_record(o, extent);

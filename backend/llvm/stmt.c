@@ -13,9 +13,11 @@
 #include "backend/llvm/index.h"
 #include "backend/llvm/modules.h"
 #include "backend/llvm/parallel.h"
+#include "backend/llvm/past.h"
 #include "backend/llvm/types.h"
 #include "interp/meaning.h"
 #include "support/diag_ids.h"
+#include "ir/nontemporal.h"
 
 #include <stdio.h>
 
@@ -248,6 +250,7 @@ static void emit_return(emitter *e, const tvms_node *TVMS_NULLABLE value) {
     tvms_emit_expr(e, value);
   }
   tvms_emit_free_from(e, 0);
+  tvms_emit_order_stores(e);
   LLVMBuildRet(e->builder, LLVMConstNull(e->i32));
 }
 
@@ -355,7 +358,9 @@ static void stmt_kind(emitter *e, const tvms_node *node) {
   switch ((int)node->kind) {
   case TVMS_NODE_SEQ: emit_rest(e, tvms_as_seq(node)->stmts, 0); return;
   case TVMS_NODE_FOR:
+    e->past += tvms_stmt_is_nontemporal(tvms_as_for(node));
     if (!tvms_emit_parallel(e, node)) emit_for(e, node);
+    e->past -= tvms_stmt_is_nontemporal(tvms_as_for(node));
     return;
   case TVMS_NODE_WHILE: emit_while(e, node); return;
   case TVMS_NODE_IF_THEN_ELSE: {

@@ -291,11 +291,12 @@ LLVMValueRef tvms_emit_load(emitter *e, tvms_dtype dtype, LLVMValueRef at,
   return from_memory(e, dtype, value);
 }
 
-void tvms_emit_store(emitter *e, tvms_dtype dtype, LLVMValueRef value, LLVMValueRef at,
-                     tvms_span span) {
+LLVMValueRef tvms_emit_store(emitter *e, tvms_dtype dtype, LLVMValueRef value,
+                             LLVMValueRef at, tvms_span span) {
   (void)tvms_emit_memory_type(e, dtype, span);
   LLVMValueRef stored = LLVMBuildStore(e->builder, to_memory(e, dtype, value), at);
   LLVMSetAlignment(stored, alignment_of(dtype));
+  return stored;
 }
 
 // The same in every lane of a type of floats.

@@ -19,8 +19,8 @@ LLVMValueRef tvms_emit_load(emitter *e, tvms_dtype dtype, LLVMValueRef at,
                             tvms_span span);
 
 // Writes a value in its register form to an address.
-void tvms_emit_store(emitter *e, tvms_dtype dtype, LLVMValueRef value, LLVMValueRef at,
-                     tvms_span span);
+LLVMValueRef tvms_emit_store(emitter *e, tvms_dtype dtype, LLVMValueRef value,
+                             LLVMValueRef at, tvms_span span);
 
 // A float32 register as the float16 that a function of C takes.
 LLVMValueRef tvms_emit_half_of_c(emitter *e, LLVMValueRef value);

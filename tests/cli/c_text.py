@@ -687,6 +687,21 @@ def f(A: T.Buffer((17, 3), "{dtype}"), B: T.Buffer((3, 5), "{dtype}"), C: T.Buff
                 with self.subTest(dtype=dtype, flags=flags):
                     self.agree(program, (kind, (17, 3)), (kind, (3, 5)), ("<i4", (17, 5)), flags=flags)
 
+    def test_vectors_that_go_past_the_caches(self):
+        """Where the compiler and the processor have stores for it, and the place is one for them."""
+        for lanes, dtype in ((4, "float32"), (8, "float32"), (16, "float32"), (8, "int32"), (32, "int8")):
+            program = HEAD + f"""@T.prim_func
+def f(A: T.Buffer((640,), "{dtype}"), B: T.Buffer((640,), "{dtype}")):
+    for i in T.serial({640 // lanes}, annotations={{"nontemporal": 1}}):
+        for j in T.vectorized({lanes}):
+            B[i * {lanes} + j] = A[i * {lanes} + j] + A[i * {lanes} + j]
+"""
+            for flags in ((), NATIVE):
+                with self.subTest(lanes=lanes, dtype=dtype, flags=flags):
+                    self.agree(program, (KINDS[dtype], (640,)), (KINDS[dtype], (640,)), flags=flags)
+                    self.assertIn("STORE_PAST_", self.text())
+                    self.assertIn("__atomic_thread_fence", self.text())
+
     def test_a_target_says_how_loops_are_scheduled(self):
         """Vectors are as long as its registers; the text is for every machine, and computes the same."""
         a, b = (bytearray(struct.pack(f"<{n}f", *(i % 7 - 3 for i in range(n)))) for n in (24 * 40, 40 * 16))

@@ -316,9 +316,9 @@ def main(X: T.Buffer((64,), "float32"), Y: T.Buffer((5, 32), "float32")):
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor((1, 64, 28, 28), "float32"), w: R.Tensor((64, 32, 4, 4), "float32")):
+    def main(x: R.Tensor((1, 64, 28, 28), "float32"), w: R.Tensor((64, 32, 6, 6), "float32")):
         with R.dataflow():
-            y = R.nn.conv2d_transpose(x, w, strides=2, padding=1)
+            y = R.nn.conv2d_transpose(x, w, strides=3, padding=1)
             R.output(y)
         return y
 """
@@ -328,6 +328,32 @@ class Module:
             code = f.read()
         lines = [len(re.findall(rf"vmov{way}p[sd]\s+[0-9x]*\(%rsp\), %zmm", code)) for way in "au"]
         self.assertGreater(lines[0], 2 * lines[1])
+
+    def test_vectors_go_past_the_caches_if_the_schedule_says_so(self):
+        """Where they are at multiples of their size; and other threads see them afterwards."""
+        program = """from tvm.script import tirx as T
+
+@T.prim_func(s_tir=True)
+def f(A: T.Buffer((1000,), "float32"), B: T.Buffer((1000,), "float32")):
+    for i in T.parallel(5, annotations={"nontemporal": 1}):
+        for j in range(25):
+            for lane in T.vectorized(8):
+                B[i * 200 + j * 8 + lane] = A[i * 200 + j * 8 + lane] * T.float32(3)
+"""
+        for said, there in ((program, True), (program.replace(', annotations={"nontemporal": 1}', ""), False)):
+            self.ended(tvms("build", "-", "-o", self.file("x.s"), "--target", "x86_64-linux-gnu,haswell", stdin=said), 0)
+            with open(self.file("x.s"), encoding="utf-8") as f:
+                code = f.read()
+            self.assertEqual("vmovntps" in code, there)
+            self.assertEqual("mfence" in code or "lock\t" in code or "lock " in code, there)
+        self.ended(tvms("build", "-", "-o", self.file("past.so"), stdin=program), 0)
+        library = ctypes.CDLL(self.file("past.so"))
+        values = struct.pack("<1000f", *(i % 17 - 8 for i in range(1000)))
+        wanted = struct.pack("<1000f", *(3 * (i % 17 - 8) for i in range(1000)))
+        for _ in range(8):  # memory begins where it happens to
+            result = bytearray(4000)
+            self.assertEqual(call(library, [("<f4", (1000,), bytearray(values)), ("<f4", (1000,), result)]), 0)
+            self.assertEqual(bytes(result), wanted)
 
     def test_signatures_say_types_as_tvm_does(self):
         """What TVM 0.27 says of a call without arguments; pointers with their types."""

@@ -1,6 +1,7 @@
 // Writing groups of rows: rows, and passes over them.
 #include "passes/tir/cpu/rows_nest.h"
 
+#include "ir/nontemporal.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
 #include "passes/tir/cpu/rows_element.h"
@@ -61,6 +62,7 @@ static tvms_node *write_loops(tvms_line_writer *w) {
     made = tvms_cpu_loop(w->unit, vars[i], m->stage.axes[m->own[i]].extent,
                          i ? TVMS_FOR_SERIAL : outer, made);
   made->span = m->stage.nest->span;
+  if (p->past) tvms_stmt_set_nontemporal(w->unit, made);
   return made;
 }
 

@@ -26,6 +26,7 @@ typedef struct {
   uint32_t fused;   // axes that make up the line
   bool overlaps;    // the last vector may compute elements again
   bool backwards;   // vectors are taken from the end of the line
+  bool past;        // what it stores goes past the caches
   int64_t
       active;  // lanes that count of the only vector of a line; 0: vectors are whole
   // Steps of a sum along the line come in front of the others, and those of the tile behind them all.
@@ -36,6 +37,9 @@ typedef struct {
   // The condition under which a step of a window counts, and what it then combines; NULL: all count.
   tvms_node *TVMS_NULLABLE guard, *TVMS_NULLABLE guarded_term;
   uint32_t guarded;  // that member
+  // What is loaded of a row, and bytes from it to that of the next one, which is fetched; NULL: nothing.
+  const tvms_buffer_load *TVMS_NULLABLE fetched;
+  int64_t fetched_bytes;
   // What the only member loads along the axis around the line; NULL: nothing.
   tvms_node *TVMS_NULLABLE turned;
 } tvms_line_pass_plan;
