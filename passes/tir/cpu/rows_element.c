@@ -7,7 +7,6 @@
 #include "ir/walk.h"
 #include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quotient.h"
-#include "passes/tir/cpu/rows_fetch.h"
 #include "passes/tir/cpu/rows_folds.h"
 #include "passes/tir/cpu/rows_index.h"
 #include "passes/tir/cpu/rows_mask.h"
@@ -621,8 +620,6 @@ tvms_node *tvms_line_write_chunk(tvms_line_writer *w) {
     tvms_stmt_push(w->unit, &stmts, done);
   }
   w->square = NULL;
-  tvms_node *fetches = tvms_line_fetch_chunk(w);
-  if (fetches) tvms_stmt_push(w->unit, &stmts, fetches);
   tvms_node *body = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
   if (allocated.len)
     body = tvms_cpu_block(w->unit, "chunk", (tvms_list){allocated.items, allocated.len},

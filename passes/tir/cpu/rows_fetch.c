@@ -1,14 +1,10 @@
-// Choosing what a pass fetches, and the statements that do.
+// Choosing what a pass fetches for the next row.
 #include "passes/tir/cpu/rows_fetch.h"
 
-#include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/places.h"
 
-#define number tvms_line_number
-#define build  tvms_line_build
-
-enum { LINE = 64, LEAST = 1024, MOST = 128 * 1024 };  // bytes: of a cache, and of rows
+enum { LEAST = 1024, MOST = 128 * 1024 };  // bytes of rows
 
 typedef struct {
   tvms_unit *unit;
@@ -54,19 +50,4 @@ void tvms_line_plan_fetch(tvms_unit *unit, const tvms_line_group *g, uint32_t pa
   tvms_walk(&unit->context->memory, first->term, &visitor);
   p->fetched = s.found;
   p->fetched_bytes = s.bytes;
-}
-
-tvms_node *TVMS_NULLABLE tvms_line_fetch_chunk(tvms_line_writer *w) {
-  const tvms_line_pass_plan *p = &w->plan->passes[w->pass];
-  if (!p->fetched) return NULL;
-  int64_t step = LINE * 8 / p->fetched->head.dtype.bits;
-  int64_t count = w->chunk.vectors * w->chunk.lanes / step;
-  if (count == 0) return NULL;
-  tvms_node *line = tvms_cpu_variable(w->unit, "f", w->like);
-  tvms_node *at = build(w, TVMS_NODE_MUL, line, number(w, step));
-  w->own_now[0] = build(w, TVMS_NODE_ADD, w->chunk.begin, at);
-  tvms_line_set_axes(w);
-  tvms_node *load = tvms_line_as_now(w, (tvms_node *)&p->fetched->head);
-  return tvms_cpu_loop(w->unit, line, number(w, count), TVMS_FOR_UNROLLED,
-                       tvms_cpu_prefetch(w->unit, load, p->fetched_bytes));
 }

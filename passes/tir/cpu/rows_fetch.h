@@ -6,13 +6,10 @@
 #ifndef TVMS_PASSES_TIR_CPU_ROWS_FETCH_H
 #define TVMS_PASSES_TIR_CPU_ROWS_FETCH_H
 
-#include "passes/tir/cpu/rows_element.h"
+#include "passes/tir/cpu/rows_plan.h"
 
 // Chooses what a pass of a planned group fetches, if it stores past the caches.
 void tvms_line_plan_fetch(tvms_unit *unit, const tvms_line_group *group, uint32_t pass,
                           tvms_line_plan *plan);
-
-// Fetches what the next row loads at the places of the chunk at hand; NULL: nothing.
-tvms_node *TVMS_NULLABLE tvms_line_fetch_chunk(tvms_line_writer *w);
 
 #endif

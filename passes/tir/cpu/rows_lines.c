@@ -39,10 +39,28 @@ static void set_chunk(tvms_line_writer *w, tvms_node *begin, int64_t vectors,
   w->chunk.fresh = fresh;
 }
 
+// Fetches what the next row loads at the places of the chunk at hand; NULL: nothing.
+static tvms_node *TVMS_NULLABLE fetch_next_row(tvms_line_writer *w) {
+  enum { LINE = 64 };  // bytes
+  const tvms_line_pass_plan *p = pass_plan(w);
+  if (!p->fetched) return NULL;
+  int64_t step = LINE * 8 / p->fetched->head.dtype.bits;
+  int64_t count = w->chunk.vectors * w->chunk.lanes / step;
+  if (count == 0) return NULL;
+  tvms_node *line = tvms_cpu_variable(w->unit, "f", w->like);
+  tvms_node *at = build(w, TVMS_NODE_MUL, line, number(w, step));
+  w->own_now[0] = build(w, TVMS_NODE_ADD, w->chunk.begin, at);
+  tvms_line_set_axes(w);
+  tvms_node *load = tvms_line_as_now(w, (tvms_node *)&p->fetched->head);
+  return tvms_cpu_loop(w->unit, line, number(w, count), TVMS_FOR_UNROLLED,
+                       tvms_cpu_prefetch(w->unit, load, p->fetched_bytes));
+}
+
 // A chunk at its place in the line; squares that turn go along the axis around from there.
 static tvms_node *write_chunk(tvms_line_writer *w) {
-  return pass_plan(w)->turned ? tvms_line_write_tiles(w, TVMS_FOR_SERIAL)
-                              : tvms_line_write_chunk(w);
+  if (pass_plan(w)->turned) return tvms_line_write_tiles(w, TVMS_FOR_SERIAL);
+  tvms_node *made = tvms_line_write_chunk(w), *fetches = fetch_next_row(w);
+  return fetches ? tvms_stmt_pair(w->unit, made, fetches) : made;
 }
 
 // `count` chunks one behind the other from `first` on.
@@ -405,8 +423,8 @@ static tvms_node *write_overlapping_tiles(tvms_line_writer *w, int64_t from,
   int64_t steps = pass_plan(w)->tile;
   tvms_node *extent = tvms_line_around(w)->extent, *tile = number(w, steps);
   tvms_node *count = tvms_arith_simplify(
-      w->unit,
-      build(w, TVMS_NODE_FLOOR_DIV, plus(w, extent, steps - 1 - from - short_of), tile));
+      w->unit, build(w, TVMS_NODE_FLOOR_DIV,
+                     plus(w, extent, steps - 1 - from - short_of), tile));
   tvms_node *var = tvms_cpu_variable(w->unit, "i", w->like);
   tvms_node *begin =
       build(w, TVMS_NODE_MIN, plus(w, build(w, TVMS_NODE_MUL, var, tile), from),

@@ -253,12 +253,13 @@ static tvms_node *at_end(tvms_unit *unit, tvms_node *condition, const tvms_node 
 }
 
 int64_t tvms_line_growth(tvms_unit *unit, tvms_node *comparison, const tvms_node *var) {
-  tvms_node *a, *b, *rest;
+  tvms_node *a, *b;
   bool equal;
-  int64_t step;
+  int64_t of_a, of_b, step;
   bool known = sides_of(comparison, &a, &b, &equal)
-               && tvms_walk_contains(&unit->context->memory, comparison, var)
-               && linear(unit, var, a, b, &step, &rest);
+               && tvms_cpu_index_step(unit, a, var, &of_a)
+               && tvms_cpu_index_step(unit, b, var, &of_b)
+               && !__builtin_sub_overflow(of_a, of_b, &step);
   return known ? step : 0;
 }
 
