@@ -49,6 +49,8 @@ class Image:
         self.y, self.x = Axis(r, "h", 24), Axis(r, "w", 70)
         self.channels, self.images = r.choice([1, 2, 3]), r.choice([None, 1, 2])
         self.greatest, self.stage = r.random() < 0.4, r.random() < 0.3
+        # Columns at which the stage changes: none, or more than a line is cut at.
+        self.changes = r.sample(range(1, 12), r.choice([0, 8]))
 
     def text(self):
         c, b = f"T.int64({self.channels})", "b" if self.images is None else f"T.int64({self.images})"
@@ -70,7 +72,7 @@ class Image:
                  '                vn, vc, vi, vj, vp, vq = T.axis.remap("SSSSRR", [n, c, i, j, p, q])', "                with T.init():", f"                    {sums} = {outside}", f"                {sums} = {value}"]
         if self.stage:
             lines += [f"        for n, c, i, j in T.grid({grid}):", '            with T.sblock("stage"):', '                vn, vc, vi, vj = T.axis.remap("SSSS", [n, c, i, j])',
-                      "                Y[vn, vc, vi, vj] = T.max(S[vn, vc, vi, vj], T.float32(-5))"]
+                      "                Y[vn, vc, vi, vj] = T.max(S[vn, vc, vi, vj], T.float32(-5))" + "".join(f" + T.if_then_else(vj >= {c}, T.float32(1), T.float32(0))" for c in self.changes)]
         return "\n".join(lines) + "\n"
 
     # A call's image and weights with their shapes, and what should come out.
@@ -89,7 +91,7 @@ class Image:
                     continue
                 pixel = pixels[((n * self.channels + c) * h + row) * w + column]
                 total = max(total, pixel) if self.greatest else total + pixel * weights[(c * y.size + p) * x.size + q]
-            expected.append(max(total, -5) if self.stage else total)
+            expected.append(max(total, -5) + sum(j >= change for change in self.changes) if self.stage else total)
         return ((b, self.channels, h, w), pixels), ((self.channels, y.size, x.size), weights), (counts, expected)
 
 

@@ -230,25 +230,29 @@ static void write_segment(tvms_line_writer *w, const segment *s, uint8_t kind,
     write_unknown_segment(w, s, kind, stmts);
 }
 
-// Where conditions of T.if_then_else change along axis `own` of the pass.
-static tvms_line_cuts cuts_along(const tvms_line_writer *w, uint32_t own) {
+static tvms_line_cuts no_cuts(const tvms_line_writer *w, uint32_t own) {
   const tvms_line_member *first = tvms_line_first(w);
-  tvms_line_cuts cuts =
-      tvms_line_cuts_new(w->unit, first->stage.axes[first->own[own]].extent);
+  return tvms_line_cuts_new(w->unit, first->stage.axes[first->own[own]].extent);
+}
+
+// Where conditions of T.if_then_else change along axis `own` of the pass.
+static void find_cuts(const tvms_line_writer *w, uint32_t own, tvms_line_cuts *cuts) {
   for (uint32_t i = 0; i < w->g->count; i++) {
     const tvms_line_member *m = &w->g->members[i];
     if (m->pass == w->pass)
-      tvms_line_cuts_find(&cuts, m->term ? m->term : m->stage.store->value,
+      tvms_line_cuts_find(cuts, m->term ? m->term : m->stage.store->value,
                           m->stage.axes[m->own[own]].var);
   }
-  return cuts;
 }
 
-// The same along the outermost axis of the line, with padding that is left out.
+// The same along the outermost axis of the line, with padding that is left out. It comes first, as there may be no room for
+// all: its condition is asked once for each of these pieces, others are asked anew wherever they stand.
 static tvms_line_cuts cuts_of(const tvms_line_writer *w) {
   const tvms_line_pass_plan *p = pass_plan(w);
-  tvms_line_cuts cuts = cuts_along(w, tvms_line_first(w)->own_count - p->fused);
+  uint32_t own = tvms_line_first(w)->own_count - p->fused;
+  tvms_line_cuts cuts = no_cuts(w, own);
   if (p->guard) tvms_line_padding_cuts(&w->g->members[p->guarded], p->guard, &cuts);
+  find_cuts(w, own, &cuts);
   return cuts;
 }
 
@@ -510,7 +514,8 @@ tvms_node *tvms_line_write_all(tvms_line_writer *w, uint32_t own, tvms_node *var
                                uint8_t kind) {
   const tvms_line_member *m = tvms_line_first(w);
   tvms_node *extent = m->stage.axes[m->own[own]].extent;
-  tvms_line_cuts cuts = cuts_along(w, own);
+  tvms_line_cuts cuts = no_cuts(w, own);
+  find_cuts(w, own, &cuts);
   bool cut = tvms_cpu_number(m->stage.axes[m->own[own + 1]].extent) < 0
              && kind == TVMS_FOR_SERIAL && !w->plan->last_first && has_only_maps(w)
              && cuts.begins + cuts.ends > 0 && is_long_enough(w, &cuts);
