@@ -69,6 +69,11 @@ def kernels():
     big = (2048, 4096)
     yield Kernel("add, scale, relu 2048 x 4096", dict(x=big, b=(4096,), c=big), "R.add(x, b); R.multiply(v, c); R.nn.relu(v)",
                  lambda v, b, c: np.maximum((v + b) * c, 0), triad=True)
+    far = (4096, 4096)  # no cache holds it
+    yield Kernel("softmax 4096 x 4096", dict(x=far), "R.nn.softmax(x)", soft, node("Softmax", axis=-1), 1.0)
+    yield Kernel("layer_norm 4096 x 4096", dict(x=far, b=(4096,), c=(4096,)), "R.nn.layer_norm(x, b, c, axes=[-1])", lambda v, b, c: norm(v) * b + c, node("LayerNormalization", "xbc", axis=-1), 0.5)
+    yield Kernel("exp 4096 x 4096", dict(x=far), "R.exp(x)", np.exp, node("Exp"), 1.2)
+    yield Kernel("transpose 4096 x 4096", dict(x=far), "R.permute_dims(x)", lambda v: np.ascontiguousarray(v.T), node("Transpose"), 1.0)
     square = (1024, 1024)
     yield Kernel("transpose 1024 x 1024", dict(x=square), "R.permute_dims(x)", lambda v: np.ascontiguousarray(v.T), node("Transpose"), 1.0, symbolic=True)
     yield Kernel("transpose 1000 x 777", dict(x=(1000, 777)), "R.permute_dims(x)", lambda v: np.ascontiguousarray(v.T), node("Transpose"), 1.0)

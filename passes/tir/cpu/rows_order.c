@@ -153,16 +153,30 @@ static int64_t row_bytes(const tvms_line_group *g) {
   return most;
 }
 
+// Are functions added up along a line? They take longer than what memory brings, whatever cache that is.
+static bool folds_functions(tvms_unit *unit, const tvms_line_group *g) {
+  bool folds[TVMS_MOST_LINE_MEMBERS] = {false}, functions = false;
+  for (uint32_t i = 0; i < g->count; i++)
+    folds[g->members[i].pass] |= g->members[i].kind == TVMS_LINE_FOLD;
+  for (uint32_t i = 0; i < g->count; i++) {
+    const tvms_line_member *m = &g->members[i];
+    functions |= folds[m->pass] && m->own_count
+                 && tvms_chain_cost_of(unit, m->stage.store->value, NULL).calls > 0;
+  }
+  return functions;
+}
+
 // As many rows as the first cache holds beside others, none left over if that can be, and where there may be threads
-// several times for each of them.
-static int64_t turns_of(const tvms_line_group *g, const tvms_target *target,
-                        const tvms_line_plan *plan) {
+// several times for each of them. Of unknown length two, where functions are added up.
+static int64_t turns_of(tvms_unit *unit, const tvms_line_group *g,
+                        const tvms_target *target, const tvms_line_plan *plan) {
   enum { FIRST_CACHE = 32 * 1024, MOST_TURNS = 4, MANY_ROWS = 8, TIMES = 2 };
   enum { MAY_HAVE_THREADS = 1 << 15 };  // weighted elements
   if (g->row_count == 0 || plan->streams > 1 || !waits(g)) return 1;
   int64_t bytes = row_bytes(g), rows = tvms_cpu_number(g->rows[g->row_count - 1]);
   int64_t room = tvms_target_cache(target, 0, FIRST_CACHE) / 2, most = MOST_TURNS;
-  if (bytes < 0) return 1;
+  if (bytes < 0 && !folds_functions(unit, g)) return 1;
+  if (bytes < 0) bytes = room / 2;
   int64_t cores = plan->work < MAY_HAVE_THREADS ? 1 : target->cores;
   while (most > 1
          && (bytes > room / most
@@ -176,7 +190,7 @@ static int64_t turns_of(const tvms_line_group *g, const tvms_target *target,
 
 void tvms_line_plan_order(const tvms_chain *chain, const tvms_line_group *g,
                           const tvms_target *target, tvms_line_plan *plan) {
-  plan->turns = turns_of(g, target, plan);
+  plan->turns = turns_of(chain->unit, g, target, plan);
   stored_size size = size_of(g, target);
   if (size.large) return;
   for (uint32_t pass = 0; pass < g->pass_count; pass++) {
