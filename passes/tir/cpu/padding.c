@@ -83,8 +83,8 @@ typedef struct {
   const tvms_stage_axis *line;
 } bordered;
 
-// The parts of a condition that change along the line; NULL: there are none. With a `sign`: only those that hold least at its end (1),
-// or elsewhere (-1).
+// The parts of a condition that change along the line; NULL: there are none. With a `sign`: only those that hold least
+// at its end (1), or elsewhere (-1).
 static tvms_node *TVMS_NULLABLE along_line(const bordered *b, tvms_node *condition,
                                            int sign) {
   if (condition->kind != TVMS_NODE_AND) {
@@ -149,9 +149,9 @@ static tvms_node *place_on(const bordered *b, int64_t steps, bool back) {
               : number;
 }
 
-// Where the condition holds along the line for all other axes: from `low` steps behind its begin on, up to `high` in front of
-// its end. False: a part of it is not known, or many steps are left out. Of a line whose length is not known, what holds further on
-// is not asked at its begin: it has more steps than those at both ends.
+// Where the condition holds along the line for all other axes: from `low` steps behind its begin on, up to `high` in
+// front of its end. False: a part of it is not known, or many steps are left out. Of a line whose length is not known,
+// what holds further on is not asked at its begin: it has more steps than those at both ends.
 static bool find_borders(tvms_unit *unit, const tvms_stage *stage,
                          const tvms_stage_axis *line, tvms_node *condition,
                          int64_t *low, int64_t *high) {

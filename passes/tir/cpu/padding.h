@@ -34,8 +34,8 @@ tvms_node *tvms_line_padding_chosen(tvms_unit *unit, const tvms_line_member *mem
 void tvms_line_padding_cuts(const tvms_line_member *member, tvms_node *condition,
                             tvms_line_cuts *cuts);
 
-// How many steps at the begin of an axis of the member, and at its end, such a condition leaves something out at. False: more than
-// a few, or that is not known.
+// How many steps at the begin of an axis of the member, and at its end, such a condition leaves something out at. False:
+// more than a few, or that is not known.
 bool tvms_line_padding_borders(tvms_unit *unit, const tvms_line_member *member,
                                tvms_node *condition, const tvms_stage_axis *axis,
                                int64_t *low, int64_t *high);

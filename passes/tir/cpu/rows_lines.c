@@ -166,8 +166,9 @@ static tvms_node *write_vector(tvms_line_writer *w, const segment *s, int64_t la
   return write_chunk(w);
 }
 
-// A rest of less than `2 * lanes` elements, of a part that has as many if it is longer than that many: a vector at the end, and one at
-// the begin if it takes two; fewer lanes in a part with less than one vector. A single line is not worth the code: `other`.
+// A rest of less than `2 * lanes` elements, of a part that has as many if it is longer than that many: a vector at the
+// end, and one at the begin if it takes two; fewer lanes in a part with less than one vector. A single line is not worth
+// the code: `other`.
 static tvms_node *write_short_rest(tvms_line_writer *w, const segment *s, int64_t lanes,
                                    tvms_node *rest, tvms_node *other) {
   enum { FEWEST = 4 };
@@ -268,6 +269,7 @@ static tvms_walk_step mark_sizes(void *self, tvms_node *node, tvms_field_role ro
 
 // Does a line have as many steps as its cuts need, as all that is loaded has no negative size?
 static bool is_long_enough(const tvms_line_writer *w, const tvms_line_cuts *cuts) {
+  if (tvms_cpu_number(cuts->length) >= 0) return true;
   tvms_analyzer *analyzer = tvms_analyzer_new(w->unit);
   tvms_visitor visitor = {.self = analyzer, .enter = mark_sizes};
   for (uint32_t i = 0; i < w->g->count; i++)
@@ -419,8 +421,8 @@ static void write_inner_tiles(tvms_line_writer *w, int64_t first, tvms_node *cou
   push(w, stmts, tvms_cpu_loop(w->unit, var, count, kind, body));
 }
 
-// Tiles of an axis whose length is not known, that cover its steps from `from` on up to `short_of` in front of the end; the last one
-// begins as much earlier as it takes to end `high` in front of it.
+// Tiles of an axis whose length is not known, that cover its steps from `from` on up to `short_of` in front of the end;
+// the last one begins as much earlier as it takes to end `high` in front of it.
 static tvms_node *write_overlapping_tiles(tvms_line_writer *w, int64_t from,
                                           int64_t short_of, int64_t high,
                                           uint8_t kind) {

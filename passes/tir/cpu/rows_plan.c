@@ -294,9 +294,9 @@ static int64_t steps_together(int64_t extent, int64_t vectors) {
   return most < ENOUGH_STEPS ? most : ENOUGH_STEPS;
 }
 
-// Windows that slide share what they load with those beside them: tiles of few vectors and several
-// steps of the axis around the line. One vector if they slide along that axis only: then more steps share more, or if the length
-// of the line is not known: then less is left over.
+// Windows that slide share what they load with those beside them: tiles of few vectors and several steps of the axis
+// around the line. One vector if they slide along that axis only: then more steps share more, or if the length of the
+// line is not known: then less is left over.
 static void plan_tile(tvms_unit *unit, const tvms_line_group *g, uint32_t pass,
                       tvms_line_pass_plan *p) {
   for (uint32_t i = 0; i < g->count; i++) {
@@ -416,8 +416,8 @@ static int64_t vector_lanes(const tvms_line_group *g, const tvms_target *target,
   return bits / pass_bits(g, pass);
 }
 
-// Are these the lines of an image that windows of the group go along? They are short: where their length is not known, loops over
-// several vectors at a time are mostly left at once.
+// Are these the lines of an image that windows of the group go along? They are short: where their length is not known,
+// loops over several vectors at a time are mostly left at once.
 static bool has_windows(tvms_unit *unit, const tvms_line_group *g) {
   for (uint32_t i = 0; i < g->count; i++) {
     const tvms_line_member *m = &g->members[i];
@@ -496,8 +496,9 @@ static void plan_stream(tvms_unit *unit, const tvms_line_group *g,
   if (p->lanes * pass_bits(g, pass) > 8 * HALF_LINE) p->lanes /= 2;
 }
 
-// Does a pass store nothing but what the last cache does not hold, and no pass behind it loads again, in lines of whole vectors, so
-// that each is at a multiple of its size if the first one is? Whoever loads it finds it in memory in any case, and the caches need not fetch lines that are written as a whole (on a Zen 4 copies take two thirds of the time).
+// Does a pass store nothing but what the last cache does not hold, and no pass behind it loads again, in lines of whole
+// vectors, so that each is at a multiple of its size if the first one is? Whoever loads it finds it in memory in any
+// case, and the caches need not fetch lines that are written as a whole (on a Zen 4 copies take two thirds of the time).
 static bool stores_past(tvms_unit *unit, const tvms_line_group *g,
                         const tvms_target *target, const tvms_line_plan *plan,
                         uint32_t pass) {

@@ -45,12 +45,13 @@ void tvms_line_cuts_find(tvms_line_cuts *cuts, tvms_node *expr, const tvms_node 
 bool tvms_line_cuts_suffice(tvms_unit *unit, tvms_node *expr,
                             const tvms_stage_axis *axis);
 
-// What the sides of a comparison differ by grows by this number with each step of the axis with the variable `var`: it holds least at
-// the last step if that is above 0, at the first one if below. 0: it does not grow, or not by a number that is known.
+// What the sides of a comparison differ by grows by this number with each step of the axis with the variable `var`: it
+// holds least at the last step if that is above 0, at the first one if below. 0: it does not grow, or not by a number
+// that is known.
 int64_t tvms_line_growth(tvms_unit *unit, tvms_node *comparison, const tvms_node *var);
 
-// A comparison at that of the steps `range` of the axis with the variable `var` at which it holds least: if it does there, it
-// does for all of them. Others, and those that are not linear in it, are returned as they are.
+// A comparison at that of the steps `range` of the axis with the variable `var` at which it holds least: if it does
+// there, it does for all of them. Others, and those that are not linear in it, are returned as they are.
 tvms_node *tvms_line_least(tvms_unit *unit, tvms_node *comparison, const tvms_node *var,
                            const tvms_line_range *range);
 
