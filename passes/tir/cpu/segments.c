@@ -27,9 +27,12 @@ static void insert(int64_t *items, uint32_t *count, int64_t at, bool larger) {
   ++*count;
 }
 
+// Of a line whose length is not known, few are so long that more steps than FARTHEST come before a cut, and what compares with
+// the greatest number of a dtype means none.
 static bool has_room(const tvms_line_cuts *cuts, int64_t at) {
+  enum { FARTHEST = 1 << 20 };
   int64_t length = tvms_cpu_number(cuts->length);
-  return at > 0 && (length < 0 || at < length)
+  return at > 0 && (length < 0 ? at <= FARTHEST : at < length)
          && cuts->begins + cuts->ends + 1 < TVMS_MOST_SEGMENTS;
 }
 

@@ -24,10 +24,10 @@ typedef struct {
 // No cuts of a line of `length` steps.
 tvms_line_cuts tvms_line_cuts_new(tvms_unit *unit, tvms_node *length);
 
-// Adds the place `at` if it lies in between and there is room.
+// Adds the place `at` if it lies in between, of a line whose length is not known not far behind its begin, and there is room.
 void tvms_line_cuts_add(tvms_line_cuts *cuts, int64_t at);
 
-// Adds the place `at` in front of the end.
+// Adds the place `at` in front of the end in the same way.
 void tvms_line_cuts_add_back(tvms_line_cuts *cuts, int64_t at);
 
 // How many steps a line of unknown length must have for the cuts to be in order.
