@@ -52,6 +52,7 @@ typedef struct {
   bool plans;            // second walk; the first counts
   bool dynamic_results;
   bool keeps_returned;
+  bool shares_unknown;  // pieces of different symbolic sizes are shared
   // For remarks: of the function at hand, sizes that are numbers only.
   struct {
     uint32_t tensors, storages;
@@ -416,7 +417,10 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
       tvms_object_map_get(tvms_as_function(function)->attrs, results_attr);
   p->dynamic_results = tvms_object_as_int(wish, &dynamic) && dynamic;
   tvms_relax_bounds_init(&p->bounds, unit, function);
-  p->pool = (tvms_relax_pool){.analyzer = p->bounds.analyzer, .memory = memory_of(p)};
+  p->pool = (tvms_relax_pool){.unit = unit,
+                              .analyzer = p->bounds.analyzer,
+                              .memory = memory_of(p),
+                              .shares_unknown = p->shares_unknown};
   p->plans = false;
   visit(p, function);
   memset(&p->plan, 0, sizeof p->plan);
@@ -432,6 +436,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
 
 void tvms_pass_static_plan_block_memory(tvms_pass_run *run) {
   planner p = {.run = run, .arena = &run->context->scratch};
+  p.shares_unknown = TVMS_OPTION(run, StaticPlanBlockMemory, share_unknown).number != 0;
   p.keeps_returned = TVMS_OPTION(run, StaticPlanBlockMemory, keep_returned).number != 0;
   tvms_relax_emitter_init(&p.emitter, &run->module->unit);
   run->state = &p;

@@ -20,8 +20,10 @@ struct tvms_relax_token {
 };
 
 typedef struct {
+  tvms_unit *unit;
   tvms_analyzer *analyzer;
   tvms_memory *memory;
+  bool shares_unknown;  // symbolic sizes need not be the same
   // By scope and dtype in order of arrival, each by size; symbolic sizes come first.
   TVMS_VEC(tvms_relax_token *) free;
 } tvms_relax_pool;
@@ -31,7 +33,8 @@ int64_t tvms_relax_token_bytes(const tvms_relax_token *token);
 
 // A free piece that suits a wish, with its uses: one of its size or up to 16 times as large, the
 // smallest that will do; else the largest of those down to a 16th, which grows. A symbolic size
-// must be proved to be the same. NULL: there is none, or nothing uses the tensor.
+// must be proved to be the same; where unknown ones are shared, they are compared as if each symbol were 64, and the piece has
+// the larger of both. NULL: there is none, or nothing uses the tensor.
 tvms_relax_token *TVMS_NULLABLE tvms_relax_pool_take(tvms_relax_pool *pool,
                                                      const tvms_relax_token *wish);
 

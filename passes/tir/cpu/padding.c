@@ -2,6 +2,7 @@
 #include "passes/tir/cpu/padding.h"
 
 #include "arith/analyzer.h"
+#include "arith/quotients.h"
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/fold.h"
@@ -122,6 +123,7 @@ static bool holds(tvms_unit *unit, tvms_analyzer *analyzer, const tvms_stage *st
   if (tvms_node_is_true(tvms_analyzer_simplify(analyzer, condition))) return true;
   for (uint32_t i = 0; i < stage->count; i++)
     condition = tvms_line_least(unit, condition, stage->axes[i].var, &ranges[i]);
+  condition = tvms_arith_join_quotients(unit, condition);
   return tvms_node_is_true(tvms_analyzer_simplify(analyzer, condition));
 }
 

@@ -10,6 +10,7 @@
 // no larger are written out: what is in registers must be known by number.
 #include "arith/analyzer.h"
 #include "arith/internal.h"
+#include "arith/quotients.h"
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "ir/walk.h"
@@ -247,9 +248,12 @@ static tvms_node *fold_if(tvms_rewriter *r, tvms_node *node) {
   const tvms_if_then_else *branch = tvms_as_if_then_else(node);
   // A step may settle a condition whatever sizes are that are not known: (h - 1) // 2 * 2 - 6 <= h
   tvms_node *condition = branch->condition;
-  if (!is_number(condition)) condition = tvms_arith_simplify(r->unit, condition);
+  if (!is_number(condition))
+    condition =
+        tvms_arith_simplify(r->unit, tvms_arith_join_quotients(r->unit, condition));
   if (!is_number(condition)) return node;
-  tvms_node *taken = tvms_node_is_true(condition) ? branch->then_case : branch->else_case;
+  tvms_node *taken =
+      tvms_node_is_true(condition) ? branch->then_case : branch->else_case;
   return taken ? taken : tvms_stmt_none(r->unit, node->span);
 }
 
