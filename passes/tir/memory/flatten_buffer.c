@@ -227,22 +227,22 @@ static tvms_walk_step note_iter(void *self, tvms_node *node, tvms_field_role rol
   return TVMS_WALK_ON;
 }
 
-static tvms_walk_step count_quotient(void *self, tvms_node *node,
-                                     tvms_field_role role) {
+static tvms_walk_step find_quotient(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self;
   (void)role;
-  uint32_t *count = self;
-  *count += (node->kind == TVMS_NODE_FLOOR_DIV || node->kind == TVMS_NODE_FLOOR_MOD)
-            && !tvms_node_is_int_imm(tvms_as_binary(node)->b);
-  return TVMS_WALK_ON;
+  bool divides =
+      (node->kind == TVMS_NODE_FLOOR_DIV || node->kind == TVMS_NODE_FLOOR_MOD)
+      && !tvms_node_is_int_imm(tvms_as_binary(node)->b);
+  return divides ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
-// How often these places are divided by what is not known.
-static uint32_t divisions(flattening *f, tvms_node *const *places, uint32_t count) {
-  uint32_t found = 0;
-  tvms_visitor visitor = {.self = &found, .enter = count_quotient};
-  for (uint32_t i = 0; i < count; i++)
-    tvms_walk(&f->unit->context->memory, places[i], &visitor);
-  return found;
+// Is something in these places divided by what is not known?
+static bool are_divided(flattening *f, tvms_node *const *places, uint32_t count) {
+  tvms_visitor visitor = {.enter = find_quotient};
+  for (uint32_t i = 0; i < count; i++) {
+    if (!tvms_walk(&f->unit->context->memory, places[i], &visitor)) return true;
+  }
+  return false;
 }
 
 // The places as sums of iterators, all together, if they are; else as they are.
@@ -264,7 +264,8 @@ static void simplify_places(flattening *f, tvms_list places) {
       tvms_iter_map_simplify(f->unit, analyzer, used.domains.items, used.domains.len,
                              places.items, places.len, predicate, false, made);
   if (found && f->undivided)
-    found = divisions(f, made, places.len) <= divisions(f, places.items, places.len);
+    found =
+        !are_divided(f, made, places.len) || are_divided(f, places.items, places.len);
   for (uint32_t i = 0; found && i < places.len; i++)
     places.items[i] = made[i];
   tvms_vec_fini(memory, &used.domains);
