@@ -10,6 +10,7 @@
 #include "passes/tir/cpu/groups.h"
 #include "passes/tir/cpu/padding.h"
 #include "passes/tir/cpu/places.h"
+#include "passes/tir/cpu/unknown_digits.h"
 
 enum { MOST_NODES = 400 };  // of an expression that grows
 
@@ -198,13 +199,19 @@ static tvms_walk_step find_split(void *self, tvms_node *node, tvms_field_role ro
   return sum ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
-static tvms_list simple_indices(tvms_unit *unit, tvms_analyzer *analyzer,
+typedef struct {
+  const tvms_stage *stage;
+  tvms_analyzer *analyzer;
+} simplifying;
+
+static tvms_list simple_indices(tvms_unit *unit, const simplifying *s,
                                 tvms_list indices) {
   tvms_list made = tvms_list_copy(unit, indices.items, indices.len);
   tvms_visitor visitor = {.enter = find_split};
   for (uint32_t i = 0; i < made.len; i++) {
     if (!tvms_walk(&unit->context->memory, made.items[i], &visitor))
-      made.items[i] = tvms_analyzer_simplify(analyzer, made.items[i]);
+      made.items[i] = tvms_analyzer_simplify(
+          s->analyzer, tvms_stage_settle_digits(unit, s->stage, made.items[i]));
   }
   return made;
 }
@@ -228,11 +235,12 @@ static void simplify_stage(tvms_unit *unit, tvms_stage *stage) {
     tvms_node *zero = tvms_int_imm_new(unit, axis->var->dtype, 0, TVMS_NO_SPAN);
     tvms_analyzer_bind_range(analyzer, axis->var, zero, axis->extent);
   }
+  simplifying s = {stage, analyzer};
   tvms_rewriter r;
-  tvms_rewriter_init(&r, unit, analyzer);
+  tvms_rewriter_init(&r, unit, &s);
   r.leave[TVMS_NODE_BUFFER_LOAD] = simplify_load;
   tvms_node *value = tvms_rewrite(&r, stage->store->value);
-  tvms_list indices = simple_indices(unit, analyzer, stage->store->indices);
+  tvms_list indices = simple_indices(unit, &s, stage->store->indices);
   stage->store = store_like(unit, stage->store, indices, value);
   tvms_rewriter_fini(&r);
   tvms_analyzer_free(analyzer);

@@ -7,6 +7,7 @@
 #include "ir/walk.h"
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/quad_operand.h"
+#include "passes/tir/cpu/unknown_digits.h"
 
 #include <string.h>
 
@@ -485,19 +486,25 @@ static const char *TVMS_NULLABLE find(finder *f) {
 }
 
 static tvms_node *simplify_indices(tvms_rewriter *r, tvms_node *node) {
-  if (node == r->old) return node;
-  tvms_buffer_load *load = tvms_as_buffer_load(node);
-  load->indices = tvms_list_copy(r->unit, load->indices.items, load->indices.len);
-  for (uint32_t i = 0; i < load->indices.len; i++)
-    load->indices.items[i] = tvms_arith_simplify(r->unit, load->indices.items[i]);
-  return node;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  tvms_list made = tvms_list_copy(r->unit, load->indices.items, load->indices.len);
+  bool same = node == r->old;
+  for (uint32_t i = 0; i < made.len; i++) {
+    made.items[i] = tvms_stage_settle_digits(r->unit, r->self, made.items[i]);
+    same &= made.items[i] == load->indices.items[i];
+  }
+  if (same) return node;
+  for (uint32_t i = 0; i < made.len; i++)
+    made.items[i] = tvms_arith_simplify(r->unit, made.items[i]);
+  return tvms_buffer_load_new(r->unit, load->buffer, made.items, made.len,
+                              load->predicate, node->span);
 }
 
 // The term with 0 in the place of axes that have one step.
 static tvms_node *without_single_axes(tvms_unit *unit, const tvms_stage *stage,
                                       tvms_node *term) {
   tvms_rewriter r;
-  tvms_rewriter_init(&r, unit, NULL);
+  tvms_rewriter_init(&r, unit, (void *)stage);
   r.leave[TVMS_NODE_BUFFER_LOAD] = simplify_indices;
   for (uint32_t i = 0; i < stage->count; i++) {
     tvms_node *var = stage->axes[i].var;

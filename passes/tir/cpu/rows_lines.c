@@ -257,21 +257,32 @@ static tvms_line_cuts cuts_of(const tvms_line_writer *w) {
   return cuts;
 }
 
+typedef struct {
+  tvms_analyzer *analyzer;
+  tvms_list allocated;
+} sizes;
+
+// What a caller gives has no negative size; what is allocated may be of any that a parameter says.
 static tvms_walk_step mark_sizes(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
+  const sizes *s = self;
   if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
-  tvms_list shape = tvms_as_buffer(tvms_as_buffer_load(node)->buffer)->shape;
+  const tvms_node *buffer = tvms_as_buffer_load(node)->buffer;
+  for (uint32_t i = 0; i < s->allocated.len; i++)
+    if (s->allocated.items[i] == buffer) return TVMS_WALK_ON;
+  tvms_list shape = tvms_as_buffer(buffer)->shape;
   for (uint32_t i = 0; i < shape.len; i++)
     if (shape.items[i]->kind == TVMS_NODE_VAR)
-      tvms_analyzer_mark_nonnegative(self, shape.items[i]);
+      tvms_analyzer_mark_nonnegative(s->analyzer, shape.items[i]);
   return TVMS_WALK_ON;
 }
 
-// Does a line have as many steps as its cuts need, as all that is loaded has no negative size?
+// Does a line have as many steps as its cuts need?
 static bool is_long_enough(const tvms_line_writer *w, const tvms_line_cuts *cuts) {
   if (tvms_cpu_number(cuts->length) >= 0) return true;
   tvms_analyzer *analyzer = tvms_analyzer_new(w->unit);
-  tvms_visitor visitor = {.self = analyzer, .enter = mark_sizes};
+  sizes s = {analyzer, w->plan->allocated};
+  tvms_visitor visitor = {.self = &s, .enter = mark_sizes};
   for (uint32_t i = 0; i < w->g->count; i++)
     tvms_walk(&w->unit->context->memory, w->g->members[i].stage.store->value, &visitor);
   bool proved =

@@ -600,6 +600,7 @@ bool tvms_line_is_worth_threads(int64_t work, bool joins) {
 tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *group,
                                   const tvms_line_options *options) {
   tvms_line_plan plan = {.work = work_of(chain->unit, group),
+                         .allocated = chain->allocated,
                          .bounds = options->reorders,
                          .streams = 1,
                          .turns = 1};
@@ -625,10 +626,10 @@ tvms_line_plan tvms_line_plan_for(const tvms_chain *chain, tvms_line_group *grou
   }
   if (options->reorders && options->noalias)
     tvms_line_plan_streams(chain->unit, group, options->target, &plan);
-  if (plan.streams * plan.turns == 1) {
+  tvms_line_plan_order(chain, group, options->target, &plan);
+  if (plan.streams * plan.turns == 1 && !plan.last_first) {
     for (uint32_t pass = 0; pass < group->pass_count; pass++)
       tvms_line_plan_fetch(chain->unit, group, pass, &plan);
   }
-  tvms_line_plan_order(chain, group, options->target, &plan);
   return plan;
 }

@@ -48,8 +48,10 @@ typedef struct {
   tvms_line_place places[TVMS_MOST_LINE_MEMBERS];
   tvms_line_pass_plan passes[TVMS_MOST_LINE_MEMBERS];
   int64_t work;  // elements of all passes, weighted
-  bool joins;    // other statements of the function run on threads
-  bool bounds;   // what is known of the argument of T.exp is written there
+  tvms_list
+      allocated;  // buffers of the function: others have sizes that are not below 0
+  bool joins;     // other statements of the function run on threads
+  bool bounds;    // what is known of the argument of T.exp is written there
   int64_t
       streams;    // rows that are done together, each in a part of the rows of its own
   int64_t turns;  // neighbouring rows that take turns, pass by pass
