@@ -592,10 +592,10 @@ void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
           : NULL;
   if (counted) {
     tvms_dtype vector = tvms_dtype_with_lanes(element, (int)lanes);
-    note_vectors(e, tvms_emit_use_buffer(e, store->buffer, node->span));
+    const view *stored = tvms_emit_use_buffer(e, store->buffer, node->span);
+    note_vectors(e, stored);
     if (store->value->dtype.lanes <= 1) value = tvms_emit_splat(e, value, lanes);
-    const view *whole_view = tvms_emit_use_buffer(e, store->buffer, node->span);
-    tvms_emit_store_vector(e, vector, value, counted, whole_view->data, node->span);
+    tvms_emit_store_vector(e, vector, value, counted, stored->data, node->span);
     return;
   }
   access_path path =

@@ -16,8 +16,8 @@
 #include "backend/llvm/past.h"
 #include "backend/llvm/types.h"
 #include "interp/meaning.h"
-#include "support/diag_ids.h"
 #include "ir/nontemporal.h"
+#include "support/diag_ids.h"
 
 #include <stdio.h>
 

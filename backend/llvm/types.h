@@ -18,7 +18,7 @@ LLVMValueRef tvms_emit_constant(emitter *e, LLVMTypeRef type, int64_t value);
 LLVMValueRef tvms_emit_load(emitter *e, tvms_dtype dtype, LLVMValueRef at,
                             tvms_span span);
 
-// Writes a value in its register form to an address.
+// Writes a value in its register form to an address; gives LLVM's instruction.
 LLVMValueRef tvms_emit_store(emitter *e, tvms_dtype dtype, LLVMValueRef value,
                              LLVMValueRef at, tvms_span span);
 

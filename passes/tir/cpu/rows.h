@@ -42,6 +42,13 @@ typedef struct {
   uint32_t pass_count;
 } tvms_line_group;
 
+// The axis in front of the innermost `fused` ones of a member's own, which must be there: that around its line, if these are
+// taken as one.
+static inline const tvms_stage_axis *
+tvms_line_axis_around(const tvms_line_member *member, uint32_t fused) {
+  return &member->stage.axes[member->own[member->own_count - fused - 1]];
+}
+
 // Why a stage that is settled cannot be in a group: a sentence's end. NULL: it can.
 const char *TVMS_NULLABLE tvms_line_refuse(tvms_unit *unit, const tvms_stage *stage);
 

@@ -432,9 +432,8 @@ static tvms_node *around_sums(tvms_line_writer *w, const tvms_line_member *m,
 }
 
 const tvms_stage_axis *TVMS_NULLABLE tvms_line_around(const tvms_line_writer *w) {
-  const tvms_line_member *m = tvms_line_first(w);
-  if (pass_plan(w)->tile <= 1) return NULL;
-  return &m->stage.axes[m->own[own_count(w) - pass_plan(w)->fused - 1]];
+  const tvms_line_pass_plan *p = pass_plan(w);
+  return p->tile > 1 ? tvms_line_axis_around(tvms_line_first(w), p->fused) : NULL;
 }
 
 // What member `at` combines at each step, and when.
@@ -446,7 +445,7 @@ static tvms_node *term_of(tvms_line_writer *w, uint32_t at,
   if (!p->guard || p->guarded != at) return m->term;
   // The axis of the member that stands where that of the first one does.
   const tvms_stage_axis *around = tvms_line_around(w);
-  if (around) around = &m->stage.axes[m->own[m->own_count - p->fused - 1]];
+  if (around) around = tvms_line_axis_around(m, p->fused);
   tvms_line_part part = {around,         w->tile,           w->segment,
                          w->tile_inside, w->segment_inside, p->active > 0};
   *guards = tvms_line_padding_split(w->unit, m, p->guard, &part);

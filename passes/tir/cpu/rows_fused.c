@@ -21,7 +21,7 @@ static uint32_t fusable(tvms_unit *unit, const tvms_line_member *m,
   if (!tvms_cpu_step_of(unit, buffer, indices, line->var, &next)) return 1;
   while (fused < most) {
     const tvms_stage_axis *inner = &m->stage.axes[m->own[m->own_count - fused]];
-    const tvms_stage_axis *outer = &m->stage.axes[m->own[m->own_count - fused - 1]];
+    const tvms_stage_axis *outer = tvms_line_axis_around(m, fused);
     int64_t step, extent = tvms_cpu_number(inner->extent);
     if (extent < 1 || !tvms_cpu_step_of(unit, buffer, indices, outer->var, &step)
         || step != next * extent)

@@ -407,7 +407,7 @@ static bool is_at_border(tvms_line_writer *w, int64_t begin) {
   const tvms_line_pass_plan *p = pass_plan(w);
   if (!p->guard) return false;
   const tvms_line_member *m = &w->g->members[p->guarded];
-  const tvms_stage_axis *around = &m->stage.axes[m->own[m->own_count - p->fused - 1]];
+  const tvms_stage_axis *around = tvms_line_axis_around(m, p->fused);
   tvms_line_range tile = {number(w, begin), number(w, begin + p->tile)};
   tvms_line_part part = {.around = around, .tile = tile, .masked = p->active > 0};
   return tvms_line_padding_split(w->unit, m, p->guard, &part).tile;
@@ -460,7 +460,7 @@ static bool write_tiles_in_border(tvms_line_writer *w, uint8_t kind,
   if (!p->guard) return false;
   int64_t low, high, steps = p->tile;
   const tvms_line_member *m = &w->g->members[p->guarded];
-  const tvms_stage_axis *around = &m->stage.axes[m->own[m->own_count - p->fused - 1]];
+  const tvms_stage_axis *around = tvms_line_axis_around(m, p->fused);
   if (!tvms_line_padding_borders(w->unit, m, p->guard, around, &low, &high)
       || (low == 0 && high == 0) || low + high > steps)
     return false;

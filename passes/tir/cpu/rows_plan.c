@@ -149,9 +149,8 @@ static bool is_taken(const tvms_line_plan *p, uint32_t count,
   return false;
 }
 
-// Bytes that a member stores; those of sizes that are not known count as none.
-static int64_t stored_bytes(const tvms_line_member *m) {
-  int64_t bytes = (m->stage.store->value->dtype.bits + 7) / 8;
+// `bytes` for each element that a member stores; those of sizes that are not known count as none.
+static int64_t bytes_in_all(const tvms_line_member *m, int64_t bytes) {
   for (uint32_t i = 0; i < m->stage.count; i++) {
     int64_t extent = tvms_cpu_number(m->stage.axes[i].extent);
     if (m->stage.axes[i].sums) continue;
@@ -163,7 +162,8 @@ static int64_t stored_bytes(const tvms_line_member *m) {
 
 // Is the result of a member more than the last cache holds?
 static bool goes_to_memory(const tvms_line_member *m, const tvms_target *target) {
-  return stored_bytes(m) >= tvms_target_cache(target, 2, LAST_CACHE);
+  int64_t bytes = (m->stage.store->value->dtype.bits + 7) / 8;
+  return bytes_in_all(m, bytes) >= tvms_target_cache(target, 2, LAST_CACHE);
 }
 
 static void place_member(const tvms_chain *chain, const tvms_line_group *g, uint32_t at,
@@ -243,8 +243,7 @@ static uint32_t axes_of_line(tvms_unit *unit, const tvms_line_group *g,
   uint32_t most = tvms_line_fused_axes(unit, g, p, pass), fused = 1;
   int64_t length = tvms_cpu_number(m->stage.axes[m->own[m->own_count - 1]].extent);
   while (fused < most && length >= 0 && length < LINE) {
-    int64_t extent =
-        tvms_cpu_number(m->stage.axes[m->own[m->own_count - fused - 1]].extent);
+    int64_t extent = tvms_cpu_number(tvms_line_axis_around(m, fused)->extent);
     length = extent < 0 ? -1 : length * extent;
     fused++;
   }
@@ -303,8 +302,7 @@ static void plan_tile(tvms_unit *unit, const tvms_line_group *g, uint32_t pass,
     const tvms_line_member *m = &g->members[i];
     if (m->pass != pass || m->kind != TVMS_LINE_COLUMN) continue;
     if (tvms_line_taps(&m->stage) < 0 || m->own_count <= p->fused) return;
-    int64_t extent =
-        tvms_cpu_number(m->stage.axes[m->own[m->own_count - p->fused - 1]].extent);
+    int64_t extent = tvms_cpu_number(tvms_line_axis_around(m, p->fused)->extent);
     if (extent == 0) return;
     bool along = tvms_line_slides(unit, m, m->stage.axes[m->own[m->own_count - 1]].var);
     int64_t most = along && line_length(m, p->fused) >= 0 ? 2 : 1;
@@ -473,11 +471,8 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
 // Does a member that maps store, and load as much again, more than the last cache holds?
 static bool is_far(const tvms_line_member *m, const tvms_target *target) {
   int64_t bytes = 2 * (int64_t)bits_of(m->stage.store->value->dtype) / 8;
-  for (uint32_t i = 0; i < m->stage.count; i++) {
-    int64_t extent = tvms_cpu_number(m->stage.axes[i].extent);
-    if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes)) return false;
-  }
-  return m->kind == TVMS_LINE_MAP && bytes > tvms_target_cache(target, 2, LAST_CACHE);
+  return m->kind == TVMS_LINE_MAP
+         && bytes_in_all(m, bytes) > tvms_target_cache(target, 2, LAST_CACHE);
 }
 
 // What streams through memory does so faster in vectors of half a line: on a Zen 4 by a tenth. Functions
