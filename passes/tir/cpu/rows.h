@@ -42,8 +42,8 @@ typedef struct {
   uint32_t pass_count;
 } tvms_line_group;
 
-// The axis in front of the innermost `fused` ones of a member's own, which must be there: that around its line, if these are
-// taken as one.
+// The axis in front of the innermost `fused` ones of a member's own, which must be there: that around its line, if these
+// are taken as one.
 static inline const tvms_stage_axis *
 tvms_line_axis_around(const tvms_line_member *member, uint32_t fused) {
   return &member->stage.axes[member->own[member->own_count - fused - 1]];
@@ -61,7 +61,8 @@ void tvms_line_find(tvms_chain *chain, uint32_t at, tvms_line_group *group);
 void tvms_line_link(const tvms_stage *from, const tvms_stage *to,
                     const tvms_buffer_load *load, uint32_t *links);
 
-// The axis of its sum by which, together with the line, a member that reduces loads an element; TVMS_MOST_STAGE_AXES: none.
+// The axis of its sum by which, together with the line, a member that reduces loads an element; TVMS_MOST_STAGE_AXES:
+// none.
 uint32_t tvms_line_window_along(tvms_unit *unit, const tvms_line_member *member,
                                 const tvms_node *line);
 
