@@ -42,7 +42,7 @@ typedef struct {
   uint32_t pass_count;
 } tvms_line_group;
 
-// The axis in front of the innermost `fused` ones of a member's own, which must be there: that around its line, if these
+// The axis in front of the innermost `fused` ones of a member's own, which must be there: that around its line, if they
 // are taken as one.
 static inline const tvms_stage_axis *
 tvms_line_axis_around(const tvms_line_member *member, uint32_t fused) {
