@@ -33,9 +33,10 @@ bool tvms_line_has_fold(const tvms_line_writer *w) {
 
 static void set_chunk(tvms_line_writer *w, tvms_node *begin, int64_t vectors,
                       int64_t lanes, tvms_node *TVMS_NULLABLE fresh) {
+  bool wide = pass_plan(w)->wide;
   w->chunk.begin = begin;
-  w->chunk.vectors = vectors;
-  w->chunk.lanes = lanes;
+  w->chunk.vectors = wide ? 1 : vectors;
+  w->chunk.lanes = wide ? vectors * lanes : lanes;
   w->chunk.fresh = fresh;
 }
 

@@ -21,11 +21,13 @@
 
 enum {
   NONE = TVMS_MOST_STAGE_AXES,
-  MOST_SUMS = 12,                 // accumulators of a tile
-  MOST_VECTORS = 4,               // side by side
-  COSTLY_VECTORS = 2,             // where functions are computed
-  LINE = 512,                     // elements from which on a line is long enough
-  MOST_TAPS = 64,                 // steps of a sum that are written out
+  MOST_SUMS = 12,       // accumulators of a tile
+  MOST_VECTORS = 4,     // side by side
+  COSTLY_VECTORS = 2,   // where functions are computed
+  COSTLY_TOGETHER = 4,  // where they are computed of several vectors step by step
+  LINE = 512,           // elements from which on a line is long enough
+  LONG_LINE = 65536,    // the same where vectors are taken together
+  MOST_TAPS = 64,       // steps of a sum that are written out
   LAST_CACHE = 32 * 1024 * 1024,  // bytes, where the target does not say
 };
 
@@ -236,13 +238,31 @@ static const tvms_line_member *first_of(const tvms_line_group *g, uint32_t pass)
   return m;
 }
 
-// As few axes as make a line that is long enough, of those that can be one.
+static bool calls_functions(tvms_unit *unit, const tvms_line_group *g, uint32_t pass) {
+  for (uint32_t i = 0; i < g->count; i++) {
+    const tvms_line_member *m = &g->members[i];
+    if (m->pass == pass && tvms_chain_cost_of(unit, m->stage.store->value, NULL).calls)
+      return true;
+  }
+  return false;
+}
+
+// Functions keep all units busy with one vector if their constants are in registers; more vectors only need more of these.
+// Where constants do not fit, each one is loaded for several vectors, whose steps alternate (a Zen 3 takes a
+// fifth less time for exp, tanh and erf).
+static bool takes_together(const tvms_target *target) {
+  enum { MANY_REGISTERS = 32 };
+  return target->vector_registers < MANY_REGISTERS;
+}
+
+// As few axes as make a line that is long enough, of those that can be one. What takes vectors together loses
+// more at the end of each line.
 static uint32_t axes_of_line(tvms_unit *unit, const tvms_line_group *g,
-                             const tvms_line_plan *p, uint32_t pass) {
+                             const tvms_line_plan *p, uint32_t pass, bool together) {
   const tvms_line_member *m = first_of(g, pass);
   uint32_t most = tvms_line_fused_axes(unit, g, p, pass), fused = 1;
   int64_t length = tvms_cpu_number(m->stage.axes[m->own[m->own_count - 1]].extent);
-  while (fused < most && length >= 0 && length < LINE) {
+  while (fused < most && length >= 0 && length < (together ? LONG_LINE : LINE)) {
     int64_t extent = tvms_cpu_number(tvms_line_axis_around(m, fused)->extent);
     length = extent < 0 ? -1 : length * extent;
     fused++;
@@ -433,17 +453,18 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
   *p =
       (tvms_line_pass_plan){.lanes = 1, .vectors = 1, .sums = 1, .tile = 1, .fused = 1};
   if (first->own_count == 0) return;
-  p->fused = axes_of_line(unit, g, plan, pass);
+  bool costly = calls_functions(unit, g, pass);
+  p->wide = costly && !pass_folds(g, pass) && takes_together(options->target);
+  p->fused = axes_of_line(unit, g, plan, pass, p->wide);
   p->lanes = vector_lanes(g, options->target, pass);
   p->vectors = MOST_VECTORS;
-  bool costly = false, folds = false, by_two = false;
+  bool folds = false, by_two = false;
   int64_t kept = 0;
   for (uint32_t i = 0; i < g->count; i++) {
     const tvms_line_member *m = &g->members[i];
     if (m->pass != pass) continue;
     kept += m->kind == TVMS_LINE_MAP && plan->places[i].how == TVMS_LINE_KEPT;
     by_two |= steps_by_two_lines(unit, m, p);
-    costly |= tvms_chain_cost_of(unit, m->stage.store->value, NULL).calls > 0;
     folds |= m->kind == TVMS_LINE_FOLD;
     if (m->kind != TVMS_LINE_FOLD && plan->places[i].how != TVMS_LINE_OF_CHUNK
         && !stores_side_by_side(unit, m))
@@ -453,8 +474,7 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
   // What several maps load of a vector is to be in registers for all of them.
   if (g->row_count == 0 && kept > 1)
     p->vectors = kept < MOST_VECTORS ? MOST_VECTORS / kept : 1;
-  // Functions keep all units busy with one vector; more of them only need more registers.
-  if (costly) p->vectors = folds ? 1 : COSTLY_VECTORS;
+  if (costly) p->vectors = p->wide ? COSTLY_TOGETHER : folds ? 1 : COSTLY_VECTORS;
   int64_t length = line_length(first, p->fused);
   if (length < 0 && !pass_folds(g, pass) && has_windows(unit, g)) p->vectors = 1;
   while (length >= 0 && p->lanes > length && p->lanes > 1)

@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
   int64_t lanes;    // elements of a vector
   int64_t vectors;  // side by side
+  bool wide;        // which are written as one that is as long as all of them
   int64_t sums;     // FOLD: vectors of lanes; vectors side by side take turns with them
   int64_t tile;     // steps of the axis around the line that are computed together
   uint32_t fused;   // axes that make up the line

@@ -107,49 +107,39 @@ static tvms_node *exp_inside(vector_steps *s, tvms_node *x) {
   return keep(s, "e", mul(s, exp_of_rest(s, r), power));
 }
 
-// exp(x) for -104 <= x <= 0, rounded once behind the polynomial. Powers of two below the least float32 are 0.
-static tvms_node *exp_below(vector_steps *s, tvms_node *y) {
-  tvms_node *rounder = number(s, TVMS_VECTOR_ROUNDER);
-  tvms_node *t = keep(s, "t", fused(s, y, number(s, LOG2_E), rounder));
-  tvms_node *r = keep(s, "r", rest(s, y, nearest(s, t), LN2));
-  tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_exp, r);
-  tvms_node *h = fused(s, mul(s, r, r), p, r);
-  tvms_node *power = power_of_two(s, bits_of(s, t), whole(s, exponent(64)));
-  power = keep(s, "power", mul(s, power, number(s, LEAST)));
-  return keep(s, "e", fused(s, h, power, power));
-}
-
-// q = e / (1 + e) for x < 0 and 1 - q otherwise, e = exp(-|x|). What rounding adds to 1 + e makes the quotient
-// too small by that part of it, or half of that where e is near 1.
+// 1 / (1 + exp(-x)), both parts of the quotient 2^-64 as large, so that exp(-x) is a number as far as the result is more than 0.
+// exp(-x) = 2^n * (1 - h): the negative power is what h is multiplied by.
 tvms_node *tvms_vector_sigmoid(vector_steps *s, tvms_node *const *x) {
-  tvms_node *minus = of_bits(
-      s, bitwise(s, TVMS_TIR_bitwise_or, bits_of(s, x[0]), whole(s, INT32_MIN)));
-  tvms_node *e = exp_below(s, keep(s, "y", at_least(s, -104, minus)));
-  tvms_node *one = number(s, 1);
-  tvms_node *d = keep(s, "d", rounded_sum(s, e, one));
-  tvms_node *q = keep(s, "q", quotient(s, e, d));
-  tvms_node *added = sub(s, sub(s, d, one), e);
-  tvms_node *better = keep(s, "b", fused(s, q, added, q));
-  // |0 - b| or |1 - b|: cheaper than to compute both and choose.
-  tvms_node *side = by_mask(s, below_zero(s, x[0]), 0, exponent(0));
-  return magnitude(s, sub(s, of_bits(s, side), better));
+  tvms_node *y = keep(s, "y", at_most(s, 40, at_least(s, -104, x[0])));
+  tvms_node *rounder = number(s, TVMS_VECTOR_ROUNDER), *last = number(s, LEAST);
+  tvms_node *t = keep(s, "t", fused(s, y, number(s, -LOG2_E), rounder));
+  tvms_node *minus = keep(s, "n", sub(s, rounder, t));
+  tvms_node *r = keep(s, "r", rest(s, y, minus, LN2));
+  tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_exp_minus, r);
+  tvms_node *h = fused(s, mul(s, r, r), p, r);
+  tvms_node *negative = whole(s, exponent(-64) - INT32_MAX - 1);
+  tvms_node *power = keep(s, "power", power_of_two(s, bits_of(s, t), negative));
+  return quotient(s, last, sub(s, fused(s, h, power, last), power));
 }
 
-// a + a^3 * … near 0, 1 - 2 / (exp(2 a) + 1) elsewhere, a = |x|. 2 a is never computed: a less multiples of ln 2 / 2 goes
-// into powers of twice of it.
+// a + a^3 * … where the result is below 1/4 and rounding has the most effect, e / (e + 2) elsewhere, e = exp(2 a) - 1, a = |x|. 2 a is never
+// computed: a less multiples of ln 2 / 2 goes into powers of twice of it.
 tvms_node *tvms_vector_tanh(vector_steps *s, tvms_node *const *x) {
   tvms_node *a = keep(s, "a", magnitude(s, x[0]));
   tvms_node *square = keep(s, "s", mul(s, a, a));
   tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_tanh, square);
   tvms_node *near = keep(s, "near", fused(s, mul(s, a, square), p, a));
-  tvms_node *y = keep(s, "y", at_most(s, 9.5, a)), *one = number(s, 1);
-  tvms_node *t =
-      keep(s, "t", fused(s, y, number(s, 2 * LOG2_E), number(s, TVMS_VECTOR_ROUNDER)));
+  tvms_node *y = keep(s, "y", at_most(s, 9.5, a));
+  tvms_node *rounder = number(s, TVMS_VECTOR_ROUNDER);
+  tvms_node *t = keep(s, "t", fused(s, y, number(s, 2 * LOG2_E), rounder));
   tvms_node *r = keep(s, "r", fused(s, nearest(s, t), number(s, -LN2 / 2), y));
-  tvms_node *e = fused(s, tvms_vector_polynomial(s, POLYNOMIAL_exp_twice, r), r, one);
+  p = tvms_vector_polynomial(s, POLYNOMIAL_exp_twice, r);
+  tvms_node *h = fused(s, mul(s, r, r), p, add(s, r, r));
   tvms_node *power = power_of_two(s, bits_of(s, t), whole(s, exponent(0)));
-  tvms_node *far = sub(s, one, quotient(s, number(s, 2), fused(s, e, power, one)));
-  return signed_as(s, choose(s, less(s, a, number(s, 0.55)), near, far), x[0]);
+  power = keep(s, "power", power);
+  tvms_node *e = keep(s, "e", fused(s, h, power, sub(s, power, number(s, 1))));
+  tvms_node *far = quotient(s, e, add(s, e, number(s, 2)));
+  return signed_as(s, choose(s, less(s, a, number(s, 0.2555)), near, far), x[0]);
 }
 
 // x + x * … near 0, 1 - exp(…) elsewhere.
