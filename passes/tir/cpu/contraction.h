@@ -55,8 +55,12 @@ typedef struct {
   bool along_sum;  // what moves with the columns lies in memory along the sum instead
   bool
       sums_in_order;  // the resting loads take one element after the other along the sum
-  bool apart;         // buffers of the function's parameters are, which its caller says
-  bool changes;       // there are loops around that sizes may change with
+  bool
+      joins;  // the row is two axes: the rows of all lines, and `joined`, whose number is
+  uint32_t joined;  // that of the line,
+  int64_t line;     // which has so many rows
+  bool apart;       // buffers of the function's parameters are, which its caller says
+  bool changes;     // there are loops around that sizes may change with
 } tvms_contraction;
 
 // Is the stage a contraction? Returns NULL, or why not: a sentence's end.

@@ -69,7 +69,7 @@ tvms_node *tvms_contraction_each(writer *w, tvms_contraction_element_writer *wri
       at = build(w, TVMS_NODE_ADD, at, row);
       if (w->rest_row) tvms_node_map_put(&w->now, w->rest_row, row);
     }
-    tvms_node_map_put(&w->now, axis, at);
+    tvms_contraction_set_row(w, at);
   }
   const tvms_tile_columns *c = w->columns;
   tvms_node_vec stmts = {0};

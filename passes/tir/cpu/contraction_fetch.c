@@ -214,7 +214,7 @@ tvms_node *tvms_contraction_fetch_resting(writer *w) {
   bool across = w->tile->resting_across;
   tvms_node *i =
       across ? number(w, axis, w->rows - 1) : tvms_cpu_variable(w->unit, "i", axis);
-  tvms_node_map_put(&w->now, axis, build(w, TVMS_NODE_ADD, w->next_row, i));
+  tvms_contraction_set_row(w, build(w, TVMS_NODE_ADD, w->next_row, i));
   tvms_node *load = tvms_contraction_as_now(w, w->c->resting);
   tvms_node *fetched = tvms_cpu_prefetch(w->unit, load, 0);
   if (!across)

@@ -92,7 +92,7 @@ tvms_node *tvms_contraction_fill_rest(writer *w) {
   const tvms_node *axis = w->c->stage.axes[w->c->row].var;
   int64_t lanes = w->tile->lanes;
   tvms_node *row = tvms_cpu_variable(w->unit, "i", axis);
-  tvms_node_map_put(&w->now, axis, build(w, TVMS_NODE_ADD, w->row, row));
+  tvms_contraction_set_row(w, build(w, TVMS_NODE_ADD, w->row, row));
   tvms_node *steps = tvms_contraction_flat_steps(w), *width = number(w, w->step, lanes);
   tvms_node *whole = build(w, TVMS_NODE_FLOOR_DIV, steps, width);
   tvms_node *k = tvms_cpu_variable(w->unit, "k", w->step);

@@ -105,7 +105,7 @@ static void open_rows(laned *l) {
     l->row = tvms_cpu_variable(w->unit, "i", axis);
     at = build(w, TVMS_NODE_ADD, at, l->row);
   }
-  tvms_node_map_put(&w->now, axis, at);
+  tvms_contraction_set_row(w, at);
 }
 
 static tvms_node *close_rows(const laned *l, tvms_node *body) {

@@ -112,7 +112,7 @@ tvms_node *tvms_contraction_add_words(writer *w) {
   const tvms_node *like = tvms_contraction_column_var(w);
   tvms_node *vars[TVMS_MOST_STAGE_AXES] = {0};
   tvms_contraction_open_sums(w, vars);
-  if (w->row) tvms_node_map_put(&w->now, w->c->stage.axes[w->c->row].var, w->row);
+  if (w->row) tvms_contraction_set_row(w, w->row);
   tvms_node *line = tvms_cpu_variable(w->unit, "j", like);
   tvms_node *byte = tvms_cpu_variable(w->unit, "q", like);
   tvms_node *first =

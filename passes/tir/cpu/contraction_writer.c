@@ -20,6 +20,21 @@ const tvms_node *tvms_contraction_column_var(const writer *w) {
   return w->c->stage.axes[w->c->column].var;
 }
 
+void tvms_contraction_set_row(writer *w, tvms_node *row) {
+  const tvms_contraction *c = w->c;
+  const tvms_node *axis = c->stage.axes[c->row].var;
+  if (!c->joins) {
+    tvms_node_map_put(&w->now, axis, row);
+    return;
+  }
+  const tvms_node *outer = c->stage.axes[c->joined].var;
+  tvms_node *length = number(w, row, c->line);
+  tvms_node *line = build(w, TVMS_NODE_FLOOR_DIV, row, length);
+  tvms_node_map_put(&w->now, axis, build(w, TVMS_NODE_FLOOR_MOD, row, length));
+  tvms_node_map_put(&w->now, outer,
+                    tvms_build_cast(w->unit, outer->dtype, line, TVMS_NO_SPAN));
+}
+
 tvms_node *tvms_contraction_tile_column(writer *w, tvms_node *at) {
   const tvms_node *like = tvms_contraction_column_var(w);
   tvms_node *column = number(w, like, w->columns->first);

@@ -95,6 +95,9 @@ const tvms_node *tvms_contraction_column_var(const tvms_contraction_writer *w);
 // Says what the axes of the columns are at column number `flat`.
 void tvms_contraction_set_column(tvms_contraction_writer *w, tvms_node *flat);
 
+// Says which row the loops are at.
+void tvms_contraction_set_row(tvms_contraction_writer *w, tvms_node *row);
+
 // The column of the strip that lies `at` columns behind the first one of the tile at hand; NULL: 0.
 tvms_node *tvms_contraction_tile_column(tvms_contraction_writer *w,
                                         tvms_node *TVMS_NULLABLE at);

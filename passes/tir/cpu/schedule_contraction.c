@@ -7,6 +7,7 @@
 #include "passes/tir/cpu/beforehand.h"
 #include "passes/tir/cpu/contraction_border.h"
 #include "passes/tir/cpu/contraction_few_rows.h"
+#include "passes/tir/cpu/contraction_join.h"
 #include "passes/tir/cpu/contraction_report.h"
 #include "passes/tir/cpu/contraction_sizes.h"
 #include "passes/tir/cpu/epilogue_join.h"
@@ -196,6 +197,24 @@ static bool is_short_line(const tvms_contraction *c) {
          && tvms_contraction_uses(c) < TVMS_FEWEST_ROWS_IN_PLACE;
 }
 
+// Takes rows of two axes as one where that leaves fewer of them over, or larger tiles.
+static void join_rows(scheduler *s, const epilogues *b, tvms_contraction *c,
+                      tvms_tile *tile) {
+  enum { WORTH = 24 };  // such a part of the time
+  tvms_contraction joined;
+  if (tile->lines
+      || !tvms_contraction_join_rows(s->unit, c, b->stages, b->count, &joined))
+    return;
+  tvms_tile made = tvms_tile_choose(s->unit, &s->target, &joined, s->reorders);
+  if (tile->beforehand) tvms_tile_lay_out(&s->target, &joined, &made);
+  int64_t before = tvms_tile_rows_time(c, tile);
+  if (made.strip != tile->strip || made.packs != tile->packs
+      || before - tvms_tile_rows_time(&joined, &made) <= before / WORTH)
+    return;
+  *c = joined;
+  *tile = made;
+}
+
 // ---- Versions ----
 
 // A contraction as it is planned: its tile, and those for few rows.
@@ -290,6 +309,7 @@ tvms_node *tvms_cpu_schedule_contraction(scheduler *s, tvms_list allocated,
   if (s->reorders) tvms_contraction_find_border(s->unit, stmts, at, &p.tile, &p.c);
   epilogues b = find_epilogues(s, &p.c, &p.tile, allocated, stmts, at);
   *used = b.used;
+  join_rows(s, &b, &p.c, &p.tile);
   if (tvms_cpu_may_store_twice(s->unit, b.stages, b.count))
     tvms_tile_join_rest(&p.c, &p.tile);
   plan_few(s, &p);

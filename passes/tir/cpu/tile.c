@@ -362,7 +362,7 @@ static int64_t strips_time(const tvms_tile_machine *m, int64_t rows, int64_t vec
 // sums. Three vectors, or three and two, leave none (24 columns: a quarter less time).
 static bool takes_threes(const tvms_tile_machine *m, const tvms_contraction *c,
                          const tvms_tile *tile, int64_t rows, int64_t wanted) {
-  enum { MANY_REGISTERS = 32, WORTH = 16 };
+  enum { MANY_REGISTERS = 32, WORTH = 20 };
   if (m->registers >= MANY_REGISTERS || tile->vectors != 2 || rows <= 0
       || !can_group(c, tile) || 3 * tvms_contraction_moving_bytes(c) > m->cache
       || 2 * (tvms_contraction_resting_bytes(c) + tvms_contraction_result_bytes(c))
@@ -507,6 +507,11 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   tvms_tile_plan_fetches(unit, &m, c, rows, &tile);
   choose_order(&m, c, &tile);
   return tile;
+}
+
+int64_t tvms_tile_rows_time(const tvms_contraction *c, const tvms_tile *tile) {
+  int64_t rows = tvms_cpu_number(c->stage.axes[c->row].extent);
+  return tvms_contraction_uses(c) / rows * rows_time(rows, tile->rows, tile->vectors);
 }
 
 bool tvms_tile_repeats(const tvms_contraction *c, const tvms_tile *tile) {

@@ -120,4 +120,7 @@ int64_t tvms_tile_vectors(const tvms_tile *tile, int64_t columns);
 // Time of a tile for one step of the sum, in accumulators: a small one waits for its sums.
 int64_t tvms_tile_cost(int64_t rows, int64_t vectors);
 
+// Time of all rows, whose number is known, for one strip and step of the sum, in half accumulators.
+int64_t tvms_tile_rows_time(const tvms_contraction *contraction, const tvms_tile *tile);
+
 #endif

@@ -1,0 +1,92 @@
+// Rows of a contraction that are two axes, taken as one.
+//
+// Tiles of 6 rows leave one over of a line of 7, which takes as long as four; of 49 rows, which are 7 lines, tiles of 5 leave
+// 4 over once.
+#include "passes/tir/cpu/contraction_join.h"
+
+#include "ir/walk.h"
+#include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/places.h"
+
+// The axes that are to be one, in the variables of the stage at hand.
+typedef struct {
+  tvms_unit *unit;
+  const tvms_node *outer, *row;
+  int64_t length;                       // steps of the row
+  const tvms_node *TVMS_NULLABLE from;  // buffer of what is in registers
+  bool goes_on;
+} check;
+
+static bool goes_on(const check *c, const tvms_node *buffer, tvms_list indices) {
+  int64_t outer, row;
+  return tvms_cpu_step_of(c->unit, buffer, indices, c->outer, &outer)
+         && tvms_cpu_step_of(c->unit, buffer, indices, c->row, &row)
+         && outer == c->length * row;
+}
+
+static tvms_walk_step check_load(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  check *c = self;
+  // What is computed of the number of a row is none of the rows of an operand.
+  if (node == c->outer || node == c->row) c->goes_on = false;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  if (load->buffer != c->from) c->goes_on &= goes_on(c, load->buffer, load->indices);
+  return TVMS_WALK_SKIP;
+}
+
+static bool check_stage(check *c, tvms_node *value, const tvms_store *store) {
+  c->goes_on = goes_on(c, store->buffer, store->indices);
+  tvms_visitor visitor = {.self = c, .enter = check_load};
+  tvms_walk(&c->unit->context->memory, value, &visitor);
+  return c->goes_on;
+}
+
+static const tvms_node *TVMS_NULLABLE axis_in(const tvms_epilogue *e, uint32_t axis) {
+  for (uint32_t i = 0; i < e->stage.count; i++) {
+    if (e->axis_of[i] == axis) return e->stage.axes[i].var;
+  }
+  return NULL;
+}
+
+static bool can_join(tvms_unit *unit, const tvms_contraction *c,
+                     const tvms_epilogue *epilogues, uint32_t count, uint32_t outer) {
+  const tvms_stage_axis *axes = c->stage.axes;
+  check own = {.unit = unit,
+               .outer = axes[outer].var,
+               .row = axes[c->row].var,
+               .length = tvms_cpu_number(axes[c->row].extent)};
+  if (!check_stage(&own, c->term, c->stage.store)) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    const tvms_epilogue *e = &epilogues[i];
+    own.outer = axis_in(e, outer), own.row = axis_in(e, c->row), own.from = e->from;
+    if (!own.outer || !own.row
+        || !check_stage(&own, e->stage.store->value, e->stage.store))
+      return false;
+  }
+  return true;
+}
+
+bool tvms_contraction_join_rows(tvms_unit *unit, const tvms_contraction *c,
+                                const tvms_epilogue *epilogues, uint32_t count,
+                                tvms_contraction *joined) {
+  if (c->row == TVMS_MOST_STAGE_AXES || c->joins || c->border.found) return false;
+  int64_t rows = tvms_cpu_number(c->stage.axes[c->row].extent);
+  for (uint32_t i = 0; i < c->stage.count; i++) {
+    const tvms_stage_axis *axis = &c->stage.axes[i];
+    int64_t lines = tvms_cpu_number(axis->extent);
+    if (c->roles[i] != TVMS_AXIS_OUTER || rows < 0 || lines < 2
+        || rows > INT32_MAX / lines || !can_join(unit, c, epilogues, count, i))
+      continue;
+    *joined = *c;
+    joined->joins = true;
+    joined->joined = i;
+    joined->line = rows;
+    tvms_stage_axis *row = &joined->stage.axes[c->row], *outer = &joined->stage.axes[i];
+    row->extent =
+        tvms_int_imm_new(unit, row->extent->dtype, rows * lines, TVMS_NO_SPAN);
+    outer->extent = tvms_int_imm_new(unit, outer->extent->dtype, 1, TVMS_NO_SPAN);
+    return true;
+  }
+  return false;
+}
