@@ -1,15 +1,21 @@
 // What vectors.py compares with: reading memory, and loops by hand over weights that are floats, halves, bytes or 4 bits.
 //
-// Each loop is over rows of N x K weights and multiplies a row with the vector in four accumulators of 16 floats.
+// Each loop is over rows of N x K weights and multiplies a row with the vector in four accumulators, of 16 floats where the processor has
+// such vectors, else of 8.
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __AVX512F__
+#if defined __AVX512F__ || defined __AVX2__
 #  include <immintrin.h>
 #endif
 
-enum { LANES = 16, SUMS = 4, STEP = LANES * SUMS };
+#ifdef __AVX512F__
+enum { LANES = 16 };
+#else
+enum { LANES = 8 };
+#endif
+enum { SUMS = 4, STEP = LANES * SUMS };
 
 typedef float floats __attribute__((vector_size(4 * LANES)));
 typedef uint32_t words __attribute__((vector_size(4 * LANES)));
@@ -21,6 +27,9 @@ static floats floats_of_bytes(const int8_t *at) {
 #ifdef __AVX512F__
   return (floats)_mm512_cvtepi32_ps(
       _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)at)));
+#elif defined __AVX2__
+  return (floats)_mm256_cvtepi32_ps(
+      _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)at)));
 #else
   bytes b;
   memcpy(&b, at, sizeof b);
@@ -31,6 +40,8 @@ static floats floats_of_bytes(const int8_t *at) {
 static words words_of_halves(const uint16_t *at) {
 #ifdef __AVX512F__
   return (words)_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)at));
+#elif defined __AVX2__
+  return (words)_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)at));
 #else
   halves h;
   memcpy(&h, at, sizeof h);
@@ -38,23 +49,24 @@ static words words_of_halves(const uint16_t *at) {
 #endif
 }
 
-// Weights 0 to 15 of two words of 8, each as the 4 bits of its lane.
+// The weights of as many words of 8 as there are lanes for, each as the 4 bits of its lane.
 static words digits_of(const uint32_t *at) {
-  const words shift = {0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28};
 #ifdef __AVX512F__
+  const words shift = {0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28};
   __m512i both = _mm512_inserti64x4(_mm512_set1_epi32((int)at[0]),
                                     _mm256_set1_epi32((int)at[1]), 1);
   return (words)both >> shift & 15;
 #else
-  uint32_t a = at[0], b = at[1];
-  words both = {a, a, a, a, a, a, a, a, b, b, b, b, b, b, b, b};
-  return both >> shift & 15;
+  const words shift = {0, 4, 8, 12, 16, 20, 24, 28};
+  return (at[0] - (words){0}) >> shift & 15;
 #endif
 }
 
 static floats floats_of(words digits) {
 #ifdef __AVX512F__
   return (floats)_mm512_cvtepi32_ps((__m512i)digits);
+#elif defined __AVX2__
+  return (floats)_mm256_cvtepi32_ps((__m256i)digits);
 #else
   return __builtin_convertvector(digits, floats);
 #endif
@@ -132,7 +144,7 @@ void by_hand_i8(const float *x, const int8_t *w, const float *scale, float *y, s
   }
 }
 
-// Two words are 16 weights; two vectors share a scale.
+// A word is 8 weights; 32 of them share a scale.
 void by_hand_q4(const float *x, const uint32_t *w, const float *scale, float *y,
                 size_t n, size_t k) {
   for (size_t i = 0; i < n; i++) {
