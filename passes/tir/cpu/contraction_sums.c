@@ -173,8 +173,17 @@ static tvms_node *fetch_at_round(writer *w, tvms_node *round, int64_t rounds,
   return between(w, round, first, times, fetch_rows(w, round, first, w->rows / times));
 }
 
+// The round whose part of the next rows is fetched in front of a round: half of them away, if rows may not meet in the first cache.
+static tvms_node *round_to_fetch(writer *w, tvms_node *round, int64_t rounds) {
+  if (!w->tile->resting_apart || tvms_contraction_inner_steps(w) < 0) return round;
+  tvms_node *behind = build(w, TVMS_NODE_ADD, round, number(w, round, rounds / 2));
+  return build(w, TVMS_NODE_FLOOR_MOD, behind, number(w, round, rounds));
+}
+
 // What the next tile reads in the steps of a round; NULL if it is not fetched. The last row of it is in the last line.
-static tvms_node *fetch_resting_for_round(writer *w, tvms_node *round, int64_t steps) {
+static tvms_node *fetch_resting_for_round(writer *w, tvms_node *round, int64_t rounds,
+                                          int64_t steps) {
+  round = round_to_fetch(w, round, rounds);
   tvms_node *begin = build(w, TVMS_NODE_MUL, round, number(w, round, steps));
   bool across = w->tile->resting_across;
   tvms_node *step = across ? tvms_cpu_variable(w->unit, "step", round) : NULL;
@@ -194,7 +203,7 @@ static tvms_node *fetch_for_round(writer *w, tvms_node *round, int64_t rounds,
                    tvms_contraction_fetch_ahead(w, round, rounds, steps));
   if (tvms_contraction_fetches_far(w, true))
     tvms_stmt_push(w->unit, &stmts, fetch_at_round(w, round, rounds, steps));
-  tvms_node *resting = fetch_resting_for_round(w, round, steps);
+  tvms_node *resting = fetch_resting_for_round(w, round, rounds, steps);
   if (resting) tvms_stmt_push(w->unit, &stmts, resting);
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }

@@ -29,9 +29,7 @@ static tvms_tile_machine machine_of(const tvms_target *target, tvms_dtype dtype)
                          .cache = tvms_target_cache(target, 1, 256 * 1024),
                          .last_cache = tvms_target_cache(target, 2, 32 * 1024 * 1024),
                          .ways = 8,
-                         .period = 4096,
-                         .panel_part = 8,
-                         .group_part = 4};
+                         .period = 4096};
   if (target->vector_registers) m.registers = target->vector_registers;
   const tvms_cpu_cache *first = &target->caches[0];
   if (first->size && first->ways) {
@@ -344,7 +342,7 @@ static int64_t group_for(const tvms_tile_machine *m, const tvms_contraction *c,
   if (2 * (rows + tvms_contraction_result_bytes(c)) <= (double)m->cache) return 1;
   int64_t strips = (columns + tile->strip - 1) / tile->strip;
   if (3 * tvms_contraction_moving_bytes(c) <= m->cache) return strips;
-  int64_t most = m->cache / m->group_part / (steps * tile->strip * bytes);
+  int64_t most = m->cache / 4 / (steps * tile->strip * bytes);
   if (most < 2 || 2 * rows <= (double)m->cache) return 1;
   int64_t groups = (strips + most - 1) / most;
   return (strips + groups - 1) / groups;
@@ -443,15 +441,11 @@ static void choose_order(const tvms_tile_machine *m, const tvms_contraction *c,
 }
 
 // Rows of the resting operand share the ways of the first cache. A third of these is left to the moving operand, or one of
-// them if all rows are in one tile then. Panels of short vectors are half as long and their groups twice as large, so
-// that the first cache is given as much of a row at a time, and all rows half as often (a Zen 3 takes 5 % less time
-// for 1024 x 1024 x 1024, a tenth for 2048 x 2048 x 2048; of rows that do not share ways it takes more).
+// them if all rows are in one tile then.
 static void crowd(tvms_tile_machine *m, const tvms_contraction *c, int64_t rows) {
   m->most_rows = m->ways - m->ways / 3;
   if (rows > m->most_rows && rows < m->ways) m->most_rows = rows;
-  if (m->lanes * (c->term->dtype.bits / 8) >= TVMS_CPU_CACHE_LINE) return;
-  m->panel_part *= 2;
-  m->group_part /= 2;
+  m->shares_ways = m->lanes * (c->term->dtype.bits / 8) < TVMS_CPU_CACHE_LINE;
 }
 
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,

@@ -71,6 +71,8 @@ typedef struct {
   int64_t result_lead;
   bool
       resting_far;  // a tile of rows fetches what the next one reads of the resting operand
+  bool
+      resting_apart;  // and in front of each round what it reads in the one half of them away
   bool resting_across;  // which lies across the sum: a line at each step
   // A panel in strips is fetched so many steps before it is read, line by line; 0: it is not.
   int64_t moving_lead;

@@ -11,9 +11,7 @@ typedef struct {
   int64_t ways, period;  // of the first one: lines that many bytes apart share its ways
   int64_t most_rows;     // that do not drive each other out of it
   bool near;             // it holds the moving operand, which is one wide tile
-  int64_t
-      panel_part;  // a panel, and a strip that is read in place, may take such a part of `cache`,
-  int64_t group_part;  // and the panels of a group of strips such a one
+  bool shares_ways;      // rows of the resting operand do, and vectors are short
 } tvms_tile_machine;
 
 #endif

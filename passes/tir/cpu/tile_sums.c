@@ -82,6 +82,9 @@ void tvms_tile_plan_stream(tvms_unit *unit, const tvms_target *target,
       tile->sum_apart && n.bits < 32 && tvms_stage_begins_with_zero(&c->stage);
 }
 
+// A panel, and a strip that is read in place, may take such a part of the second cache.
+enum { PART_OF_CACHE = 8 };
+
 // Steps of the sum that go through all rows and columns together, so that the second cache holds a panel and the next one
 // along with the rows: an eighth of it each (128 x 4096 x 4096 takes a quarter less time than without, or with panels
 // of half of it); 0: all. Blocks that are even leave no short one behind, which had code of its own.
@@ -89,7 +92,7 @@ int64_t tvms_tile_even_block(const tvms_tile_machine *m, const tvms_contraction 
                              const tvms_tile *tile) {
   enum { EVEN = 8 };
   int64_t steps = tvms_contraction_steps(c), bytes = c->term->dtype.bits / 8;
-  int64_t most = m->cache / m->panel_part / (tile->strip * bytes);
+  int64_t most = m->cache / PART_OF_CACHE / (tile->strip * bytes);
   if (!tile->flat_sum || !c->one_sum || most < 1 || steps <= most
       || tvms_contraction_uses(c) <= tile->rows || tvms_contraction_has_outer(c))
     return 0;
@@ -106,7 +109,7 @@ int64_t tvms_tile_even_block(const tvms_tile_machine *m, const tvms_contraction 
 // block.
 static int64_t block_of_unknown(const tvms_tile_machine *m, const tvms_contraction *c,
                                 const tvms_tile *tile) {
-  int64_t most = m->cache / m->panel_part / (tile->strip * (c->term->dtype.bits / 8));
+  int64_t most = m->cache / PART_OF_CACHE / (tile->strip * (c->term->dtype.bits / 8));
   most = most / m->lanes * m->lanes;
   return most && tvms_contraction_uses(c) > tile->rows ? most : 0;
 }
@@ -135,7 +138,7 @@ int64_t tvms_tile_sum_block(const tvms_tile_machine *m, const tvms_contraction *
     int64_t even = tvms_tile_even_block(m, c, tile);
     if (even) return even;
     // Code that reads strips in place takes rounds of a line, and a shorter block behind them.
-    int64_t part = tile->in_place ? m->panel_part : 2;
+    int64_t part = tile->in_place ? PART_OF_CACHE : 2;
     int64_t most = m->cache / part / (tile->strip * bytes);
     int64_t blocks = (steps + most - 1) / most, one = (steps + blocks - 1) / blocks;
     if (tile->in_place) one = (one + m->lanes - 1) / m->lanes * m->lanes;
