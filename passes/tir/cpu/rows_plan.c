@@ -474,6 +474,7 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
   // What several maps load of a vector is to be in registers for all of them.
   if (g->row_count == 0 && kept > 1)
     p->vectors = kept < MOST_VECTORS ? MOST_VECTORS / kept : 1;
+  p->wide &= p->lanes > 1;
   if (costly) p->vectors = p->wide ? COSTLY_TOGETHER : folds ? 1 : COSTLY_VECTORS;
   int64_t length = line_length(first, p->fused);
   if (length < 0 && !pass_folds(g, pass) && has_windows(unit, g)) p->vectors = 1;
@@ -485,6 +486,7 @@ static void plan_pass(tvms_unit *unit, const tvms_line_group *g,
   plan_tile(unit, g, pass, p);
   limit_gathers(unit, g, pass, p);
   plan_period(unit, g, pass, p);
+  p->wide &= p->vectors <= COSTLY_TOGETHER;
   p->sums = p->vectors;
 }
 
