@@ -601,13 +601,17 @@ def f(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
                 self.assertEqual("UNCARRIED\nstatic" in self.text(), told)
 
     def test_vectors_wider_than_registers(self):
-        """Are computed in parts of 64 bytes, from what is a whole vector or a variable as well; all parts before one is stored."""
+        """Are computed in parts of registers, from what is a whole vector or a variable as well; all parts before one is stored."""
         expressions = ("T.Cast(\"float32\", T.Cast(\"float64\", x) * T.Cast(\"float64\", y))", "T.Select(T.Cast(\"int64\", j) * T.int64(2) < T.Cast(\"int64\", y), x, y)",
                        "T.Select(T.Cast(\"float64\", x) < T.float64(0.5), T.Cast(\"float32\", i * 16 + j), T.exp(T.float32(0)) + x)", "C[1, i * 16 + j] + T.Cast(\"float32\", T.Cast(\"float64\", x))",
                        "T.Cast(\"float32\", T.Cast(\"float64\", x / y) * T.Cast(\"float64\", T.Select(x < y, x + y, y)))")
         self.agree(many_vectors(expressions, "float32", 16), *[("<f4", (64,))] * 2, ("<f4", (5, 64)))
         self.assertNotRegex(self.text(), r"const (i64|f64)x16 ")
-        self.assertRegex(self.text(), r"const f32x16 v\d+ = v\d+ / v\d+;")
+        # Parts are as long as a register of this machine.
+        if b"vectors    512 bits" in tvms("explain", "--target", "host").stdout:
+            self.assertRegex(self.text(), r"const f32x16 v\d+ = v\d+ / v\d+;")
+        else:
+            self.assertNotRegex(self.text(), r"const f32x16 ")
 
     def test_halves_are_moved_as_they_are(self):
         """Also NaN: nothing is converted."""
