@@ -64,6 +64,16 @@ int main(void) {
 
 PERCEPTRON = HEAD + """
     @R.function
+    def main(x: R.Tensor(("n", 300), "float32"), w: R.Tensor((200, 300), "float32"), b: R.Tensor((200,), "float32"), v: R.Tensor((10, 200), "float32")) -> R.Tensor(("n", 10), "float32"):
+        with R.dataflow():
+            h = R.nn.relu(R.add(R.matmul(x, R.permute_dims(w)), b))
+            y = R.matmul(h, R.permute_dims(v))
+            R.output(y)
+        return y
+"""
+
+STRAIGHT = HEAD + """
+    @R.function
     def main(x: R.Tensor(("n", 60), "float32"), w: R.Tensor((60, 40), "float32"), b: R.Tensor((40,), "float32"), v: R.Tensor((40, 10), "float32")) -> R.Tensor(("n", 10), "float32"):
         with R.dataflow():
             h = R.nn.relu(R.add(R.matmul(x, w), b))
@@ -245,9 +255,15 @@ class Allocations(InFolder):
         return int(said[1])
 
     def test_perceptron(self):
+        shapes = {"x": (7, 300), "w": (200, 300), "b": (200,), "v": (10, 200)}
+        # Where vectors are shorter than a line of the caches, what turned weights are copied to is kept from the first run on.
+        wide = b"vectors    512 bits" in tvms("explain", "--target", "host").stdout
+        self.check(PERCEPTRON, shapes, 70, ", .n = 7", warm=0 if wide else 2)
+
+    def test_a_perceptron_that_copies_nothing(self):
         shapes = {"x": (7, 60), "w": (60, 40), "b": (40,), "v": (40, 10)}
-        # Nothing is kept either, as no operand is copied: all memory is the caller's, from the first run on.
-        self.check(PERCEPTRON, shapes, 70, ", .n = 7", warm=0)
+        # Nothing is kept either: all memory is the caller's, from the first run on.
+        self.check(STRAIGHT, shapes, 70, ", .n = 7", warm=0)
 
     def test_transformer_block(self):
         shapes = {"x": (96, 128), "q": (128, 128), "k": (128, 128), "v": (128, 128), "w": (384, 128), "u": (384, 128), "g": (128,), "b": (128,)}
