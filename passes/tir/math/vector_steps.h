@@ -153,19 +153,6 @@ static inline tvms_node *signed_as(vector_steps *s, tvms_node *value, tvms_node 
   return of_bits(s, bitwise(s, TVMS_TIR_bitwise_or, bits_of(s, value), sign_of(s, x)));
 }
 
-// All bits set where x is below 0 (or is -0), none elsewhere. Vector units compare floats where they
-// multiply, and shift elsewhere.
-static inline tvms_node *below_zero(vector_steps *s, tvms_node *x) {
-  return bitwise(s, TVMS_TIR_shift_right, bits_of(s, x), whole(s, s->dtype.bits - 1));
-}
-
-// `yes` where all bits of the mask are set, `no` where none is.
-static inline tvms_node *by_mask(vector_steps *s, tvms_node *mask, int32_t yes,
-                                 int32_t no) {
-  tvms_node *other = bitwise(s, TVMS_TIR_bitwise_and, mask, whole(s, yes ^ no));
-  return bitwise(s, TVMS_TIR_bitwise_xor, other, whole(s, no));
-}
-
 // The greater and the lesser of a constant and x; x if it is NaN.
 static inline tvms_node *at_least(vector_steps *s, double low, tvms_node *x) {
   return binary(s, TVMS_NODE_MAX, number(s, low), x);
