@@ -5,7 +5,7 @@
     tools/fit_vector_math.py --check  compares them with the table, exit status 1 if they differ
 
 Each row is the polynomial of least largest error (Remez's exchange) over an interval, the error weighed as the
-function that uses it needs. Coefficients are rounded to float32 all at once, or one by one from the lowest power on with the others
+function that uses it needs; of those that are given only the error is computed. Coefficients are rounded to float32 all at once, or one by one from the lowest power on with the others
 fitted again to what is left: whichever leaves less. Behind each row stands its largest
 error in units of 2^-24 (2^-53: rows of doubles).
 """
@@ -98,12 +98,11 @@ ROWS = [
     ("exp", lambda r: exp(r) - 1 - r, lambda r: exp(-r), range(2, 7), -half_ln2, half_ln2, False),
     ("exp_short", lambda r: (exp(r) - 1) / r, lambda r: sqrt(r ** 2 + mpf("1e-4")) * (3 - tanh(12 * r)) / 4, range(0, 5), -half_ln2, half_ln2, False),
     ("exp2", lambda r: mpf(2) ** r - 1, lambda r: mpf(2) ** -r, range(1, 7), mpf("-0.5005"), mpf("0.5005"), False),
+    ("exp2_short", lambda r: (mpf(2) ** r - 1) / r, lambda r: sqrt(r ** 2 + mpf("1e-4")) * mpf(2) ** -r, range(0, 5), mpf("-0.5005"), mpf("0.5005"), False),
     ("log", lambda f: (log(1 + f) - f) / f ** 2, lambda f: sqrt(f ** 2 + mpf("0.01")) * f / log(1 + f), range(0, 10), low_f, high_f, False),
-    ("tanh", lambda t: (tanh(sqrt(t)) / sqrt(t) - 1) / t, lambda t: t * sqrt(t) / tanh(sqrt(t)), range(0, 3),
-     mpf(0), mpf("0.257") ** 2, False),
-    ("erf", lambda t: erf(sqrt(t)) / sqrt(t) - 1, lambda t: sqrt(t) / erf(sqrt(t)), range(0, 7),
+    ("erf", lambda t: erf(sqrt(t)) / sqrt(t) - 1, lambda t: sqrt(t) / erf(sqrt(t)), range(0, 6),
      mpf(0), mpf(1), False),
-    ("erfc", lambda t: log(erfc(t)), lambda t: erfc(t) / erf(t), range(1, 9), mpf(1), mpf("3.95"), False),
+    ("erfc", lambda t: log(erfc(t)) / log(2), lambda t: erfc(t) / erf(t) * log(2), range(1, 8), mpf(1), mpf("3.95"), False),
     ("sin", lambda t: (sin(sqrt(t)) / sqrt(t) - 1) / t, lambda t: t * sqrt(t) / sin(sqrt(t)), range(0, 4),
      mpf(0), quarter, False),
     ("cos", lambda t: cos(sqrt(t)) - 1 + t / 2, lambda t: 1 / cos(sqrt(t)), range(2, 5), mpf(0), quarter, False),
@@ -121,6 +120,13 @@ ROWS = [
     ("cos_double", lambda t: cos(sqrt(t)) - 1 + t / 2, lambda t: 1 / cos(sqrt(t)), range(2, 8), mpf(0), quarter, True),
     ("sin_wide", *odd(sin, 4, pi / 4 * mpf("1.003"))),
     ("cos_wide", lambda t: cos(sqrt(t)) - 1 + t / 2, lambda t: 1 / cos(sqrt(t)), range(2, 5), mpf(0), quarter, True),
+]
+
+
+# Rows whose coefficients are given: name, what they stand for as a function of r and their sum at r, weight.
+GIVEN = [
+    ("exp_minus", lambda r, p: exp(-r) - (1 - r - r ** 2 * p), exp, half_ln2),
+    ("exp_part", lambda r, p: (exp(2 * r) - 1) * 3 / 4 - (3 * r / 2 + r ** 2 * p), lambda r: 4 / (3 * (exp(2 * r) - 1)), half_ln2 / 2),
 ]
 
 
@@ -144,6 +150,16 @@ def ranges():
         begin = end
 
 
+def given_rows(table):
+    """The rows of GIVEN with the largest errors that they leave."""
+    for name, error, weight, bound in GIVEN:
+        factors = re.search(rf"^(POLYNOMIAL\({name}, F32, (.*)\))", table, re.M)
+        values = [mpf(float.fromhex(f)) for f in factors[2].split(", ")]
+        grid = [bound * (mpf(i) + mpf(1) / 2) / 1000 for i in range(-1000, 1000)]
+        most = max(abs(weight(r) * error(r, sum(v * r ** i for i, v in enumerate(values)))) for r in grid)
+        yield f"{factors[1]}  // given: {nstr(most * mpf(2) ** 24, 3)}"
+
+
 def rows():
     for name, target, weight, powers, low, high, double in ROWS:
         factors, error = fit(target, weight, powers, low, high, double)
@@ -154,10 +170,11 @@ def rows():
 
 
 if __name__ == "__main__":
-    made = list(rows())
+    with open(TABLE, encoding="utf-8") as file:
+        text = file.read()
+    made = [*rows(), *given_rows(text)]
     if sys.argv[1:] == ["--check"]:
-        with open(TABLE, encoding="utf-8") as file:
-            table = file.read().splitlines()
+        table = text.splitlines()
         missing = [row for row in made if row not in table]
         print("\n".join(missing) if missing else f"{len(made)} rows are as computed")
         sys.exit(bool(missing))

@@ -49,6 +49,11 @@ static int32_t exponent(int n) {
   return (int32_t)((uint32_t)(n + BIAS) << EXPONENT);
 }
 
+// The same of 2^n * -1.
+static int32_t negative(int n) {
+  return exponent(n) - INT32_MAX - 1;
+}
+
 tvms_node *tvms_vector_scale(vector_steps *s, tvms_node *p, tvms_node *bits,
                              tvms_node *is_small) {
   is_small = keep(s, "small", is_small);
@@ -97,16 +102,6 @@ tvms_node *tvms_vector_exp10(vector_steps *s, tvms_node *const *x) {
                            less(s, y, number(s, 0)));
 }
 
-// exp(x) for |x| <= 87: no check of the range. The result is kept.
-static tvms_node *exp_inside(vector_steps *s, tvms_node *x) {
-  tvms_node *t =
-      keep(s, "t", fused(s, x, number(s, LOG2_E), number(s, TVMS_VECTOR_ROUNDER)));
-  tvms_node *n = nearest(s, t);
-  tvms_node *r = keep(s, "r", fused(s, n, number(s, -LN2), x));
-  tvms_node *power = power_of_two(s, bits_of(s, t), whole(s, exponent(0)));
-  return keep(s, "e", mul(s, exp_of_rest(s, r), power));
-}
-
 // 1 / (1 + exp(-x)), both parts of the quotient 2^-64 as large, so that exp(-x) is a number as far as the result is more than 0.
 // exp(-x) = 2^n * (1 - h): the negative power is what h is multiplied by.
 tvms_node *tvms_vector_sigmoid(vector_steps *s, tvms_node *const *x) {
@@ -117,40 +112,46 @@ tvms_node *tvms_vector_sigmoid(vector_steps *s, tvms_node *const *x) {
   tvms_node *r = keep(s, "r", rest(s, y, minus, LN2));
   tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_exp_minus, r);
   tvms_node *h = fused(s, mul(s, r, r), p, r);
-  tvms_node *negative = whole(s, exponent(-64) - INT32_MAX - 1);
-  tvms_node *power = keep(s, "power", power_of_two(s, bits_of(s, t), negative));
+  tvms_node *power = power_of_two(s, bits_of(s, t), whole(s, negative(-64)));
+  power = keep(s, "power", power);
   return quotient(s, last, sub(s, fused(s, h, power, last), power));
 }
 
-// a + a^3 * … where the result is below 1/4 and rounding has the most effect, e / (e + 2) elsewhere, e = exp(2 a) - 1, a = |x|. 2 a is never
-// computed: a less multiples of ln 2 / 2 goes into powers of twice of it.
+// f / (f + 3/2), f = 3/4 * (exp(2 a) - 1), a = |x|. Where the result is below 1/4, and rounding has the most effect, the divisor is from 3/2 to 2
+// then, and loses least. 2 a is never computed: a less multiples of ln 2 / 2 goes into powers of twice of it.
 tvms_node *tvms_vector_tanh(vector_steps *s, tvms_node *const *x) {
-  tvms_node *a = keep(s, "a", magnitude(s, x[0]));
-  tvms_node *square = keep(s, "s", mul(s, a, a));
-  tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_tanh, square);
-  tvms_node *near = keep(s, "near", fused(s, mul(s, a, square), p, a));
-  tvms_node *y = keep(s, "y", at_most(s, 9.5, a));
+  const double part = 0.75;
+  tvms_node *y = keep(s, "y", at_most(s, 9.5, magnitude(s, x[0])));
   tvms_node *rounder = number(s, TVMS_VECTOR_ROUNDER);
   tvms_node *t = keep(s, "t", fused(s, y, number(s, 2 * LOG2_E), rounder));
   tvms_node *r = keep(s, "r", fused(s, nearest(s, t), number(s, -LN2 / 2), y));
-  p = tvms_vector_polynomial(s, POLYNOMIAL_exp_twice, r);
-  tvms_node *h = fused(s, mul(s, r, r), p, add(s, r, r));
-  tvms_node *power = power_of_two(s, bits_of(s, t), whole(s, exponent(0)));
-  power = keep(s, "power", power);
-  tvms_node *e = keep(s, "e", fused(s, h, power, sub(s, power, number(s, 1))));
-  tvms_node *far = quotient(s, e, add(s, e, number(s, 2)));
-  return signed_as(s, choose(s, less(s, a, number(s, 0.2555)), near, far), x[0]);
+  tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_exp_part, r);
+  tvms_node *h = fused(s, r, number(s, 2 * part), mul(s, mul(s, r, r), p));
+  tvms_node *bits = keep(s, "bits", shift_left(s, bits_of(s, t), EXPONENT));
+  tvms_node *power = of_bits(s, add(s, bits, whole(s, exponent(0))));
+  // The bits of 3/4 are those of 1/2 and half of a step of the exponent.
+  int32_t three_quarters = exponent(-1) + (1 << (EXPONENT - 1));
+  tvms_node *rest = of_bits(s, add(s, bits, whole(s, three_quarters)));
+  rest = sub(s, rest, number(s, part));
+  tvms_node *f = keep(s, "f", fused(s, h, power, rest));
+  return signed_as(s, quotient(s, f, add(s, f, number(s, 2 * part))), x[0]);
 }
 
-// x + x * … near 0, 1 - exp(…) elsewhere.
+// x + x * … near 0, 1 - 2^n * 2^r elsewhere: the polynomial is log2(1 - erf(x)) / x.
 tvms_node *tvms_vector_erf(vector_steps *s, tvms_node *const *x) {
   tvms_node *a = keep(s, "a", magnitude(s, x[0]));
   tvms_node *square = keep(s, "s", mul(s, x[0], x[0]));
   tvms_node *p = tvms_vector_polynomial(s, POLYNOMIAL_erf, square);
   tvms_node *near = keep(s, "near", fused(s, p, x[0], x[0]));
   tvms_node *y = keep(s, "y", at_most(s, 3.95, a));
-  tvms_node *q = tvms_vector_polynomial(s, POLYNOMIAL_erfc, y);
-  tvms_node *e = exp_inside(s, keep(s, "z", mul(s, q, y)));
-  tvms_node *far = sub(s, number(s, 1), e);
+  tvms_node *q = keep(s, "q", tvms_vector_polynomial(s, POLYNOMIAL_erfc, y));
+  tvms_node *rounder = number(s, TVMS_VECTOR_ROUNDER);
+  tvms_node *t = keep(s, "t", fused(s, q, y, rounder));
+  tvms_node *minus = keep(s, "n", sub(s, rounder, t));
+  tvms_node *r = keep(s, "r", fused(s, q, y, minus));
+  p = tvms_vector_polynomial(s, POLYNOMIAL_exp2_short, r);
+  p = fused(s, p, r, number(s, 1));
+  tvms_node *power = power_of_two(s, bits_of(s, t), whole(s, negative(0)));
+  tvms_node *far = fused(s, p, power, number(s, 1));
   return choose(s, less(s, a, number(s, 1)), near, signed_as(s, far, x[0]));
 }
