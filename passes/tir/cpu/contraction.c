@@ -3,9 +3,11 @@
 
 #include "arith/analyzer.h"
 #include "ir/equal.h"
+#include "ir/fold.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/nodes.h"
+#include "passes/tir/cpu/places.h"
 #include "passes/tir/cpu/quad_operand.h"
 #include "passes/tir/cpu/unknown_digits.h"
 
@@ -92,18 +94,6 @@ bool tvms_contraction_is_arithmetic(tvms_memory *memory, tvms_node *expr) {
   return all.arithmetic;
 }
 
-// Does `index` grow by 1 with each step of the variable?
-static bool follows(tvms_memory *memory, tvms_node *index, const tvms_node *var) {
-  if (index == var) return true;
-  if (index->kind != TVMS_NODE_ADD && index->kind != TVMS_NODE_SUB) return false;
-  const tvms_binary *sum = tvms_as_binary(index);
-  bool left = tvms_walk_contains(memory, sum->a, var);
-  bool right = tvms_walk_contains(memory, sum->b, var);
-  if (left && right) return false;
-  if (left) return follows(memory, sum->a, var);
-  return index->kind == TVMS_NODE_ADD && follows(memory, sum->b, var);
-}
-
 static bool moves(tvms_memory *memory, tvms_list indices, const tvms_node *var) {
   for (uint32_t i = 0; i < indices.len; i++) {
     if (tvms_walk_contains(memory, indices.items[i], var)) return true;
@@ -123,39 +113,13 @@ static const tvms_node *var_of(const finder *f, uint32_t axis) {
 
 static bool mentions_any(const finder *f, tvms_node *node, const uint32_t *axes,
                          uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    if (tvms_walk_contains(f->memory, node, var_of(f, axes[i]))) return true;
-  }
-  return false;
+  return tvms_cpu_mentions_axes(f->memory, &f->c->stage, node, axes, count);
 }
 
 // Do the elements lie one after the other along the axes, the last one innermost, counted as one?
-// Dimensions behind that are 1.
 static bool is_contiguous(const finder *f, const tvms_node *buffer, tvms_list indices,
                           const uint32_t *axes, uint32_t count) {
-  const tvms_buffer *b = tvms_as_buffer(buffer);
-  if (b->strides.len || indices.len != b->shape.len) return false;
-  uint32_t at = indices.len;
-  for (uint32_t n = count; n-- > 0; at--) {
-    const tvms_node *var = var_of(f, axes[n]);
-    while (at > 0 && tvms_node_is_int(b->shape.items[at - 1], 1))
-      at--;
-    if (at == 0) return false;
-    tvms_node *index = indices.items[at - 1];
-    if (n == 0) {
-      if (!follows(f->memory, index, var)) return false;
-      if (mentions_any(f, index, axes + 1, count - 1)) return false;
-      continue;
-    }
-    bool whole = index == var
-                 && tvms_node_same_expr(b->shape.items[at - 1],
-                                        f->c->stage.axes[axes[n]].extent);
-    if (!whole) return false;
-  }
-  for (uint32_t i = 0; i < at; i++) {
-    if (mentions_any(f, indices.items[i], axes, count)) return false;
-  }
-  return true;
+  return tvms_cpu_goes_through(f->memory, &f->c->stage, buffer, indices, axes, count);
 }
 
 // The axis along which the result is stored one element after the other.
@@ -188,9 +152,13 @@ static bool depends(const finder *f, bool with_column, uint32_t axis) {
   return false;
 }
 
+static bool is_known(const finder *f, uint32_t axis) {
+  return tvms_node_is_int_imm(f->c->stage.axes[axis].extent);
+}
+
 // Axes around the columns that the result is stored along without a gap, and that go with the
-// columns in each operand, are columns, too.
-static void find_columns(finder *f) {
+// columns in each operand, are columns, too; those of unknown length if that is asked for.
+static void find_columns(finder *f, bool unknown) {
   tvms_contraction *c = f->c;
   const tvms_store *out = c->stage.store;
   tvms_list shape = tvms_as_buffer(out->buffer)->shape;
@@ -200,7 +168,7 @@ static void find_columns(finder *f) {
   }
   while (at > 1) {
     const tvms_stage_axis *inner = &c->stage.axes[found[count - 1]];
-    bool whole = tvms_node_is_int_imm(inner->extent)
+    bool whole = (unknown || is_known(f, found[count - 1]))
                  && tvms_node_same_expr(shape.items[at - 1], inner->extent);
     if (!whole) break;
     do
@@ -210,7 +178,7 @@ static void find_columns(finder *f) {
     uint32_t axis = tvms_stage_axis_of(&c->stage, out->indices.items[at - 1]);
     bool goes_along =
         axis < TVMS_MOST_STAGE_AXES && !c->stage.axes[axis].sums
-        && tvms_node_is_int_imm(c->stage.axes[axis].extent)
+        && (unknown || is_known(f, axis))
         && tvms_dtype_same(var_of(f, axis)->dtype, var_of(f, c->column)->dtype)
         && depends(f, true, axis) && !depends(f, false, axis);
     if (!goes_along) break;
@@ -233,6 +201,18 @@ static void find_contiguity(finder *f) {
     c->contiguous &= is_contiguous(f, tvms_as_buffer_load(load)->buffer,
                                    indices_of(load), c->columns, c->column_count);
   }
+}
+
+// Lines of which some are of unknown length, or unknown in number, are columns together only if they lie one behind the other in each
+// operand: nothing else can be packed.
+static void find_all_columns(finder *f) {
+  find_columns(f, false);
+  find_contiguity(f);
+  tvms_contraction known = *f->c;
+  if (known.lines_apart) return;
+  find_columns(f, true);
+  if (f->c->column_count > known.column_count) find_contiguity(f);
+  if (f->c->column_count == known.column_count || !f->c->contiguous) *f->c = known;
 }
 
 // Steps of a window that slides along the columns: of the axes of the sum along which an index moves that moves with
@@ -370,6 +350,14 @@ int64_t tvms_contraction_column_steps(const tvms_contraction *c) {
   return steps_of(c, TVMS_AXIS_COLUMN);
 }
 
+tvms_node *tvms_contraction_columns(tvms_unit *unit, const tvms_contraction *c) {
+  tvms_node *product = c->stage.axes[c->columns[0]].extent;
+  for (uint32_t n = 1; n < c->column_count; n++)
+    product = tvms_build_binary(unit, TVMS_NODE_MUL, product,
+                                c->stage.axes[c->columns[n]].extent, TVMS_NO_SPAN);
+  return product;
+}
+
 int64_t tvms_contraction_steps(const tvms_contraction *c) {
   return steps_of(c, TVMS_AXIS_SUM);
 }
@@ -467,8 +455,7 @@ static const char *TVMS_NULLABLE find(finder *f) {
   for (uint32_t i = 0; i < f->all->count; i++)
     resting |= !load_moves(f, f->all->loads[i], c->column);
   if (!resting) return "every operand moves along the innermost axis of the result";
-  find_columns(f);
-  find_contiguity(f);
+  find_all_columns(f);
   take_lines_apart(f);
   c->taps = taps_along(f);
   find_roles(f);
@@ -517,13 +504,14 @@ static tvms_node *without_single_axes(tvms_unit *unit, const tvms_stage *stage,
   return term;
 }
 
-const char *TVMS_NULLABLE tvms_contraction_find(tvms_unit *unit,
-                                                const tvms_stage *stage,
-                                                tvms_contraction *found) {
-  *found = (tvms_contraction){.stage = *stage};
+static const char *TVMS_NULLABLE find_in(tvms_unit *unit, const tvms_stage *stage,
+                                         bool lines_apart, tvms_contraction *found) {
+  *found = (tvms_contraction){.stage = *stage, .lines_apart = lines_apart};
   bool sums = false;
-  for (uint32_t i = 0; i < stage->count; i++)
+  for (uint32_t i = 0; i < stage->count; i++) {
     sums |= stage->axes[i].sums;
+    if (tvms_cpu_number(stage->axes[i].extent) == 0) return "it has no elements";
+  }
   if (!sums) return "it sums over nothing";
   if (!stage->init || !is_constant(stage->init))
     return "it does not begin with a constant";
@@ -543,6 +531,27 @@ const char *TVMS_NULLABLE tvms_contraction_find(tvms_unit *unit,
   return find(&f);
 }
 
+const char *TVMS_NULLABLE tvms_contraction_find(tvms_unit *unit,
+                                                const tvms_stage *stage,
+                                                tvms_contraction *found) {
+  return find_in(unit, stage, false, found);
+}
+
+static const char *TVMS_NULLABLE find_again(tvms_unit *unit, const tvms_contraction *c,
+                                            const tvms_stage *stage, bool lines_apart,
+                                            tvms_contraction *found) {
+  const char *why_not = find_in(unit, stage, lines_apart, found);
+  found->apart = c->apart;
+  found->changes = c->changes;
+  return why_not;
+}
+
+const char *TVMS_NULLABLE tvms_contraction_take_lines_apart(tvms_unit *unit,
+                                                            tvms_contraction *c) {
+  tvms_contraction together = *c;
+  return find_again(unit, &together, &together.stage, true, c);
+}
+
 const char *TVMS_NULLABLE tvms_contraction_find_for(tvms_unit *unit,
                                                     const tvms_contraction *c,
                                                     uint32_t axis, int64_t steps,
@@ -550,8 +559,5 @@ const char *TVMS_NULLABLE tvms_contraction_find_for(tvms_unit *unit,
   tvms_stage stage = c->stage;
   tvms_stage_axis *settled = &stage.axes[axis];
   settled->extent = tvms_int_imm_new(unit, settled->var->dtype, steps, TVMS_NO_SPAN);
-  const char *why_not = tvms_contraction_find(unit, &stage, found);
-  found->apart = c->apart;
-  found->changes = c->changes;
-  return why_not;
+  return find_again(unit, c, &stage, c->lines_apart, found);
 }

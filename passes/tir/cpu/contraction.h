@@ -59,8 +59,10 @@ typedef struct {
       joins;  // the row is two axes: the rows of all lines, and `joined`, whose number is
   uint32_t joined;  // that of the line,
   int64_t line;     // which has so many rows
+  bool
+      lines_apart;  // lines of a length or number that is not known are no columns together
   bool apart;       // buffers of the function's parameters are, which its caller says
-  bool changes;     // there are loops around that sizes may change with
+  bool changes;  // there are loops around that sizes may change with
 } tvms_contraction;
 
 // Is the stage a contraction? Returns NULL, or why not: a sentence's end.
@@ -74,11 +76,20 @@ const char *TVMS_NULLABLE tvms_contraction_find_for(tvms_unit *unit,
                                                     uint32_t axis, int64_t steps,
                                                     tvms_contraction *found);
 
+// Takes lines of a length or number that is not known, which are columns together, as the columns of a contraction each. Returns NULL, or why
+// it is none then.
+const char *TVMS_NULLABLE
+tvms_contraction_take_lines_apart(tvms_unit *unit, tvms_contraction *contraction);
+
 // Does an expression consist of loads, constants, casts, and sums, products and bits of them?
 bool tvms_contraction_is_arithmetic(tvms_memory *memory, tvms_node *expr);
 
 // Columns of the result, or -1 if their number is not known.
 int64_t tvms_contraction_column_steps(const tvms_contraction *contraction);
+
+// The number of columns as an expression.
+tvms_node *tvms_contraction_columns(tvms_unit *unit,
+                                    const tvms_contraction *contraction);
 
 // Steps of the sum, or -1 if their number is not known.
 int64_t tvms_contraction_steps(const tvms_contraction *contraction);

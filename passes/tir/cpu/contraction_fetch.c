@@ -38,7 +38,7 @@ static tvms_node *fetch(writer *w, tvms_node *next, tvms_node *column) {
   int64_t columns = tvms_contraction_column_steps(w->c);
   tvms_node *last = number(w, column, columns - one);
   if (columns < 0)
-    last = build(w, TVMS_NODE_SUB, w->c->stage.axes[w->c->column].extent,
+    last = build(w, TVMS_NODE_SUB, tvms_contraction_columns(w->unit, w->c),
                  number(w, column, one));
   tvms_contraction_set_column(
       w, build(w, TVMS_NODE_ADD, build(w, TVMS_NODE_MIN, next, last), column));

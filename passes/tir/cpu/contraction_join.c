@@ -1,4 +1,4 @@
-// Rows of a contraction that are two axes, taken as one.
+// Rows or columns of a contraction that are several axes, taken as one.
 //
 // Tiles of 6 rows leave one over of a line of 7, which takes as long as four; of 49 rows, which are 7 lines, tiles of 5 leave
 // 4 over once.
@@ -89,4 +89,60 @@ bool tvms_contraction_join_rows(tvms_unit *unit, const tvms_contraction *c,
     return true;
   }
   return false;
+}
+
+// Of an epilogue: where the columns of the contraction are among its own axes.
+typedef struct {
+  tvms_memory *memory;
+  const tvms_epilogue *e;
+  uint32_t columns[TVMS_MOST_STAGE_AXES], count;
+  bool keeps;
+} column_check;
+
+static bool has_column(const column_check *c, tvms_node *node) {
+  return tvms_cpu_mentions_axes(c->memory, &c->e->stage, node, c->columns, c->count);
+}
+
+static bool keeps(const column_check *c, const tvms_node *buffer, tvms_list indices) {
+  bool along = false;
+  for (uint32_t i = 0; i < indices.len; i++)
+    along |= has_column(c, indices.items[i]);
+  return !along
+         || tvms_cpu_goes_through(c->memory, &c->e->stage, buffer, indices, c->columns,
+                                  c->count);
+}
+
+static tvms_walk_step check_columns(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  column_check *c = self;
+  if (node->kind == TVMS_NODE_VAR && has_column(c, node)) c->keeps = false;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  if (load->buffer != c->e->from) c->keeps &= keeps(c, load->buffer, load->indices);
+  return TVMS_WALK_SKIP;
+}
+
+static uint32_t own_axis(const tvms_epilogue *e, uint32_t axis) {
+  uint32_t i = 0;
+  while (i < e->stage.count && e->axis_of[i] != axis)
+    i++;
+  return i;
+}
+
+bool tvms_contraction_keeps_columns(tvms_unit *unit, const tvms_contraction *c,
+                                    const tvms_epilogue *epilogues, uint32_t count) {
+  column_check found = {.memory = &unit->context->memory, .keeps = true};
+  tvms_visitor visitor = {.self = &found, .enter = check_columns};
+  for (uint32_t i = 0; i < count && found.keeps; i++) {
+    found.e = &epilogues[i];
+    found.count = c->column_count;
+    for (uint32_t n = 0; n < c->column_count; n++) {
+      found.columns[n] = own_axis(found.e, c->columns[n]);
+      if (found.columns[n] == found.e->stage.count) return false;
+    }
+    const tvms_store *store = found.e->stage.store;
+    found.keeps = keeps(&found, store->buffer, store->indices);
+    tvms_walk(found.memory, store->value, &visitor);
+  }
+  return found.keeps;
 }

@@ -1,4 +1,4 @@
-// Rows of a contraction that are two axes, taken as one.
+// Rows or columns of a contraction that are several axes, taken as one.
 #ifndef TVMS_PASSES_TIR_CPU_CONTRACTION_JOIN_H
 #define TVMS_PASSES_TIR_CPU_CONTRACTION_JOIN_H
 
@@ -10,5 +10,11 @@
 bool tvms_contraction_join_rows(tvms_unit *unit, const tvms_contraction *contraction,
                                 const tvms_epilogue *epilogues, uint32_t count,
                                 tvms_contraction *joined);
+
+// Do the stages behind a contraction go through its columns, which are several axes, as it does: from element to element, wherever they depend
+// on them?
+bool tvms_contraction_keeps_columns(tvms_unit *unit,
+                                    const tvms_contraction *contraction,
+                                    const tvms_epilogue *epilogues, uint32_t count);
 
 #endif

@@ -267,7 +267,7 @@ static tvms_node *over_last_strip(writer *w) {
   tvms_node *made = tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
   int64_t lanes = w->tile->lanes;
   if (lanes / 2 < tvms_tile_least_lanes(w->tile)) return made;
-  tvms_node *columns = w->c->stage.axes[w->c->column].extent;
+  tvms_node *columns = tvms_contraction_columns(w->unit, w->c);
   tvms_node *fits = build(w, TVMS_NODE_GE, columns, number(w, columns, lanes));
   return tvms_cpu_choice(w->unit, fits, made, over_narrow(w, lanes / 2));
 }

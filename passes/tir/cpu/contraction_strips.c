@@ -69,8 +69,8 @@ tvms_strips tvms_contraction_strips(writer *w) {
 
 // ---- Columns whose number is not known ----
 
-static tvms_node *columns_of(const writer *w) {
-  return w->c->stage.axes[w->c->column].extent;
+static tvms_node *columns_of(writer *w) {
+  return tvms_contraction_columns(w->unit, w->c);
 }
 
 // Columns that strips of `one` columns leave over.

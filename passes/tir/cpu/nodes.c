@@ -104,7 +104,23 @@ static bool is_allocated(tvms_list allocated, const tvms_node *buffer) {
   return false;
 }
 
-// What is inferred from quotients may reach behind the last element, where nothing is touched.
+static tvms_walk_step find_unknown_divisor(void *self, tvms_node *node,
+                                           tvms_field_role role) {
+  (void)role;
+  (void)self;
+  bool divides = node->kind == TVMS_NODE_FLOOR_DIV || node->kind == TVMS_NODE_FLOOR_MOD;
+  bool unknown = divides && !tvms_node_is_int_imm(tvms_as_binary(node)->b);
+  return unknown || node->kind == TVMS_NODE_SELECT ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// Is it inferred from quotients by a size that is not known? Their ends are chosen by its sign.
+static bool divides_by_unknown(tvms_unit *unit, tvms_node *node) {
+  tvms_visitor visitor = {.enter = find_unknown_divisor};
+  return !tvms_walk(&unit->context->memory, node, &visitor);
+}
+
+// What is inferred from quotients may reach behind the last element, where nothing is touched; from quotients by sizes that are not
+// known it is longer than anybody reads, and says hardly less than the whole dimension.
 static void end_with_buffers(tvms_unit *unit, tvms_list regions) {
   for (uint32_t i = 0; i < regions.len; i++) {
     tvms_list ranges = tvms_as_buffer_region(regions.items[i])->region;
@@ -112,6 +128,12 @@ static void end_with_buffers(tvms_unit *unit, tvms_list regions) {
         tvms_as_buffer(tvms_as_buffer_region(regions.items[i])->buffer)->shape;
     for (uint32_t k = 0; k < ranges.len; k++) {
       const tvms_range *range = tvms_as_range(ranges.items[k]);
+      if (divides_by_unknown(unit, range->min)
+          || divides_by_unknown(unit, range->extent)) {
+        tvms_node *begin = tvms_int_imm_new(unit, range->min->dtype, 0, TVMS_NO_SPAN);
+        ranges.items[k] = tvms_range_new(unit, begin, shape.items[k], TVMS_NO_SPAN);
+        continue;
+      }
       int64_t min = tvms_cpu_number(range->min), size = tvms_cpu_number(shape.items[k]);
       int64_t extent = tvms_cpu_number(range->extent);
       if (min < 0 || size < min || extent <= size - min) continue;

@@ -2,6 +2,7 @@
 #include "passes/tir/cpu/places.h"
 
 #include "ir/build.h"
+#include "ir/equal.h"
 #include "ir/fold.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
@@ -72,6 +73,55 @@ bool tvms_cpu_step_of(tvms_unit *unit, const tvms_node *buffer, tvms_list indice
     int64_t extent = tvms_cpu_number(b->shape.items[i]);
     if (size >= 0 && (extent < 0 || __builtin_mul_overflow(size, extent, &size)))
       size = -1;
+  }
+  return true;
+}
+
+// Does `index` grow by 1 with each step of the variable?
+static bool follows(tvms_memory *memory, tvms_node *index, const tvms_node *var) {
+  if (index == var) return true;
+  if (index->kind != TVMS_NODE_ADD && index->kind != TVMS_NODE_SUB) return false;
+  const tvms_binary *sum = tvms_as_binary(index);
+  bool left = tvms_walk_contains(memory, sum->a, var);
+  bool right = tvms_walk_contains(memory, sum->b, var);
+  if (left && right) return false;
+  if (left) return follows(memory, sum->a, var);
+  return index->kind == TVMS_NODE_ADD && follows(memory, sum->b, var);
+}
+
+bool tvms_cpu_mentions_axes(tvms_memory *memory, const tvms_stage *stage,
+                            tvms_node *node, const uint32_t *axes, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (tvms_walk_contains(memory, node, stage->axes[axes[i]].var)) return true;
+  }
+  return false;
+}
+
+bool tvms_cpu_goes_through(tvms_memory *memory, const tvms_stage *stage,
+                           const tvms_node *buffer, tvms_list indices,
+                           const uint32_t *axes, uint32_t count) {
+  const tvms_buffer *b = tvms_as_buffer(buffer);
+  if (b->strides.len || indices.len != b->shape.len) return false;
+  uint32_t at = indices.len;
+  for (uint32_t n = count; n-- > 0; at--) {
+    const tvms_stage_axis *axis = &stage->axes[axes[n]];
+    while (at > 0 && tvms_node_is_int(b->shape.items[at - 1], 1))
+      at--;
+    if (at == 0) return false;
+    tvms_node *index = indices.items[at - 1];
+    if (n == 0) {
+      if (!follows(memory, index, axis->var)) return false;
+      if (tvms_cpu_mentions_axes(memory, stage, index, axes + 1, count - 1))
+        return false;
+      continue;
+    }
+    bool whole =
+        index == axis->var && tvms_node_same_expr(b->shape.items[at - 1], axis->extent);
+    if (!whole) return false;
+  }
+  for (uint32_t i = 0; i < at; i++) {
+    if (tvms_cpu_mentions_axes(memory, stage, indices.items[i], axes, count))
+      return false;
   }
   return true;
 }

@@ -14,6 +14,16 @@ bool tvms_cpu_step_of(tvms_unit *unit, const tvms_node *buffer, tvms_list indice
 bool tvms_cpu_index_step(tvms_unit *unit, tvms_node *index, const tvms_node *var,
                          int64_t *step);
 
+// Does an expression depend on any of these axes of a stage?
+bool tvms_cpu_mentions_axes(tvms_memory *memory, const tvms_stage *stage,
+                            tvms_node *node, const uint32_t *axes, uint32_t count);
+
+// Do the elements lie one after the other along these axes of a stage, the last one innermost, counted as one?
+// Dimensions behind that are 1.
+bool tvms_cpu_goes_through(tvms_memory *memory, const tvms_stage *stage,
+                           const tvms_node *buffer, tvms_list indices,
+                           const uint32_t *axes, uint32_t count);
+
 // Do two stages store in different places of one buffer, whatever steps they are in?
 bool tvms_cpu_store_apart(tvms_unit *unit, const tvms_stage *a, const tvms_stage *b);
 

@@ -146,14 +146,15 @@ static bool is_used_before(scheduler *s, tvms_list stmts, uint32_t at,
 static tvms_node *TVMS_NULLABLE is_large(scheduler *s, const tvms_contraction *c,
                                          const tvms_tile *tile) {
   enum { FEWEST_ROWS = 3 };  // that a panel is copied for
-  const tvms_stage_axis *column = &c->stage.axes[c->column];
   tvms_node *wide = NULL, *high = NULL;
-  if (tvms_contraction_column_steps(c) < 0)
+  if (tvms_contraction_column_steps(c) < 0) {
+    tvms_node *columns = tvms_contraction_columns(s->unit, c);
     wide =
-        tvms_build_binary(s->unit, TVMS_NODE_GE, column->extent,
-                          tvms_int_imm_new(s->unit, column->extent->dtype,
+        tvms_build_binary(s->unit, TVMS_NODE_GE, columns,
+                          tvms_int_imm_new(s->unit, columns->dtype,
                                            tvms_tile_least_lanes(tile), TVMS_NO_SPAN),
                           TVMS_NO_SPAN);
+  }
   if (!tvms_contraction_knows_rows(c) && tile->packs && !tile->few_rows) {
     tvms_node *rows = c->stage.axes[c->row].extent;
     high = tvms_build_binary(
@@ -213,6 +214,18 @@ static void join_rows(scheduler *s, const epilogues *b, tvms_contraction *c,
     return;
   *c = joined;
   *tile = made;
+}
+
+// Lines of unknown length are columns together if all stages behind the contraction go through them so, too.
+static void choose_lines(scheduler *s, tvms_contraction *c, tvms_list allocated,
+                         tvms_list stmts, uint32_t at) {
+  if (c->column_count < 2 || tvms_contraction_column_steps(c) >= 0) return;
+  tvms_tile tile = tvms_tile_choose(s->unit, &s->target, c, s->reorders);
+  epilogues b = find_epilogues(s, c, &tile, allocated, stmts, at);
+  tvms_contraction apart = *c;
+  if (!tvms_contraction_keeps_columns(s->unit, c, b.stages, b.count)
+      && !tvms_contraction_take_lines_apart(s->unit, &apart))
+    *c = apart;
 }
 
 // ---- Versions ----
@@ -304,6 +317,7 @@ tvms_node *tvms_cpu_schedule_contraction(scheduler *s, tvms_list allocated,
   p.c.apart = s->noalias;
   p.c.changes = s->within || s->around.len;
   if (is_short_line(&p.c)) return NULL;
+  choose_lines(s, &p.c, allocated, stmts, at);
   p.tile = tvms_tile_choose(s->unit, &s->target, &p.c, s->reorders);
   lay_out(s, &p.c, &p.tile, stmts, at);
   if (s->reorders) tvms_contraction_find_border(s->unit, stmts, at, &p.tile, &p.c);
