@@ -472,12 +472,34 @@ static const char *TVMS_NULLABLE find(finder *f) {
              : NULL;
 }
 
+typedef struct {
+  const tvms_stage *stage;
+  tvms_analyzer *TVMS_NULLABLE analyzer;  // knows the axes; made when it is needed
+} settling;
+
+static tvms_walk_step find_digit(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self;
+  (void)role;
+  bool digit = node->kind == TVMS_NODE_FLOOR_DIV || node->kind == TVMS_NODE_FLOOR_MOD;
+  return digit ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// Digits of a sum that are those of one axis: copies that were taken in have come through reshapes.
+static tvms_node *settle(tvms_unit *unit, settling *s, tvms_node *index) {
+  index = tvms_stage_settle_digits(unit, s->stage, index);
+  tvms_visitor visitor = {.enter = find_digit};
+  if (tvms_walk(&unit->context->memory, index, &visitor)) return index;
+  if (!s->analyzer) s->analyzer = tvms_stage_analyzer(unit, s->stage);
+  tvms_node *made = tvms_analyzer_simplify(s->analyzer, index);
+  return tvms_node_same_expr(made, index) ? index : made;
+}
+
 static tvms_node *simplify_indices(tvms_rewriter *r, tvms_node *node) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
   tvms_list made = tvms_list_copy(r->unit, load->indices.items, load->indices.len);
   bool same = node == r->old;
   for (uint32_t i = 0; i < made.len; i++) {
-    made.items[i] = tvms_stage_settle_digits(r->unit, r->self, made.items[i]);
+    made.items[i] = settle(r->unit, r->self, made.items[i]);
     same &= made.items[i] == load->indices.items[i];
   }
   if (same) return node;
@@ -490,8 +512,9 @@ static tvms_node *simplify_indices(tvms_rewriter *r, tvms_node *node) {
 // The term with 0 in the place of axes that have one step.
 static tvms_node *without_single_axes(tvms_unit *unit, const tvms_stage *stage,
                                       tvms_node *term) {
+  settling s = {.stage = stage};
   tvms_rewriter r;
-  tvms_rewriter_init(&r, unit, (void *)stage);
+  tvms_rewriter_init(&r, unit, &s);
   r.leave[TVMS_NODE_BUFFER_LOAD] = simplify_indices;
   for (uint32_t i = 0; i < stage->count; i++) {
     tvms_node *var = stage->axes[i].var;
@@ -501,6 +524,7 @@ static tvms_node *without_single_axes(tvms_unit *unit, const tvms_stage *stage,
   }
   term = tvms_rewrite(&r, term);
   tvms_rewriter_fini(&r);
+  if (s.analyzer) tvms_analyzer_free(s.analyzer);
   return term;
 }
 

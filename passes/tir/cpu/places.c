@@ -142,14 +142,19 @@ static void bind_axes(tvms_unit *unit, tvms_analyzer *analyzer, const tvms_stage
   }
 }
 
+tvms_analyzer *tvms_stage_analyzer(tvms_unit *unit, const tvms_stage *stage) {
+  tvms_analyzer *analyzer = tvms_analyzer_new(unit);
+  bind_axes(unit, analyzer, stage, NULL);
+  return analyzer;
+}
+
 // Are places in steps of two stages different ones, whatever these steps are?
 static bool is_apart(tvms_unit *unit, const tvms_stage *a, tvms_list x,
                      const tvms_stage *b, tvms_list y) {
   if (x.len != y.len) return false;
-  tvms_analyzer *analyzer = tvms_analyzer_new(unit);
+  tvms_analyzer *analyzer = tvms_stage_analyzer(unit, a);
   tvms_node_map fresh;
   tvms_node_map_init(&fresh, &unit->context->memory);
-  bind_axes(unit, analyzer, a, NULL);
   bind_axes(unit, analyzer, b, &fresh);
   bool apart = false;
   for (uint32_t i = 0; i < x.len && !apart; i++) {

@@ -24,6 +24,9 @@ bool tvms_cpu_goes_through(tvms_memory *memory, const tvms_stage *stage,
                            const tvms_node *buffer, tvms_list indices,
                            const uint32_t *axes, uint32_t count);
 
+// An analyzer that knows the ranges of a stage's axes; to be freed.
+tvms_analyzer *tvms_stage_analyzer(tvms_unit *unit, const tvms_stage *stage);
+
 // Do two stages store in different places of one buffer, whatever steps they are in?
 bool tvms_cpu_store_apart(tvms_unit *unit, const tvms_stage *a, const tvms_stage *b);
 
