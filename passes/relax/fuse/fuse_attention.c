@@ -15,7 +15,7 @@
 // Queries that lie as the result does may be written over, which the attribute tvms.may_overwrite says (DataflowUseInplaceCalls).
 // It is done where it pays: where the scores are more than four times what the second cache of the machine
 // holds. What fits there is faster as two products, and so are fewer than 16 queries; if their number is not known,
-// the PrimFunc has both. With always=true all are done.
+// the PrimFunc has both (for fewer than 48, unless keys are many). With always=true all are done.
 // Run it before LegalizeOps; ScheduleCPU makes vectors of the PrimFunc. Attention that is lowered already, in windows or
 // of ragged length, or dropped out, stays, and so does what is on a GPU. TVM has no such pass; there libraries do it.
 #include "ir/contract.h"
