@@ -520,7 +520,8 @@ void tvms_chain_inline(tvms_chain *chain) {
   }
   for (uint32_t i = 0; i < chain->count; i++) {
     split_rows(chain, i);
-    if (!has_sums(&chain->stages[i]))
-      (void)tvms_cpu_split_reshaped(chain->unit, &chain->stages[i], false);
+    bool sums = has_sums(&chain->stages[i]);
+    while (tvms_cpu_split_reshaped(chain->unit, &chain->stages[i], false) && sums)
+      continue;
   }
 }

@@ -151,6 +151,7 @@ bool tvms_cpu_split_groups(tvms_unit *unit, tvms_stage *stage) {
 typedef struct {
   tvms_unit *unit;
   const tvms_stage *stage;
+  bool sums;       // the axes are those that the stage sums over, else the others
   bool loaded;     // what is at hand is an index of a load
   bool expands;    // what is chosen lies in fewer places: X[o // 2] where o % 2 is 0
   uint32_t count;  // of remainders
@@ -165,7 +166,7 @@ static void note_group(remainders *all, const tvms_binary *remainder) {
   int64_t modulus = tvms_as_int_imm(remainder->b)->value, step;
   for (uint32_t i = 0; i < all->stage->count && !all->size; i++) {
     const tvms_stage_axis *axis = &all->stage->axes[i];
-    if (axis->sums || !tvms_node_is_int_imm(axis->extent)
+    if (axis->sums != all->sums || !tvms_node_is_int_imm(axis->extent)
         || !tvms_cpu_index_step(all->unit, remainder->a, axis->var, &step) || step < 1
         || modulus % step)
       continue;
@@ -242,7 +243,10 @@ static tvms_walk_step note_remainder(void *self, tvms_node *node,
 }
 
 static remainders remainders_of(tvms_unit *unit, const tvms_stage *stage, bool stored) {
-  remainders all = {.unit = unit, .stage = stage, .expands = expands(unit, stage)};
+  remainders all = {.unit = unit,
+                    .stage = stage,
+                    .sums = tvms_stage_has_sums(stage),
+                    .expands = expands(unit, stage)};
   tvms_visitor visitor = {.self = &all, .enter = note_remainder};
   if (!stored) tvms_walk(&unit->context->memory, stage->store->value, &visitor);
   if (stored) note_indices(&all, stage->store->indices);

@@ -313,6 +313,8 @@ tvms_node *tvms_cpu_schedule_contraction(scheduler *s, tvms_list allocated,
       || !tvms_stage_has_sums(&stage))
     return NULL;
   (void)tvms_cpu_split_groups(s->unit, &stage);
+  while (tvms_cpu_split_reshaped(s->unit, &stage, false))
+    continue;
   if (tvms_contraction_find(s->unit, &stage, &p.c)) return NULL;
   p.c.apart = s->noalias;
   p.c.changes = s->within || s->around.len;
