@@ -100,13 +100,31 @@ static bool read_region(tvms_cache *c, int32_t block) {
   return true;
 }
 
+// Does the length of a loop between a block and the place of the copy change with another one of them? The region is from the least of its
+// begins on, as long as reaches the greatest of them and the greatest length: together these may go beyond the ends.
+static bool has_dependent_loops(tvms_sched *s, int32_t block, int32_t place) {
+  for (int32_t at = tvms_sched_parent(s, block); at != place && at != TVMS_NO_SITE;
+       at = tvms_sched_parent(s, at)) {
+    if (!tvms_sched_is_loop(s, at)) continue;
+    int32_t around = tvms_sched_parent(s, at);
+    for (; around != place && around != TVMS_NO_SITE;
+         around = tvms_sched_parent(s, around))
+      if (tvms_sched_is_loop(s, around)
+          && tvms_sched_uses(s, tvms_sched_loop(s, at)->extent,
+                             tvms_sched_loop(s, around)->var))
+        return true;
+  }
+  return false;
+}
+
 // The loops of the copy have no condition, even if those of the block have one. TVM does not ask, and copies beyond the ends.
 static bool check_ends(tvms_cache *c, const tvms_node *buffer) {
   tvms_sched *s = c->sched;
   int32_t writer;
   if (!tvms_cache_writer(s, c->scope, buffer, &writer)) return false;
   bool conditional = writer != TVMS_NO_SITE
-                     && !tvms_node_is_int(tvms_sched_realize(s, writer)->predicate, 1);
+                     && (!tvms_node_is_int(tvms_sched_realize(s, writer)->predicate, 1)
+                         || has_dependent_loops(s, writer, c->place));
   bool leaves =
       tvms_sched_ranges_leave(s, c->place, buffer, c->region)
       || (conditional && tvms_sched_ranges_may_leave(s, c->place, buffer, c->region));
