@@ -13,6 +13,9 @@
 #include "support/cpu.h"
 #include "support/strbuf.h"
 
+// So many registers for vectors are many: 16 hold the sums of a tile, and constants are loaded then.
+enum { TVMS_MANY_REGISTERS = 32 };
+
 typedef struct {
   bool host;                // the machine that tvms runs on
   const char *kind;         // "llvm", "cuda"

@@ -203,8 +203,8 @@ static void find_contiguity(finder *f) {
   }
 }
 
-// Lines of which some are of unknown length, or unknown in number, are columns together only if they lie one behind the other in each
-// operand: nothing else can be packed.
+// Lines of which some are of unknown length, or unknown in number, are columns together only if they lie one
+// behind the other in each operand: nothing else can be packed.
 static void find_all_columns(finder *f) {
   find_columns(f, false);
   find_contiguity(f);

@@ -76,8 +76,8 @@ const char *TVMS_NULLABLE tvms_contraction_find_for(tvms_unit *unit,
                                                     uint32_t axis, int64_t steps,
                                                     tvms_contraction *found);
 
-// Takes lines of a length or number that is not known, which are columns together, as the columns of a contraction each. Returns NULL, or why
-// it is none then.
+// Takes lines of a length or number that is not known, which are columns together, as the columns of a contraction
+// each. Returns NULL, or why it is none then.
 const char *TVMS_NULLABLE
 tvms_contraction_take_lines_apart(tvms_unit *unit, tvms_contraction *contraction);
 

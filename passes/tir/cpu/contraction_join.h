@@ -11,8 +11,8 @@ bool tvms_contraction_join_rows(tvms_unit *unit, const tvms_contraction *contrac
                                 const tvms_epilogue *epilogues, uint32_t count,
                                 tvms_contraction *joined);
 
-// Do the stages behind a contraction go through its columns, which are several axes, as it does: from element to element, wherever they depend
-// on them?
+// Do the stages behind a contraction go through its columns, which are several axes, as it does: from element to
+// element, wherever they depend on them?
 bool tvms_contraction_keeps_columns(tvms_unit *unit,
                                     const tvms_contraction *contraction,
                                     const tvms_epilogue *epilogues, uint32_t count);

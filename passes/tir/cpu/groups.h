@@ -22,9 +22,9 @@ bool tvms_cpu_split_rows(tvms_unit *unit, tvms_stage *stage, const tvms_node *bu
 bool tvms_cpu_split_axis(tvms_unit *unit, tvms_stage *stage, uint32_t axis,
                          int64_t size);
 
-// Splits an axis of a settled stage, one of those that it sums over if it does, so that a remainder goes that steps of it begin anew in, as what was reshaped has
-// them: X[o // 8, (o * 1155 + r) % 9240] is X[g, j * 1155 + r]. Looks at what is loaded, or at where it is `stored`.
-// False: there is none.
+// Splits an axis of a settled stage, one of those that it sums over if it does, so that a remainder goes that
+// steps of it begin anew in, as what was reshaped has them: X[o // 8, (o * 1155 + r) % 9240] is X[g, j * 1155 +
+// r]. Looks at what is loaded, or at where it is `stored`. False: there is none.
 bool tvms_cpu_split_reshaped(tvms_unit *unit, tvms_stage *stage, bool stored);
 
 #endif

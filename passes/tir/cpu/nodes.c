@@ -119,8 +119,8 @@ static bool divides_by_unknown(tvms_unit *unit, tvms_node *node) {
   return !tvms_walk(&unit->context->memory, node, &visitor);
 }
 
-// What is inferred from quotients may reach behind the last element, where nothing is touched; from quotients by sizes that are not
-// known it is longer than anybody reads, and says hardly less than the whole dimension.
+// What is inferred from quotients may reach behind the last element, where nothing is touched; from quotients by
+// sizes that are not known it is longer than anybody reads, and says hardly less than the whole dimension.
 static void end_with_buffers(tvms_unit *unit, tvms_list regions) {
   for (uint32_t i = 0; i < regions.len; i++) {
     tvms_list ranges = tvms_as_buffer_region(regions.items[i])->region;

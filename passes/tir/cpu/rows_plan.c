@@ -251,8 +251,7 @@ static bool calls_functions(tvms_unit *unit, const tvms_line_group *g, uint32_t 
 // Where constants do not fit, each one is loaded for several vectors, whose steps alternate (a Zen 3 takes a
 // fifth less time for exp, tanh and erf).
 static bool takes_together(const tvms_target *target) {
-  enum { MANY_REGISTERS = 32 };
-  return target->vector_registers < MANY_REGISTERS;
+  return target->vector_registers < TVMS_MANY_REGISTERS;
 }
 
 // As few axes as make a line that is long enough, of those that can be one. What takes vectors together loses

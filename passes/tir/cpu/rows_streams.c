@@ -27,8 +27,9 @@ typedef struct {
 static const shape shapes[] = {{32, 4, 512}, {16, 8, 256}, {8, 2, 256}};
 static const shape of_long_rows[] = {{32, 4, 512}, {16, 8, 256}, {8, 8, 64}};
 
-// Bytes that are taken four at a time come at 31 GB/s, however long rows are (small pages: 23). Where registers are few (a Zen 3, whose
-// units make floats of them at 25 GB/s at most) they hold the steps of half a line of two rows: 23 GB/s, by four rows 19.
+// Bytes that are taken four at a time come at 31 GB/s, however long rows are (small pages: 23). Where registers
+// are few (a Zen 3, whose units make floats of them at 25 GB/s at most) they hold the steps of half a line of two
+// rows: 23 GB/s, by four rows 19.
 static const shape of_words = {8, 4, 128}, of_words_in_few = {8, 2, 64};
 
 typedef struct {
@@ -119,8 +120,8 @@ static const shape *TVMS_NULLABLE shape_for(const stream_search *s,
 
 void tvms_line_plan_streams(tvms_unit *unit, const tvms_line_group *g,
                             const tvms_target *target, tvms_line_plan *plan) {
-  enum { MOST_SUMS = 4, SUMS_OF_ALL = 16, MANY_REGISTERS = 32 };
-  bool few = target->vector_registers < MANY_REGISTERS;
+  enum { MOST_SUMS = 4, SUMS_OF_ALL = 16 };
+  bool few = target->vector_registers < TVMS_MANY_REGISTERS;
   if (!only_folds(unit, g, plan)) return;
   const tvms_line_member *fold = fold_of(g);
   tvms_line_pass_plan *p = &plan->passes[0];

@@ -113,9 +113,9 @@ static int64_t vectors_for(const tvms_tile_machine *m, int64_t rows,
 // Of columns that leave half of their second vector empty, vectors of half the size are faster: half as
 // many lanes take half the time, or there are twice as many units for them. All are in one tile.
 static bool half_vectors(const tvms_tile_machine *m, int64_t lanes, int64_t columns) {
-  enum { FEWEST_LANES = 8, MANY_REGISTERS = 32 };
+  enum { FEWEST_LANES = 8 };
   int64_t rest = columns - lanes;
-  return m->registers >= MANY_REGISTERS && lanes >= 2 * FEWEST_LANES && rest > 0
+  return m->registers >= TVMS_MANY_REGISTERS && lanes >= 2 * FEWEST_LANES && rest > 0
          && rest <= lanes / 2;
 }
 
@@ -291,9 +291,9 @@ void tvms_tile_join_rest(const tvms_contraction *c, tvms_tile *tile) {
 // does not hold: 1 % of 7 by 7 windows to 64 channels.
 static bool is_wide(const tvms_tile_machine *m, int64_t rows, int64_t vectors,
                     int64_t wanted) {
-  enum { MANY_REGISTERS = 32, TOLERATED = 16 };
+  enum { TOLERATED = 16 };
   bool many = m->near || wanted >= 2 * WIDE;
-  if (m->registers < MANY_REGISTERS || !many || vectors >= WIDE) return false;
+  if (m->registers < TVMS_MANY_REGISTERS || !many || vectors >= WIDE) return false;
   if (rows <= 0) return true;
   int64_t narrow = rows_time(rows, rows_for(m, rows, vectors), vectors) * WIDE;
   int64_t wide = rows_time(rows, rows_for(m, rows, WIDE), WIDE) * vectors;
@@ -360,8 +360,8 @@ static int64_t strips_time(const tvms_tile_machine *m, int64_t rows, int64_t vec
 // sums. Three vectors, or three and two, leave none (24 columns: a quarter less time).
 static bool takes_threes(const tvms_tile_machine *m, const tvms_contraction *c,
                          const tvms_tile *tile, int64_t rows, int64_t wanted) {
-  enum { MANY_REGISTERS = 32, WORTH = 20 };
-  if (m->registers >= MANY_REGISTERS || tile->vectors != 2 || rows <= 0
+  enum { WORTH = 20 };
+  if (m->registers >= TVMS_MANY_REGISTERS || tile->vectors != 2 || rows <= 0
       || !can_group(c, tile) || 3 * tvms_contraction_moving_bytes(c) > m->cache
       || 2 * (tvms_contraction_resting_bytes(c) + tvms_contraction_result_bytes(c))
              <= (double)m->cache)
@@ -471,8 +471,8 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                 && wanted <= MOST_WITH_SPARE
                 && tvms_contraction_can_spare(unit, c, tile.lanes);
   // All whole vectors in one tile, so that the resting operand is read once.
-  enum { MOST_VECTORS = 4, MANY_REGISTERS = 32 };
-  if (tile.spares && wanted <= MOST_VECTORS + 1 && m.registers >= MANY_REGISTERS)
+  enum { MOST_VECTORS = 4 };
+  if (tile.spares && wanted <= MOST_VECTORS + 1 && m.registers >= TVMS_MANY_REGISTERS)
     tile.vectors = wanted - 1;
   // Steps of a window that go along the columns read the same elements, where these lie.
   int64_t taps = c->contiguous ? c->taps : 1;
@@ -490,7 +490,7 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
     choose_strip(unit, &m, &tile, c, rows);
   }
   tile.sum_block = tvms_tile_sum_block(&m, c, &tile, rows);
-  if (m.registers >= MANY_REGISTERS)
+  if (m.registers >= TVMS_MANY_REGISTERS)
     tvms_tile_plan_stream(unit, target, c, &tile, reorders);
   plan_last_strip(c, &tile);
   overlap_rows(&m, &tile, c, rows);

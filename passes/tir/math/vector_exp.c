@@ -117,8 +117,9 @@ tvms_node *tvms_vector_sigmoid(vector_steps *s, tvms_node *const *x) {
   return quotient(s, last, sub(s, fused(s, h, power, last), power));
 }
 
-// f / (f + 3/2), f = 3/4 * (exp(2 a) - 1), a = |x|. Where the result is below 1/4, and rounding has the most effect, the divisor is from 3/2 to 2
-// then, and loses least. 2 a is never computed: a less multiples of ln 2 / 2 goes into powers of twice of it.
+// f / (f + 3/2), f = 3/4 * (exp(2 a) - 1), a = |x|. Where the result is below 1/4, and rounding has the most
+// effect, the divisor is from 3/2 to 2 then, and loses least. 2 a is never computed: a less multiples of ln 2 / 2
+// goes into powers of twice of it.
 tvms_node *tvms_vector_tanh(vector_steps *s, tvms_node *const *x) {
   const double part = 0.75;
   tvms_node *y = keep(s, "y", at_most(s, 9.5, magnitude(s, x[0])));
