@@ -216,12 +216,18 @@ static tvms_node *causal_offset(tiles *t) {
   return tvms_build_abs(te->unit, SUB(queries_of(t), keys_of(t)), TVMS_NO_SPAN);
 }
 
+// Room for the scores of a tile: few queries have as many rows as there are, since nothing bounds their keys.
+static tvms_list room_of_scores(tiles *t) {
+  tvms_te *te = t->te;
+  return shape(t, t->few ? t->rows : INDEX(t->query_tile), t->key_tile);
+}
+
 // The product, and all that is done with an element of it.
 static tvms_node *write_scores(tiles *t) {
   tvms_te *te = t->te;
   static const char *const names[] = {"i", "j"};
   tvms_list dims = shape(t, t->rows, t->key_tile);
-  tvms_list room = shape(t, INDEX(t->query_tile), t->key_tile);
+  tvms_list room = room_of_scores(t);
   tvms_stage stage;
   tvms_te_open_named(te, &stage, dims, names);
   tvms_node *d = tvms_te_reduce(&stage, "d", t->depth), *const *axes = stage.axes.items;
@@ -307,8 +313,7 @@ static tvms_node *write_powers(tiles *t, tvms_node *scores) {
   tvms_node *const *axes = stage.axes.items;
   tvms_node *power = exp_of(t, tvms_te_load(te, scores, axes, 2),
                             tvms_te_load(te, t->greatest, axes, 1));
-  tvms_list room = shape(t, INDEX(t->query_tile), t->key_tile);
-  tvms_node *powers = tvms_te_tensor(te, "powers", room, t->dtype);
+  tvms_node *powers = tvms_te_tensor(te, "powers", room_of_scores(t), t->dtype);
   tvms_te_close_at(&stage, "powers", powers, axes, 2, power);
   return powers;
 }

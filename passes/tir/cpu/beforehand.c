@@ -102,6 +102,22 @@ static tvms_walk_step find_load(void *self, tvms_node *node, tvms_field_role rol
   return TVMS_WALK_SKIP;
 }
 
+static bool is_known(tvms_list sizes) {
+  for (uint32_t i = 0; i < sizes.len; i++)
+    if (tvms_cpu_number(sizes.items[i]) < 0) return false;
+  return true;
+}
+
+// Are the numbers of columns, of steps of the sum and of products known, and the operand's sizes?
+static bool knows_sizes(const layout *l) {
+  for (uint32_t i = 0; i < l->c->stage.count; i++) {
+    bool counts = l->c->roles[i] == TVMS_AXIS_BATCH;
+    if (counts && tvms_cpu_number(l->c->stage.axes[i].extent) < 0) return false;
+  }
+  return tvms_contraction_column_steps(l->c) >= 0 && tvms_contraction_steps(l->c) >= 0
+         && is_known(tvms_as_buffer(tvms_as_buffer_load(l->load)->buffer)->shape);
+}
+
 // Is each element of the operand for one column and one step? What is for many, such as a scale or a word
 // of several weights, would be as many copies.
 static bool is_read_once(const layout *l) {
@@ -133,8 +149,7 @@ static bool find_operand(layout *l) {
   tvms_visitor finder = {.self = l, .enter = find_load};
   tvms_walk(memory, l->c->term, &finder);
   bool quads = tvms_cpu_quad_factors(l->c->term) != NULL;
-  if (l->loads != (quads ? TVMS_QUAD : 1) || tvms_contraction_steps(l->c) < 0
-      || !is_read_once(l))
+  if (l->loads != (quads ? TVMS_QUAD : 1) || !knows_sizes(l) || !is_read_once(l))
     return false;
   l->operand = quads ? l->c->moving : l->load;
   tvms_visitor counter = {.self = l, .enter = count_use};

@@ -520,6 +520,7 @@ void tvms_chain_inline(tvms_chain *chain) {
   }
   for (uint32_t i = 0; i < chain->count; i++) {
     split_rows(chain, i);
+    // Elements go along the innermost digit, sums through all of them.
     bool sums = has_sums(&chain->stages[i]);
     while (tvms_cpu_split_reshaped(chain->unit, &chain->stages[i], false) && sums)
       continue;

@@ -355,7 +355,7 @@ tvms_node *tvms_contraction_columns(tvms_unit *unit, const tvms_contraction *c) 
   for (uint32_t n = 1; n < c->column_count; n++)
     product = tvms_build_binary(unit, TVMS_NODE_MUL, product,
                                 c->stage.axes[c->columns[n]].extent, TVMS_NO_SPAN);
-  return product;
+  return c->column_count > 1 ? tvms_arith_simplify(unit, product) : product;
 }
 
 int64_t tvms_contraction_steps(const tvms_contraction *c) {
@@ -427,7 +427,8 @@ static bool has_unknown_lines(const tvms_contraction *c) {
 }
 
 // A window of few taps that slides over lines which are no neighbours in memory, and nothing else that
-// would use a copy of them: copying costs more than the sums. Lines of a number that is not known are no columns together.
+// would use a copy of them: copying costs more than the sums. Lines of a number that is not known are no columns
+// together where they are no neighbours.
 static bool copies_for_itself(const tvms_contraction *c) {
   enum { MOST_TAPS = 64 };
   int64_t taps = tvms_contraction_steps(c), length = tvms_contraction_column_steps(c);

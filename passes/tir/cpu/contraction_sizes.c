@@ -5,8 +5,9 @@
 #include "passes/tir/cpu/words.h"
 int64_t tvms_contraction_moving_bytes(const tvms_contraction *c) {
   int64_t bytes = (c->term->dtype.bits + 7) / 8;
+  bytes *= tvms_contraction_usual_columns(c);
   for (uint32_t i = 0; i < c->stage.count; i++) {
-    if (c->roles[i] != TVMS_AXIS_SUM && c->roles[i] != TVMS_AXIS_COLUMN) continue;
+    if (c->roles[i] != TVMS_AXIS_SUM) continue;
     int64_t size = tvms_cpu_number(c->stage.axes[i].extent);
     bytes *= size < 0 ? 512 : size;
   }

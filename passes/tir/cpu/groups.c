@@ -15,20 +15,10 @@ static tvms_node *simplify_quotient(tvms_rewriter *r, tvms_node *node) {
   return node == r->old ? node : tvms_analyzer_simplify(r->self, node);
 }
 
-static void bind_axes(tvms_unit *unit, const tvms_stage *stage,
-                      tvms_analyzer *analyzer) {
-  for (uint32_t i = 0; i < stage->count; i++) {
-    const tvms_stage_axis *axis = &stage->axes[i];
-    tvms_node *zero = tvms_int_imm_new(unit, axis->var->dtype, 0, TVMS_NO_SPAN);
-    tvms_analyzer_bind_range(analyzer, axis->var, zero, axis->extent);
-  }
-}
-
 // The store with `value` in the place of a variable.
 static const tvms_store *stored_at(tvms_unit *unit, const tvms_stage *stage,
                                    const tvms_node *var, tvms_node *value) {
-  tvms_analyzer *analyzer = tvms_analyzer_new(unit);
-  bind_axes(unit, stage, analyzer);
+  tvms_analyzer *analyzer = tvms_stage_analyzer(unit, stage);
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, analyzer);
   tvms_node_map_put(&r.known, var, value);

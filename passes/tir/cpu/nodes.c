@@ -104,8 +104,8 @@ static bool is_allocated(tvms_list allocated, const tvms_node *buffer) {
   return false;
 }
 
-static tvms_walk_step find_unknown_divisor(void *self, tvms_node *node,
-                                           tvms_field_role role) {
+static tvms_walk_step find_choice_of_ends(void *self, tvms_node *node,
+                                          tvms_field_role role) {
   (void)role;
   (void)self;
   bool divides = node->kind == TVMS_NODE_FLOOR_DIV || node->kind == TVMS_NODE_FLOOR_MOD;
@@ -113,9 +113,9 @@ static tvms_walk_step find_unknown_divisor(void *self, tvms_node *node,
   return unknown || node->kind == TVMS_NODE_SELECT ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
-// Is it inferred from quotients by a size that is not known? Their ends are chosen by its sign.
-static bool divides_by_unknown(tvms_unit *unit, tvms_node *node) {
-  tvms_visitor visitor = {.enter = find_unknown_divisor};
+// Is it inferred from quotients by a size that is not known, whose ends are chosen by its sign, or does it choose itself?
+static bool has_chosen_ends(tvms_unit *unit, tvms_node *node) {
+  tvms_visitor visitor = {.enter = find_choice_of_ends};
   return !tvms_walk(&unit->context->memory, node, &visitor);
 }
 
@@ -128,8 +128,7 @@ static void end_with_buffers(tvms_unit *unit, tvms_list regions) {
         tvms_as_buffer(tvms_as_buffer_region(regions.items[i])->buffer)->shape;
     for (uint32_t k = 0; k < ranges.len; k++) {
       const tvms_range *range = tvms_as_range(ranges.items[k]);
-      if (divides_by_unknown(unit, range->min)
-          || divides_by_unknown(unit, range->extent)) {
+      if (has_chosen_ends(unit, range->min) || has_chosen_ends(unit, range->extent)) {
         tvms_node *begin = tvms_int_imm_new(unit, range->min->dtype, 0, TVMS_NO_SPAN);
         ranges.items[k] = tvms_range_new(unit, begin, shape.items[k], TVMS_NO_SPAN);
         continue;
