@@ -467,8 +467,8 @@ static void make_result(tiles *t) {
   t->result = tvms_te_tensor(t->te, "result", made, what->dtype);
 }
 
-// The tiles are for many queries only, or for some with many keys: of 24 queries and keys they take a third longer than products, of
-// 32 queries and 2048 keys a tenth less.
+// The tiles are for many queries only, or for some with many keys: of 24 queries and keys they take a third longer
+// than products, of 32 queries and 2048 keys a tenth less.
 static void or_few_queries(tiles *t) {
   enum { MANY = 48, MANY_KEYS = 512 };
   tvms_te *te = t->te;

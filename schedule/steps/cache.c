@@ -100,8 +100,9 @@ static bool read_region(tvms_cache *c, int32_t block) {
   return true;
 }
 
-// Does the length of a loop between a block and the place of the copy change with another one of them? The region is from the least of its
-// begins on, as long as reaches the greatest of them and the greatest length: together these may go beyond the ends.
+// Does the length of a loop between a block and the place of its copy depend on another of these loops? The region begins at
+// the least of the begins, and is as long as the greatest begin and the greatest length together make it, which may
+// be beyond the end of the buffer.
 static bool has_dependent_loops(tvms_sched *s, int32_t block, int32_t place) {
   for (int32_t at = tvms_sched_parent(s, block); at != place && at != TVMS_NO_SITE;
        at = tvms_sched_parent(s, at)) {

@@ -562,19 +562,21 @@ const char *TVMS_NULLABLE tvms_contraction_find(tvms_unit *unit,
   return find_in(unit, stage, false, found);
 }
 
-static const char *TVMS_NULLABLE find_again(tvms_unit *unit, const tvms_contraction *c,
-                                            const tvms_stage *stage, bool lines_apart,
-                                            tvms_contraction *found) {
-  const char *why_not = find_in(unit, stage, lines_apart, found);
-  found->apart = c->apart;
-  found->changes = c->changes;
+const char *TVMS_NULLABLE tvms_contraction_find_like(tvms_unit *unit,
+                                                     const tvms_contraction *like,
+                                                     const tvms_stage *stage,
+                                                     tvms_contraction *found) {
+  const char *why_not = find_in(unit, stage, like->lines_apart, found);
+  found->apart = like->apart;
+  found->changes = like->changes;
   return why_not;
 }
 
 const char *TVMS_NULLABLE tvms_contraction_take_lines_apart(tvms_unit *unit,
                                                             tvms_contraction *c) {
-  tvms_contraction together = *c;
-  return find_again(unit, &together, &together.stage, true, c);
+  tvms_contraction like = *c;
+  like.lines_apart = true;
+  return tvms_contraction_find_like(unit, &like, &like.stage, c);
 }
 
 const char *TVMS_NULLABLE tvms_contraction_find_for(tvms_unit *unit,
@@ -584,5 +586,5 @@ const char *TVMS_NULLABLE tvms_contraction_find_for(tvms_unit *unit,
   tvms_stage stage = c->stage;
   tvms_stage_axis *settled = &stage.axes[axis];
   settled->extent = tvms_int_imm_new(unit, settled->var->dtype, steps, TVMS_NO_SPAN);
-  return find_again(unit, c, &stage, c->lines_apart, found);
+  return tvms_contraction_find_like(unit, c, &stage, found);
 }

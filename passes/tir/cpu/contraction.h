@@ -70,6 +70,12 @@ const char *TVMS_NULLABLE tvms_contraction_find(tvms_unit *unit,
                                                 const tvms_stage *stage,
                                                 tvms_contraction *found);
 
+// Is the stage one, of which the same is known that callers have said of `like`? Returns NULL, or why not.
+const char *TVMS_NULLABLE tvms_contraction_find_like(tvms_unit *unit,
+                                                     const tvms_contraction *like,
+                                                     const tvms_stage *stage,
+                                                     tvms_contraction *found);
+
 // Is the contraction one where `axis` has so many steps, too? Returns NULL, or why not, as tvms_contraction_find does.
 const char *TVMS_NULLABLE tvms_contraction_find_for(tvms_unit *unit,
                                                     const tvms_contraction *contraction,

@@ -46,9 +46,7 @@ static void lay_out(scheduler *s, tvms_contraction *c, tvms_tile *tile, tvms_lis
                                       at ? &stmts.items[at - 1] : NULL, &made))
     return;
   tvms_contraction laid_out;
-  if (tvms_contraction_find(s->unit, &made.stage, &laid_out)) return;
-  laid_out.apart = c->apart;
-  laid_out.changes = c->changes;
+  if (tvms_contraction_find_like(s->unit, c, &made.stage, &laid_out)) return;
   *c = laid_out;
   tvms_tile_lay_out(&s->target, c, tile);
   tvms_stmt_push(s->unit, &s->preparers, made.preparer);
