@@ -3,10 +3,10 @@
 
     cpu_images.py [--count N] [--seed N]
 
-Sums with weights and the greatest of windows, with padding in front, strides and dilation; images, rows, columns or all of it are symbols. What is made runs with several sizes, most of
+Sums with weights, over the channels or for each, and the greatest of windows, with padding in front, strides and dilation; images, rows, columns or all of it are symbols. What is made runs with several sizes, most of
 them small: once in the interpreter, which checks every index, and as a library for this machine. What must come out is counted here.
 """
-import array, ctypes, itertools, os, sys
+import array, ctypes, itertools, math, os, sys
 
 import npy
 from generated import TARGETS, judge_many, run, schedule
@@ -49,6 +49,10 @@ class Image:
         self.y, self.x = Axis(r, "h", 24), Axis(r, "w", 70)
         self.channels, self.images = r.choice([1, 2, 3]), r.choice([None, 1, 2])
         self.greatest, self.stage = r.random() < 0.4, r.random() < 0.3
+        # Of sums over the channels: filters.
+        self.filters = None if self.greatest or r.random() < 0.5 else r.choice([8, 9, 14])
+        if self.filters:
+            self.x.longest = 40
         # Columns at which the stage changes: none, or more than a line is cut at.
         self.changes = r.sample(range(1, 12), r.choice([0, 8]))
 
@@ -57,42 +61,50 @@ class Image:
         y, x = self.y, self.x
         symbols = [n for n, known in (("b", self.images), ("h", y.known), ("w", x.known)) if known is None]
         outside = f"T.float32({LOWEST})" if self.greatest else "T.float32(0)"
-        grid = f"{b}, {c}, {y.windows()}, {x.windows()}"
+        o, weight = (f"T.int64({self.filters})", "K[vo, vc, vp, vq]") if self.filters else (c, "K[vc, vp, vq]")
+        weights = f"{o}, {c}" if self.filters else c
+        grid, axis = f"{b}, {o}, {y.windows()}, {x.windows()}", "o" if self.filters else "c"
         result = "S" if self.stage else "Y"
-        sums = f"{result}[vn, vc, vi, vj]"
+        sums = f"{result}[vn, v{axis}, vi, vj]"
         element = f"P[vn, vc, vi * {y.stride} + vp * {y.dilation}, vj * {x.stride} + vq * {x.dilation}]"
-        value = f"T.max({sums}, {element})" if self.greatest else f"{sums} + {element} * K[vc, vp, vq]"
+        value = f"T.max({sums}, {element})" if self.greatest else f"{sums} + {element} * {weight}"
         lines = ["from tvm.script import ir as I, tirx as T", "", "@I.ir_module", "class Module:", "    @T.prim_func(s_tir=True)", "    def f(x: T.handle, k: T.handle, y: T.handle):",
                  '        T.func_attr({"tirx.noalias": True})', *(f"        {s} = T.int64()" for s in symbols), f"        X = T.match_buffer(x, ({b}, {c}, {y.extent()}, {x.extent()}))",
-                 f"        K = T.match_buffer(k, ({c}, T.int64({y.size}), T.int64({x.size})))", f"        Y = T.match_buffer(y, ({grid}))",
+                 f"        K = T.match_buffer(k, ({weights}, T.int64({y.size}), T.int64({x.size})))", f"        Y = T.match_buffer(y, ({grid}))",
                  f"        P = T.sblock_alloc_buffer(({b}, {c}, {y.padded()}, {x.padded()}))", *([f"        S = T.sblock_alloc_buffer(({grid}))"] if self.stage else []),
                  f"        for n, c, i, j in T.grid({b}, {c}, {y.padded()}, {x.padded()}):", '            with T.sblock("padded"):', '                vn, vc, vi, vj = T.axis.remap("SSSS", [n, c, i, j])',
                  f"                P[vn, vc, vi, vj] = T.if_then_else({y.low} <= vi and vi < {y.extent()} + {y.low} and {x.low} <= vj and vj < {x.extent()} + {x.low}, X[vn, vc, vi - {y.low}, vj - {x.low}], {outside})",
-                 f"        for n, c, i, j, p, q in T.grid({grid}, T.int64({y.size}), T.int64({x.size})):", '            with T.sblock("windows"):',
-                 '                vn, vc, vi, vj, vp, vq = T.axis.remap("SSSSRR", [n, c, i, j, p, q])', "                with T.init():", f"                    {sums} = {outside}", f"                {sums} = {value}"]
+                 *self.windows(grid), "                with T.init():", f"                    {sums} = {outside}", f"                {sums} = {value}"]
         if self.stage:
             lines += [f"        for n, c, i, j in T.grid({grid}):", '            with T.sblock("stage"):', '                vn, vc, vi, vj = T.axis.remap("SSSS", [n, c, i, j])',
                       "                Y[vn, vc, vi, vj] = T.max(S[vn, vc, vi, vj], T.float32(-5))" + "".join(f" + T.if_then_else(vj >= {c}, T.float32(1), T.float32(0))" for c in self.changes)]
         return "\n".join(lines) + "\n"
+
+    def windows(self, grid):
+        names, kinds, sizes = ("ncijpq", "SSSSRR", "") if not self.filters else ("noijcpq", "SSSSRRR", f"T.int64({self.channels}), ")
+        return [f"        for {', '.join(names)} in T.grid({grid}, {sizes}T.int64({self.y.size}), T.int64({self.x.size})):", '            with T.sblock("windows"):',
+                f"                {', '.join('v' + n for n in names)} = T.axis.remap(\"{kinds}\", [{', '.join(names)}])"]
 
     # A call's image and weights with their shapes, and what should come out.
     def tensors(self, r):
         y, x = self.y, self.x
         b, h, w = self.images or r.choice([1, 2]), y.length(r), x.length(r)
         pixels = [r.randint(-8, 8) for _ in range(b * self.channels * h * w)]
-        weights = [r.randint(-4, 4) for _ in range(self.channels * y.size * x.size)]
-        counts = (b, self.channels, y.count(h), x.count(w))
+        shape = (*([self.filters] if self.filters else []), self.channels, y.size, x.size)
+        weights = [r.randint(-4, 4) for _ in range(math.prod(shape))]
+        counts = (b, self.filters or self.channels, y.count(h), x.count(w))
         expected = []
         for n, c, i, j in itertools.product(*map(range, counts)):
             total = LOWEST if self.greatest else 0
-            for p, q in itertools.product(range(y.size), range(x.size)):
+            for d, p, q in itertools.product(range(self.channels) if self.filters else [c], range(y.size), range(x.size)):
                 row, column = i * y.stride + p * y.dilation - y.low, j * x.stride + q * x.dilation - x.low
                 if not (0 <= row < h and 0 <= column < w):
                     continue
-                pixel = pixels[((n * self.channels + c) * h + row) * w + column]
-                total = max(total, pixel) if self.greatest else total + pixel * weights[(c * y.size + p) * x.size + q]
+                pixel = pixels[((n * self.channels + d) * h + row) * w + column]
+                first = c * self.channels + d if self.filters else d
+                total = max(total, pixel) if self.greatest else total + pixel * weights[(first * y.size + p) * x.size + q]
             expected.append(max(total, -5) + sum(j >= change for change in self.changes) if self.stage else total)
-        return ((b, self.channels, h, w), pixels), ((self.channels, y.size, x.size), weights), (counts, expected)
+        return ((b, self.channels, h, w), pixels), (shape, weights), (counts, expected)
 
 
 def floats(values):

@@ -204,12 +204,13 @@ static void find_contiguity(finder *f) {
 }
 
 // Lines of which some are of unknown length, or unknown in number, are columns together only if they lie one
-// behind the other in each operand: nothing else can be packed.
+// behind the other in each operand, or if that is asked for.
 static void find_all_columns(finder *f) {
-  find_columns(f, false);
+  tvms_contraction_lines lines = f->c->unknown_lines;
+  find_columns(f, lines == TVMS_LINES_TOGETHER);
   find_contiguity(f);
+  if (lines != TVMS_LINES_AS_THEY_LIE) return;
   tvms_contraction known = *f->c;
-  if (known.lines_apart) return;
   find_columns(f, true);
   if (f->c->column_count > known.column_count) find_contiguity(f);
   if (f->c->column_count == known.column_count || !f->c->contiguous) *f->c = known;
@@ -530,8 +531,9 @@ static tvms_node *without_single_axes(tvms_unit *unit, const tvms_stage *stage,
 }
 
 static const char *TVMS_NULLABLE find_in(tvms_unit *unit, const tvms_stage *stage,
-                                         bool lines_apart, tvms_contraction *found) {
-  *found = (tvms_contraction){.stage = *stage, .lines_apart = lines_apart};
+                                         tvms_contraction_lines lines,
+                                         tvms_contraction *found) {
+  *found = (tvms_contraction){.stage = *stage, .unknown_lines = lines};
   bool sums = false;
   for (uint32_t i = 0; i < stage->count; i++) {
     sums |= stage->axes[i].sums;
@@ -559,24 +561,26 @@ static const char *TVMS_NULLABLE find_in(tvms_unit *unit, const tvms_stage *stag
 const char *TVMS_NULLABLE tvms_contraction_find(tvms_unit *unit,
                                                 const tvms_stage *stage,
                                                 tvms_contraction *found) {
-  return find_in(unit, stage, false, found);
+  return find_in(unit, stage, TVMS_LINES_AS_THEY_LIE, found);
 }
 
 const char *TVMS_NULLABLE tvms_contraction_find_like(tvms_unit *unit,
                                                      const tvms_contraction *like,
                                                      const tvms_stage *stage,
                                                      tvms_contraction *found) {
-  const char *why_not = find_in(unit, stage, like->lines_apart, found);
+  const char *why_not = find_in(unit, stage, like->unknown_lines, found);
   found->apart = like->apart;
   found->changes = like->changes;
   return why_not;
 }
 
-const char *TVMS_NULLABLE tvms_contraction_take_lines_apart(tvms_unit *unit,
-                                                            tvms_contraction *c) {
+const char *TVMS_NULLABLE tvms_contraction_find_lines(tvms_unit *unit,
+                                                      const tvms_contraction *c,
+                                                      tvms_contraction_lines lines,
+                                                      tvms_contraction *found) {
   tvms_contraction like = *c;
-  like.lines_apart = true;
-  return tvms_contraction_find_like(unit, &like, &like.stage, c);
+  like.unknown_lines = lines;
+  return tvms_contraction_find_like(unit, &like, &like.stage, found);
 }
 
 const char *TVMS_NULLABLE tvms_contraction_find_for(tvms_unit *unit,

@@ -19,6 +19,13 @@ typedef enum {
   TVMS_AXIS_SUM,
 } tvms_axis_role;
 
+// How lines of a length, or of a number, that is not known are columns.
+typedef enum {
+  TVMS_LINES_AS_THEY_LIE,  // together where they are neighbours in each operand
+  TVMS_LINES_APART,        // each for itself
+  TVMS_LINES_TOGETHER,     // together, so that a panel has several of them
+} tvms_contraction_lines;
+
 // The longest line of columns that is packed as a whole.
 enum { TVMS_LONGEST_LINE = 128 };
 
@@ -59,9 +66,8 @@ typedef struct {
       joins;  // the row is two axes: the rows of all lines, and `joined`, whose number is
   uint32_t joined;  // that of the line,
   int64_t line;     // which has so many rows
-  bool
-      lines_apart;  // lines of a length or number that is not known are no columns together
-  bool apart;       // buffers of the function's parameters are, which its caller says
+  tvms_contraction_lines unknown_lines;
+  bool apart;    // buffers of the function's parameters are, which its caller says
   bool changes;  // there are loops around that sizes may change with
 } tvms_contraction;
 
@@ -82,10 +88,11 @@ const char *TVMS_NULLABLE tvms_contraction_find_for(tvms_unit *unit,
                                                     uint32_t axis, int64_t steps,
                                                     tvms_contraction *found);
 
-// Takes lines of a length or number that is not known, which are columns together, as the columns of a contraction
-// each. Returns NULL, or why it is none then.
+// Is the contraction one where lines of a length or number that is not known are taken in that way, too? Returns NULL, or why
+// not, as tvms_contraction_find does.
 const char *TVMS_NULLABLE
-tvms_contraction_take_lines_apart(tvms_unit *unit, tvms_contraction *contraction);
+tvms_contraction_find_lines(tvms_unit *unit, const tvms_contraction *contraction,
+                            tvms_contraction_lines lines, tvms_contraction *found);
 
 // Does an expression consist of loads, constants, casts, and sums, products and bits of them?
 bool tvms_contraction_is_arithmetic(tvms_memory *memory, tvms_node *expr);

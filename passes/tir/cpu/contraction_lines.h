@@ -7,6 +7,9 @@
 // panel[...] = moving operand for the strip at hand, line by line.
 tvms_node *tvms_contraction_fill_lines(tvms_contraction_writer *w);
 
+// The most lines of a strip, where their length or number is not known: as many as the panel has room for.
+tvms_node *tvms_contraction_most_lines(tvms_contraction_writer *w);
+
 // Columns of the panel where steps of a window share its lines.
 int64_t tvms_contraction_shared_columns(const tvms_contraction_writer *w);
 

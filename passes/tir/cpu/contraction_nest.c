@@ -336,7 +336,92 @@ static tvms_node *over_groups(writer *w) {
   return tvms_stmt_pair(w->unit, made, over_group(w));
 }
 
+// ---- Lines of unknown length ----
+
+// The tiles of a strip of `columns` columns: whole ones, and one of fewer vectors for what these leave over. Its last vector may begin
+// further left.
+static tvms_node *over_tiles_of_lines(writer *w, tvms_node *columns) {
+  int64_t lanes = w->tile->lanes, one = w->tile->vectors * lanes;
+  tvms_node *width = number(w, columns, one), *vector = number(w, columns, lanes);
+  tvms_node *rest = build(w, TVMS_NODE_FLOOR_MOD, columns, width);
+  tvms_node *var = variable(w, "j1", columns);
+  tvms_tile_columns whole = {.width = lanes, .vectors = w->tile->vectors};
+  w->columns = &whole;
+  w->part = build(w, TVMS_NODE_MUL, var, width);
+  tvms_contraction_enter_loop(w, var, build(w, TVMS_NODE_FLOOR_DIV, columns, width),
+                              TVMS_TILE_SERIAL);
+  tvms_node_vec stmts = {0};
+  tvms_stmt_push(w->unit, &stmts, tvms_contraction_leave_loop(w, over_outer(w)));
+  tvms_node *up = build(w, TVMS_NODE_ADD, rest, number(w, rest, lanes - 1));
+  tvms_node *vectors = build(w, TVMS_NODE_FLOOR_DIV, up, vector);
+  for (int64_t v = 1; v <= w->tile->vectors; v++) {
+    tvms_tile_columns last = {.width = lanes, .vectors = v > 1 ? v - 1 : 1};
+    w->columns = &last;
+    w->part = build(w, TVMS_NODE_SUB, columns, v > 1 ? rest : vector);
+    if (v > 1) last.tail = lanes, last.tail_at = build(w, TVMS_NODE_SUB, rest, vector);
+    tvms_node *has = build(w, TVMS_NODE_EQ, vectors, number(w, vectors, v));
+    tvms_stmt_push(w->unit, &stmts, tvms_cpu_choice(w->unit, has, over_outer(w), NULL));
+  }
+  w->part = NULL;
+  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+}
+
+// A variable that has a value from here on.
+static tvms_node *bind(writer *w, tvms_node_vec *stmts, const char *name,
+                       tvms_node *value) {
+  tvms_bind *made = tvms_node_make(w->unit, BIND, TVMS_NO_SPAN);
+  made->value = value;
+  made->var = variable(w, name, value);
+  tvms_stmt_push(w->unit, stmts, &made->head);
+  return made->var;
+}
+
+// The strip at hand, of about as many lines as all others have.
+static tvms_node *over_strip_of_lines(writer *w, tvms_node *var, tvms_node *strips) {
+  const tvms_contraction *c = w->c;
+  tvms_node *all = c->stage.axes[c->columns[0]].extent;
+  tvms_node_vec stmts = {0};
+  tvms_node *next = build(w, TVMS_NODE_ADD, var, number(w, var, 1));
+  next = build(w, TVMS_NODE_MUL, next, all);
+  tvms_node *begin =
+      build(w, TVMS_NODE_FLOOR_DIV, build(w, TVMS_NODE_MUL, var, all), strips);
+  w->strip_line = bind(w, &stmts, "line", begin);
+  tvms_node *lines = build(w, TVMS_NODE_SUB,
+                           build(w, TVMS_NODE_FLOOR_DIV, next, strips), w->strip_line);
+  w->strip_lines = bind(w, &stmts, "lines", lines);
+  tvms_node *length = c->stage.axes[c->column].extent;
+  w->strip_begin = build(w, TVMS_NODE_MUL, w->strip_line, length);
+  make_panel(w, 1, w->tile->room);
+  tvms_node *filled = tvms_contraction_fill_lines(w);
+  tvms_node *tiles =
+      over_tiles_of_lines(w, build(w, TVMS_NODE_MUL, w->strip_lines, length));
+  tvms_node *panel = tvms_as_buffer_load(w->panel)->buffer;
+  tvms_node *made = tvms_cpu_block(w->unit, "packed", (tvms_list){&panel, 1},
+                                   tvms_stmt_pair(w->unit, filled, tiles));
+  tvms_stmt_push(w->unit, &stmts, made);
+  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+}
+
+// Strips of as many lines as the panel has room for.
+static tvms_node *over_unknown_lines(writer *w) {
+  tvms_node *all = w->c->stage.axes[w->c->columns[0]].extent;
+  tvms_node *most = tvms_contraction_most_lines(w);
+  tvms_node *up =
+      build(w, TVMS_NODE_ADD, all, build(w, TVMS_NODE_SUB, most, number(w, most, 1)));
+  tvms_node_vec stmts = {0};
+  tvms_node *strips =
+      bind(w, &stmts, "strips", build(w, TVMS_NODE_FLOOR_DIV, up, most));
+  tvms_strip strip = {.count = strips, .columns = w->tile->strip};
+  w->strip = &strip;
+  w->strip_number = variable(w, "j0", strips);
+  tvms_contraction_enter_loop(w, w->strip_number, strips, TVMS_TILE_STRIPS);
+  tvms_node *made = over_strip_of_lines(w, w->strip_number, strips);
+  tvms_stmt_push(w->unit, &stmts, tvms_contraction_leave_loop(w, made));
+  return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
+}
+
 static tvms_node *over_all(writer *w) {
+  if (w->tile->room) return over_unknown_lines(w);
   if (tvms_tile_blocks_in_strip(w->tile)) return over_groups(w);
   if (tvms_contraction_column_steps(w->c) >= 0) return over_sum_blocks(w, over_groups);
   w->group_begin = number(w, tvms_contraction_column_var(w), 0);

@@ -76,7 +76,9 @@ typedef struct tvms_contraction_writer {
   bool left_over;          // it has the rows that the others leave over
   tvms_node *group_begin;  // column
   int64_t group_columns;
-  tvms_node *strip_begin;   // column
+  tvms_node *strip_begin;  // column
+  // Of lines of unknown length: the first one of the strip, and how many it has.
+  tvms_node *TVMS_NULLABLE strip_line, *TVMS_NULLABLE strip_lines;
   tvms_node *strip_number;  // in the group
   int64_t rows;
   const tvms_strip *strip;

@@ -222,9 +222,9 @@ static void choose_lines(scheduler *s, tvms_contraction *c, tvms_list allocated,
   if (c->column_count < 2 || tvms_contraction_column_steps(c) >= 0) return;
   tvms_tile tile = tvms_tile_choose(s->unit, &s->target, c, s->reorders);
   epilogues b = find_epilogues(s, c, &tile, allocated, stmts, at);
-  tvms_contraction apart = *c;
+  tvms_contraction apart;
   if (!tvms_contraction_keeps_columns(s->unit, c, b.stages, b.count)
-      && !tvms_contraction_take_lines_apart(s->unit, &apart))
+      && !tvms_contraction_find_lines(s->unit, c, TVMS_LINES_APART, &apart))
     *c = apart;
 }
 
@@ -283,6 +283,15 @@ static versions plan_versions(scheduler *s, const plan *p) {
   return all;
 }
 
+// The same by panels of several lines, where their length or number is not known.
+static bool plan_lines(scheduler *s, const plan *p, const epilogues *b, plan *made) {
+  *made = (plan){.axis = 0};
+  return !p->tile.beforehand
+         && !tvms_contraction_find_lines(s->unit, &p->c, TVMS_LINES_TOGETHER, &made->c)
+         && tvms_contraction_keeps_columns(s->unit, &made->c, b->stages, b->count)
+         && tvms_tile_choose_lines(s->unit, &s->target, &made->c, &made->tile);
+}
+
 static bool takes_blocks(const plan *p) {
   return p->tile.sum_block || p->few.blocks;
 }
@@ -302,6 +311,23 @@ static tvms_node *or_version(scheduler *s, plan *p, const epilogues *b, bool roo
   tvms_node *large = is_large(s, &p->c, &p->tile);
   if (large)
     fits = tvms_build_binary(s->unit, TVMS_NODE_AND, fits, large, TVMS_NO_SPAN);
+  return tvms_cpu_choice(s->unit, fits, write_plan(s, p, b, room), otherwise);
+}
+
+// `otherwise`, or the nest of panels of several lines, where they have room there and are a vector at least.
+static tvms_node *or_lines(scheduler *s, plan *p, const epilogues *b, bool room,
+                           tvms_node *otherwise) {
+  tvms_node *length = p->c.stage.axes[p->c.column].extent;
+  tvms_node *columns = tvms_contraction_columns(s->unit, &p->c);
+  int64_t longest = tvms_tile_longest_line(&p->tile);
+  tvms_node *fits = tvms_build_binary(
+      s->unit, TVMS_NODE_GE, columns,
+      tvms_int_imm_new(s->unit, columns->dtype, p->tile.lanes, TVMS_NO_SPAN),
+      TVMS_NO_SPAN);
+  tvms_node *is_short = tvms_build_binary(
+      s->unit, TVMS_NODE_LE, length,
+      tvms_int_imm_new(s->unit, length->dtype, longest, TVMS_NO_SPAN), TVMS_NO_SPAN);
+  fits = tvms_build_binary(s->unit, TVMS_NODE_AND, is_short, fits, TVMS_NO_SPAN);
   return tvms_cpu_choice(s->unit, fits, write_plan(s, p, b, room), otherwise);
 }
 
@@ -330,6 +356,8 @@ tvms_node *tvms_cpu_schedule_contraction(scheduler *s, tvms_list allocated,
     tvms_tile_join_rest(&p.c, &p.tile);
   plan_few(s, &p);
   versions v = plan_versions(s, &p);
+  plan lines;
+  bool has_lines = plan_lines(s, &p, &b, &lines);
   bool blocks = takes_blocks(&p);
   for (uint32_t i = 0; i < v.count; i++)
     blocks |= takes_blocks(&v.items[i]);
@@ -345,6 +373,7 @@ tvms_node *tvms_cpu_schedule_contraction(scheduler *s, tvms_list allocated,
   }
   for (uint32_t i = v.count; i-- > 0;)
     made = or_version(s, &v.items[i], &b, room, &p.c, made);
+  if (has_lines) made = or_lines(s, &lines, &b, room, made);
   for (uint32_t i = 0; i < b.gone.len; i++)
     tvms_node_map_put(&s->gone, b.gone.items[i], b.gone.items[i]);
   s->unit->origin = outer;

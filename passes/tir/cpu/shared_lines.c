@@ -20,8 +20,7 @@ static bool moves_in_one(tvms_unit *unit, const tvms_buffer_load *load,
 
 bool tvms_cpu_shared_lines_find(tvms_unit *unit, const tvms_contraction *c,
                                 tvms_shared_lines *found) {
-  if (c->column_count != 2 || c->contiguous || !c->moving
-      || c->moving->kind != TVMS_NODE_BUFFER_LOAD)
+  if (c->column_count != 2 || !c->moving || c->moving->kind != TVMS_NODE_BUFFER_LOAD)
     return false;
   const tvms_buffer_load *load = tvms_as_buffer_load(c->moving);
   const tvms_stage_axis *lines = &c->stage.axes[c->columns[0]];

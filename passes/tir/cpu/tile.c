@@ -200,6 +200,16 @@ static bool share_lines(tvms_unit *unit, const tvms_tile_machine *m, tvms_tile *
   return tile->shares_lines;
 }
 
+static int64_t vectors_of_lines(const tvms_tile_machine *m) {
+  return m->registers >= TVMS_MANY_REGISTERS ? 4 : 2;
+}
+
+static void choose_rows(const tvms_tile_machine *m, tvms_tile *tile, int64_t rows) {
+  for (int64_t v = 1; v <= TVMS_MOST_TILE_VECTORS; v++)
+    tile->rows_with[v] = most_rows(m, v) > 0 ? rows_for(m, rows, v) : 1;
+  tile->rows = tile->rows_with[tile->vectors];
+}
+
 static void choose_strip(tvms_unit *unit, const tvms_tile_machine *m, tvms_tile *tile,
                          const tvms_contraction *c, int64_t rows) {
   tile->lines = tile->packs && c->column_count > 1 && !c->contiguous;
@@ -209,11 +219,9 @@ static void choose_strip(tvms_unit *unit, const tvms_tile_machine *m, tvms_tile 
     int64_t length = columns_in_line(c);
     if (share_lines(unit, m, tile, c, length)) tile->flat_sum = false;
     tile->strip = strip_of_lines(m, tile, c, length);
-    tile->vectors = m->registers >= 32 ? 4 : 2;
+    tile->vectors = vectors_of_lines(m);
   }
-  for (int64_t v = 1; v <= TVMS_MOST_TILE_VECTORS; v++)
-    tile->rows_with[v] = most_rows(m, v) > 0 ? rows_for(m, rows, v) : 1;
-  tile->rows = tile->rows_with[tile->vectors];
+  choose_rows(m, tile, rows);
 }
 
 static int64_t steps_of(const tvms_contraction *c, tvms_axis_role role) {
@@ -448,16 +456,25 @@ static void crowd(tvms_tile_machine *m, const tvms_contraction *c, int64_t rows)
   m->shares_ways = m->lanes * (c->term->dtype.bits / 8) < TVMS_CPU_CACHE_LINE;
 }
 
-tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
-                           const tvms_contraction *c, bool reorders) {
+// The rows that are tiled, or -1.
+static int64_t rows_of(const tvms_contraction *c) {
+  return c->row < TVMS_MOST_STAGE_AXES ? tvms_cpu_number(c->stage.axes[c->row].extent)
+                                       : 1;
+}
+
+static tvms_tile_machine machine_for(tvms_unit *unit, const tvms_target *target,
+                                     const tvms_contraction *c) {
   tvms_tile_machine m = machine_of(target, c->stage.store->value->dtype);
   int64_t stride = row_stride(unit, c);
-  int64_t columns = tvms_contraction_column_steps(c);
-  int64_t rows = 1;
-  if (c->row < TVMS_MOST_STAGE_AXES)
-    rows = tvms_cpu_number(c->stage.axes[c->row].extent);
   m.most_rows = m.registers;
-  if (stride && stride % m.period == 0) crowd(&m, c, rows);
+  if (stride && stride % m.period == 0) crowd(&m, c, rows_of(c));
+  return m;
+}
+
+tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
+                           const tvms_contraction *c, bool reorders) {
+  tvms_tile_machine m = machine_for(unit, target, c);
+  int64_t columns = tvms_contraction_column_steps(c), rows = rows_of(c);
   tvms_tile tile = {.lanes = m.lanes};
   if (columns > 0 && columns < tile.lanes) tile.lanes = columns;
   bool half = half_vectors(&m, tile.lanes, columns);
@@ -501,6 +518,57 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   tvms_tile_plan_fetches(unit, &m, c, rows, &tile);
   choose_order(&m, c, &tile);
   return tile;
+}
+
+// Lines of the window beyond those of the result, of one phase.
+static int64_t lines_beyond(const tvms_tile *tile) {
+  return tile->shares_lines ? tvms_cpu_shared_lines_of_phase(&tile->shared, 0, 0) : 0;
+}
+
+int64_t tvms_tile_longest_line(const tvms_tile *tile) {
+  int64_t longest = tile->room / (1 + lines_beyond(tile));
+  return longest < TVMS_LONGEST_LINE ? longest : TVMS_LONGEST_LINE;
+}
+
+// As many columns as half of the second cache has room for, or three quarters if that is few, in whole vectors, and no more than the
+// longest lines take.
+static int64_t room_for_lines(const tvms_tile_machine *m, const tvms_tile *tile,
+                              const tvms_contraction *c, int64_t fewest) {
+  int64_t bytes = c->term->dtype.bits / 8 * tvms_contraction_steps(c);
+  if (tile->shares_lines)
+    bytes = bytes / tile->shared.steps * tvms_cpu_shared_lines_phases(&tile->shared);
+  int64_t room = m->cache / 2 / bytes;
+  if (room < fewest) room = m->cache * 3 / 4 / bytes;
+  int64_t most = tile->strip + lines_beyond(tile) * TVMS_LONGEST_LINE;
+  return (room < most ? room : most) / m->lanes * m->lanes;
+}
+
+bool tvms_tile_choose_lines(tvms_unit *unit, const tvms_target *target,
+                            const tvms_contraction *c, tvms_tile *tile) {
+  enum { FEWEST_VECTORS = 5, MOST_STEPS = 1 << 20 };
+  int64_t rows = rows_of(c), steps = tvms_contraction_steps(c);
+  if (c->column_count != 2 || (c->contiguous && c->taps <= 1) || !c->moving || steps < 1
+      || steps > MOST_STEPS || tvms_contraction_column_steps(c) >= 0)
+    return false;
+  tvms_tile_machine m = machine_for(unit, target, c);
+  *tile = (tvms_tile){.lanes = m.lanes,
+                      .vectors = vectors_of_lines(&m),
+                      .strip = 2 * TVMS_LONGEST_LINE,
+                      .group = 1,
+                      .packs = true,
+                      .lines = true};
+  tile->shares_lines = tvms_cpu_shared_lines_find(unit, c, &tile->shared);
+  tile->flat_sum = !tile->shares_lines && (c->one_sum || c->sums_in_order);
+  // Strips of lines that are shorter than a vector must have as many columns.
+  int64_t fewest = (FEWEST_VECTORS + lines_beyond(tile)) * m.lanes;
+  tile->room = room_for_lines(&m, tile, c, fewest);
+  if (tile->room < fewest) return false;
+  choose_rows(&m, tile, rows);
+  overlap_rows(&m, tile, c, rows);
+  tile->rests = tvms_contraction_rests(unit, c, tile, m.cache);
+  tile->threads = threads_for(target, tile, c);
+  tvms_tile_plan_fetches(unit, &m, c, rows, tile);
+  return true;
 }
 
 int64_t tvms_tile_rows_time(const tvms_contraction *c, const tvms_tile *tile) {

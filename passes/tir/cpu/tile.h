@@ -52,6 +52,9 @@ typedef struct {
   bool lines;         // a strip is some steps of the outermost axis of the columns
   bool shares_lines;  // of its panel, by the steps of a window
   tvms_shared_lines shared;
+  // Lines of a length or number that is not known: the panel has room for as many columns (for each phase, where lines are shared),
+  // and a strip is as many lines as find room there, of `strip` columns at most. 0: these are known.
+  int64_t room;
   // Steps of the sum that go through all rows and columns together (of a strip, if tvms_tile_blocks_in_strip); 0: all.
   int64_t sum_block;
   bool
@@ -87,6 +90,14 @@ typedef struct {
 // may be taken in another order than that of the text.
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                            const tvms_contraction *contraction, bool reorders);
+
+// Chooses the tile of a contraction whose columns are lines of a length or number that is not known (TVMS_LINES_TOGETHER), by
+// panels of several lines. false: these would be too small, or lines are neighbours that are read where they lie.
+bool tvms_tile_choose_lines(tvms_unit *unit, const tvms_target *target,
+                            const tvms_contraction *contraction, tvms_tile *tile);
+
+// The longest lines for which such panels have room.
+int64_t tvms_tile_longest_line(const tvms_tile *tile);
 
 // Are there elements that several tiles or vectors compute?
 bool tvms_tile_repeats(const tvms_contraction *contraction, const tvms_tile *tile);

@@ -147,8 +147,8 @@ static bool is_known(const tvms_node *extent, const tvms_node *whole) {
   return tvms_node_is_int_imm(whole) || tvms_as_int_imm(extent)->value < MOST;
 }
 
-// The region with whole dimensions in the place of those of which a part is touched whose length is not known: where that begins would
-// have to be taken away from each index.
+// The region with whole dimensions in the place of those of which a part is touched whose length is not known, or no less than the whole:
+// where that begins would have to be taken away from each index.
 static tvms_node *with_whole_dimensions(compaction *c, const tvms_node *buffer,
                                         tvms_node *region) {
   tvms_list shape = tvms_as_buffer(buffer)->shape,
@@ -156,7 +156,9 @@ static tvms_node *with_whole_dimensions(compaction *c, const tvms_node *buffer,
   tvms_list made = tvms_list_copy(c->unit, old.items, old.len);
   for (uint32_t i = 0; i < old.len && i < shape.len; i++) {
     const tvms_range *range = tvms_as_range(old.items[i]);
-    if (is_known(range->extent, shape.items[i])) continue;
+    if (is_known(range->extent, shape.items[i])
+        && !tvms_node_same_expr(range->extent, shape.items[i]))
+      continue;
     tvms_node *zero = tvms_int_imm_new(c->unit, shape.items[i]->dtype, 0, TVMS_NO_SPAN);
     made.items[i] = tvms_range_new(c->unit, zero, shape.items[i], old.items[i]->span);
   }
