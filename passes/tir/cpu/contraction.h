@@ -64,8 +64,8 @@ typedef struct {
       sums_in_order;  // the resting loads take one element after the other along the sum
   bool
       joins;  // the row is two axes: the rows of all lines, and `joined`, whose number is
-  uint32_t joined;  // that of the line,
-  int64_t line;     // which has so many rows
+  uint32_t joined;  // that of the lines,
+  tvms_node *line;  // which has so many rows
   tvms_contraction_lines unknown_lines;
   bool apart;    // buffers of the function's parameters are, which its caller says
   bool changes;  // there are loops around that sizes may change with

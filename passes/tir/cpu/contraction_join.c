@@ -4,6 +4,9 @@
 // 4 over once.
 #include "passes/tir/cpu/contraction_join.h"
 
+#include "ir/build.h"
+#include "ir/equal.h"
+#include "ir/fold.h"
 #include "ir/walk.h"
 #include "passes/tir/cpu/nodes.h"
 #include "passes/tir/cpu/places.h"
@@ -12,16 +15,41 @@
 typedef struct {
   tvms_unit *unit;
   const tvms_node *outer, *row;
-  int64_t length;                       // steps of the row
+  tvms_node *length;                    // steps of the row
   const tvms_node *TVMS_NULLABLE from;  // buffer of what is in registers
   bool goes_on;
 } check;
 
+// The same where the length of a row is not known: the axes are two dimensions, but for some of one element between them.
+static bool is_of_dimensions(const check *c, const tvms_node *buffer,
+                             tvms_list indices) {
+  const tvms_buffer *b = tvms_as_buffer(buffer);
+  uint32_t at = 0, i;
+  if (b->strides.len || b->layout || indices.len != b->shape.len) return false;
+  while (at < indices.len && indices.items[at] != c->row)
+    at++;
+  for (i = at; i > 0 && tvms_node_is_int(b->shape.items[i - 1], 1); i--)
+    continue;
+  if (at == indices.len || i == 0 || indices.items[i - 1] != c->outer
+      || !tvms_node_same_expr(b->shape.items[at], c->length))
+    return false;
+  tvms_list before = {indices.items, i - 1},
+            behind = {indices.items + at + 1, indices.len - at - 1};
+  return !tvms_cpu_depends(c->unit, before, c->outer)
+         && !tvms_cpu_depends(c->unit, before, c->row)
+         && !tvms_cpu_depends(c->unit, behind, c->outer)
+         && !tvms_cpu_depends(c->unit, behind, c->row);
+}
+
 static bool goes_on(const check *c, const tvms_node *buffer, tvms_list indices) {
-  int64_t outer, row;
+  int64_t outer, row, length = tvms_cpu_number(c->length);
+  if (!tvms_cpu_depends(c->unit, indices, c->outer)
+      && !tvms_cpu_depends(c->unit, indices, c->row))
+    return true;
+  if (length < 0) return is_of_dimensions(c, buffer, indices);
   return tvms_cpu_step_of(c->unit, buffer, indices, c->outer, &outer)
          && tvms_cpu_step_of(c->unit, buffer, indices, c->row, &row)
-         && outer == c->length * row;
+         && outer == length * row;
 }
 
 static tvms_walk_step check_load(void *self, tvms_node *node, tvms_field_role role) {
@@ -55,7 +83,7 @@ static bool can_join(tvms_unit *unit, const tvms_contraction *c,
   check own = {.unit = unit,
                .outer = axes[outer].var,
                .row = axes[c->row].var,
-               .length = tvms_cpu_number(axes[c->row].extent)};
+               .length = axes[c->row].extent};
   if (!check_stage(&own, c->term, c->stage.store)) return false;
   for (uint32_t i = 0; i < count; i++) {
     const tvms_epilogue *e = &epilogues[i];
@@ -67,24 +95,30 @@ static bool can_join(tvms_unit *unit, const tvms_contraction *c,
   return true;
 }
 
+// Can the steps of both axes be counted as one? A row whose length is known has tiles of its own if their number is not.
+static bool can_count(const tvms_stage_axis *row, const tvms_stage_axis *outer) {
+  int64_t rows = tvms_cpu_number(row->extent), lines = tvms_cpu_number(outer->extent);
+  if (!tvms_dtype_same(row->var->dtype, outer->var->dtype) && rows < 0) return false;
+  return rows < 0 ? lines != 1 : lines >= 2 && rows <= INT32_MAX / lines;
+}
+
 bool tvms_contraction_join_rows(tvms_unit *unit, const tvms_contraction *c,
                                 const tvms_epilogue *epilogues, uint32_t count,
                                 tvms_contraction *joined) {
   if (c->row == TVMS_MOST_STAGE_AXES || c->joins || c->border.found) return false;
-  int64_t rows = tvms_cpu_number(c->stage.axes[c->row].extent);
+  tvms_node *rows = c->stage.axes[c->row].extent;
   for (uint32_t i = 0; i < c->stage.count; i++) {
     const tvms_stage_axis *axis = &c->stage.axes[i];
-    int64_t lines = tvms_cpu_number(axis->extent);
-    if (c->roles[i] != TVMS_AXIS_OUTER || rows < 0 || lines < 2
-        || rows > INT32_MAX / lines || !can_join(unit, c, epilogues, count, i))
+    if (c->roles[i] != TVMS_AXIS_OUTER || !can_count(&c->stage.axes[c->row], axis)
+        || !can_join(unit, c, epilogues, count, i))
       continue;
     *joined = *c;
     joined->joins = true;
     joined->joined = i;
     joined->line = rows;
     tvms_stage_axis *row = &joined->stage.axes[c->row], *outer = &joined->stage.axes[i];
-    row->extent =
-        tvms_int_imm_new(unit, row->extent->dtype, rows * lines, TVMS_NO_SPAN);
+    tvms_node *lines = tvms_build_cast(unit, rows->dtype, axis->extent, TVMS_NO_SPAN);
+    row->extent = tvms_build_binary(unit, TVMS_NODE_MUL, lines, rows, TVMS_NO_SPAN);
     outer->extent = tvms_int_imm_new(unit, outer->extent->dtype, 1, TVMS_NO_SPAN);
     return true;
   }

@@ -6,7 +6,7 @@
 
 // Joins an axis around the rows with them where all that moves along either, in the contraction and in the stages behind it,
 // goes on from row to row as it does within one: the lines of an image whose channels come last. False: there is no such axis, or
-// one of the numbers of steps is not known.
+// it has an unknown number of steps where the rows have a known one.
 bool tvms_contraction_join_rows(tvms_unit *unit, const tvms_contraction *contraction,
                                 const tvms_epilogue *epilogues, uint32_t count,
                                 tvms_contraction *joined);

@@ -28,9 +28,8 @@ void tvms_contraction_set_row(writer *w, tvms_node *row) {
     return;
   }
   const tvms_node *outer = c->stage.axes[c->joined].var;
-  tvms_node *length = number(w, row, c->line);
-  tvms_node *line = build(w, TVMS_NODE_FLOOR_DIV, row, length);
-  tvms_node_map_put(&w->now, axis, build(w, TVMS_NODE_FLOOR_MOD, row, length));
+  tvms_node *line = build(w, TVMS_NODE_FLOOR_DIV, row, c->line);
+  tvms_node_map_put(&w->now, axis, build(w, TVMS_NODE_FLOOR_MOD, row, c->line));
   tvms_node_map_put(&w->now, outer,
                     tvms_build_cast(w->unit, outer->dtype, line, TVMS_NO_SPAN));
 }

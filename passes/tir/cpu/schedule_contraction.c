@@ -198,24 +198,6 @@ static bool is_short_line(const tvms_contraction *c) {
          && tvms_contraction_uses(c) < TVMS_FEWEST_ROWS_IN_PLACE;
 }
 
-// Takes rows of two axes as one where that leaves fewer of them over, or larger tiles.
-static void join_rows(scheduler *s, const epilogues *b, tvms_contraction *c,
-                      tvms_tile *tile) {
-  enum { WORTH = 24 };  // such a part of the time
-  tvms_contraction joined;
-  if (tile->lines
-      || !tvms_contraction_join_rows(s->unit, c, b->stages, b->count, &joined))
-    return;
-  tvms_tile made = tvms_tile_choose(s->unit, &s->target, &joined, s->reorders);
-  if (tile->beforehand) tvms_tile_lay_out(&s->target, &joined, &made);
-  int64_t before = tvms_tile_rows_time(c, tile);
-  if (made.strip != tile->strip || made.packs != tile->packs
-      || before - tvms_tile_rows_time(&joined, &made) <= before / WORTH)
-    return;
-  *c = joined;
-  *tile = made;
-}
-
 // Lines of unknown length are columns together if all stages behind the contraction go through them so, too.
 static void choose_lines(scheduler *s, tvms_contraction *c, tvms_list allocated,
                          tvms_list stmts, uint32_t at) {
@@ -263,17 +245,21 @@ static bool plan_version(scheduler *s, const plan *p, uint32_t axis, plan *made)
 
 // Rows of a batch, both of them unknown in number, or one of them: how a large operand is read best depends on how many there are in
 // all, but a single sequence, or a single row of each, is as common as many.
-static versions plan_versions(scheduler *s, const plan *p) {
-  versions all = {.count = 0};
-  const tvms_contraction *c = &p->c;
+static bool wants_versions(scheduler *s, const tvms_contraction *c,
+                           const tvms_tile *tile) {
   int64_t cache = tvms_target_cache(&s->target, 1, 256 * 1024);
   uint32_t outer = 0;
   for (uint32_t i = 0; i < c->stage.count; i++)
     outer +=
         c->roles[i] == TVMS_AXIS_OUTER && !tvms_stage_axis_is_single(&c->stage.axes[i]);
-  if (outer != 1 || p->tile.beforehand || !c->one_sum
-      || 2 * tvms_contraction_moving_bytes(c) < cache)
-    return all;
+  return outer == 1 && !tile->beforehand && c->one_sum
+         && 2 * tvms_contraction_moving_bytes(c) >= cache;
+}
+
+static versions plan_versions(scheduler *s, const plan *p) {
+  versions all = {.count = 0};
+  const tvms_contraction *c = &p->c;
+  if (!wants_versions(s, c, &p->tile)) return all;
   for (uint32_t i = 0; i < c->stage.count; i++) {
     bool rows = c->roles[i] == TVMS_AXIS_OUTER || c->roles[i] == TVMS_AXIS_ROW;
     if (rows && tvms_cpu_number(c->stage.axes[i].extent) < 0
@@ -283,10 +269,28 @@ static versions plan_versions(scheduler *s, const plan *p) {
   return all;
 }
 
-// The same by panels of several lines, where their length or number is not known.
+// Takes rows of two axes as one where that leaves fewer of them over, or larger tiles, and rows of an unknown number wherever it can be.
+static void join_rows(scheduler *s, const epilogues *b, tvms_contraction *c,
+                      tvms_tile *tile) {
+  enum { WORTH = 24 };  // such a part of the time
+  tvms_contraction joined;
+  bool known = tvms_contraction_knows_rows(c);
+  if (tile->lines || (!known && (tile->few_rows || wants_versions(s, c, tile)))
+      || !tvms_contraction_join_rows(s->unit, c, b->stages, b->count, &joined))
+    return;
+  tvms_tile made = tvms_tile_choose(s->unit, &s->target, &joined, s->reorders);
+  if (tile->beforehand) tvms_tile_lay_out(&s->target, &joined, &made);
+  if (made.strip != tile->strip || made.packs != tile->packs) return;
+  int64_t before = known ? tvms_tile_rows_time(c, tile) : 0;
+  if (known && before - tvms_tile_rows_time(&joined, &made) <= before / WORTH) return;
+  *c = joined;
+  *tile = made;
+}
+
+// The contraction by panels of several lines, where their length or number is not known.
 static bool plan_lines(scheduler *s, const plan *p, const epilogues *b, plan *made) {
   *made = (plan){.axis = 0};
-  return !p->tile.beforehand
+  return !p->tile.beforehand && !p->c.joins
          && !tvms_contraction_find_lines(s->unit, &p->c, TVMS_LINES_TOGETHER, &made->c)
          && tvms_contraction_keeps_columns(s->unit, &made->c, b->stages, b->count)
          && tvms_tile_choose_lines(s->unit, &s->target, &made->c, &made->tile);

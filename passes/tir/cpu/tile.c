@@ -397,8 +397,9 @@ static bool has_few_rows(const tvms_tile_machine *m, const tvms_contraction *c) 
   int64_t steps = tvms_contraction_steps(c);
   int64_t cache = steps < 0 || steps > MOST_STEPS_IN_STRIPS ? m->cache / 2 : m->cache;
   return c->moving && c->moving->kind == TVMS_NODE_BUFFER_LOAD
-         && !tvms_contraction_knows_rows(c) && !tvms_contraction_has_outer(c)
-         && tvms_contraction_keeps_sizes(c) && tvms_contraction_is_far(c, cache);
+         && !tvms_contraction_knows_rows(c) && !c->joins
+         && !tvms_contraction_has_outer(c) && tvms_contraction_keeps_sizes(c)
+         && tvms_contraction_is_far(c, cache);
 }
 
 // Of columns whose number is not known: few rows would wait for their sums in each narrow strip that whole ones leave over. These have
