@@ -232,8 +232,11 @@ static void note_regions(detection *d, accesses *list, tvms_list regions,
         tvms_arena_array(&d->unit->arena, tvms_int_set, region->region.len);
     for (uint32_t j = 0; j < region->region.len; j++) {
       const tvms_range *range = tvms_as_range(region->region.items[j]);
-      tvms_node *min = tvms_substitute(d->unit, range->min, bindings);
-      tvms_node *extent = tvms_substitute(d->unit, range->extent, bindings);
+      // TVM leaves variables of T.let there, which are not to be seen outside.
+      tvms_node *min =
+          substitute_lets(d, tvms_substitute(d->unit, range->min, bindings));
+      tvms_node *extent =
+          substitute_lets(d, tvms_substitute(d->unit, range->extent, bindings));
       sets[j] = tvms_int_set_of_values(&d->domains,
                                        tvms_int_set_of_range(d->unit, min, extent));
     }

@@ -366,16 +366,6 @@ static tvms_node *over_tiles_of_lines(writer *w, tvms_node *columns) {
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
-// A variable that has a value from here on.
-static tvms_node *bind(writer *w, tvms_node_vec *stmts, const char *name,
-                       tvms_node *value) {
-  tvms_bind *made = tvms_node_make(w->unit, BIND, TVMS_NO_SPAN);
-  made->value = value;
-  made->var = variable(w, name, value);
-  tvms_stmt_push(w->unit, stmts, &made->head);
-  return made->var;
-}
-
 // The strip at hand, of about as many lines as all others have.
 static tvms_node *over_strip_of_lines(writer *w, tvms_node *var, tvms_node *strips) {
   const tvms_contraction *c = w->c;
@@ -385,10 +375,10 @@ static tvms_node *over_strip_of_lines(writer *w, tvms_node *var, tvms_node *stri
   next = build(w, TVMS_NODE_MUL, next, all);
   tvms_node *begin =
       build(w, TVMS_NODE_FLOOR_DIV, build(w, TVMS_NODE_MUL, var, all), strips);
-  w->strip_line = bind(w, &stmts, "line", begin);
+  w->strip_line = tvms_contraction_bind(w, &stmts, "line", begin);
   tvms_node *lines = build(w, TVMS_NODE_SUB,
                            build(w, TVMS_NODE_FLOOR_DIV, next, strips), w->strip_line);
-  w->strip_lines = bind(w, &stmts, "lines", lines);
+  w->strip_lines = tvms_contraction_bind(w, &stmts, "lines", lines);
   tvms_node *length = c->stage.axes[c->column].extent;
   w->strip_begin = build(w, TVMS_NODE_MUL, w->strip_line, length);
   make_panel(w, 1, w->tile->room);
@@ -409,8 +399,8 @@ static tvms_node *over_unknown_lines(writer *w) {
   tvms_node *up =
       build(w, TVMS_NODE_ADD, all, build(w, TVMS_NODE_SUB, most, number(w, most, 1)));
   tvms_node_vec stmts = {0};
-  tvms_node *strips =
-      bind(w, &stmts, "strips", build(w, TVMS_NODE_FLOOR_DIV, up, most));
+  tvms_node *strips = tvms_contraction_bind(w, &stmts, "strips",
+                                            build(w, TVMS_NODE_FLOOR_DIV, up, most));
   tvms_strip strip = {.count = strips, .columns = w->tile->strip};
   w->strip = &strip;
   w->strip_number = variable(w, "j0", strips);

@@ -71,22 +71,38 @@ static tvms_node *rows_of(const writer *w) {
   return w->c->stage.axes[w->c->row].extent;
 }
 
-// Do tiles of `most` rows leave `rows` rows over?
-static tvms_node *leave_rows(writer *w, int64_t most, int64_t rows) {
+// Rows that tiles of `most` rows leave over.
+static tvms_node *rest_of(writer *w, int64_t most) {
   tvms_node *all = rows_of(w);
-  tvms_node *rest = build(w, TVMS_NODE_FLOOR_MOD, all, number(w, all, most));
-  return build(w, TVMS_NODE_EQ, rest, number(w, all, rows));
+  return build(w, TVMS_NODE_FLOOR_MOD, all, number(w, all, most));
 }
 
-// A tile of one row waits for the moving operand: such a row and the last whole tile are done as two tiles of about as many rows,
-// `few` and `many`. Both are 0 if tiles are too small for that.
-typedef struct {
-  int64_t few, many;
-} halves;
+static tvms_node *leave_rows(writer *w, int64_t most, int64_t rows) {
+  tvms_node *rest = rest_of(w, most);
+  return build(w, TVMS_NODE_EQ, rest, number(w, rest, rows));
+}
 
-static halves halves_of(int64_t most) {
-  if (most < 4 || most % 2) return (halves){0};
-  return (halves){.few = most / 2, .many = most + 1 - most / 2};
+// Few rows that are left over wait for the moving operand, or for their sums: they and the last whole tile are done as two tiles of about
+// as many rows. So it is with 1 up to as many rows; 0: with none.
+static int64_t most_halved(const writer *w, int64_t most) {
+  int64_t vectors = w->columns->vectors + (w->columns->tail > 0), rest = 1;
+  if (most < 4 || most % 2) return 0;
+  for (; rest < most / 2; rest++) {
+    int64_t more = most + rest + 1, few = more / 2;
+    int64_t halves = tvms_tile_cost(few, vectors) + tvms_tile_cost(more - few, vectors);
+    if (halves >= tvms_tile_cost(most, vectors) + tvms_tile_cost(rest + 1, vectors))
+      break;
+  }
+  return rest;
+}
+
+// The larger one of the two tiles, which comes first, and the other one.
+static int64_t first_half(int64_t most, int64_t rest) {
+  return (most + rest + 1) / 2;
+}
+
+static int64_t second_half(int64_t most, int64_t rest) {
+  return (most + rest) / 2;
 }
 
 static tvms_node *count_tiles(writer *w, int64_t most) {
@@ -96,11 +112,16 @@ static tvms_node *count_tiles(writer *w, int64_t most) {
 
 // The number of whole tiles of rows whose number is not known, but the one that halves replace.
 static tvms_node *count_whole(writer *w, int64_t most) {
-  tvms_node *count = count_tiles(w, most);
-  if (!halves_of(most).few) return count;
+  tvms_node *count = count_tiles(w, most), *rest = rest_of(w, most);
+  int64_t halved = most_halved(w, most);
+  if (!halved) return count;
   tvms_node *fewer = build(w, TVMS_NODE_SUB, count, number(w, count, 1));
   fewer = build(w, TVMS_NODE_MAX, fewer, number(w, count, 0));
-  return tvms_select_new(w->unit, leave_rows(w, most, 1), fewer, count, TVMS_NO_SPAN);
+  tvms_node *has = leave_rows(w, most, 1);
+  if (halved > 1)
+    has = build(w, TVMS_NODE_AND, build(w, TVMS_NODE_LE, number(w, rest, 1), rest),
+                build(w, TVMS_NODE_LE, rest, number(w, rest, halved)));
+  return tvms_select_new(w->unit, has, fewer, count, TVMS_NO_SPAN);
 }
 
 // Whole tiles of rows whose number is not known.
@@ -206,35 +227,59 @@ static tvms_node *end_rows(writer *w, tvms_node *rows) {
   return tvms_contraction_leave_loop(w, made);
 }
 
-// Where the tile of `rows` rows begins that follows whole ones. It ends with the rows, but for `many` of halves, in front of `few`.
+// Where the first tile of `rows` rows begins that follows whole ones: it, or both that there are, end with the rows, but for one
+// in front of another half.
 static tvms_node *begin_of_rest(writer *w, int64_t most, int64_t rows) {
-  tvms_node *all = rows_of(w);
-  tvms_node *left = number(w, all, rows);
-  if (rows == halves_of(most).many)
-    left = tvms_select_new(w->unit, leave_rows(w, most, 1), number(w, all, most + 1),
-                           left, TVMS_NO_SPAN);
+  tvms_node *all = rows_of(w), *left = number(w, all, rows);
+  for (int64_t rest = most_halved(w, most); rest > 0; rest--) {
+    if (rows != first_half(most, rest)) continue;
+    left = tvms_select_new(w->unit, leave_rows(w, most, rest),
+                           number(w, all, most + rest), left, TVMS_NO_SPAN);
+  }
   return build(w, TVMS_NODE_SUB, all, left);
 }
 
 // Is there a tile of `rows` rows behind whole ones?
 static tvms_node *ends_with(writer *w, int64_t most, int64_t rows) {
   tvms_node *all = rows_of(w);
-  halves half = halves_of(most);
-  if (!half.few) return leave_rows(w, most, rows);
-  if (rows == 1) return build(w, TVMS_NODE_EQ, all, number(w, all, 1));
-  tvms_node *left = leave_rows(w, most, rows);
-  if (rows != half.few && rows != half.many) return left;
+  int64_t halved = most_halved(w, most);
   tvms_node *is_more = build(w, TVMS_NODE_GT, all, number(w, all, most));
-  tvms_node *halved = build(w, TVMS_NODE_AND, leave_rows(w, most, 1), is_more);
-  return build(w, TVMS_NODE_OR, left, halved);
+  tvms_node *has = rows <= halved ? build(w, TVMS_NODE_EQ, all, number(w, all, rows))
+                                  : leave_rows(w, most, rows);
+  for (int64_t rest = 1; rest <= halved; rest++) {
+    if (rows != first_half(most, rest) && rows != second_half(most, rest)) continue;
+    tvms_node *half = build(w, TVMS_NODE_AND, leave_rows(w, most, rest), is_more);
+    has = build(w, TVMS_NODE_OR, has, half);
+  }
+  return has;
 }
 
-// Adds a tile of `rows` rows that whole tiles leave over, which is there if `condition` holds.
+// The remainder whose halves have `rows` rows both, so that there are two such tiles; 0: none.
+static int64_t twice_for(const writer *w, int64_t most, int64_t rows) {
+  int64_t rest = 2 * rows - most;
+  return 0 < rest && rest <= most_halved(w, most) ? rest : 0;
+}
+
+// Adds a tile of `rows` rows that whole tiles leave over, which is there if `condition` holds, or `count` of them.
 static void push_tile(writer *w, tvms_node_vec *stmts, int64_t rows, tvms_node *begin,
-                      tvms_node *condition) {
+                      tvms_node *TVMS_NULLABLE count, tvms_node *condition) {
   const piece one = {.count = number(w, begin, 1), .first = rows, .rows = rows};
-  tvms_node *tile = tile_of_piece(w, &one, begin, NULL);
-  tvms_stmt_push(w->unit, stmts, tvms_cpu_choice(w->unit, condition, tile, NULL));
+  tvms_node *var = count ? variable(w, "i1", begin) : NULL;
+  tvms_node_vec tile = {0};
+  // Several beginnings, among which the run chooses.
+  if (begin->kind == TVMS_NODE_SUB
+      && tvms_as_binary(begin)->b->kind == TVMS_NODE_SELECT)
+    begin = tvms_contraction_bind(w, &tile, "row", begin);
+  if (count) {
+    begin = build(w, TVMS_NODE_ADD, begin,
+                  build(w, TVMS_NODE_MUL, var, number(w, var, rows)));
+    tvms_contraction_enter_loop(w, var, count, TVMS_TILE_SERIAL);
+  }
+  tvms_node *made = tile_of_piece(w, &one, begin, NULL);
+  if (count) made = tvms_contraction_leave_loop(w, made);
+  tvms_stmt_push(w->unit, &tile, made);
+  made = tvms_stmt_seq(w->unit, &tile, TVMS_NO_SPAN);
+  tvms_stmt_push(w->unit, stmts, tvms_cpu_choice(w->unit, condition, made, NULL));
 }
 
 // What whole tiles leave over of rows whose number is not known: there is a tile for each number of them. What follows the sums
@@ -244,8 +289,15 @@ static tvms_node *over_rest(writer *w, int64_t most) {
   tvms_node_vec stmts = {0};
   w->unended = w->epilogue_count && w->tile->sum_in_result;
   for (int64_t rows = 1; rows < most; rows++) {
-    tvms_node *begin = begin_of_rest(w, most, rows);
-    push_tile(w, &stmts, rows, begin, ends_with(w, most, rows));
+    tvms_node *begin = begin_of_rest(w, most, rows), *count = NULL;
+    int64_t twice = twice_for(w, most, rows);
+    if (twice) {
+      tvms_node *is_more = build(w, TVMS_NODE_LT, number(w, all, most), all);
+      tvms_node *both = build(w, TVMS_NODE_AND, leave_rows(w, most, twice), is_more);
+      count = tvms_select_new(w->unit, both, number(w, all, 2), number(w, all, 1),
+                              TVMS_NO_SPAN);
+    }
+    push_tile(w, &stmts, rows, begin, count, ends_with(w, most, rows));
   }
   if (w->unended) {
     w->unended = false;
@@ -260,7 +312,7 @@ static tvms_node *over_rest(writer *w, int64_t most) {
 // The number of whole tiles, and one step more for what they leave over.
 static tvms_node *count_steps(writer *w, int64_t most) {
   tvms_node *all = rows_of(w);
-  int64_t least = halves_of(most).few ? 2 : 1;  // rows of a step of their own
+  int64_t least = most_halved(w, most) + 1;  // rows of a step of their own
   tvms_node *up = build(w, TVMS_NODE_ADD, all, number(w, all, most - least));
   tvms_node *steps = build(w, TVMS_NODE_FLOOR_DIV, up, number(w, all, most));
   return least == 1 ? steps : build(w, TVMS_NODE_MAX, steps, number(w, all, 1));
@@ -294,7 +346,7 @@ static tvms_node *over_powers(writer *w, int64_t most) {
     tvms_node *begin = build(w, TVMS_NODE_FLOOR_DIV, all, twice);
     begin = build(w, TVMS_NODE_MUL, begin, twice);
     tvms_node *rest = build(w, TVMS_NODE_FLOOR_MOD, all, twice);
-    push_tile(w, &stmts, rows, begin,
+    push_tile(w, &stmts, rows, begin, NULL,
               build(w, TVMS_NODE_GE, rest, number(w, all, rows)));
   }
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);

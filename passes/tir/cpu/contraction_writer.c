@@ -219,3 +219,12 @@ tvms_node *tvms_contraction_leave_loop(writer *w, tvms_node *body) {
   if (l->kind == TVMS_FOR_PARALLEL) w->threads = false;
   return tvms_cpu_loop(w->unit, l->var, l->extent, l->kind, body);
 }
+
+tvms_node *tvms_contraction_bind(writer *w, tvms_node_vec *stmts, const char *name,
+                                 tvms_node *value) {
+  tvms_bind *made = tvms_node_make(w->unit, BIND, TVMS_NO_SPAN);
+  made->value = value;
+  made->var = tvms_cpu_variable(w->unit, name, value);
+  tvms_stmt_push(w->unit, stmts, &made->head);
+  return made->var;
+}

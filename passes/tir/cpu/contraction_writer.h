@@ -144,6 +144,10 @@ tvms_node *tvms_contraction_close_sums(tvms_contraction_writer *w, tvms_node *bo
 void tvms_contraction_enter_loop(tvms_contraction_writer *w, tvms_node *var,
                                  tvms_node *extent, tvms_tile_threads loops);
 
+// Adds to `stmts` a variable that has this value from there on, and returns it: accesses through it stay linear.
+tvms_node *tvms_contraction_bind(tvms_contraction_writer *w, tvms_node_vec *stmts,
+                                 const char *name, tvms_node *value);
+
 // Closes the loop that was opened last around `body`.
 tvms_node *tvms_contraction_leave_loop(tvms_contraction_writer *w, tvms_node *body);
 

@@ -142,26 +142,23 @@ static bool is_used_before(scheduler *s, tvms_list stmts, uint32_t at,
   return false;
 }
 
+static tvms_node *compare(scheduler *s, tvms_node_kind kind, tvms_node *expr,
+                          int64_t with) {
+  return tvms_build_binary(s->unit, kind, expr,
+                           tvms_int_imm_new(s->unit, expr->dtype, with, TVMS_NO_SPAN),
+                           TVMS_NO_SPAN);
+}
+
 // Are there as many rows and columns as tiles pay for, where their numbers are not known? NULL: they are, or tiles pay anyway.
 static tvms_node *TVMS_NULLABLE is_large(scheduler *s, const tvms_contraction *c,
                                          const tvms_tile *tile) {
   enum { FEWEST_ROWS = 3 };  // that a panel is copied for
   tvms_node *wide = NULL, *high = NULL;
-  if (tvms_contraction_column_steps(c) < 0) {
-    tvms_node *columns = tvms_contraction_columns(s->unit, c);
-    wide =
-        tvms_build_binary(s->unit, TVMS_NODE_GE, columns,
-                          tvms_int_imm_new(s->unit, columns->dtype,
-                                           tvms_tile_least_lanes(tile), TVMS_NO_SPAN),
-                          TVMS_NO_SPAN);
-  }
-  if (!tvms_contraction_knows_rows(c) && tile->packs && !tile->few_rows) {
-    tvms_node *rows = c->stage.axes[c->row].extent;
-    high = tvms_build_binary(
-        s->unit, TVMS_NODE_GE, rows,
-        tvms_int_imm_new(s->unit, rows->dtype, FEWEST_ROWS, TVMS_NO_SPAN),
-        TVMS_NO_SPAN);
-  }
+  if (tvms_contraction_column_steps(c) < 0)
+    wide = compare(s, TVMS_NODE_GE, tvms_contraction_columns(s->unit, c),
+                   tvms_tile_least_lanes(tile));
+  if (!tvms_contraction_knows_rows(c) && tile->packs && !tile->few_rows)
+    high = compare(s, TVMS_NODE_GE, c->stage.axes[c->row].extent, FEWEST_ROWS);
   if (!wide || !high) return wide ? wide : high;
   return tvms_build_binary(s->unit, TVMS_NODE_AND, high, wide, TVMS_NO_SPAN);
 }
@@ -309,29 +306,25 @@ static tvms_node *write_plan(scheduler *s, plan *p, const epilogues *b, bool roo
 // `otherwise`, or the nest of a version where its axis has one step and its tiles pay.
 static tvms_node *or_version(scheduler *s, plan *p, const epilogues *b, bool room,
                              const tvms_contraction *c, tvms_node *otherwise) {
-  tvms_node *extent = c->stage.axes[p->axis].extent;
-  tvms_node *one = tvms_int_imm_new(s->unit, extent->dtype, 1, TVMS_NO_SPAN);
-  tvms_node *fits = tvms_build_binary(s->unit, TVMS_NODE_EQ, extent, one, TVMS_NO_SPAN);
+  tvms_node *fits = compare(s, TVMS_NODE_EQ, c->stage.axes[p->axis].extent, 1);
   tvms_node *large = is_large(s, &p->c, &p->tile);
   if (large)
     fits = tvms_build_binary(s->unit, TVMS_NODE_AND, fits, large, TVMS_NO_SPAN);
   return tvms_cpu_choice(s->unit, fits, write_plan(s, p, b, room), otherwise);
 }
 
-// `otherwise`, or the nest of panels of several lines, where they have room there and are a vector at least.
+// `otherwise`, or the nest of panels of several lines, where they have room there and are a vector at least. A window that is larger than
+// the image has less than no lines, of less than no columns.
 static tvms_node *or_lines(scheduler *s, plan *p, const epilogues *b, bool room,
                            tvms_node *otherwise) {
   tvms_node *length = p->c.stage.axes[p->c.column].extent;
   tvms_node *columns = tvms_contraction_columns(s->unit, &p->c);
-  int64_t longest = tvms_tile_longest_line(&p->tile);
   tvms_node *fits = tvms_build_binary(
-      s->unit, TVMS_NODE_GE, columns,
-      tvms_int_imm_new(s->unit, columns->dtype, p->tile.lanes, TVMS_NO_SPAN),
-      TVMS_NO_SPAN);
-  tvms_node *is_short = tvms_build_binary(
-      s->unit, TVMS_NODE_LE, length,
-      tvms_int_imm_new(s->unit, length->dtype, longest, TVMS_NO_SPAN), TVMS_NO_SPAN);
-  fits = tvms_build_binary(s->unit, TVMS_NODE_AND, is_short, fits, TVMS_NO_SPAN);
+      s->unit, TVMS_NODE_AND, compare(s, TVMS_NODE_GE, length, 1),
+      compare(s, TVMS_NODE_LE, length, tvms_tile_longest_line(&p->tile)), TVMS_NO_SPAN);
+  fits =
+      tvms_build_binary(s->unit, TVMS_NODE_AND, fits,
+                        compare(s, TVMS_NODE_GE, columns, p->tile.lanes), TVMS_NO_SPAN);
   return tvms_cpu_choice(s->unit, fits, write_plan(s, p, b, room), otherwise);
 }
 
