@@ -293,11 +293,12 @@ static void visit(tvms_touched_collector *c, tvms_node *node) {
 }
 
 bool tvms_touched_regions_collect(tvms_unit *unit, tvms_node *body, bool inside,
-                                  tvms_node_map *regions) {
+                                  bool whole, tvms_node_map *regions) {
   tvms_touched_collector c = {.unit = unit,
                               .memory = &unit->context->memory,
                               .analyzer = tvms_analyzer_new(unit),
                               .inside = inside,
+                              .whole = whole,
                               .regions = regions};
   tvms_domains_init(&c.domains, unit);
   tvms_domains_init(&c.hints, unit);

@@ -6,6 +6,7 @@
 #include "arith/iter_region.h"
 #include "ir/build.h"
 #include "ir/fold.h"
+#include "ir/walk.h"
 #include "schedule/storage_scope.h"
 
 // ---- Allocations ----
@@ -109,6 +110,24 @@ static void detect(tvms_touched_collector *c, tvms_node *const *mins,
   tvms_iter_region_upper(&region, &c->domains, sets);
 }
 
+static bool is_everything(tvms_int_set set) {
+  return !set.min && !set.max && !set.empty;
+}
+
+static tvms_walk_step count_down(void *self, tvms_node *node, tvms_field_role role) {
+  (void)node;
+  (void)role;
+  uint32_t *left = self;
+  return *left && --*left ? TVMS_WALK_ON : TVMS_WALK_STOP;
+}
+
+// Is the end of a set a formula that nobody would take away from each index?
+static bool is_long(tvms_touched_collector *c, tvms_node *TVMS_NULLABLE end) {
+  uint32_t left = 64;
+  tvms_visitor visitor = {.self = &left, .enter = count_down};
+  return end && !tvms_walk(c->memory, end, &visitor);
+}
+
 static void touch(tvms_touched_collector *c, tvms_touched_buffer *t,
                   tvms_node *const *mins, tvms_node *const *extents) {
   tvms_unit *unit = c->unit;
@@ -116,15 +135,26 @@ static void touch(tvms_touched_collector *c, tvms_touched_buffer *t,
   tvms_int_set *hidden = tvms_arena_array(&unit->arena, tvms_int_set, t->depth + 1);
   bool *is_hidden = tvms_arena_array(&unit->arena, bool, t->depth + 1);
   tvms_int_set *sets = tvms_arena_array(&unit->arena, tvms_int_set, rank);
-  hide_outer(c, t, hidden, is_hidden);
-  detect(c, mins, extents, rank, sets);
-  show_outer(c, t, hidden, is_hidden);
-  if (!t->sets) {
-    t->sets = sets;
-    return;
-  }
+  uint32_t *dims = tvms_arena_array(&unit->arena, uint32_t, rank), count = 0;
+  tvms_node **first = tvms_arena_array(&unit->arena, tvms_node *, rank);
+  tvms_node **length = tvms_arena_array(&unit->arena, tvms_node *, rank);
   for (uint32_t i = 0; i < rank; i++) {
-    t->sets[i] = tvms_int_set_union(unit, t->sets[i], sets[i]);
+    if (c->whole && t->sets && is_everything(t->sets[i])) continue;
+    dims[count] = i;
+    first[count] = mins[i];
+    length[count++] = extents[i];
+  }
+  if (!count) return;
+  hide_outer(c, t, hidden, is_hidden);
+  detect(c, first, length, count, sets);
+  show_outer(c, t, hidden, is_hidden);
+  bool begun = t->sets != NULL;
+  if (!begun) t->sets = tvms_arena_array(&unit->arena, tvms_int_set, rank);
+  for (uint32_t i = 0; i < count; i++) {
+    tvms_int_set *set = &t->sets[dims[i]];
+    *set = begun ? tvms_int_set_union(unit, *set, sets[i]) : sets[i];
+    if (c->whole && (is_long(c, set->min) || is_long(c, set->max)))
+      *set = (tvms_int_set){0};
   }
 }
 

@@ -33,6 +33,8 @@ typedef struct {
   tvms_memory *memory;
   tvms_analyzer *analyzer;  // knows the ranges of all loops that were seen
   bool inside;
+  bool
+      whole;  // dimensions of which parts are touched that only long formulas say are whole
   bool failed;
   tvms_domains domains, hints;
   tvms_domains ever;  // all loops that were seen

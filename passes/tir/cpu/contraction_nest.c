@@ -421,6 +421,14 @@ static tvms_node *over_all(writer *w) {
   return tvms_stmt_pair(w->unit, whole, over_rest_of_columns(w));
 }
 
+// The number of rows, which is mentioned often.
+static void count_rows(writer *w, tvms_node_vec *stmts) {
+  if (w->c->row == TVMS_MOST_STAGE_AXES) return;
+  w->row_count = w->c->stage.axes[w->c->row].extent;
+  if (w->row_count->kind != TVMS_NODE_VAR && !tvms_node_is_int_imm(w->row_count))
+    w->row_count = tvms_contraction_bind(w, stmts, "rows", w->row_count);
+}
+
 tvms_node *tvms_contraction_nest(tvms_unit *unit, const tvms_contraction *contraction,
                                  const tvms_tile *tile, const tvms_epilogue *epilogues,
                                  uint32_t epilogue_count, tvms_nest_part part,
@@ -439,8 +447,10 @@ tvms_node *tvms_contraction_nest(tvms_unit *unit, const tvms_contraction *contra
   tvms_node_map_init(&w.now, &unit->context->memory);
   w.lanes = tvms_analyzer_new(unit);
   w.step = variable(&w, "step", tvms_contraction_first_sum(&w)->var);
-  tvms_node *made = over_axes(&w, TVMS_AXIS_BATCH, over_all);
+  tvms_node_vec stmts = {0};
+  count_rows(&w, &stmts);
+  tvms_stmt_push(unit, &stmts, over_axes(&w, TVMS_AXIS_BATCH, over_all));
   tvms_analyzer_free(w.lanes);
   tvms_node_map_fini(&w.now);
-  return made;
+  return tvms_stmt_seq(unit, &stmts, TVMS_NO_SPAN);
 }

@@ -42,6 +42,10 @@ static tvms_node *variable(writer *w, const char *name, const tvms_node *like) {
   return tvms_cpu_variable(w->unit, name, like);
 }
 
+static tvms_node *rows_of(const writer *w) {
+  return w->row_count;
+}
+
 static pieces pieces_of_rows(writer *w, int64_t most) {
   pieces all = {.count = 0};
   const tvms_stage_axis *axis = &w->c->stage.axes[w->c->row];
@@ -63,12 +67,8 @@ static pieces pieces_of_rows(writer *w, int64_t most) {
     return all;
   }
   // Tiles of one row, whose number is not known.
-  all.items[all.count++] = (piece){.count = axis->extent, .rows = most};
+  all.items[all.count++] = (piece){.count = rows_of(w), .rows = most};
   return all;
-}
-
-static tvms_node *rows_of(const writer *w) {
-  return w->c->stage.axes[w->c->row].extent;
 }
 
 // Rows that tiles of `most` rows leave over.
@@ -85,7 +85,8 @@ static tvms_node *leave_rows(writer *w, int64_t most, int64_t rows) {
 // Few rows that are left over wait for the moving operand, or for their sums: they and the last whole tile are done as two tiles of about
 // as many rows. So it is with 1 up to as many rows; 0: with none.
 static int64_t most_halved(const writer *w, int64_t most) {
-  int64_t vectors = w->columns->vectors + (w->columns->tail > 0), rest = 1;
+  int64_t vectors = w->tile->vectors, rest = 1;
+  if (w->tile->group == 1) vectors = w->columns->vectors + (w->columns->tail > 0);
   if (most < 4 || most % 2) return 0;
   for (; rest < most / 2; rest++) {
     int64_t more = most + rest + 1, few = more / 2;

@@ -67,6 +67,7 @@ typedef struct tvms_contraction_writer {
   // Of the tile at hand:
   tvms_node *sums;               // buffer
   tvms_node *TVMS_NULLABLE row;  // where it begins; NULL: there are no rows
+  tvms_node *row_count;          // in all; a variable if it is a formula
   tvms_node *TVMS_NULLABLE
       number;     // variable: which of the tiles of rows it is, if there are several
   int64_t tiles;  // how many, or -1

@@ -259,9 +259,9 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_node_map_init(&c.memory, memory);
   tvms_node *body = tvms_as_prim_func(function)->body, *changed = function;
   bool inside = TVMS_OPTION(run, CompactBufferAllocation, is_strict).number != 0;
-  if (tvms_touched_regions_collect(unit, body, inside, &c.regions)) {
-    if (TVMS_OPTION(run, CompactBufferAllocation, whole).number != 0)
-      keep_whole_dimensions(&c);
+  bool whole = TVMS_OPTION(run, CompactBufferAllocation, whole).number != 0;
+  if (tvms_touched_regions_collect(unit, body, inside, whole, &c.regions)) {
+    if (whole) keep_whole_dimensions(&c);
     tvms_visitor visitor = {.self = &c, .enter = note_aligns};
     tvms_walk(memory, body, &visitor);
     tvms_rewriter r;
