@@ -206,7 +206,7 @@ static void find_contiguity(finder *f) {
 // Lines of which some are of unknown length, or unknown in number, are columns together only if they lie one
 // behind the other in each operand, or if that is asked for.
 static void find_all_columns(finder *f) {
-  tvms_contraction_lines lines = f->c->unknown_lines;
+  tvms_contraction_lines lines = f->c->lines;
   find_columns(f, lines == TVMS_LINES_TOGETHER);
   find_contiguity(f);
   if (lines != TVMS_LINES_AS_THEY_LIE) return;
@@ -265,8 +265,8 @@ static void take_lines_apart(finder *f) {
   if (c->column_count < 2 || c->contiguous || !tvms_node_is_int_imm(extent)) return;
   int64_t length = tvms_as_int_imm(extent)->value;
   tvms_contraction together = *c;
-  bool even = length % HALF_VECTOR == 0 && length >= SHORTEST && taps_along(f) > 1
-              && has_rows(f);
+  bool even = c->lines != TVMS_LINES_TOGETHER && length % HALF_VECTOR == 0
+              && length >= SHORTEST && taps_along(f) > 1 && has_rows(f);
   if (length <= TVMS_LONGEST_LINE && !even) return;
   take_as_columns(f, c->column);
   if (length <= TVMS_LONGEST_LINE && !c->contiguous) *c = together;
@@ -533,7 +533,7 @@ static tvms_node *without_single_axes(tvms_unit *unit, const tvms_stage *stage,
 static const char *TVMS_NULLABLE find_in(tvms_unit *unit, const tvms_stage *stage,
                                          tvms_contraction_lines lines,
                                          tvms_contraction *found) {
-  *found = (tvms_contraction){.stage = *stage, .unknown_lines = lines};
+  *found = (tvms_contraction){.stage = *stage, .lines = lines};
   bool sums = false;
   for (uint32_t i = 0; i < stage->count; i++) {
     sums |= stage->axes[i].sums;
@@ -568,7 +568,7 @@ const char *TVMS_NULLABLE tvms_contraction_find_like(tvms_unit *unit,
                                                      const tvms_contraction *like,
                                                      const tvms_stage *stage,
                                                      tvms_contraction *found) {
-  const char *why_not = find_in(unit, stage, like->unknown_lines, found);
+  const char *why_not = find_in(unit, stage, like->lines, found);
   found->apart = like->apart;
   found->changes = like->changes;
   return why_not;
@@ -579,7 +579,7 @@ const char *TVMS_NULLABLE tvms_contraction_find_lines(tvms_unit *unit,
                                                       tvms_contraction_lines lines,
                                                       tvms_contraction *found) {
   tvms_contraction like = *c;
-  like.unknown_lines = lines;
+  like.lines = lines;
   return tvms_contraction_find_like(unit, &like, &like.stage, found);
 }
 

@@ -19,11 +19,12 @@ typedef enum {
   TVMS_AXIS_SUM,
 } tvms_axis_role;
 
-// How lines of a length, or of a number, that is not known are columns.
+// How lines are columns.
 typedef enum {
-  TVMS_LINES_AS_THEY_LIE,  // together where they are neighbours in each operand
-  TVMS_LINES_APART,        // each for itself
-  TVMS_LINES_TOGETHER,     // together, so that a panel has several of them
+  // Those of a length, or of a number, that is not known together where they are neighbours in each operand, others also where copies pay.
+  TVMS_LINES_AS_THEY_LIE,
+  TVMS_LINES_APART,     // those of which something is not known each for itself
+  TVMS_LINES_TOGETHER,  // so that a panel has several of them
 } tvms_contraction_lines;
 
 // The longest line of columns that is packed as a whole.
@@ -66,7 +67,7 @@ typedef struct {
       joins;  // the row is two axes: the rows of all lines, and `joined`, whose number is
   uint32_t joined;  // that of the lines,
   tvms_node *line;  // which has so many rows
-  tvms_contraction_lines unknown_lines;
+  tvms_contraction_lines lines;
   bool apart;    // buffers of the function's parameters are, which its caller says
   bool changes;  // there are loops around that sizes may change with
 } tvms_contraction;
@@ -88,8 +89,7 @@ const char *TVMS_NULLABLE tvms_contraction_find_for(tvms_unit *unit,
                                                     uint32_t axis, int64_t steps,
                                                     tvms_contraction *found);
 
-// Is the contraction one where lines of a length or number that is not known are taken in that way, too? Returns NULL, or why
-// not, as tvms_contraction_find does.
+// Is the contraction one where lines are taken in that way, too? Returns NULL, or why not, as tvms_contraction_find does.
 const char *TVMS_NULLABLE
 tvms_contraction_find_lines(tvms_unit *unit, const tvms_contraction *contraction,
                             tvms_contraction_lines lines, tvms_contraction *found);

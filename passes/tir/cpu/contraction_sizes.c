@@ -83,6 +83,22 @@ bool tvms_contraction_begins_lines(tvms_unit *unit, const tvms_contraction *c) {
          && step % line == 0;
 }
 
+int64_t tvms_contraction_pages(tvms_unit *unit, const tvms_contraction *c) {
+  enum { PAGE = 4096, MOST = 1 << 20 };
+  if (!c->moving || c->moving->kind != TVMS_NODE_BUFFER_LOAD
+      || c->outermost_sum == TVMS_MOST_STAGE_AXES)
+    return -1;
+  const tvms_stage_axis *sum = &c->stage.axes[c->outermost_sum];
+  const tvms_buffer_load *load = tvms_as_buffer_load(c->moving);
+  int64_t step, steps = tvms_cpu_number(sum->extent);
+  if (steps < 0 || steps > MOST
+      || !tvms_cpu_step_of(unit, load->buffer, load->indices, sum->var, &step)
+      || step < 0)
+    return -1;
+  int64_t bytes = c->moving->dtype.bits / 8;
+  return step >= PAGE / bytes ? steps : steps * step * bytes / PAGE;
+}
+
 int64_t tvms_contraction_round_of(int64_t steps, int64_t most) {
   enum { FEWEST = 8, EVEN = 4, FEWEST_ROUNDS = 4 };
   int64_t best = 0;

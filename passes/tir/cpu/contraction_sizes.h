@@ -42,4 +42,7 @@ bool tvms_contraction_begins_lines(tvms_unit *unit,
 // of `most` leave some over; 0: there are too few steps.
 int64_t tvms_contraction_round_of(int64_t steps, int64_t most);
 
+// Pages of memory that one column of the moving operand goes through along the outermost axis of the sum, or -1.
+int64_t tvms_contraction_pages(tvms_unit *unit, const tvms_contraction *contraction);
+
 #endif
