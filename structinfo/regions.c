@@ -134,6 +134,7 @@ static void note(detection *d, accesses *list, tvms_node *buffer, tvms_int_set *
   tvms_vec_push(d->memory, list, made);
 }
 
+// Variables of T.let are not to be seen outside. TVM leaves them in regions of blocks inside, and in what loops run over.
 static tvms_node *substitute_lets(detection *d, tvms_node *index) {
   if (d->lets.count == 0) return index;
   for (;;) {
@@ -188,7 +189,8 @@ static tvms_node *TVMS_NULLABLE buffer_behind(const detection *d,
 static void visit_under(detection *d, tvms_node *condition, tvms_node *node) {
   tvms_narrowing narrowing = {.len = 0};
   if (!d->no_regions)
-    tvms_domains_narrow(&d->domains, &d->hints, condition, &narrowing);
+    tvms_domains_narrow(&d->domains, &d->hints, substitute_lets(d, condition),
+                        &narrowing);
   visit(d, node);
   tvms_domains_widen(&d->domains, &d->hints, &narrowing);
 }
@@ -216,7 +218,8 @@ static void visit_list(detection *d, tvms_list list) {
 }
 
 static void visit_for(detection *d, tvms_for *loop) {
-  tvms_int_set domain = tvms_int_set_of_range(d->unit, loop->min, loop->extent);
+  tvms_int_set domain = tvms_int_set_of_range(d->unit, substitute_lets(d, loop->min),
+                                              substitute_lets(d, loop->extent));
   tvms_domains_set(&d->domains, loop->var, domain);
   visit(d, loop->min);
   visit(d, loop->extent);
@@ -232,7 +235,6 @@ static void note_regions(detection *d, accesses *list, tvms_list regions,
         tvms_arena_array(&d->unit->arena, tvms_int_set, region->region.len);
     for (uint32_t j = 0; j < region->region.len; j++) {
       const tvms_range *range = tvms_as_range(region->region.items[j]);
-      // TVM leaves variables of T.let there, which are not to be seen outside.
       tvms_node *min =
           substitute_lets(d, tvms_substitute(d->unit, range->min, bindings));
       tvms_node *extent =

@@ -144,7 +144,7 @@ static void touch(tvms_touched_collector *c, tvms_touched_buffer *t,
     first[count] = mins[i];
     length[count++] = extents[i];
   }
-  if (!count) return;
+  if (!count && t->sets) return;
   hide_outer(c, t, hidden, is_hidden);
   detect(c, first, length, count, sets);
   show_outer(c, t, hidden, is_hidden);
