@@ -563,7 +563,8 @@ bool tvms_tile_choose_lines(tvms_unit *unit, const tvms_target *target,
   // Strips of lines that are shorter than a vector must have as many columns.
   int64_t fewest = (FEWEST_VECTORS + lines_beyond(tile)) * m.lanes;
   tile->room = room_for_lines(&m, tile, c, fewest);
-  if (tile->room < fewest) return false;
+  if (tile->room < fewest || columns_in_line(c) > tvms_tile_longest_line(tile))
+    return false;
   choose_rows(&m, tile, rows);
   overlap_rows(&m, tile, c, rows);
   tile->rests = tvms_contraction_rests(unit, c, tile, m.cache);
