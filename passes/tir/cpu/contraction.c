@@ -486,14 +486,20 @@ static tvms_walk_step find_digit(void *self, tvms_node *node, tvms_field_role ro
   return digit ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
-// Digits of a sum that are those of one axis: copies that were taken in have come through reshapes.
+// Digits of a sum that are those of one axis: copies that were taken in have come through reshapes. What is known of the axes may show that
+// there are only two, (j // 64 + b * m + k) // m, and what these are may have digits again.
 static tvms_node *settle(tvms_unit *unit, settling *s, tvms_node *index) {
-  index = tvms_stage_settle_digits(unit, s->stage, index);
+  enum { TURNS = 3 };
   tvms_visitor visitor = {.enter = find_digit};
-  if (tvms_walk(&unit->context->memory, index, &visitor)) return index;
-  if (!s->analyzer) s->analyzer = tvms_stage_analyzer(unit, s->stage);
-  tvms_node *made = tvms_analyzer_simplify(s->analyzer, index);
-  return tvms_node_same_expr(made, index) ? index : made;
+  for (uint32_t turn = 0; turn < TURNS; turn++) {
+    index = tvms_stage_settle_digits(unit, s->stage, index);
+    if (tvms_walk(&unit->context->memory, index, &visitor)) return index;
+    if (!s->analyzer) s->analyzer = tvms_stage_analyzer(unit, s->stage);
+    tvms_node *made = tvms_analyzer_simplify(s->analyzer, index);
+    if (tvms_node_same_expr(made, index)) return index;
+    index = made;
+  }
+  return index;
 }
 
 static tvms_node *simplify_indices(tvms_rewriter *r, tvms_node *node) {
