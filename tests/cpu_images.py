@@ -13,6 +13,7 @@ from generated import TARGETS, judge_many, run, schedule
 from library_calls import call
 
 CALLS, RUNS = 5, 2
+BEFORE = 0.5  # what a result holds
 LOWEST = -340282346638528859811704183484516925440.0
 
 
@@ -49,6 +50,7 @@ class Image:
         self.y, self.x = Axis(r, "h", 24), Axis(r, "w", 70)
         self.channels, self.images = r.choice([1, 2, 3]), r.choice([None, 1, 2])
         self.greatest, self.stage = r.random() < 0.4, r.random() < 0.3
+        self.adds = not self.stage and r.random() < 0.2  # to what is there
         # Of sums over the channels: filters.
         self.filters = None if self.greatest or r.random() < 0.5 else r.choice([8, 9, 14])
         if self.filters:
@@ -64,20 +66,23 @@ class Image:
         o, weight = (f"T.int64({self.filters})", "K[vo, vc, vp, vq]") if self.filters else (c, "K[vc, vp, vq]")
         weights = f"{o}, {c}" if self.filters else c
         grid, axis = f"{b}, {o}, {y.windows()}, {x.windows()}", "o" if self.filters else "c"
-        result = "S" if self.stage else "Y"
+        result = "S" if self.stage or self.adds else "Y"
         sums = f"{result}[vn, v{axis}, vi, vj]"
         element = f"P[vn, vc, vi * {y.stride} + vp * {y.dilation}, vj * {x.stride} + vq * {x.dilation}]"
         value = f"T.max({sums}, {element})" if self.greatest else f"{sums} + {element} * {weight}"
         lines = ["from tvm.script import ir as I, tirx as T", "", "@I.ir_module", "class Module:", "    @T.prim_func(s_tir=True)", "    def f(x: T.handle, k: T.handle, y: T.handle):",
                  '        T.func_attr({"tirx.noalias": True})', *(f"        {s} = T.int64()" for s in symbols), f"        X = T.match_buffer(x, ({b}, {c}, {y.extent()}, {x.extent()}))",
                  f"        K = T.match_buffer(k, ({weights}, T.int64({y.size}), T.int64({x.size})))", f"        Y = T.match_buffer(y, ({grid}))",
-                 f"        P = T.sblock_alloc_buffer(({b}, {c}, {y.padded()}, {x.padded()}))", *([f"        S = T.sblock_alloc_buffer(({grid}))"] if self.stage else []),
+                 f"        P = T.sblock_alloc_buffer(({b}, {c}, {y.padded()}, {x.padded()}))", *([f"        S = T.sblock_alloc_buffer(({grid}))"] if result == "S" else []),
                  f"        for n, c, i, j in T.grid({b}, {c}, {y.padded()}, {x.padded()}):", '            with T.sblock("padded"):', '                vn, vc, vi, vj = T.axis.remap("SSSS", [n, c, i, j])',
                  f"                P[vn, vc, vi, vj] = T.if_then_else({y.low} <= vi and vi < {y.extent()} + {y.low} and {x.low} <= vj and vj < {x.extent()} + {x.low}, X[vn, vc, vi - {y.low}, vj - {x.low}], {outside})",
                  *self.windows(grid), "                with T.init():", f"                    {sums} = {outside}", f"                {sums} = {value}"]
         if self.stage:
             lines += [f"        for n, c, i, j in T.grid({grid}):", '            with T.sblock("stage"):', '                vn, vc, vi, vj = T.axis.remap("SSSS", [n, c, i, j])',
                       "                Y[vn, vc, vi, vj] = T.max(S[vn, vc, vi, vj], T.float32(-5))" + "".join(f" + T.if_then_else(vj >= {c}, T.float32(1), T.float32(0))" for c in self.changes)]
+        if self.adds:
+            lines += [f"        for n, c, i, j in T.grid({grid}):", '            with T.sblock("added"):', '                vn, vc, vi, vj = T.axis.remap("SSSS", [n, c, i, j])',
+                      "                Y[vn, vc, vi, vj] = Y[vn, vc, vi, vj] + S[vn, vc, vi, vj]"]
         return "\n".join(lines) + "\n"
 
     def windows(self, grid):
@@ -103,6 +108,7 @@ class Image:
                 pixel = pixels[((n * self.channels + d) * h + row) * w + column]
                 first = c * self.channels + d if self.filters else d
                 total = max(total, pixel) if self.greatest else total + pixel * weights[(first * y.size + p) * x.size + q]
+            total += BEFORE * self.adds
             expected.append(max(total, -5) + sum(j >= change for change in self.changes) if self.stage else total)
         return ((b, self.channels, h, w), pixels), (shape, weights), (counts, expected)
 
@@ -115,7 +121,7 @@ def run_checked(folder, path, image, weights, result):
     """What the interpreter makes of a call; "": it is right."""
     npy.write(os.path.join(folder, "x.npy"), "<f4", *image)
     npy.write(os.path.join(folder, "k.npy"), "<f4", *weights)
-    npy.write(os.path.join(folder, "y.npy"), "<f4", result[0], [0.5] * len(result[1]))
+    npy.write(os.path.join(folder, "y.npy"), "<f4", result[0], [BEFORE] * len(result[1]))
     inputs = [a for name in "XKY" for a in ("--in", f"{name}={os.path.join(folder, name.lower())}.npy")]
     p = run("run", path, "--entry", "f", *inputs, "--out", folder)
     if p.returncode:
@@ -146,7 +152,7 @@ def judge(r, folder):
     library = ctypes.CDLL(path + ".so")
     for _ in range(CALLS):
         image, weights, result = made.tensors(r)
-        memory = floats([0.5] * len(result[1]))
+        memory = floats([BEFORE] * len(result[1]))
         tensors = [("<f4", image[0], floats(image[1])), ("<f4", weights[0], floats(weights[1])), ("<f4", result[0], memory)]
         if call(library, tensors) or memory != floats(result[1]):
             return text, "build", f"wrong for {image[0]}", True

@@ -302,10 +302,11 @@ static void join_rows(scheduler *s, const epilogues *b, tvms_contraction *c,
   *tile = made;
 }
 
-// The contraction by panels of several lines, where their length or number is not known.
+// The contraction by panels of several lines, where their length or number is not known. Tiles of rows may overlap then.
 static bool plan_lines(scheduler *s, const plan *p, const epilogues *b, plan *made) {
   *made = (plan){.axis = 0};
   return !p->tile.beforehand && !p->c.joins
+         && tvms_cpu_may_store_twice(s->unit, b->stages, b->count)
          && !tvms_contraction_find_lines(s->unit, &p->c, TVMS_LINES_TOGETHER, &made->c)
          && tvms_contraction_keeps_columns(s->unit, &made->c, b->stages, b->count)
          && tvms_tile_choose_lines(s->unit, &s->target, &made->c, &made->tile);
