@@ -121,9 +121,10 @@ static tvms_walk_step count_down(void *self, tvms_node *node, tvms_field_role ro
   return *left && --*left ? TVMS_WALK_ON : TVMS_WALK_STOP;
 }
 
-// Is the end of a set a formula that nobody would take away from each index?
+// Is the end of a set a formula of many nodes? It would be subtracted from each index.
 static bool is_long(tvms_touched_collector *c, tvms_node *TVMS_NULLABLE end) {
-  uint32_t left = 64;
+  enum { MANY_NODES = 64 };
+  uint32_t left = MANY_NODES;
   tvms_visitor visitor = {.self = &left, .enter = count_down};
   return end && !tvms_walk(c->memory, end, &visitor);
 }

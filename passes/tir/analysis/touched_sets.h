@@ -33,8 +33,7 @@ typedef struct {
   tvms_memory *memory;
   tvms_analyzer *analyzer;  // knows the ranges of all loops that were seen
   bool inside;
-  bool
-      whole;  // dimensions of which parts are touched that only long formulas say are whole
+  bool whole;  // a dimension is whole where a long formula says which part is touched
   bool failed;
   tvms_domains domains, hints;
   tvms_domains ever;  // all loops that were seen

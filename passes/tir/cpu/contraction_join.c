@@ -102,6 +102,13 @@ static bool can_count(const tvms_stage_axis *row, const tvms_stage_axis *outer) 
   return rows < 0 ? lines != 1 : lines >= 2 && rows <= INT32_MAX / lines;
 }
 
+// The steps of a loop: none where a formula says less. A variable is the size of a tensor.
+static tvms_node *steps_of(tvms_unit *unit, tvms_node *extent) {
+  if (extent->kind == TVMS_NODE_VAR || tvms_node_is_int_imm(extent)) return extent;
+  tvms_node *none = tvms_int_imm_new(unit, extent->dtype, 0, TVMS_NO_SPAN);
+  return tvms_build_binary(unit, TVMS_NODE_MAX, extent, none, TVMS_NO_SPAN);
+}
+
 bool tvms_contraction_join_rows(tvms_unit *unit, const tvms_contraction *c,
                                 const tvms_epilogue *epilogues, uint32_t count,
                                 tvms_contraction *joined) {
@@ -117,8 +124,10 @@ bool tvms_contraction_join_rows(tvms_unit *unit, const tvms_contraction *c,
     joined->joined = i;
     joined->line = rows;
     tvms_stage_axis *row = &joined->stage.axes[c->row], *outer = &joined->stage.axes[i];
-    tvms_node *lines = tvms_build_cast(unit, rows->dtype, axis->extent, TVMS_NO_SPAN);
-    row->extent = tvms_build_binary(unit, TVMS_NODE_MUL, lines, rows, TVMS_NO_SPAN);
+    tvms_node *lines = steps_of(unit, axis->extent);
+    lines = tvms_build_cast(unit, rows->dtype, lines, TVMS_NO_SPAN);
+    row->extent = tvms_build_binary(unit, TVMS_NODE_MUL, lines, steps_of(unit, rows),
+                                    TVMS_NO_SPAN);
     outer->extent = tvms_int_imm_new(unit, outer->extent->dtype, 1, TVMS_NO_SPAN);
     return true;
   }

@@ -181,8 +181,8 @@ static tvms_node *lines_of_phase(writer *w, int64_t phase) {
     return number(
         w, like, shares ? tvms_cpu_shared_lines_of_phase(shared, lines, phase) : lines);
   }
-  int64_t beyond = shares ? tvms_cpu_shared_lines_of_phase(shared, 0, phase) : 0;
-  return build(w, TVMS_NODE_ADD, w->strip_lines, number(w, like, beyond));
+  return build(w, TVMS_NODE_ADD, w->strip_lines,
+               number(w, like, tvms_tile_lines_beyond(w->tile, phase)));
 }
 
 tvms_node *tvms_contraction_fill_lines(writer *w) {
@@ -202,8 +202,7 @@ tvms_node *tvms_contraction_fill_lines(writer *w) {
 tvms_node *tvms_contraction_most_lines(writer *w) {
   const tvms_tile *tile = w->tile;
   tvms_node *length = line_extent(w);
-  int64_t beyond =
-      tile->shares_lines ? tvms_cpu_shared_lines_of_phase(&tile->shared, 0, 0) : 0;
+  int64_t beyond = tvms_tile_lines_beyond(tile, 0);
   tvms_node *most =
       build(w, TVMS_NODE_FLOOR_DIV, number(w, length, tile->room), length);
   if (!beyond) return most;

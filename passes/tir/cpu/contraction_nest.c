@@ -366,18 +366,25 @@ static tvms_node *over_tiles_of_lines(writer *w, tvms_node *columns) {
   return tvms_stmt_seq(w->unit, &stmts, TVMS_NO_SPAN);
 }
 
+// The line at which strip number `at` of so many begins: each has `least` lines, and the first ones, as many as are left over, one more.
+static tvms_node *begin_of_strip(writer *w, tvms_node *at, tvms_node *least,
+                                 tvms_node *over) {
+  return build(w, TVMS_NODE_ADD, build(w, TVMS_NODE_MUL, at, least),
+               build(w, TVMS_NODE_MIN, at, over));
+}
+
 // The strip at hand, of about as many lines as all others have.
 static tvms_node *over_strip_of_lines(writer *w, tvms_node *var, tvms_node *strips) {
   const tvms_contraction *c = w->c;
   tvms_node *all = c->stage.axes[c->columns[0]].extent;
   tvms_node_vec stmts = {0};
+  tvms_node *least = build(w, TVMS_NODE_FLOOR_DIV, all, strips);
+  tvms_node *over = build(w, TVMS_NODE_FLOOR_MOD, all, strips);
   tvms_node *next = build(w, TVMS_NODE_ADD, var, number(w, var, 1));
-  next = build(w, TVMS_NODE_MUL, next, all);
-  tvms_node *begin =
-      build(w, TVMS_NODE_FLOOR_DIV, build(w, TVMS_NODE_MUL, var, all), strips);
-  w->strip_line = tvms_contraction_bind(w, &stmts, "line", begin);
-  tvms_node *lines = build(w, TVMS_NODE_SUB,
-                           build(w, TVMS_NODE_FLOOR_DIV, next, strips), w->strip_line);
+  w->strip_line =
+      tvms_contraction_bind(w, &stmts, "line", begin_of_strip(w, var, least, over));
+  tvms_node *lines =
+      build(w, TVMS_NODE_SUB, begin_of_strip(w, next, least, over), w->strip_line);
   w->strip_lines = tvms_contraction_bind(w, &stmts, "lines", lines);
   tvms_node *length = c->stage.axes[c->column].extent;
   w->strip_begin = build(w, TVMS_NODE_MUL, w->strip_line, length);
@@ -395,10 +402,11 @@ static tvms_node *over_strip_of_lines(writer *w, tvms_node *var, tvms_node *stri
 // Strips of as many lines as the panel has room for.
 static tvms_node *over_unknown_lines(writer *w) {
   tvms_node *all = w->c->stage.axes[w->c->columns[0]].extent;
-  tvms_node *most = tvms_contraction_most_lines(w);
+  tvms_node_vec stmts = {0};
+  tvms_node *most =
+      tvms_contraction_bind(w, &stmts, "most", tvms_contraction_most_lines(w));
   tvms_node *up =
       build(w, TVMS_NODE_ADD, all, build(w, TVMS_NODE_SUB, most, number(w, most, 1)));
-  tvms_node_vec stmts = {0};
   tvms_node *strips = tvms_contraction_bind(w, &stmts, "strips",
                                             build(w, TVMS_NODE_FLOOR_DIV, up, most));
   tvms_strip strip = {.count = strips, .columns = w->tile->strip};

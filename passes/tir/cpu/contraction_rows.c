@@ -42,6 +42,7 @@ static tvms_node *variable(writer *w, const char *name, const tvms_node *like) {
   return tvms_cpu_variable(w->unit, name, like);
 }
 
+// The number of rows, where it is not known.
 static tvms_node *rows_of(const writer *w) {
   return w->row_count;
 }
@@ -77,6 +78,7 @@ static tvms_node *rest_of(writer *w, int64_t most) {
   return build(w, TVMS_NODE_FLOOR_MOD, all, number(w, all, most));
 }
 
+// Do they leave `rows` rows over?
 static tvms_node *leave_rows(writer *w, int64_t most, int64_t rows) {
   tvms_node *rest = rest_of(w, most);
   return build(w, TVMS_NODE_EQ, rest, number(w, rest, rows));

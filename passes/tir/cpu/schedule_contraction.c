@@ -259,7 +259,7 @@ static bool plan_version(scheduler *s, const plan *p, uint32_t axis, plan *made)
 }
 
 // Rows of a batch, both of them unknown in number, or one of them: how a large operand is read best depends on how many there are in
-// all, but a single sequence, or a single row of each, is as common as many.
+// all, but a single sequence, or a single row of each, is as common as many. Are versions for these wanted?
 static bool wants_versions(scheduler *s, const tvms_contraction *c,
                            const tvms_tile *tile) {
   int64_t cache = tvms_target_cache(&s->target, 1, 256 * 1024);
@@ -271,6 +271,7 @@ static bool wants_versions(scheduler *s, const tvms_contraction *c,
          && 2 * tvms_contraction_moving_bytes(c) >= cache;
 }
 
+// The versions for one sequence, and for one row of each.
 static versions plan_versions(scheduler *s, const plan *p) {
   versions all = {.count = 0};
   const tvms_contraction *c = &p->c;
@@ -332,8 +333,8 @@ static tvms_node *or_version(scheduler *s, plan *p, const epilogues *b, bool roo
   return tvms_cpu_choice(s->unit, fits, write_plan(s, p, b, room), otherwise);
 }
 
-// `otherwise`, or the nest of panels of several lines, where they have room there and are a vector at least. A window that is larger than
-// the image has less than no lines, of less than no columns.
+// `otherwise`, or the nest of panels of several lines, where these have room there and there are the columns of a vector at least. A line
+// has one: of a window that is larger than the image both sizes may be less than 0, and their product is not.
 static tvms_node *or_lines(scheduler *s, plan *p, const epilogues *b, bool room,
                            tvms_node *otherwise) {
   tvms_node *length = p->c.stage.axes[p->c.column].extent;

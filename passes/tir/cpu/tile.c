@@ -457,8 +457,8 @@ static void crowd(tvms_tile_machine *m, const tvms_contraction *c, int64_t rows)
   m->shares_ways = m->lanes * (c->term->dtype.bits / 8) < TVMS_CPU_CACHE_LINE;
 }
 
-// The rows that are tiled, or -1.
-static int64_t rows_of(const tvms_contraction *c) {
+// The rows that are tiled, or -1 if their number is not known.
+static int64_t tiled_rows(const tvms_contraction *c) {
   return c->row < TVMS_MOST_STAGE_AXES ? tvms_cpu_number(c->stage.axes[c->row].extent)
                                        : 1;
 }
@@ -468,14 +468,14 @@ static tvms_tile_machine machine_for(tvms_unit *unit, const tvms_target *target,
   tvms_tile_machine m = machine_of(target, c->stage.store->value->dtype);
   int64_t stride = row_stride(unit, c);
   m.most_rows = m.registers;
-  if (stride && stride % m.period == 0) crowd(&m, c, rows_of(c));
+  if (stride && stride % m.period == 0) crowd(&m, c, tiled_rows(c));
   return m;
 }
 
 tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
                            const tvms_contraction *c, bool reorders) {
   tvms_tile_machine m = machine_for(unit, target, c);
-  int64_t columns = tvms_contraction_column_steps(c), rows = rows_of(c);
+  int64_t columns = tvms_contraction_column_steps(c), rows = tiled_rows(c);
   tvms_tile tile = {.lanes = m.lanes};
   if (columns > 0 && columns < tile.lanes) tile.lanes = columns;
   bool half = half_vectors(&m, tile.lanes, columns);
@@ -521,13 +521,13 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
   return tile;
 }
 
-// Lines of the window beyond those of the result, of one phase.
-static int64_t lines_beyond(const tvms_tile *tile) {
-  return tile->shares_lines ? tvms_cpu_shared_lines_of_phase(&tile->shared, 0, 0) : 0;
+int64_t tvms_tile_lines_beyond(const tvms_tile *tile, int64_t phase) {
+  return tile->shares_lines ? tvms_cpu_shared_lines_of_phase(&tile->shared, 0, phase)
+                            : 0;
 }
 
 int64_t tvms_tile_longest_line(const tvms_tile *tile) {
-  int64_t longest = tile->room / (1 + lines_beyond(tile));
+  int64_t longest = tile->room / (1 + tvms_tile_lines_beyond(tile, 0));
   return longest < TVMS_LONGEST_LINE ? longest : TVMS_LONGEST_LINE;
 }
 
@@ -540,14 +540,25 @@ static int64_t room_for_lines(const tvms_tile_machine *m, const tvms_tile *tile,
     bytes = bytes / tile->shared.steps * tvms_cpu_shared_lines_phases(&tile->shared);
   int64_t room = m->cache / 2 / bytes;
   if (room < fewest) room = m->cache * 3 / 4 / bytes;
-  int64_t most = tile->strip + lines_beyond(tile) * TVMS_LONGEST_LINE;
+  int64_t most = tile->strip + tvms_tile_lines_beyond(tile, 0) * TVMS_LONGEST_LINE;
   return (room < most ? room : most) / m->lanes * m->lanes;
+}
+
+// Strips are on threads where there are any, each with a panel of its own: an image has several but where so many channels are summed over
+// that their panels are small, as of 7 by 7.
+static tvms_tile_threads threads_of_lines(const tvms_target *target,
+                                          const tvms_tile *tile,
+                                          const tvms_contraction *c) {
+  enum { SEVERAL_STRIPS = 128 };
+  tvms_tile_threads threads = threads_for(target, tile, c);
+  if (threads == TVMS_TILE_SERIAL || threads == TVMS_TILE_BATCHES) return threads;
+  return tile->room >= SEVERAL_STRIPS ? TVMS_TILE_STRIPS : TVMS_TILE_ROWS;
 }
 
 bool tvms_tile_choose_lines(tvms_unit *unit, const tvms_target *target,
                             const tvms_contraction *c, tvms_tile *tile) {
   enum { FEWEST_VECTORS = 5, MOST_STEPS = 1 << 20 };
-  int64_t rows = rows_of(c), steps = tvms_contraction_steps(c);
+  int64_t rows = tiled_rows(c), steps = tvms_contraction_steps(c);
   if (c->column_count != 2 || (c->contiguous && c->taps <= 1) || !c->moving || steps < 1
       || steps > MOST_STEPS || tvms_contraction_column_steps(c) >= 0)
     return false;
@@ -560,15 +571,15 @@ bool tvms_tile_choose_lines(tvms_unit *unit, const tvms_target *target,
                       .lines = true};
   tile->shares_lines = tvms_cpu_shared_lines_find(unit, c, &tile->shared);
   tile->flat_sum = !tile->shares_lines && (c->one_sum || c->sums_in_order);
-  // Strips of lines that are shorter than a vector must have as many columns.
-  int64_t fewest = (FEWEST_VECTORS + lines_beyond(tile)) * m.lanes;
+  // A strip of lines that are shorter than a vector must still have the columns of one.
+  int64_t fewest = (FEWEST_VECTORS + tvms_tile_lines_beyond(tile, 0)) * m.lanes;
   tile->room = room_for_lines(&m, tile, c, fewest);
   if (tile->room < fewest || columns_in_line(c) > tvms_tile_longest_line(tile))
     return false;
   choose_rows(&m, tile, rows);
   overlap_rows(&m, tile, c, rows);
   tile->rests = tvms_contraction_rests(unit, c, tile, m.cache);
-  tile->threads = threads_for(target, tile, c);
+  tile->threads = threads_of_lines(target, tile, c);
   tvms_tile_plan_fetches(unit, &m, c, rows, tile);
   return true;
 }

@@ -96,6 +96,9 @@ tvms_tile tvms_tile_choose(tvms_unit *unit, const tvms_target *target,
 bool tvms_tile_choose_lines(tvms_unit *unit, const tvms_target *target,
                             const tvms_contraction *contraction, tvms_tile *tile);
 
+// Lines that steps of a window read beyond those of the strip, of one phase: none where lines are not shared.
+int64_t tvms_tile_lines_beyond(const tvms_tile *tile, int64_t phase);
+
 // The longest lines for which such panels have room.
 int64_t tvms_tile_longest_line(const tvms_tile *tile);
 
