@@ -166,6 +166,10 @@ static tvms_walk_step find_outer(void *self, tvms_node *node, tvms_field_role ro
     f->own++;
     return TVMS_WALK_ON;
   }
+  // What T.allocate makes belongs to each copy, and so does a buffer over it that nothing declares.
+  if (node->kind == TVMS_NODE_BUFFER
+      && tvms_node_map_get(&f->defined, tvms_as_buffer(node)->data))
+    tvms_node_map_put(&f->defined, node, node);
   bool defined = tvms_node_map_get(&f->defined, node) != NULL;
   f->own += defined || node == f->var;
   if (!defined && !tvms_node_map_get(&f->seen, node)) add_outer(f, node);
