@@ -124,13 +124,16 @@ static tvms_bound divide(tvms_bound a, tvms_bound b, tvms_dtype dtype,
 
 // What a known remainder of the dividend says about a remainder by a constant:
 // non-negative results are base + k * gcd. Returns false if it says nothing.
+// Releases before 0.26 do not take the base down below the divisor, and get ranges that end in front of where they begin: 10 * n + 12
+// by 32 from 12 to 10, which makes (10 * n + 12) % 32 // 8 a 0.
 static bool floor_mod_by_modular(tvms_analyzer *analyzer, const tvms_node *dividend,
                                  int64_t modulus, tvms_bound *result) {
   tvms_modular set = tvms_analyzer_modular_set(analyzer, dividend);
   int64_t step = tvms_arith_gcd(set.coeff, modulus);
   if (step <= 1) return false;
-  bool classic =
-      !tvms_release_has(analyzer->unit->dialect, TVMS_FACT_floormod_bounds_are_tight);
+  const tvms_unit *unit = analyzer->unit;
+  bool classic = !tvms_release_has(unit->dialect, TVMS_FACT_floormod_bounds_are_tight)
+                 && !unit->context->lowers;
   int64_t base = tvms_arith_floor_mod(set.base, classic ? modulus : step);
   int64_t top = modulus - step + base;
   if (classic && top >= modulus) top -= modulus;

@@ -2,6 +2,7 @@
 // sizes and numbers are constants in it. LegalizeOps does the rest.
 #include "driver/late.h"
 
+#include "driver/native.h"
 #include "interp/prim.h"
 #include "ir/build.h"
 #include "ir/clone.h"
@@ -194,13 +195,9 @@ static void lower(tvms_module *module, const tvms_call *call, const tvms_value *
   tvms_node *value = call_node(&m, call, args);
   if (value->sinfo) member->function = function_node(&m, value);
   tvms_vec_fini(&context->memory, &m.params);
-  tvms_pipeline pipeline;
   bool done = value->sinfo && !context->diags.errors
-              && tvms_pipeline_parse(context, "<lowering>", passes, &pipeline)
-              && tvms_pipeline_run(context, module, &pipeline, UINT32_MAX, NULL, NULL);
-  if (done) tvms_pipeline_fini(context, &pipeline);
-  if (!done || context->diags.errors)
-    tvms_memory_unwind(&context->memory, TVMS_FOUND_ERRORS);
+              && tvms_native_run_passes(module, passes, NULL);
+  if (!done) tvms_memory_unwind(&context->memory, TVMS_FOUND_ERRORS);
 }
 
 // ---- Calls ----

@@ -10,14 +10,18 @@
 #include "passes/manager.h"
 #include "passes/pipeline.h"
 
-static bool run_pipeline(tvms_module *module, const char *passes) {
+bool tvms_native_run_passes(tvms_module *module, const char *passes,
+                            const tvms_pass_hooks *hooks) {
   tvms_context *context = module->context;
   tvms_pipeline pipeline;
-  uint32_t before = context->diags.errors;
+  uint32_t errors = context->diags.errors;
   if (!tvms_pipeline_parse(context, "<lowering>", passes, &pipeline)) return false;
-  bool done = tvms_pipeline_run(context, module, &pipeline, UINT32_MAX, NULL, NULL);
+  bool before = context->lowers;
+  context->lowers = true;
+  bool done = tvms_pipeline_run(context, module, &pipeline, UINT32_MAX, hooks, NULL);
+  context->lowers = before;
   tvms_pipeline_fini(context, &pipeline);
-  return done && context->diags.errors == before;
+  return done && context->diags.errors == errors;
 }
 
 // The target as passes read it: what a config says of it beside processor and features has no other form than JSON.
@@ -77,7 +81,7 @@ bool tvms_native_lower(tvms_module *module, const tvms_native_options *options) 
     lower_for_target(module, options, scheduled, &passes);
   if (options->contract && tvms_target_has_fma(module->context, options->target))
     tvms_strbuf_puts(&passes, ",VectorMath");
-  bool done = run_pipeline(module, tvms_strbuf_text(&passes));
+  bool done = tvms_native_run_passes(module, tvms_strbuf_text(&passes), NULL);
   tvms_strbuf_fini(&passes);
   return done;
 }

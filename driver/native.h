@@ -3,6 +3,7 @@
 #define TVMS_DRIVER_NATIVE_H
 
 #include "backend/backend.h"
+#include "passes/manager.h"
 
 // Appends FuseAttention for the machine of this code, as text of a pipeline.
 void tvms_native_fuse_attention(const tvms_native_options *options,
@@ -11,6 +12,11 @@ void tvms_native_fuse_attention(const tvms_native_options *options,
 // Appends ScheduleCPU with its options for this code, as text of a pipeline, behind WidenSums where sums may be rounded
 // otherwise than in the text.
 void tvms_native_schedule(const tvms_native_options *options, tvms_strbuf *passes);
+
+// Runs passes, text of a pipeline, that a module becomes code by: with arithmetic that is sound, also where that of its release is
+// not. False after a report.
+TVMS_NODISCARD bool tvms_native_run_passes(tvms_module *module, const char *passes,
+                                           const tvms_pass_hooks *TVMS_NULLABLE hooks);
 
 // Lowers the PrimFuncs of a module to what back ends read, by the pipeline native, behind ScheduleCPU
 // for the target of the options (unless loops stay as written), or, if indices are checked, by native-checked. If products may be contracted and the target has an instruction for

@@ -69,16 +69,12 @@ static tvms_module *TVMS_NULLABLE
 lower(const tvms_program *program, tvms_module *module, const char *lowering,
       const tvms_library_options *TVMS_NULLABLE library) {
   tvms_context *context = program->context;
-  tvms_pipeline pipeline;
   tvms_pass_log log = {.memory = &context->memory, .remarks = true, .of_weights = true};
   tvms_pass_hooks hooks = {.log = library && library->explain ? &log : NULL};
   bool done =
-      !context->diags.errors
-      && tvms_pipeline_parse(context, "<lowering>", lowering, &pipeline)
-      && tvms_pipeline_run(context, module, &pipeline, UINT32_MAX, &hooks, NULL);
+      !context->diags.errors && tvms_native_run_passes(module, lowering, &hooks);
   tvms_vec_fini(&context->memory, &log.numbers);
-  if (done) tvms_pipeline_fini(context, &pipeline);
-  if (done && !context->diags.errors) return module;
+  if (done) return module;
   abandon(program, module);
   return NULL;
 }

@@ -23,6 +23,8 @@ struct tvms_context {
   // kind only.
   const char *(*describe)(const void *unit, const void *node);
   bool verifies;      // check our own invariants after reading and passes (ir/verify.h)
+  // Passes make code that runs: arithmetic of an older release counts only where it is sound. Else texts are what that release makes of them.
+  bool lowers;
   uint32_t spelling;  // for `describe`: the tvms_dialect that was read, 0 before
   void *TVMS_NULLABLE api;  // of a context of the library; driver/api/api.h
   struct tvms_types *TVMS_NULLABLE types;  // closed StructInfo; structinfo/intern.c
