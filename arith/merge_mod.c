@@ -12,6 +12,7 @@ typedef struct {
   tvms_node_vec products;
   tvms_node_vec remainders;         // floor modulos, as they stand
   tvms_node *TVMS_NULLABLE others;  // sum of what is neither
+  bool anywhere;                    // quotients need not be the last terms of sums
 } terms;
 
 static tvms_node *build(const terms *t, tvms_node_kind kind, tvms_node *a,
@@ -46,6 +47,15 @@ static void insert_terms(terms *t, tvms_node *sum, inserted *found) {
   }
 }
 
+// Is there a quotient in a sum, or in a product in it?
+static bool has_quotient(const tvms_node *node) {
+  if (node->kind == TVMS_NODE_MUL) return has_quotient(tvms_as_binary(node)->a);
+  if (node->kind == TVMS_NODE_ADD)
+    return has_quotient(tvms_as_binary(node)->a)
+           || has_quotient(tvms_as_binary(node)->b);
+  return node->kind == TVMS_NODE_FLOOR_DIV;
+}
+
 // (a + c // k * m) * n with m * n == k, and c % k: a * n + c. NULL: it is not that.
 static tvms_node *TVMS_NULLABLE merge(const terms *t, tvms_node *product,
                                       const tvms_binary *remainder) {
@@ -59,8 +69,10 @@ static tvms_node *TVMS_NULLABLE merge(const terms *t, tvms_node *product,
       inner = inner ? build(t, TVMS_NODE_MUL, op->b, inner) : op->b;
       at = op->a;
     } else if (at->kind == TVMS_NODE_ADD && !inner) {
-      rest = join(t, TVMS_NODE_ADD, rest, tvms_as_binary(at)->a);
-      at = tvms_as_binary(at)->b;
+      const tvms_binary *sum = tvms_as_binary(at);
+      bool first = t->anywhere && !has_quotient(sum->b) && has_quotient(sum->a);
+      rest = join(t, TVMS_NODE_ADD, rest, first ? sum->b : sum->a);
+      at = first ? sum->a : sum->b;
     } else {
       break;
     }
@@ -142,8 +154,9 @@ static tvms_node *whole_of(tvms_node *place) {
   return fits ? div->a : place;
 }
 
-tvms_node *tvms_analyzer_merge_mod(tvms_analyzer *analyzer, tvms_node *place) {
-  terms t = {.analyzer = analyzer};
+tvms_node *tvms_analyzer_merge_mod(tvms_analyzer *analyzer, tvms_node *place,
+                                   bool anywhere) {
+  terms t = {.analyzer = analyzer, .anywhere = anywhere};
   inserted found = {0};
   place = tvms_analyzer_simplify(analyzer, whole_of(place));
   insert_terms(&t, place, &found);

@@ -293,7 +293,7 @@ static tvms_list flat_indices(flattening *f, const tvms_buffer *buffer,
       place = build(f, TVMS_NODE_MUL, place, buffer->shape.items[i]);
     place = build(f, TVMS_NODE_ADD, place, step);
     // TVM simplifies each sum on the way, without any facts.
-    if (i > 0) place = tvms_analyzer_merge_mod(plain, place);
+    if (i > 0) place = tvms_analyzer_merge_mod(plain, place, f->undivided);
   }
   if (!is_zero(buffer->elem_offset))
     place = build(f, TVMS_NODE_ADD, place, buffer->elem_offset);
